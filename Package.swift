@@ -1,0 +1,73 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Islet target: Swift 6 language mode, warnings are errors, plain async functions stay on
+/// their caller's executor (a hop inside a session would cost a job and could leak out of it).
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// One entry a target, by floor: a target imports only from floors below it (ARCHITECTURE.md).
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "islet",
+    products: [
+        .executable(name: "islet", targets: ["islet"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        // Floor 0
+        .systemLibrary(name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"])]),
+        // Floor 1
+        room("GSL", ["CGSL"]),
+        room("SimulationKernel"),
+        room("Devices"),
+        room("Records"),
+        // Floor 2
+        room("Physiology", ["GSL", "SimulationKernel", "Devices", "Records"]),
+        room("SimulatedDevices", ["GSL", "SimulationKernel", "Devices", "Records"]),
+        room("Alerts", ["SimulationKernel", "Devices", "Records"]),
+        // Floor 3
+        room("ClosedLoop", ["SimulationKernel", "Devices", "Records", "Alerts"]),
+        room("Algorithms", ["Devices"]),
+        room("People", ["GSL", "SimulationKernel", "Devices", "Records", "Alerts"]),
+        // Floor 4
+        room(
+            "Trials",
+            [
+                "GSL", "SimulationKernel", "Devices", "Records", "Physiology", "SimulatedDevices",
+                "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
+            ]),
+        room("Persistence", ["Records", .product(name: "GRDB", package: "GRDB.swift")]),
+        // Floor 6
+        .executableTarget(
+            name: "islet",
+            dependencies: [
+                "Trials", "Persistence", "Records", "Physiology", "Devices",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        tests("GSLTests", ["GSL"]),
+        tests("SimulationKernelTests", ["SimulationKernel"]),
+        tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel"]),
+        tests("TrialsTests", ["Trials", "Records"]),
+        tests("PersistenceTests", ["Persistence", "Records"]),
+    ]
+)
