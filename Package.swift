@@ -24,7 +24,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "islet",
     products: [
-        .executable(name: "islet", targets: ["islet"])
+        .library(name: "SimulationKernel", targets: ["SimulationKernel"]),
+        .executable(name: "islet", targets: ["islet"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),

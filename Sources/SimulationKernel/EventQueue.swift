@@ -1,0 +1,116 @@
+// The total order of a session's events.
+//
+// Guarantees: events leave in the order (instant, phase, sequence); two events never compare equal. Push and pop
+// are O(log n), entries are plain bits, nothing is allocated once the heap has its size.
+// Does not: cancel. A wake-up that was moved leaves its old entry behind; its generation says that it is stale.
+
+/// What happens first among events of one instant.
+public enum Phase: UInt8, Sendable, CaseIterable, Comparable {
+    /// Input from outside the session, through the door.
+    case input
+    case physiology
+    case sensor
+    case pump
+    case loop
+    case alerts
+    case person
+
+    @inlinable public static func < (a: Phase, b: Phase) -> Bool { a.rawValue < b.rawValue }
+}
+
+final class EventQueue {
+    enum Target {
+        /// A task that waits on the clock; resumed once.
+        case continuation(UnsafeContinuation<Void, Never>, waiter: StaticString)
+        /// A wake-up that may have been moved since; it fires when the generation still matches.
+        case wakeup(Unmanaged<Wakeup>, generation: UInt32)
+        /// The input with this index in the journal.
+        case input(Int)
+    }
+
+    struct Entry {
+        var instant: Int64
+        /// Phase in the top byte, sequence below: one comparison decides ties.
+        var order: UInt64
+        var target: Target
+
+        @inline(__always)
+        static func precedes(_ a: Entry, _ b: Entry) -> Bool {
+            a.instant != b.instant ? a.instant < b.instant : a.order < b.order
+        }
+    }
+
+    private var heap = UnsafeMutablePointer<Entry>.allocate(capacity: 16)
+    private var capacity = 16
+    private var count = 0
+    private var sequence: UInt64 = 0
+
+    deinit {
+        for index in 0..<count {
+            if case .wakeup(let reference, _) = heap[index].target { reference.release() }
+        }
+        heap.deallocate()
+    }
+
+    var isEmpty: Bool { count == 0 }
+    var firstInstant: Int64? { count == 0 ? nil : heap[0].instant }
+
+    func push(at instant: Int64, phase: Phase, _ target: Target) {
+        sequence &+= 1
+        insert(Entry(instant: instant, order: UInt64(phase.rawValue) << 56 | sequence, target: target))
+    }
+
+    private func insert(_ entry: Entry) {
+        if count == capacity { grow() }
+        var child = count
+        count += 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard Entry.precedes(entry, heap[parent]) else { break }
+            heap[child] = heap[parent]
+            child = parent
+        }
+        heap[child] = entry
+    }
+
+    /// Removes the first entry. The queue must not be empty.
+    func pop() -> Entry {
+        precondition(count > 0)
+        let top = heap[0]
+        count -= 1
+        let last = heap[count]
+        var hole = 0
+        while true {
+            var child = 2 * hole + 1
+            guard child < count else { break }
+            if child + 1 < count, Entry.precedes(heap[child + 1], heap[child]) { child += 1 }
+            guard Entry.precedes(heap[child], last) else { break }
+            heap[hole] = heap[child]
+            hole = child
+        }
+        heap[hole] = last
+        return top
+    }
+
+    private func grow() {
+        let larger = UnsafeMutablePointer<Entry>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: heap, count: count)
+        heap.deallocate()
+        heap = larger
+        capacity *= 2
+    }
+
+    /// Gives every entry of the earliest instant a fresh place among its equals, drawn from `generator`.
+    /// Used by tie-shuffle mode only; the phase is shuffled away too.
+    func shuffleTies(using generator: inout some RandomNumberGenerator) {
+        guard let instant = firstInstant else { return }
+        var ties: [Entry] = []
+        while firstInstant == instant { ties.append(pop()) }
+        let orders = ties.map(\.order)
+        ties.shuffle(using: &generator)
+        for (order, var tie) in zip(orders, ties) {
+            tie.order = order
+            insert(tie)
+        }
+    }
+}

@@ -1,0 +1,294 @@
+// The heart of a session: one thread at a time, one queue of events, one verb.
+//
+// Guarantees
+// - Jobs run in the order of their arrival, on the thread that calls `advance(to:)`, until none is ready; only
+//   then does time move, by one event. Nothing of a session runs outside that call.
+// - A job that arrives from any other thread traps, at every pace: it means that something in the session waits on
+//   the outside world, and its arrival would depend on the machine's mood. What the outside world has to say comes
+//   through the door (`submit`), where it is stamped and journaled.
+// - A session that can't go on says so: `SessionStalled` names who waits for what, `SessionLivelock` who runs on.
+//
+// Does not: keep wall time (see `Pacer`) or share anything with another session.
+
+import Glibc
+import Synchronization
+
+public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    /// Jobs that one instant may run before the session counts as caught in a livelock.
+    public static let jobsPerInstantLimit = 100_000
+
+    /// The current instant. Only the session's own code may read it while the session runs.
+    public private(set) var now = Instant.start
+    /// The journal of the session.
+    public let journal: Journal
+
+    /// Jobs run so far, and events popped so far: the counts that performance budgets are written in.
+    public private(set) var jobsRun = 0
+    public private(set) var eventsFired = 0
+
+    private var tieShuffle: RandomStream?
+
+    /// `pthread_self()` of the thread inside `advance`, `start` or `end`; 0 when nobody is.
+    private let occupant = Atomic<UInt>(0)
+    private let ready = JobRing()
+    private let queue = EventQueue()
+    private var parked: [ObjectIdentifier: Unmanaged<Wakeup>] = [:]
+    private var unfinished: [String] = []
+    private var failure: (any Error)?
+    private(set) var hasEnded = false
+
+    private let outside = Mutex(Outside())
+    private var inputHandler: ((OutsideInput) throws -> Void)?
+
+    private struct Outside {
+        var inputs: [OutsideInput] = []
+        var wake: (@Sendable () -> Void)?
+    }
+
+    /// - Parameter tieShuffle: when given, events of one instant fire in an order drawn from it. Safety invariants
+    ///   must still hold; digests need not.
+    public init(journal: Journal = Journal(), tieShuffle: RandomStream? = nil) {
+        self.journal = journal
+        self.tieShuffle = tieShuffle
+    }
+
+    // MARK: Executor
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        guard isOccupiedByThisThread else {
+            preconditionFailure(
+                "A job reached a session from outside it: something in the session waits on the real world.")
+        }
+        ready.append(UnownedJob(job))
+    }
+
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    public func checkIsolated() {
+        precondition(isOccupiedByThisThread, "This code belongs to a session that runs on another thread.")
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? { isOccupiedByThisThread }
+
+    /// True on the thread that is draining this session now. It is the proof that `SessionActor.here` rests on:
+    /// one thread at a time is inside, and all actors of the session share it.
+    public var isOccupiedByThisThread: Bool { occupant.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    // MARK: Running
+
+    /// Starts a root task of the session. It runs up to its first wait when the session is advanced.
+    ///
+    /// A thrown `SessionEnded` is the normal end of a task that waits for ever; any other error ends the session.
+    public func start(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+        occupy {
+            unfinished.append(name)
+            Task(executorPreference: self) { [self] in
+                do {
+                    try await body()
+                } catch is SessionEnded {
+                } catch {
+                    if failure == nil { failure = error }
+                }
+                if let index = unfinished.firstIndex(of: name) { unfinished.remove(at: index) }
+            }
+        }
+    }
+
+    /// Drains ready jobs, fires the events due up to and at `limit` one by one, and leaves the clock at the last
+    /// of them, or at `limit` when `limit` is finite.
+    ///
+    /// - Returns: the instant of the next event, or nil when every root task has finished.
+    /// - Throws: `SessionStalled`, `SessionLivelock`, or the error that a root task failed with.
+    @discardableResult
+    public func advance(to limit: Instant) throws -> Instant? {
+        try occupy {
+            try takeInOutside(upTo: limit)
+            while true {
+                try drain()
+                guard let next = queue.firstInstant, next <= limit.nanoseconds else { break }
+                if tieShuffle != nil { shuffleTies() }
+                fire(queue.pop())
+            }
+            if limit != .distantFuture, now < limit, !unfinished.isEmpty { now = limit }
+            guard let next = queue.firstInstant else {
+                if unfinished.isEmpty { return nil }
+                throw SessionStalled(instant: now, unfinished: unfinished, waiters: waiterNames())
+            }
+            return Instant(nanoseconds: next)
+        }
+    }
+
+    /// Ends the session: every wait in it throws `SessionEnded`, and its root tasks run out.
+    ///
+    /// Safe to call twice. Must be called before the last reference goes, or the waiting tasks leak.
+    public func end() throws {
+        try occupy {
+            try drain()
+            hasEnded = true
+            while !queue.isEmpty { fire(queue.pop(), movesTime: false) }
+            for waiter in parked.values { try waiter.takeUnretainedValue().fire() }
+            failure = nil
+            try drain()
+            if !unfinished.isEmpty {
+                throw SessionStalled(instant: now, unfinished: unfinished, waiters: waiterNames())
+            }
+        }
+    }
+
+    /// Marks this thread as the one inside the session while `body` runs. Nests.
+    private func occupy<R>(_ body: () throws -> R) rethrows -> R {
+        let me = UInt(pthread_self())
+        let before = occupant.exchange(me, ordering: .acquiring)
+        precondition(before == 0 || before == me, "Two threads advance one session at the same time.")
+        defer { occupant.store(before, ordering: .releasing) }
+        return try body()
+    }
+
+    private func drain() throws {
+        var budget = Self.jobsPerInstantLimit
+        let serial = asUnownedSerialExecutor()
+        let task = asUnownedTaskExecutor()
+        while let job = ready.popFirst() {
+            job.runSynchronously(isolatedTo: serial, taskExecutor: task)
+            budget -= 1
+            if budget == 0 {
+                throw SessionLivelock(instant: now, unfinished: unfinished, jobs: Self.jobsPerInstantLimit)
+            }
+        }
+        jobsRun += Self.jobsPerInstantLimit - budget
+        if let failure { throw failure }
+    }
+
+    private func fire(_ entry: EventQueue.Entry, movesTime: Bool = true) {
+        if movesTime { now = Instant(nanoseconds: entry.instant) }
+        switch entry.target {
+        case .continuation(let continuation, _):
+            eventsFired += 1
+            continuation.resume()
+        case .wakeup(let reference, let generation):
+            let wakeup = reference.takeRetainedValue()
+            guard wakeup.generation == generation else { return }
+            eventsFired += 1
+            do {
+                try wakeup.fire()
+            } catch {
+                if failure == nil { failure = error }
+            }
+        case .input(let index):
+            eventsFired += 1
+            do {
+                try inputHandler?(journal.inputs[index].input)
+            } catch {
+                if failure == nil { failure = error }
+            }
+        }
+    }
+
+    private func shuffleTies() {
+        guard var generator = tieShuffle else { return }
+        queue.shuffleTies(using: &generator)
+        tieShuffle = generator
+    }
+
+    // MARK: Waiting (used by SessionClock, Wakeup and Mailbox)
+
+    func enqueueWait(
+        until instant: Int64, phase: Phase, waiter: StaticString,
+        _ continuation: UnsafeContinuation<Void, Never>
+    ) {
+        precondition(isOccupiedByThisThread, "Only the session's own code may wait on its clock.")
+        queue.push(
+            at: max(instant, now.nanoseconds), phase: phase, .continuation(continuation, waiter: waiter))
+    }
+
+    func schedule(_ wakeup: Wakeup, at instant: Int64, phase: Phase) {
+        precondition(isOccupiedByThisThread, "Only the session's own code may move its wake-ups.")
+        queue.push(
+            at: max(instant, now.nanoseconds), phase: phase,
+            .wakeup(Unmanaged.passRetained(wakeup), generation: wakeup.generation))
+    }
+
+    func park(_ wakeup: Wakeup) { parked[ObjectIdentifier(wakeup)] = Unmanaged.passUnretained(wakeup) }
+    func unpark(_ wakeup: Wakeup) { parked[ObjectIdentifier(wakeup)] = nil }
+
+    private func waiterNames() -> [String] {
+        parked.values.map { "\($0.takeUnretainedValue().waiter)" }.sorted()
+    }
+
+    // MARK: The door
+
+    /// Says who receives inputs from outside. Called on the session's thread, at the input's instant.
+    public func receiveInputs(_ handler: @escaping (OutsideInput) throws -> Void) { inputHandler = handler }
+
+    /// Called, from any thread, whenever something from outside waits to be drained.
+    public func whenInputWaits(_ wake: @escaping @Sendable () -> Void) { outside.withLock { $0.wake = wake } }
+
+    /// The one door for input from outside. Safe from any thread; the input is stamped, journaled and queued when
+    /// the session is next advanced.
+    public func submit(_ input: OutsideInput) {
+        let wake = outside.withLock {
+            $0.inputs.append(input)
+            return $0.wake
+        }
+        wake?()
+    }
+
+    /// Queues the inputs of an earlier run at their recorded instants: a replay.
+    public func replay(_ inputs: [StampedInput]) {
+        occupy {
+            for stamped in inputs {
+                let index = journal.admit(stamped.input, at: stamped.instant)
+                queue.push(at: stamped.instant.nanoseconds, phase: .input, .input(index))
+            }
+        }
+    }
+
+    private func takeInOutside(upTo limit: Instant) throws {
+        let inputs = outside.withLock { outside in
+            defer { outside.inputs.removeAll() }
+            return outside.inputs
+        }
+        guard !inputs.isEmpty else { return }
+        // What happened up to now happens before the input: catch up first, then stamp it with an instant that
+        // no event of the past shares, so that a replay finds the same order.
+        if limit != .distantFuture {
+            try drain()
+            while let due = queue.firstInstant, due <= limit.nanoseconds {
+                fire(queue.pop())
+                try drain()
+            }
+            if now < limit { now = limit }
+        }
+        for input in inputs {
+            now = now.adding(1)
+            let index = journal.admit(input, at: now)
+            queue.push(at: now.nanoseconds, phase: .input, .input(index))
+        }
+    }
+}
+
+/// Thrown out of every wait once the session is over.
+public struct SessionEnded: Error {}
+
+/// Nothing is left to happen, and yet somebody waits.
+public struct SessionStalled: Error, CustomStringConvertible {
+    public var instant: Instant
+    public var unfinished: [String]
+    public var waiters: [String]
+
+    public var description: String {
+        "session stalled at minute \(instant.minutes): unfinished tasks \(unfinished); "
+            + "waiting for what never comes: \(waiters)"
+    }
+}
+
+/// One instant ran so many jobs that it will not end.
+public struct SessionLivelock: Error, CustomStringConvertible {
+    public var instant: Instant
+    public var unfinished: [String]
+    public var jobs: Int
+
+    public var description: String {
+        "session livelock at minute \(instant.minutes): \(jobs) jobs without time moving; running: \(unfinished)"
+    }
+}
