@@ -35,24 +35,26 @@ let package = Package(
     targets: [
         // Floor 0
         .systemLibrary(name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"])]),
+        room("SessionTime"),
         // Floor 1
         room("GSL", ["CGSL"]),
-        room("SimulationKernel"),
-        room("Devices"),
-        room("Records"),
+        room("SimulationKernel", ["SessionTime"]),
+        room("Devices", ["SessionTime"]),
+        room("Records", ["SessionTime"]),
         // Floor 2
-        room("Physiology", ["GSL", "SimulationKernel", "Devices", "Records"]),
-        room("SimulatedDevices", ["GSL", "SimulationKernel", "Devices", "Records"]),
-        room("Alerts", ["SimulationKernel", "Devices", "Records"]),
+        room("Physiology", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
+        room("SimulatedDevices", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
+        room("Alerts", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         // Floor 3
-        room("ClosedLoop", ["SimulationKernel", "Devices", "Records", "Alerts"]),
-        room("Algorithms", ["Devices"]),
-        room("People", ["GSL", "SimulationKernel", "Devices", "Records", "Alerts"]),
+        room("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records", "Alerts"]),
+        room("Algorithms", ["SessionTime", "Devices"]),
+        room("People", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Alerts"]),
         // Floor 4
         room(
             "Trials",
             [
-                "GSL", "SimulationKernel", "Devices", "Records", "Physiology", "SimulatedDevices",
+                "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
+                "SimulatedDevices",
                 "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
             ]),
         room("Persistence", ["Records", .product(name: "GRDB", package: "GRDB.swift")]),

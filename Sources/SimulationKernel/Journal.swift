@@ -6,6 +6,8 @@
 // observer where there is one and are otherwise only counted and hashed.
 // Does not: resist an adversary. The digest is a checksum, not a signature.
 
+public import SessionTime
+
 /// The kind of an event. Each room declares its own, in its own range of codes.
 public struct EventKind: Hashable, Sendable, CustomStringConvertible {
     public let code: UInt16

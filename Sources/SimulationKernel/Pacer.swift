@@ -7,6 +7,7 @@
 // when its next instant or an input from outside is due, never earlier; sessions never run side by side.
 // Does not: read a clock of its own. The caller brings one; tests bring a fake.
 
+public import SessionTime
 import Synchronization
 
 public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration == Duration {

@@ -11,6 +11,7 @@
 // Does not: keep wall time (see `Pacer`) or share anything with another session.
 
 import Glibc
+public import SessionTime
 import Synchronization
 
 public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {

@@ -3,6 +3,8 @@
 // Guarantees: a wait costs one event and one job; waits throw `SessionEnded` when the session is over.
 // Does not: work outside a session. Waiting from a foreign thread traps.
 
+public import SessionTime
+
 /// A session's clock: the standard library's `Clock`, and one wait for hot paths.
 public struct SessionClock: Clock {
     public let executor: SessionExecutor

@@ -1,0 +1,25 @@
+// The body as devices and the person meet it.
+//
+// A simulated sensor and pump reach a virtual patient through these; real ones reach a real person, and nobody
+// needs them then.
+
+/// Something whose interstitial glucose a sensor can sample. Called on the session's thread only.
+public protocol InterstitialGlucoseSource: AnyObject, Sendable {
+    /// The interstitial glucose at this instant.
+    /// - Throws: when the body's model can't be brought to this instant; the error ends the session.
+    func interstitialGlucose() throws -> GlucoseConcentration
+}
+
+/// Something that insulin flows into. Called on the session's thread only.
+public protocol InsulinReceiver: AnyObject, Sendable {
+    /// Delivers `amount` from now on, evenly over `nanoseconds`.
+    func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws
+    /// The continuous rate from now on, beside what `receive` delivers.
+    func setBasalRate(_ rate: InsulinRate) throws
+}
+
+/// Somebody who can eat. Called on the session's thread only.
+public protocol Eater: AnyObject, Sendable {
+    /// Starts to eat now, at the body's usual speed; what is still on the table from before is eaten first.
+    func eat(_ amount: Carbohydrate) throws
+}

@@ -1,0 +1,157 @@
+// The port that dosing algorithms stand behind: `run(input, state) -> output`.
+//
+// Guarantees: everything that an algorithm may know is in `StepInput`, everything that it remembers is in `state`,
+// a buffer of bytes that the loop persists. Amounts that are not there are absent, never magic numbers.
+// Does not: trust the answer. The loop checks it before anything is delivered.
+
+public import SessionTime
+
+/// The settings of a person's therapy, as a clinician would write them down.
+public struct TherapySettings: Hashable, Sendable {
+    public var bodyWeightKilograms: Double
+    public var basalRate: InsulinRate
+    /// Grams of carbohydrate that one unit covers.
+    public var carbohydrateRatioGramsPerUnit: Double
+    /// How far one unit lowers glucose, mg/dL per U.
+    public var correctionFactorMgdlPerUnit: Double
+    /// Total daily insulin, U.
+    public var totalDailyInsulin: InsulinAmount
+
+    public init(
+        bodyWeightKilograms: Double, basalRate: InsulinRate, carbohydrateRatioGramsPerUnit: Double,
+        correctionFactorMgdlPerUnit: Double, totalDailyInsulin: InsulinAmount
+    ) {
+        self.bodyWeightKilograms = bodyWeightKilograms
+        self.basalRate = basalRate
+        self.carbohydrateRatioGramsPerUnit = carbohydrateRatioGramsPerUnit
+        self.correctionFactorMgdlPerUnit = correctionFactorMgdlPerUnit
+        self.totalDailyInsulin = totalDailyInsulin
+    }
+}
+
+/// What the person said since the last step. Cleared by each step.
+public struct UserInputs: Hashable, Sendable {
+    /// A finger-stick value.
+    public var bloodGlucose: GlucoseConcentration?
+    /// A finger-stick value to calibrate with.
+    public var calibration: GlucoseConcentration?
+    /// Insulin that the person asks for beside what the algorithm thinks.
+    public var manualBolus: InsulinAmount?
+    public var meal: MealAnnouncement?
+
+    public init() {}
+}
+
+/// A meal as the person announces it.
+public struct MealAnnouncement: Hashable, Sendable {
+    public var carbohydrate: Carbohydrate
+    public var instant: Instant
+
+    public init(carbohydrate: Carbohydrate, instant: Instant) {
+        self.carbohydrate = carbohydrate
+        self.instant = instant
+    }
+}
+
+/// What a step knows of a pump.
+public struct StepPumpStatus: Hashable, Sendable {
+    public var isAvailable: Bool
+    /// What became of the last request; absent while the pump is unavailable or nothing was requested.
+    public var lastBolus: BolusStatus?
+
+    public init(isAvailable: Bool, lastBolus: BolusStatus? = nil) {
+        self.isAvailable = isAvailable
+        self.lastBolus = lastBolus
+    }
+
+    /// A pump that is not there. Glucagon pumps are always this.
+    public static let unavailable = StepPumpStatus(isAvailable: false)
+}
+
+/// Everything that one step may know.
+public struct StepInput: Hashable, Sendable {
+    /// Steps run before this one.
+    public var algorithmTime: Int64
+    /// When step 0 ran; nil at step 0.
+    public var firstStepTime: Instant?
+    /// When the step before ran.
+    public var lastWorldTime: Instant?
+    /// Timestamp of the last reading that a step used.
+    public var lastCgmTime: Instant?
+    /// This step's instant.
+    public var now: Instant
+    /// A fresh reading that no step has used; nil where there is none.
+    public var cgm: GlucoseReading?
+    public var insulinPump: StepPumpStatus
+    public var glucagonPump: StepPumpStatus
+    public var therapy: TherapySettings
+    public var target: GlucoseConcentration
+    /// A target for now; nil where the nominal one holds.
+    public var temporaryTarget: GlucoseConcentration?
+    /// 1, unless a temporary basal runs.
+    public var basalMultiplier: Double
+    public var basalMultiplierStepsLeft: Int
+    /// True where the session runs open loop: the answer is recorded, and only the programmed basal and what the
+    /// person asked for are delivered.
+    public var isOpenLoop: Bool
+    public var user: UserInputs
+
+    public init(
+        algorithmTime: Int64, now: Instant, therapy: TherapySettings, target: GlucoseConcentration
+    ) {
+        self.algorithmTime = algorithmTime
+        self.now = now
+        self.therapy = therapy
+        self.target = target
+        insulinPump = .unavailable
+        glucagonPump = .unavailable
+        basalMultiplier = 1
+        basalMultiplierStepsLeft = 0
+        isOpenLoop = false
+        user = UserInputs()
+    }
+}
+
+/// What one step asks for. The three parts are one request.
+public struct StepOutput: Hashable, Sendable {
+    /// Basal insulin for this step, U. Zero where the pump's programmed basal runs.
+    public var basal: InsulinAmount
+    public var correction: InsulinAmount
+    public var meal: InsulinAmount
+    /// Recorded, never delivered.
+    public var glucagon: InsulinAmount
+    /// True where the algorithm itself gives up control.
+    public var isOpenLoop: Bool
+
+    public init(
+        basal: InsulinAmount = .zero, correction: InsulinAmount = .zero, meal: InsulinAmount = .zero,
+        isOpenLoop: Bool = false
+    ) {
+        self.basal = basal
+        self.correction = correction
+        self.meal = meal
+        glucagon = .zero
+        self.isOpenLoop = isOpenLoop
+    }
+
+    public var total: InsulinAmount { basal + correction + meal }
+}
+
+/// Who provides the basal insulin while an algorithm runs.
+public enum BasalSource: Sendable {
+    /// The rate programmed in the pump: the algorithm adds to it.
+    case programmed
+    /// The algorithm, step by step; the programmed rate is zero.
+    case algorithm
+}
+
+/// A dosing algorithm. Pure: the same input and state give the same answer.
+public protocol DosingAlgorithm: Sendable {
+    /// As studies name it.
+    var name: String { get }
+    var basalSource: BasalSource { get }
+    /// Bytes that `state` needs; the loop hands the first step that many zeros.
+    var stateByteCount: Int { get }
+    /// - Throws: anything; the step is then recorded as failed and nothing is delivered.
+    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput
+}

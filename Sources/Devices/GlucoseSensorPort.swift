@@ -1,0 +1,37 @@
+// The session's side of a continuous glucose monitor.
+//
+// Guarantees: values only; asking costs nothing and never waits. A driver of a real sensor keeps the last reading
+// here and brings new ones in through the session's door; the simulated sensor answers in place.
+
+public import SessionTime
+
+/// One reading.
+public struct GlucoseReading: Hashable, Sendable {
+    /// When the sensor measured it.
+    public var instant: Instant
+    public var glucose: GlucoseConcentration
+    /// False where the sensor itself doubts it.
+    public var isReliable: Bool
+
+    public init(instant: Instant, glucose: GlucoseConcentration, isReliable: Bool = true) {
+        self.instant = instant
+        self.glucose = glucose
+        self.isReliable = isReliable
+    }
+}
+
+/// What the sensor's algorithm says of itself.
+public enum SensorState: UInt8, Sendable, CaseIterable {
+    case ok
+    case warmup
+    case temporaryError
+    case noReliableGlucose
+    case failed
+    case expired
+}
+
+public protocol GlucoseSensorPort: AnyObject, Sendable {
+    /// The newest reading; nil before the first.
+    var latestReading: GlucoseReading? { get }
+    var state: SensorState { get }
+}

@@ -1,0 +1,69 @@
+// The session's side of an insulin pump.
+//
+// Guarantees: status is what the pump last said, commands return at once; a command that didn't reach the pump
+// throws, one that reached it is never carried out twice under the same id.
+// Does not: say that insulin is in the body. A bolus is requested here and runs at the pump's own speed; what became
+// of it is read back at the next step.
+
+public import SessionTime
+
+/// What the pump last said of itself.
+public struct PumpStatus: Hashable, Sendable {
+    public enum Condition: UInt8, Sendable {
+        case ready
+        case bolusing
+        case suspended
+        case noPod
+        case fault
+    }
+
+    public var condition: Condition
+    /// False while the pump can't be reached; the rest is then the last that was known.
+    public var isConnected: Bool
+    /// What is left in the reservoir. Exact at or below `reservoirIsExactUpTo`, a lower bound above.
+    public var reservoir: InsulinAmount
+
+    public init(condition: Condition, isConnected: Bool, reservoir: InsulinAmount) {
+        self.condition = condition
+        self.isConnected = isConnected
+        self.reservoir = reservoir
+    }
+}
+
+/// What became of a bolus request.
+public struct BolusStatus: Hashable, Sendable {
+    /// The id that it was requested under.
+    public var id: Int64
+    public var requestedAt: Instant
+    public var requested: InsulinAmount
+    public var delivered: InsulinAmount
+
+    public init(id: Int64, requestedAt: Instant, requested: InsulinAmount, delivered: InsulinAmount) {
+        self.id = id
+        self.requestedAt = requestedAt
+        self.requested = requested
+        self.delivered = delivered
+    }
+}
+
+/// Why a command failed.
+public enum PumpError: Error, Hashable, Sendable {
+    /// The pump can't be reached; nothing was delivered.
+    case notConnected
+    /// The pump is busy, suspended, without a pod or in a fault.
+    case notReady(PumpStatus.Condition)
+    /// The request is outside the pump's limits.
+    case outOfRange(InsulinAmount, limit: InsulinAmount)
+}
+
+public protocol InsulinPumpPort: AnyObject, Sendable {
+    var status: PumpStatus { get }
+    /// The smallest amount that the pump can deliver.
+    var pulse: InsulinAmount { get }
+    /// The completed bolus that nobody has read yet; reading clears it.
+    func takeCompletedBolus() throws -> BolusStatus?
+    /// Asks for a bolus. Parts of a pulse are not delivered; the answer is what was accepted.
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount
+    /// The basal rate that runs until it is set again, rounded to what the pump can do.
+    func setProgrammedBasal(_ rate: InsulinRate) throws
+}
