@@ -35,3 +35,12 @@ public protocol GlucoseSensorPort: AnyObject, Sendable {
     var latestReading: GlucoseReading? { get }
     var state: SensorState { get }
 }
+
+/// Somebody who is told at once when a device's state changes. Called on the session's thread, within the device's own
+/// phase: note what changed, act in your own phase.
+public protocol DeviceObserver: AnyObject, Sendable {
+    /// A new reading arrived, or the sensor's state changed.
+    func sensorDidUpdate(reading: GlucoseReading?, state: SensorState)
+    /// The pump's connection or condition changed.
+    func pumpDidUpdate(status: PumpStatus)
+}

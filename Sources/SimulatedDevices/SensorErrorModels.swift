@@ -1,0 +1,180 @@
+// How a sensor errs, by publication.
+//
+// Guarantees: a model is advanced once a sample, every five minutes, and draws from its own streams only; the
+// same sensor index gives the same sensor whatever else the session does.
+// Does not: clip to the sensor's range or decide whether a reading is shown. The sensor does.
+
+import GSL
+public import SimulationKernel
+
+/// The error of one sensor, from insertion to removal.
+public protocol SensorErrorModel {
+    /// Turns the interstitial glucose of the next sample into what the sensor says, both in mg/dL.
+    /// - Parameter daysSinceInsertion: the age of the sensor at this sample.
+    mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double
+}
+
+/// Which model a study asks for.
+public enum SensorModel: String, Sendable, CaseIterable {
+    case ideal
+    case breton2008 = "breton-2008"
+    case vettoretti2019 = "vettoretti-2019"
+
+    /// The sensor with this index of a subject's life.
+    /// - Throws: `SensorDrawFailed` where no acceptable sensor comes up, which the acceptance rate of 74 % rules out in
+    ///   practice.
+    func makeSensor(streams: RandomStreams, index: UInt64) throws -> any SensorErrorModel {
+        switch self {
+        case .ideal: IdealSensor()
+        case .breton2008: Breton2008(streams: streams, index: index)
+        case .vettoretti2019: try Vettoretti2019(streams: streams, index: index)
+        }
+    }
+}
+
+/// A sensor that doesn't err: what it says is the interstitial glucose.
+public struct IdealSensor: SensorErrorModel {
+    public init() {}
+    public mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double { interstitial }
+}
+
+/// Breton and Kovatchev, "Analysis, modeling, and simulation of the accuracy of continuous glucose sensors",
+/// J Diabetes Sci Technol 2:853 (2008).
+///
+/// An AR(1) process in steps of 15 min, bent by Johnson's S_U transform; between its knots a cubic (Catmull-Rom) runs.
+/// No drift, and no difference between sensors: a legacy sensor.
+public struct Breton2008: SensorErrorModel {
+    static let lambda = 15.96, xi = -5.471, delta = 1.6898, gamma = -0.5444
+    static let samplesPerKnot = 3
+
+    private let random: GSLRandom
+    private var latent: Double
+    /// Four knots: the segment runs between the two in the middle.
+    private var knots: (Double, Double, Double, Double)
+    private var position = 0
+
+    public init(streams: RandomStreams, index: UInt64) {
+        random = GSLRandom(streams.stream("sensor.breton-2008", index: index))
+        latent = random.normal()
+        knots = (0, 0, 0, 0)
+        for _ in 0..<4 { push() }
+    }
+
+    private mutating func push() {
+        latent = 0.7 * (latent + random.normal())
+        knots = (knots.1, knots.2, knots.3, Self.error(latent))
+    }
+
+    /// ε = ξ + λ·sinh((e − γ)/δ), mg/dL.
+    static func error(_ e: Double) -> Double { xi + lambda * hyperbolicSine((e - gamma) / delta) }
+
+    public mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double {
+        if position == Self.samplesPerKnot {
+            position = 0
+            push()
+        }
+        let t = Double(position) / Double(Self.samplesPerKnot)
+        position += 1
+        let (p0, p1, p2, p3) = knots
+        let a = 2 * p1
+        let b = p2 - p0
+        let c = 2 * p0 - 5 * p1 + 4 * p2 - p3
+        let d = 3 * (p1 - p2) + p3 - p0
+        return interstitial + 0.5 * (a + t * (b + t * (c + t * d)))
+    }
+}
+
+/// Vettoretti, Battocchio, Sparacino, Facchinetti, "Development of an error model for a factory-calibrated continuous
+/// glucose monitoring sensor with 10-day lifetime", Sensors 19:5320 (2019): Dexcom G6, 79 traces.
+///
+/// A calibration that drifts as a quadratic over the days of wear, and AR(2) noise every five minutes; all seven
+/// parameters are drawn together when the sensor is inserted.
+public struct Vettoretti2019: SensorErrorModel {
+    /// a0, a1 (1/day), a2 (1/day²), b0 (mg/dL), φ1, φ2, σ (mg/dL).
+    static let mean = [0.942288, 0.00493988, -0.000584875, 6.3826, 1.26041, -0.402223, 3.25164]
+    /// The upper triangle of their covariance, row by row.
+    static let covariance: [[Double]] = [
+        [0.0132458, -0.0039513, 0.000312767, 0.157179, 0.00268766, -0.00289046, -0.00318017],
+        [0.0018528, -0.000155803, -0.10288, -0.00139023, 0.00115919, -0.00272849],
+        [1.3746e-05, 0.00806859, 0.00012075, -0.000100421, 0.000111303],
+        [29.0058, 0.124083, -0.101936, 0.600754],
+        [0.0207935, -0.0184311, -0.0157218],
+        [0.0187009, 0.0155233],
+        [0.723568],
+    ]
+    /// The paper shrinks the covariance so that its draws stay within what it saw.
+    static let covarianceScale = 0.9
+    static let largestNoiseSD = 10.0
+    static let drawLimit = 1000
+
+    /// L with L·Lᵀ = 0.9·Σ, by rows.
+    private static let factor: [[Double]] = cholesky()
+
+    private let random: GSLRandom
+    let parameters: [Double]
+    private let a0: Double, a1: Double, a2: Double, b0: Double, phi1: Double, phi2: Double, sigma: Double
+    private var e1 = 0.0
+    private var e2 = 0.0
+
+    /// - Throws: `SensorDrawFailed` after 1000 draws without an acceptable sensor.
+    public init(streams: RandomStreams, index: UInt64) throws {
+        let draw = GSLRandom(streams.stream("sensor.vettoretti-2019.parameters", index: index))
+        var theta: [Double] = []
+        var tries = 0
+        repeat {
+            tries += 1
+            guard tries <= Self.drawLimit else { throw SensorDrawFailed() }
+            let z = Self.mean.map { _ in draw.normal() }
+            theta = Self.mean.indices.map { i in
+                var value = Self.mean[i]
+                for j in 0...i { value += Self.factor[i][j] * z[j] }
+                return value
+            }
+        } while !Self.isAcceptable(theta)
+        parameters = theta
+        (a0, a1, a2, b0) = (theta[0], theta[1], theta[2], theta[3])
+        (phi1, phi2, sigma) = (theta[4], theta[5], theta[6])
+        random = GSLRandom(streams.stream("sensor.vettoretti-2019.noise", index: index))
+    }
+
+    public mutating func sample(interstitial: Double, daysSinceInsertion t: Double) -> Double {
+        let e = phi1 * e1 + phi2 * e2 + sigma * random.normal()
+        e2 = e1
+        e1 = e
+        return (a0 + (a1 + a2 * t) * t) * interstitial + b0 + e
+    }
+
+    /// The noise's stationary standard deviation, mg/dL; nil where the process isn't stationary.
+    static func noiseSD(_ theta: [Double]) -> Double? {
+        let (phi1, phi2, sigma) = (theta[4], theta[5], theta[6])
+        let ratio = phi1 * phi1 / (1 - phi2)
+        let variance = sigma * sigma / (1 - ratio - phi2 * (ratio + phi2))
+        return variance > 0 && variance.isFinite ? variance.squareRoot() : nil
+    }
+
+    static func isAcceptable(_ theta: [Double]) -> Bool {
+        let (phi1, phi2) = (theta[4], theta[5])
+        guard phi2 >= -1, phi2 <= 1 - abs(phi1) - 0.02, theta[6] > 0 else { return false }
+        guard let sd = noiseSD(theta) else { return false }
+        return sd <= largestNoiseSD
+    }
+
+    private static func cholesky() -> [[Double]] {
+        let n = mean.count
+        func sigma(_ i: Int, _ j: Int) -> Double {
+            covarianceScale * (i <= j ? covariance[i][j - i] : covariance[j][i - j])
+        }
+        var l = Array(repeating: Array(repeating: 0.0, count: n), count: n)
+        for i in 0..<n {
+            for j in 0...i {
+                var sum = sigma(i, j)
+                for k in 0..<j { sum -= l[i][k] * l[j][k] }
+                l[i][j] = i == j ? sum.squareRoot() : sum / l[j][j]
+            }
+        }
+        return l
+    }
+}
+
+/// No acceptable sensor came up in a thousand draws.
+public struct SensorDrawFailed: Error {}
