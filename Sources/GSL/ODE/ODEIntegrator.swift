@@ -176,10 +176,12 @@ public final class ODEIntegrator {
 
     /// Forgets the step size, too: with the same state and inputs, what follows is bit for bit what a new
     /// integrator would give.
-    public func restart() {
+    ///
+    /// - Parameter stepSize: the step to try first, where a run is taken up again; by default as at `init`.
+    public func restart(stepSize: Double? = nil) {
         resetAtEdge()
         gsl_odeiv2_step_reset(step)
-        stepSize = firstStepSize
+        self.stepSize = stepSize ?? firstStepSize
     }
 
     private func recoverStepSize() {
