@@ -1,0 +1,58 @@
+// State, constants and integrator of one model instance, in memory that never moves.
+//
+// Guarantees: the pointers live as long as the engine; every way to change an input or the state resets the
+// evolver. Does not: know any model's meaning.
+
+import GSL
+
+/// The part that all glucose models share: `n` states, one block of constants and inputs, one integrator.
+///
+/// The right-hand side reads `constants` through the pointer: copying the block into a local costs more than
+/// half of an evaluation.
+final class ModelEngine<Constants: BitwiseCopyable> {
+    let count: Int
+    let state: UnsafeMutablePointer<Double>
+    let constants: UnsafeMutablePointer<Constants>
+    let integrator: ODEIntegrator
+
+    init(
+        constants initial: Constants,
+        scales: [Double],
+        settings: IntegrationSettings,
+        rightHandSide: @escaping ODEIntegrator.RightHandSide
+    ) {
+        count = scales.count
+        state = .allocate(capacity: count)
+        state.initialize(repeating: 0, count: count)
+        constants = .allocate(capacity: 1)
+        constants.initialize(to: initial)
+        integrator = ODEIntegrator(
+            stepper: settings.stepper, rightHandSide: rightHandSide, parameters: constants,
+            scales: scales, tolerance: .init(absolute: settings.tolerance))
+    }
+
+    deinit {
+        state.deallocate()
+        constants.deallocate()
+    }
+
+    /// Replaces the whole state and starts the integrator afresh.
+    func setState(_ values: some Collection<Double>) {
+        precondition(values.count == count, "a state has \(count) values")
+        for (i, value) in values.enumerated() { state[i] = value }
+        integrator.restart()
+    }
+
+    /// Step size included, so that a restored run repeats the original bit for bit.
+    func snapshot(with inputs: [Double]) -> [Double] {
+        (0..<count).map { state[$0] } + [integrator.stepSize] + inputs
+    }
+
+    /// Takes states and step size; returns the inputs that `snapshot(with:)` was given.
+    func restore(_ snapshot: [Double], inputs: Int) -> ArraySlice<Double> {
+        precondition(snapshot.count == count + 1 + inputs, "a snapshot of another kind of model")
+        setState(snapshot[..<count])
+        integrator.restart(stepSize: snapshot[count])
+        return snapshot[(count + 1)...]
+    }
+}
