@@ -23,3 +23,9 @@ public protocol Eater: AnyObject, Sendable {
     /// Starts to eat now, at the body's usual speed; what is still on the table from before is eaten first.
     func eat(_ amount: Carbohydrate) throws
 }
+
+/// What a person can tell the loop. Called on the session's thread only; the next step hears of it.
+public protocol LoopInputs: AnyObject, Sendable {
+    func announce(_ meal: MealAnnouncement)
+    func request(manualBolus amount: InsulinAmount)
+}

@@ -9,6 +9,7 @@
 // integrator's tolerance, and cost two integration steps a pulse.
 
 public import Devices
+public import Records
 import SessionTime
 public import SimulationKernel
 
@@ -50,7 +51,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
 
     private let device: PumpDevice
     private let body: any InsulinReceiver
-    private let recorder: DeliveryRecorder?
+    private let recorder: SessionRecorder
     private var observers: [any DeviceObserver] = []
     private var isConnected = true
     private var reservoirPulses: Int64
@@ -68,12 +69,9 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
         var endsAt: Instant
     }
 
-    /// What a study at `record: full` keeps of each delivery.
-    public typealias DeliveryRecorder = @Sendable (_ id: Int64, _ amount: InsulinAmount) -> Void
-
     public init(
         executor: SessionExecutor, device: PumpDevice = .omnipod, body: any InsulinReceiver,
-        recorder: DeliveryRecorder? = nil
+        recorder: SessionRecorder
     ) {
         self.executor = executor
         self.device = device
@@ -155,7 +153,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
             endsAt: executor.now.adding(length))
         executor.journal.record(
             .bolus, at: executor.now, UInt64(bitPattern: id), UInt64(bitPattern: accepted))
-        recorder?(id, delivered)
+        recorder.delivery(delivered.units, requestID: id, at: executor.now)
         return delivered
     }
 

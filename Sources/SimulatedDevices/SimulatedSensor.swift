@@ -5,6 +5,7 @@
 // Does not: lose radio contact or fail early.
 
 public import Devices
+public import Records
 import SessionTime
 public import SimulationKernel
 
@@ -30,7 +31,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private let model: SensorModel
     private let streams: RandomStreams
     private let body: any InterstitialGlucoseSource
-    private let recorder: SensorRecorder?
+    private let recorder: SessionRecorder
     private var observers: [any DeviceObserver] = []
     private var errorModel: (any SensorErrorModel)?
     private var index: UInt64 = 0
@@ -39,14 +40,11 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var condition = SensorState.ok
     private var tick: Wakeup?
 
-    /// What a study at `record: full` keeps of each reading.
-    public typealias SensorRecorder = @Sendable (GlucoseReading) -> Void
-
     /// A sensor whose warm-up ends at the session's start.
     public init(
         executor: SessionExecutor, model: SensorModel, device: SensorDevice = .dexcomG6,
         streams: RandomStreams,
-        body: any InterstitialGlucoseSource, recorder: SensorRecorder? = nil
+        body: any InterstitialGlucoseSource, recorder: SessionRecorder
     ) {
         self.executor = executor
         self.model = model
@@ -97,7 +95,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
             instant: now, glucose: GlucoseConcentration(milligramsPerDecilitre: value))
         self.reading = reading
         executor.journal.record(.reading, at: now, value.bitPattern)
-        recorder?(reading)
+        recorder.reading(value, at: now)
         for observer in observers { observer.sensorDidUpdate(reading: reading, state: state) }
     }
 

@@ -1,0 +1,161 @@
+// A person's body on the session's clock.
+//
+// Guarantees: the body is integrated only when somebody reads it or changes an input, and then up to that instant;
+// no integration step crosses a meal, bolus or rate edge; the true plasma glucose is kept every five minutes, from
+// the session's start; a body that leaves the physiological range says so and goes no further.
+// Does not: wake by itself, decide to eat, or clamp anything.
+
+public import Devices
+public import SessionTime
+public import SimulationKernel
+
+/// The plasma glucose left the range in which the model means something: the session ends here.
+public struct LeftPhysiologicalRange: Error, Hashable, Sendable, CustomStringConvertible {
+    public var instant: Instant
+    public var plasmaGlucose: GlucoseConcentration
+
+    public var description: String {
+        "plasma glucose \(plasmaGlucose.milligramsPerDecilitre) mg/dL at minute \(instant.minutes): outside "
+            + "\(VirtualPatient.physiologicalRange.lowerBound)...\(VirtualPatient.physiologicalRange.upperBound)"
+    }
+}
+
+public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinReceiver, Eater {
+    /// mg/dL of plasma glucose.
+    public static let physiologicalRange = 10.0...1000.0
+    /// How often the truth is kept.
+    public static let truthInterval = 5 * Span.minute
+    /// A pulse train up to this long enters as one impulse at its start, moved to its middle to first order; the
+    /// error is second order in its length, below 1e-6 of the dose. A longer one is a rate with two edges.
+    public static let longestImpulse = 10 * Span.second
+    /// mg/min: the speed of eating at which the field's reference simulator serves its meals.
+    public static let eatingSpeed = 5000.0
+
+    public nonisolated let executor: SessionExecutor
+
+    private let model: any GlucoseModel
+    private var position = Instant.start
+    private var nextTruth = Instant.start
+    private var truth: [Float] = []
+    private var basalRate = InsulinRate.zero
+    /// Boluses under way: units a minute, and when each ends.
+    private var infusions: [(unitsPerMinute: Double, end: Instant)] = []
+    private var stopsEatingAt: Instant?
+
+    /// A body in its model's steady state.
+    /// - Parameter model: a model that nobody else holds.
+    public init(executor: SessionExecutor, model: sending any GlucoseModel) {
+        self.executor = executor
+        self.model = model
+        basalRate = model.basalRate
+        model.setInsulinRate(basalRate)
+    }
+
+    /// Reserves room for the truth of a session this long.
+    public func expect(_ duration: Instant) {
+        truth.reserveCapacity(Int(duration.nanoseconds / Self.truthInterval) + 1)
+    }
+
+    /// The true plasma glucose, mg/dL, every five minutes from the session's start up to this instant.
+    public func plasmaTruth() throws -> [Float] {
+        try advance(to: executor.now)
+        return truth
+    }
+
+    /// What was kept before the body left its range: no integration.
+    public func plasmaTruthSoFar() -> [Float] { truth }
+
+    /// The true plasma glucose at this instant.
+    public func plasmaGlucose() throws -> GlucoseConcentration {
+        try advance(to: executor.now)
+        return model.plasmaGlucose
+    }
+
+    /// Evaluations of the model's right-hand side so far.
+    public func evaluations() -> Int { model.evaluations }
+
+    private func readInterstitial() throws -> GlucoseConcentration {
+        try advance(to: executor.now)
+        return model.interstitialGlucose
+    }
+
+    private func infuse(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
+        try advance(to: executor.now)
+        guard amount > .zero else { return }
+        if nanoseconds <= Self.longestImpulse {
+            model.injectBolus(amount, centredMinutesFromNow: Double(nanoseconds) / 2 / Double(Span.minute))
+        } else {
+            let minutes = Double(nanoseconds) / Double(Span.minute)
+            infusions.append((amount.units / minutes, executor.now.adding(nanoseconds)))
+            applyInsulinRate()
+        }
+    }
+
+    private func changeBasal(to rate: InsulinRate) throws {
+        try advance(to: executor.now)
+        basalRate = rate
+        applyInsulinRate()
+    }
+
+    private func startEating(_ amount: Carbohydrate) throws {
+        try advance(to: executor.now)
+        guard amount > .zero else { return }
+        let length = Int64(amount.milligrams / Self.eatingSpeed * Double(Span.minute))
+        stopsEatingAt = (stopsEatingAt ?? executor.now).adding(length)
+        model.setCarbohydrateRate(milligramsPerMinute: Self.eatingSpeed)
+    }
+
+    private func applyInsulinRate() {
+        var unitsPerMinute = basalRate.unitsPerMinute
+        for infusion in infusions { unitsPerMinute += infusion.unitsPerMinute }
+        model.setInsulinRate(InsulinRate(unitsPerMinute: unitsPerMinute))
+    }
+
+    /// Integrates segment by segment: each ends at the next edge, at the next instant of the truth, or at `instant`.
+    private func advance(to instant: Instant) throws {
+        while true {
+            if position == nextTruth { try keepTruth() }
+            guard position < instant else { return }
+            var end = min(instant, nextTruth)
+            if let edge = stopsEatingAt, edge < end { end = edge }
+            for infusion in infusions where infusion.end < end { end = infusion.end }
+            try model.advance(byMinutes: Double(end.nanoseconds - position.nanoseconds) / Double(Span.minute))
+            position = end
+            if stopsEatingAt == end {
+                stopsEatingAt = nil
+                model.setCarbohydrateRate(milligramsPerMinute: 0)
+            }
+            if !infusions.isEmpty {
+                infusions.removeAll { $0.end == end }
+                applyInsulinRate()
+            }
+        }
+    }
+
+    private func keepTruth() throws {
+        let plasma = model.plasmaGlucose
+        guard Self.physiologicalRange.contains(plasma.milligramsPerDecilitre) else {
+            throw LeftPhysiologicalRange(instant: position, plasmaGlucose: plasma)
+        }
+        truth.append(Float(plasma.milligramsPerDecilitre))
+        nextTruth = nextTruth.adding(Self.truthInterval)
+    }
+
+    // MARK: Ports
+
+    public nonisolated func interstitialGlucose() throws -> GlucoseConcentration {
+        try here { try $0.readInterstitial() }
+    }
+
+    public nonisolated func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
+        try here((amount, nanoseconds)) { try $0.infuse($1.0, over: $1.1) }
+    }
+
+    public nonisolated func setBasalRate(_ rate: InsulinRate) throws {
+        try here(rate) { try $0.changeBasal(to: $1) }
+    }
+
+    public nonisolated func eat(_ amount: Carbohydrate) throws {
+        try here(amount) { try $0.startEating($1) }
+    }
+}

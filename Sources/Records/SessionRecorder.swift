@@ -1,0 +1,155 @@
+// What a session leaves behind, row by row, while it runs.
+//
+// Guarantees: rows stand in the order in which they happened; a level records nothing of a higher one, and then costs
+// one comparison.
+// Does not: write anything. A finished session hands its rows over as one `SessionRecord`.
+
+public import SessionTime
+
+/// How much of each session a study keeps.
+public enum RecordLevel: UInt8, Sendable, CaseIterable, Comparable {
+    /// Outcomes only.
+    case summary
+    /// Meals, manual doses, faults and alert effects too.
+    case events
+    /// Every step, reading and delivery too.
+    case full
+
+    public init?(name: String) {
+        guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = level
+    }
+
+    public var name: String {
+        switch self {
+        case .summary: "summary"
+        case .events: "events"
+        case .full: "full"
+        }
+    }
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// What the person did: ate, or asked for insulin.
+public struct PersonRow: Hashable, Sendable {
+    public enum Kind: String, Sendable {
+        case meal, announcement
+        case manualBolus = "manual_bolus"
+    }
+    public var instant: Instant
+    public var kind: Kind
+    /// Grams for a meal or its announcement, U for a bolus.
+    public var amount: Double
+}
+
+/// One effect of the alert center.
+public struct AlertRow: Hashable, Sendable {
+    public var instant: Instant
+    public var effect: String
+    public var code: String
+    public var severity: String
+    public var reason: String
+
+    public init(instant: Instant, effect: String, code: String, severity: String, reason: String) {
+        self.instant = instant
+        self.effect = effect
+        self.code = code
+        self.severity = severity
+        self.reason = reason
+    }
+}
+
+/// A fault, over its true span.
+public struct FaultRow: Hashable, Sendable {
+    public var instant: Instant
+    public var end: Instant
+    public var kind: String
+
+    public init(instant: Instant, end: Instant, kind: String) {
+        self.instant = instant
+        self.end = end
+        self.kind = kind
+    }
+}
+
+/// One step of the loop.
+public struct StepRow: Hashable, Sendable {
+    public var instant: Instant
+    public var algorithmTime: Int64
+    public var cgmMgdl: Double?
+    public var isPumpAvailable: Bool
+    public var basalUnits: Double
+    public var correctionUnits: Double
+    public var mealUnits: Double
+    public var acceptedUnits: Double
+    /// Empty for a step that went well.
+    public var failure: String
+
+    public init(
+        instant: Instant, algorithmTime: Int64, cgmMgdl: Double?, isPumpAvailable: Bool, basalUnits: Double,
+        correctionUnits: Double, mealUnits: Double, acceptedUnits: Double, failure: String
+    ) {
+        self.instant = instant
+        self.algorithmTime = algorithmTime
+        self.cgmMgdl = cgmMgdl
+        self.isPumpAvailable = isPumpAvailable
+        self.basalUnits = basalUnits
+        self.correctionUnits = correctionUnits
+        self.mealUnits = mealUnits
+        self.acceptedUnits = acceptedUnits
+        self.failure = failure
+    }
+}
+
+/// One reading of the sensor.
+public struct ReadingRow: Hashable, Sendable {
+    public var instant: Instant
+    public var mgdl: Double
+}
+
+/// One delivery of the pump.
+public struct DeliveryRow: Hashable, Sendable {
+    public var instant: Instant
+    public var requestID: Int64
+    public var units: Double
+}
+
+/// Collects the rows of one session. Belongs to the session's thread, like its actors.
+public final class SessionRecorder: @unchecked Sendable {
+    public let level: RecordLevel
+    public private(set) var person: [PersonRow] = []
+    public private(set) var alerts: [AlertRow] = []
+    public private(set) var faults: [FaultRow] = []
+    public private(set) var steps: [StepRow] = []
+    public private(set) var readings: [ReadingRow] = []
+    public private(set) var deliveries: [DeliveryRow] = []
+
+    public init(level: RecordLevel) { self.level = level }
+
+    public func did(_ kind: PersonRow.Kind, _ amount: Double, at instant: Instant) {
+        if level >= .events { person.append(PersonRow(instant: instant, kind: kind, amount: amount)) }
+    }
+
+    public func alert(_ row: @autoclosure () -> AlertRow) {
+        if level >= .events { alerts.append(row()) }
+    }
+
+    public func fault(_ row: @autoclosure () -> FaultRow) {
+        if level >= .events { faults.append(row()) }
+    }
+
+    public func step(_ row: @autoclosure () -> StepRow) {
+        if level >= .full { steps.append(row()) }
+    }
+
+    public func reading(_ mgdl: Double, at instant: Instant) {
+        if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl)) }
+    }
+
+    public func delivery(_ units: Double, requestID: Int64, at instant: Instant) {
+        if level >= .full {
+            deliveries.append(DeliveryRow(instant: instant, requestID: requestID, units: units))
+        }
+    }
+}
