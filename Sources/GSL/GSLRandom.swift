@@ -67,13 +67,7 @@ public final class GSLRandom {
     /// Uniform over 0..<`bound`, without bias (Lemire 2019); `bound` > 0.
     public func integer(below bound: Int) -> Int {
         precondition(bound > 0, "a bound is positive")
-        let range = UInt64(bound)
-        var product = source.next().multipliedFullWidth(by: range)
-        if product.low < range {
-            let threshold = (0 &- range) % range
-            while product.low < threshold { product = source.next().multipliedFullWidth(by: range) }
-        }
-        return Int(product.high)
+        return boundedInteger(below: bound) { source.next() }
     }
 
     // MARK: Normal and its kin
@@ -162,4 +156,17 @@ private final class GeneratorSource<Generator: RandomNumberGenerator>: BitSource
     init(_ generator: Generator) { self.generator = generator }
 
     override func next() -> UInt64 { generator.next() }
+}
+
+/// Uniform over 0..<`bound` without bias, from 64-bit words (Lemire 2019, "Fast random integer generation in an
+/// interval"). Written out, since the standard library may change its own with a release.
+@inline(__always)
+func boundedInteger(below bound: Int, _ next: () -> UInt64) -> Int {
+    let range = UInt64(bound)
+    var product = next().multipliedFullWidth(by: range)
+    if product.low < range {
+        let threshold = (0 &- range) % range
+        while product.low < threshold { product = next().multipliedFullWidth(by: range) }
+    }
+    return Int(product.high)
 }

@@ -1,0 +1,113 @@
+// ISO 8601 instants, read by hand.
+//
+// Guarantees: no allocation and no Foundation; a date that no calendar has, such as 30 February, is nil. Reads
+// `YYYY-MM-DD`, `T` or one space, `hh:mm`, optionally `:ss`, a fraction after `.` or `,`, and `Z` or `±hh[:mm]`.
+// Does not: read week dates, ordinal dates, leap seconds or 24:00.
+
+/// An instant as its writer's clock showed it.
+public struct ISO8601Time: Hashable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00 on the clock that was written; fractions below are cut off.
+    public var localMilliseconds: Int64
+    /// East of UTC; nil if the text says none.
+    public var offsetMinutes: Int?
+
+    /// Milliseconds since the epoch in UTC; without an offset, as if it were UTC.
+    public var utcMilliseconds: Int64 { localMilliseconds - Int64(offsetMinutes ?? 0) * 60_000 }
+
+    /// nil unless the whole text is such an instant.
+    public init?(_ text: some StringProtocol) {
+        var text = String(text)
+        guard let time = text.withUTF8({ Self(utf8: $0) }) else { return nil }
+        self = time
+    }
+
+    /// nil unless all the bytes are such an instant.
+    public init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        var reader = Reader(bytes: bytes)
+        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
+            let day = reader.number(2), reader.take("T") || reader.take("t") || reader.take(" "),
+            let hour = reader.number(2), reader.take(":"), let minute = reader.number(2),
+            (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year), hour < 24, minute < 60
+        else { return nil }
+        var milliseconds = 0
+        if reader.take(":") {
+            guard let second = reader.number(2), second < 60 else { return nil }
+            milliseconds = second * 1000
+            if reader.take(".") || reader.take(",") {
+                guard let fraction = reader.fractionMilliseconds() else { return nil }
+                milliseconds += fraction
+            }
+        }
+        if reader.take("Z") || reader.take("z") {
+            offsetMinutes = 0
+        } else if let sign = reader.take("+") ? 1 : reader.take("-") ? -1 : nil {
+            guard let hours = reader.number(2), hours < 24 else { return nil }
+            var minutes = 0
+            if reader.take(":") || !reader.isAtEnd {
+                guard let written = reader.number(2), written < 60 else { return nil }
+                minutes = written
+            }
+            offsetMinutes = sign * (hours * 60 + minutes)
+        }
+        guard reader.isAtEnd else { return nil }
+        let days = Self.daysSinceEpoch(year: year, month: month, day: day)
+        localMilliseconds = Int64(days * 86_400_000 + (hour * 60 + minute) * 60_000 + milliseconds)
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Hinnant's days_from_civil, for years from 0 on.
+    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
+        let y = (month <= 2 ? year - 1 : year) + 400
+        let era = y / 400
+        let yearOfEra = y - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return (era - 1) * 146_097 + dayOfEra - 719_468
+    }
+
+    private struct Reader {
+        let bytes: UnsafeBufferPointer<UInt8>
+        var at = 0
+
+        var isAtEnd: Bool { at == bytes.count }
+
+        mutating func take(_ character: Unicode.Scalar) -> Bool {
+            guard at < bytes.count, UInt32(bytes[at]) == character.value else { return false }
+            at += 1
+            return true
+        }
+
+        private mutating func digit() -> Int? {
+            guard at < bytes.count, bytes[at] >= 48, bytes[at] <= 57 else { return nil }
+            at += 1
+            return Int(bytes[at - 1]) - 48
+        }
+
+        mutating func number(_ digits: Int) -> Int? {
+            var value = 0
+            for _ in 0..<digits {
+                guard let next = digit() else { return nil }
+                value = value * 10 + next
+            }
+            return value
+        }
+
+        mutating func fractionMilliseconds() -> Int? {
+            guard var value = digit() else { return nil }
+            var weight = 100
+            value *= weight
+            while let next = digit() {
+                weight /= 10
+                value += next * weight
+            }
+            return value
+        }
+    }
+}
