@@ -13,7 +13,8 @@ public func readInput(_ path: String, limitBytes: Int) throws(InputProblem) -> [
     }
     guard !path.utf8.contains(0) else {
         throw InputProblem(
-            .missing, file: printable(path, limit: 200), found: "a NUL in the path", expected: "a readable file")
+            .missing, file: printable(path, limit: 200), found: "a NUL in the path",
+            expected: "a readable file")
     }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw missing(errno) }

@@ -68,7 +68,8 @@ public indirect enum JSONValue: Hashable, Sendable {
                 item.write(to: &text, indent: indent)
             }
         case .object(let members):
-            Self.writeList(members, open: "{", close: "}", indent: indent, to: &text) { member, text, indent in
+            Self.writeList(members, open: "{", close: "}", indent: indent, to: &text) {
+                member, text, indent in
                 text += Self.quoted(member.key) + (indent == nil ? ":" : ": ")
                 member.value.write(to: &text, indent: indent)
             }
@@ -107,7 +108,8 @@ public indirect enum JSONValue: Hashable, Sendable {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F || (0x80...0x9F).contains(scalar.value)
+            case _
+            where scalar.value < 0x20 || scalar.value == 0x7F || (0x80...0x9F).contains(scalar.value)
                 || scalar.value == 0x2028 || scalar.value == 0x2029 || scalar.value == 0xFEFF:
                 let digits = String(scalar.value, radix: 16)
                 result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

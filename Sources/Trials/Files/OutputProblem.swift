@@ -36,7 +36,8 @@ public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible 
 
     static func kind(of code: Int32) -> Kind {
         switch code {
-        case ENOSPC, EDQUOT, EINTR, EAGAIN, EMFILE, ENFILE, ENOMEM, EBUSY, EIO, ETXTBSY, ESTALE, ENOLCK: .temporary
+        case ENOSPC, EDQUOT, EINTR, EAGAIN, EMFILE, ENFILE, ENOMEM, EBUSY, EIO, ETXTBSY, ESTALE, ENOLCK:
+            .temporary
         default: .cannotCreate
         }
     }

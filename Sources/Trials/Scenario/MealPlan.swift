@@ -80,12 +80,14 @@ public enum MealPlan: Hashable, Sendable {
 
     private static func main(_ kind: Meal.Kind, _ mean: Double, _ bounds: ClosedRange<Double>) -> Slot {
         Slot(
-            kind: kind, chance: 0.95, timeMean: mean, timeDeviation: 60, timeBounds: bounds, gramsDeviation: 10)
+            kind: kind, chance: 0.95, timeMean: mean, timeDeviation: 60, timeBounds: bounds,
+            gramsDeviation: 10)
     }
 
     private static func snack(_ mean: Double, _ bounds: ClosedRange<Double>) -> Slot {
         Slot(
-            kind: .snack, chance: 0.3, timeMean: mean, timeDeviation: 30, timeBounds: bounds, gramsDeviation: 5)
+            kind: .snack, chance: 0.3, timeMean: mean, timeDeviation: 30, timeBounds: bounds,
+            gramsDeviation: 5)
     }
 
     /// Mean grams by slot, for the random plans; nil for a slot that is never eaten.
@@ -148,6 +150,13 @@ public enum MealPlan: Hashable, Sendable {
                 ($0.element.instantNanoseconds, $0.offset) < ($1.element.instantNanoseconds, $1.offset)
             }
             .map(\.element)
+    }
+
+    /// At most how many meals an explicit list gives in so many days; 0 for the other plans.
+    func listedMeals(days: Double) -> Double {
+        guard case .list(let entries) = self else { return 0 }
+        let daily = entries.count { if case .daily = $0.time { true } else { false } }
+        return Double(daily) * (days + 1).rounded(.up) + Double(entries.count - daily)
     }
 
     /// What a meal at this time of day is called where a list doesn't say.

@@ -13,6 +13,9 @@ public struct Study: Hashable, Sendable {
     /// The longest study: 10 years of 365 days.
     public static let maximumDuration = TimeSpan(seconds: 3650 * 86_400)
 
+    /// The most meals that an explicit list may give to one session.
+    public static let maximumMeals = 100_000
+
     public var name: String
     public var seed: UInt64
     public var start: StudyStart

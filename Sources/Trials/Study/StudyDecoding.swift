@@ -30,6 +30,7 @@ extension Study {
             throw root.problem(expected: "cohort and arms")
         }
         let arms = try decodeArms(armsReader)
+        let meals = root["scenario"]?["meals"]
         let study = Study(
             name: try root["study"]?.text() ?? "study",
             seed: try root["seed"]?.wholeNumber() ?? 1,
@@ -38,13 +39,20 @@ extension Study {
             cohort: try decodeCohort(cohortReader),
             sensor: Sensor(id: try decodeDevice(root["sensor"], standard: .vettoretti2019)),
             pump: Pump(id: try decodeDevice(root["pump"], standard: .omnipod)),
-            scenario: Scenario(meals: try decodeMeals(root["scenario"]?["meals"])),
+            scenario: Scenario(meals: try decodeMeals(meals)),
             record: try root["record"].id(standard: .events),
             arms: arms,
             reference: try decodeReference(root["compare"], arms: arms))
         let place = cohortReader["generate"]?["count"] ?? cohortReader["subjects"] ?? cohortReader
         if let count = study.cohort.subjectCount {
-            try study.checkSessions(subjects: count, file: place.node.origin.file, line: place.node.origin.line)
+            try study.checkSessions(
+                subjects: count, file: place.node.origin.file, line: place.node.origin.line)
+        }
+        let mealCount = study.scenario.meals.listedMeals(days: study.duration.days)
+        guard mealCount <= Double(maximumMeals) else {
+            throw (meals ?? root).problem(
+                found: "a list that makes \(Int(mealCount)) meals in \(study.duration)",
+                expected: "at most \(maximumMeals) meals in a session")
         }
         return study
     }
@@ -72,7 +80,8 @@ extension Study {
             subjects = names
         }
         return .table(
-            path: try table.text(), model: try reader["model"].id(standard: .uvaPadova2008), subjects: subjects)
+            path: try table.text(), model: try reader["model"].id(standard: .uvaPadova2008),
+            subjects: subjects)
     }
 
     private static func decodeDevice<ID: KnownID>(
@@ -129,13 +138,14 @@ extension Study {
         guard names.contains(name) else {
             let meant = nearest(to: name, among: names).map { " (nearest: `\($0)`)" } ?? ""
             throw reference.problem(
-                expected: "the name of an arm: " + printable(names.joined(separator: ", "), limit: 400) + meant)
+                expected: "the name of an arm: " + printable(names.joined(separator: ", "), limit: 400)
+                    + meant)
         }
         return name
     }
 }
 
-extension Optional<YAMLReader> {
+extension YAMLReader? {
     /// The known id that stands here, or `standard` where nothing does.
     fileprivate func id<ID: KnownID>(standard: ID) throws(InputProblem) -> ID {
         guard let reader = self else { return standard }
@@ -152,7 +162,8 @@ extension Optional<YAMLReader> {
         let text = try self?.text() ?? standard
         guard let value = make(text) else {
             throw self?.problem(expected: "a value that can be read")
-                ?? InputProblem(file: "study", found: quotedForMessage(standard), expected: "a readable default")
+                ?? InputProblem(
+                    file: "study", found: quotedForMessage(standard), expected: "a readable default")
         }
         return value
     }

@@ -9,16 +9,19 @@ extension Study {
         keys: [
             KeyShape("study", .text(.name), "The study's name.", standard: .string("study")),
             KeyShape(
-                "seed", .wholeNumber(0...UInt64.max), "The seed of every random draw.", standard: .unsigned(1)),
+                "seed", .wholeNumber(0...UInt64.max), "The seed of every random draw.", standard: .unsigned(1)
+            ),
             KeyShape(
                 "start", .text(StudyStart.rule), "Start instant with its local offset.",
                 standard: .string(StudyStart.standardText)),
             KeyShape(
-                "duration", .text(.timeSpan(upTo: maximumDuration, saying: "3650d")), "How long a session lasts.",
+                "duration", .text(.timeSpan(upTo: maximumDuration, saying: "3650d")),
+                "How long a session lasts.",
                 standard: .string("7d")),
             KeyShape("cohort", .mapping(cohortShape), "The virtual people.", isRequired: true),
             KeyShape(
-                "sensor", .either([SensorID.shape, .mapping(deviceShape(SensorID.self, "A glucose sensor."))]),
+                "sensor",
+                .either([SensorID.shape, .mapping(deviceShape(SensorID.self, "A glucose sensor."))]),
                 "The glucose sensor.", standard: .string(SensorID.vettoretti2019.rawValue)),
             KeyShape(
                 "pump", .either([PumpID.shape, .mapping(deviceShape(PumpID.self, "An insulin pump."))]),
@@ -27,7 +30,8 @@ extension Study {
                 "scenario", .mapping(scenarioShape), "What happens to the people.",
                 standard: .object([.init("meals", .string("moderate"))])),
             KeyShape(
-                "record", RecordLevel.shape, "What a run keeps.", standard: .string(RecordLevel.events.rawValue)),
+                "record", RecordLevel.shape, "What a run keeps.",
+                standard: .string(RecordLevel.events.rawValue)),
             KeyShape(
                 "arms", .list(.mapping(armShape), count: 1...100), "What is compared, 1 to 100 arms.",
                 isRequired: true),
@@ -104,7 +108,8 @@ extension Study {
     static let compareShape = MappingShape(
         summary: "A comparison of arms.",
         keys: [
-            KeyShape("reference", .text(.name), "The arm that the others are compared with.", isRequired: true)
+            KeyShape(
+                "reference", .text(.name), "The arm that the others are compared with.", isRequired: true)
         ])
 
     /// The published JSON Schema (draft 2020-12) of a study file.

@@ -49,8 +49,10 @@ public struct StudyStart: Hashable, Sendable {
 
     /// What the key `start` accepts.
     static let rule = TextRule(
-        expectation: "a time with its offset and whole seconds, such as \(standardText), in the years 1970 to 2200",
-        pattern: #"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"#,
+        expectation:
+            "a time with its offset and whole seconds, such as \(standardText), in the years 1970 to 2200",
+        pattern:
+            #"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"#,
         accepts: { StudyStart($0) != nil })
 
     private static func daysInMonth(_ year: Int, _ month: Int) -> Int {

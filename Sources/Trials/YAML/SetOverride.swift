@@ -89,7 +89,8 @@ public struct SetOverride: Hashable, Sendable {
             guard items.indices.contains(index) else {
                 throw InputProblem(
                     file: file, found: "item [\(index)] of \(items.count) in \(walked)",
-                    expected: items.isEmpty ? "a list with items" : "an item from [0] to [\(items.count - 1)]")
+                    expected: items.isEmpty ? "a list with items" : "an item from [0] to [\(items.count - 1)]"
+                )
             }
             items[index] = try place(in: items[index], rest, walked: "\(walked)[\(index)]")
             node.content = .sequence(items)

@@ -57,7 +57,9 @@ public struct TextRule: Sendable {
         pattern: #"^[^/\\\s\x00-\x1F\x7F]([^/\\\x00-\x1F\x7F]{0,98}[^/\\\s\x00-\x1F\x7F])?$"#,
         accepts: { text in
             let scalars = text.unicodeScalars
-            guard let first = scalars.first, let last = scalars.last, scalars.count <= 100 else { return false }
+            guard let first = scalars.first, let last = scalars.last, scalars.count <= 100 else {
+                return false
+            }
             guard text != ".", text != ".." else { return false }
             return !first.properties.isWhitespace && !last.properties.isWhitespace
                 && !scalars.contains { $0 == "/" || $0 == "\\" || isUnprintable($0) }
@@ -66,7 +68,8 @@ public struct TextRule: Sendable {
     /// A path: 1 to 4096 bytes without control characters.
     public static let path = TextRule(
         expectation: "a path", pattern: #"^[^\x00-\x1F\x7F]{1,4096}$"#,
-        accepts: { !$0.isEmpty && $0.utf8.count <= 4096 && !$0.unicodeScalars.contains(where: isUnprintable) })
+        accepts: { !$0.isEmpty && $0.utf8.count <= 4096 && !$0.unicodeScalars.contains(where: isUnprintable) }
+    )
 
     /// A length of time longer than zero, at most `longest`.
     public static func timeSpan(upTo longest: TimeSpan, saying limit: String) -> TextRule {
@@ -90,7 +93,8 @@ public struct MappingShape: Sendable {
     public var onlyBeside: [(key: String, other: String)]
 
     public init(
-        summary: String, keys: [KeyShape], exactlyOne: [String] = [], onlyBeside: [(key: String, other: String)] = []
+        summary: String, keys: [KeyShape], exactlyOne: [String] = [],
+        onlyBeside: [(key: String, other: String)] = []
     ) {
         self.summary = summary
         self.keys = keys
@@ -112,7 +116,8 @@ public struct KeyShape: Sendable {
     public var standard: JSONValue?
 
     public init(
-        _ name: String, _ shape: Shape, _ summary: String, isRequired: Bool = false, standard: JSONValue? = nil
+        _ name: String, _ shape: Shape, _ summary: String, isRequired: Bool = false,
+        standard: JSONValue? = nil
     ) {
         self.name = name
         self.shape = shape
@@ -160,7 +165,8 @@ extension Shape {
         case .choice(_, let choices):
             [
                 .init("enum", .array(choices.map { .string($0.id) })),
-                .init("description", .string(choices.map { "\($0.id): \($0.summary)" }.joined(separator: "; "))),
+                .init(
+                    "description", .string(choices.map { "\($0.id): \($0.summary)" }.joined(separator: "; "))),
             ]
         case .list(let item, let count):
             [

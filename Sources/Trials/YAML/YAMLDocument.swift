@@ -34,7 +34,8 @@ public enum YAMLDocument {
         text.makeContiguousUTF8()
         guard text.utf8.count <= maximumBytes else {
             throw InputProblem(
-                file: file, found: "\(text.utf8.count) bytes", expected: "at most \(maximumBytes) bytes of YAML")
+                file: file, found: "\(text.utf8.count) bytes",
+                expected: "at most \(maximumBytes) bytes of YAML")
         }
         try checkIndicators(text, file: file)
         let parser: Parser
@@ -67,7 +68,9 @@ public enum YAMLDocument {
             if byte == UInt8(ascii: "\n") { line += 1 }
             if !isWordByte(previous) {
                 if byte == UInt8(ascii: "*"), let next, isWordByte(next) { aliases += 1 }
-                if byte == UInt8(ascii: "?"), next.map({ $0 <= 0x20 || $0 >= 0x80 }) ?? true { questions += 1 }
+                if byte == UInt8(ascii: "?"), next.map({ $0 <= 0x20 || $0 >= 0x80 }) ?? true {
+                    questions += 1
+                }
             }
             if aliases > indicatorBudget || questions > indicatorBudget {
                 let what = aliases > indicatorBudget ? "aliases (*name)" : "complex keys (?)"
@@ -140,7 +143,8 @@ public enum YAMLDocument {
     ) throws(InputProblem) {
         guard tag != allowed.rawValue else { return }
         throw InputProblem(
-            file: origin.file, line: origin.line, found: "the tag \(quotedForMessage(tag))", expected: "no tags")
+            file: origin.file, line: origin.line, found: "the tag \(quotedForMessage(tag))",
+            expected: "no tags")
     }
 
     /// libYAML's complaint in our words, with the line that it names.

@@ -50,7 +50,9 @@ public struct YAMLReader: Sendable {
 
     /// The scalar's text, quoted or not.
     public func text(expected: String = "text") throws(InputProblem) -> String {
-        guard case .scalar(let text, _) = node.content, !node.isNothing else { throw problem(expected: expected) }
+        guard case .scalar(let text, _) = node.content, !node.isNothing else {
+            throw problem(expected: expected)
+        }
         return text
     }
 
@@ -132,7 +134,8 @@ public struct YAMLReader: Sendable {
             guard let key = shape.keys.first(where: { $0.name == entry.key }) else {
                 throw unknownKey(entry, shape.names)
             }
-            try YAMLReader(entry.value, path: path.isEmpty ? key.name : "\(path).\(key.name)").check(key.shape)
+            try YAMLReader(entry.value, path: path.isEmpty ? key.name : "\(path).\(key.name)").check(
+                key.shape)
         }
         for key in shape.keys where key.isRequired && node[key.name] == nil {
             throw problem(
@@ -150,7 +153,8 @@ public struct YAMLReader: Sendable {
         guard present.count == 1 else {
             throw problem(
                 found: present.isEmpty
-                    ? "neither " + shape.exactlyOne.joined(separator: " nor ") : present.joined(separator: " and "),
+                    ? "neither " + shape.exactlyOne.joined(separator: " nor ")
+                    : present.joined(separator: " and "),
                 expected: "exactly one of " + shape.exactlyOne.joined(separator: ", "))
         }
     }

@@ -55,7 +55,8 @@ private func yamlInline(_ value: JSONValue) -> String {
 private func yamlScalar(_ text: String) -> String {
     let reserved = ["true", "false", "yes", "no", "on", "off", "y", "n", "null"]
     let wordlike = text.unicodeScalars.allSatisfy {
-        $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || "-_./#".unicodeScalars.contains($0))
+        $0.isASCII
+            && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || "-_./#".unicodeScalars.contains($0))
     }
     guard let first = text.unicodeScalars.first, wordlike, first.properties.isAlphabetic || first.isDigit,
         !reserved.contains(text.lowercased()), !looksNumeric(text)
@@ -66,7 +67,9 @@ private func yamlScalar(_ text: String) -> String {
 /// True for anything that some reader may take for a number or a date: digits, signs and exponents only, or 0x, 0o.
 private func looksNumeric(_ text: String) -> Bool {
     guard let first = text.unicodeScalars.first, first.isDigit else { return false }
-    return text.unicodeScalars.allSatisfy { $0.isDigit || "eExXoObB-_.abcdefABCDEFtTzZ".unicodeScalars.contains($0) }
+    return text.unicodeScalars.allSatisfy {
+        $0.isDigit || "eExXoObB-_.abcdefABCDEFtTzZ".unicodeScalars.contains($0)
+    }
         && text.last?.isNumber == true || text.hasPrefix("0x") || text.hasPrefix("0o") || text.hasPrefix("0b")
 }
 
