@@ -1,0 +1,124 @@
+// What a study file may say: the key tables.
+//
+// A new key is one `KeyShape` here, one line in `StudyDecoding` and one in `StudyEncoding`; a test compares the three.
+
+extension Study {
+    /// The shape of a study file.
+    public static let shape = MappingShape(
+        summary: "An Islet study: cohort × scenario × arms × duration × seed.",
+        keys: [
+            KeyShape("study", .text(.name), "The study's name.", standard: .string("study")),
+            KeyShape(
+                "seed", .wholeNumber(0...UInt64.max), "The seed of every random draw.", standard: .unsigned(1)
+            ),
+            KeyShape(
+                "start", .text(StudyStart.rule), "Start instant with its local offset.",
+                standard: .string(StudyStart.standardText)),
+            KeyShape(
+                "duration", .text(.timeSpan(upTo: maximumDuration, saying: "3650d")),
+                "How long a session lasts.",
+                standard: .string("7d")),
+            KeyShape("cohort", .mapping(cohortShape), "The virtual people.", isRequired: true),
+            KeyShape(
+                "sensor",
+                .either([SensorID.shape, .mapping(deviceShape(SensorID.self, "A glucose sensor."))]),
+                "The glucose sensor.", standard: .string(SensorID.vettoretti2019.rawValue)),
+            KeyShape(
+                "pump", .either([PumpID.shape, .mapping(deviceShape(PumpID.self, "An insulin pump."))]),
+                "The insulin pump.", standard: .string(PumpID.omnipod.rawValue)),
+            KeyShape(
+                "scenario", .mapping(scenarioShape), "What happens to the people.",
+                standard: .object([.init("meals", .string("moderate"))])),
+            KeyShape(
+                "record", RecordLevel.shape, "What a run keeps.",
+                standard: .string(RecordLevel.events.rawValue)),
+            KeyShape(
+                "arms", .list(.mapping(armShape), count: 1...100), "What is compared, 1 to 100 arms.",
+                isRequired: true),
+            KeyShape(
+                "compare", .either([.choice(noun: "a comparison", [noComparison]), .mapping(compareShape)]),
+                "Which arm the others are compared with; the first where there are several."),
+        ])
+
+    static let noComparison = Shape.Choice("none", "no comparison")
+
+    static let cohortShape = MappingShape(
+        summary: "People drawn by the seed, or listed in a table.",
+        keys: [
+            KeyShape("generate", .mapping(generateShape), "Draw them."),
+            KeyShape("table", .text(.path), "A CSV table of parameters, relative to the study file."),
+            KeyShape(
+                "model", ModelID.shape, "The glucose model of the table.",
+                standard: .string(ModelID.uvaPadova2008.rawValue)),
+            KeyShape(
+                "subjects", .list(.text(.name), count: 1...100_000),
+                "Rows of the table by name; all of them when left out."),
+        ],
+        exactlyOne: ["generate", "table"],
+        onlyBeside: [(key: "model", other: "table"), (key: "subjects", other: "table")])
+
+    static let generateShape = MappingShape(
+        summary: "Subjects drawn by the study's seed.",
+        keys: [
+            KeyShape(
+                "model", ModelID.shape, "Their glucose model.",
+                standard: .string(ModelID.uvaPadova2008.rawValue)),
+            KeyShape("group", GroupID.shape, "Their age group.", standard: .string(GroupID.adult.rawValue)),
+            KeyShape(
+                "count", .wholeNumber(1...UInt64(maximumSessions)), "How many.", standard: .unsigned(100)),
+        ])
+
+    private static func deviceShape(_ id: (some KnownID).Type, _ summary: String) -> MappingShape {
+        MappingShape(summary: summary, keys: [KeyShape("model", id.shape, "Which one.", isRequired: true)])
+    }
+
+    static let scenarioShape = MappingShape(
+        summary: "What happens to the people.",
+        keys: [
+            KeyShape(
+                "meals",
+                .either([
+                    .choice(noun: "a meal plan", MealPlan.named.map { Shape.Choice($0.name, $0.summary) }),
+                    .list(.mapping(mealShape), count: 0...10_000),
+                ]),
+                "A named meal plan, or a list of meals.", standard: .string("moderate"))
+        ])
+
+    static let mealShape = MappingShape(
+        summary: "One meal, each day or once.",
+        keys: [
+            KeyShape(
+                "at", .text(MealTime.rule), "HH:MM each day, or a length of time since the start.",
+                isRequired: true),
+            KeyShape("carbs", .number(0...1000), "Carbohydrate in grams.", isRequired: true),
+        ])
+
+    static let armShape = MappingShape(
+        summary: "One arm.",
+        keys: [
+            KeyShape("name", .text(.name), "Its name; that of its algorithm when left out."),
+            KeyShape(
+                "algorithm", AlgorithmID.shape, "The dosing algorithm.",
+                standard: .string(AlgorithmID.pidInsulinFeedback.rawValue)),
+            KeyShape(
+                "alerts", AlertPolicyID.shape, "The alert policy.",
+                standard: .string(AlertPolicyID.bionicloop.rawValue)),
+        ])
+
+    static let compareShape = MappingShape(
+        summary: "A comparison of arms.",
+        keys: [
+            KeyShape(
+                "reference", .text(.name), "The arm that the others are compared with.", isRequired: true)
+        ])
+
+    /// The published JSON Schema (draft 2020-12) of a study file.
+    public static var jsonSchema: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+            .init("title", .string("Islet study")),
+        ]
+        if case .object(let inner) = Shape.mapping(shape).schema { members += inner }
+        return .object(members)
+    }
+}

@@ -1,0 +1,51 @@
+// The command line: parses, runs, and leaves with the exit code of the public contract.
+//
+// Guarantees: every way out is one of the codes in `ExitStatus`; what went wrong is one line on standard error.
+
+import ArgumentParser
+import Glibc
+import Trials
+
+/// `islet`
+@main
+struct Islet: AsyncParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "islet",
+        abstract: "In-silico trials of closed-loop insulin delivery and of its alerts.",
+        discussion: """
+            A study is a YAML file: virtual people, arms to compare, a scenario, a duration and a seed.
+
+            Examples:
+              islet study check Cohorts/quickstart.yaml
+              islet study check Cohorts/quickstart.yaml --set cohort.generate.count=10 --set duration=1d
+              islet study schema > study.schema.json
+
+            Shell completion: islet --generate-completion-script bash|zsh|fish
+
+            Exit codes: 0 done, 1 a check failed, 64 usage, 65 bad input data, 66 missing input, 70 internal,
+            73 cannot create output, 75 temporary, retry.
+            """,
+        version: version,
+        subcommands: [StudyCommand.self])
+
+    static func main() async {
+        var command: any ParsableCommand
+        do {
+            command = try await asyncParseAsRoot()
+        } catch {
+            exit(withError: error)
+        }
+        do {
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            leave(after: error)
+        }
+        Glibc.exit(ExitStatus.done.rawValue)
+    }
+}

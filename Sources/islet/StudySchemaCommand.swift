@@ -1,0 +1,15 @@
+// `islet study schema`: the JSON Schema of study files, for editors and other tools.
+
+import ArgumentParser
+import Trials
+
+/// `islet study schema`
+struct StudySchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema of a study file.",
+        discussion: "It is made from the same tables that study files are checked against.")
+
+    func run() throws {
+        try StandardStream.output.write(Study.jsonSchema.prettyText)
+    }
+}
