@@ -7,7 +7,7 @@
 public import SessionTime
 
 /// How much of each session a study keeps.
-public enum RecordLevel: UInt8, Sendable, CaseIterable, Comparable {
+public enum RecordLevel: String, Sendable, CaseIterable, Comparable {
     /// Outcomes only.
     case summary
     /// Meals, manual doses, faults and alert effects too.
@@ -15,20 +15,15 @@ public enum RecordLevel: UInt8, Sendable, CaseIterable, Comparable {
     /// Every step, reading and delivery too.
     case full
 
-    public init?(name: String) {
-        guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = level
-    }
-
-    public var name: String {
+    private var rank: Int {
         switch self {
-        case .summary: "summary"
-        case .events: "events"
-        case .full: "full"
+        case .summary: 0
+        case .events: 1
+        case .full: 2
         }
     }
 
-    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    public static func < (a: Self, b: Self) -> Bool { a.rank < b.rank }
 }
 
 /// What the person did: ate, or asked for insulin.

@@ -136,6 +136,9 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         }
     }
 
+    /// Looks at the session's actors from outside, between two advances.
+    public func inspect<R>(_ body: () throws -> R) rethrows -> R { try occupy(body) }
+
     /// Marks this thread as the one inside the session while `body` runs. Nests.
     private func occupy<R>(_ body: () throws -> R) rethrows -> R {
         let me = UInt(pthread_self())

@@ -3,6 +3,8 @@
 // A new sensor, pump, algorithm, model, group or alert policy is one `case` and one `summary` here: the decoder, the
 // schema, the problem texts and `islet study check` follow.
 
+public import Records
+
 /// A closed list of names.
 public protocol KnownID: CaseIterable, RawRepresentable<String>, Hashable, Sendable {
     /// What one of them is, for problem texts: "a sensor".
@@ -99,10 +101,7 @@ public enum AlertPolicyID: String, KnownID {
     }
 }
 
-/// What a run keeps of its sessions.
-public enum RecordLevel: String, KnownID {
-    case summary, events, full
-
+extension RecordLevel: KnownID {
     public static let noun = "a record level"
     public var summary: String {
         switch self {

@@ -3,6 +3,8 @@
 // Guarantees: every key is written, defaults included; decoding the text gives an equal study; equal studies give
 // equal text. JSON is YAML, so the JSON text is itself a study file.
 
+import Records
+
 extension Study {
     /// The resolved study, keys in the order of the shape: what a manifest holds.
     public var json: JSONValue {

@@ -2,6 +2,8 @@
 //
 // A new key is one `KeyShape` here, one line in `StudyDecoding` and one in `StudyEncoding`; a test compares the three.
 
+import Records
+
 extension Study {
     /// The shape of a study file.
     public static let shape = MappingShape(

@@ -1,0 +1,100 @@
+// The record of one finished session, and the store that keeps records.
+//
+// Guarantees: a record is whole: outcomes, digest and rows of one session, to be stored in one transaction or not at
+// all. Sessions are keyed by their index in the study, never by order of arrival.
+
+public import SessionTime
+
+/// How a session ended.
+public enum SessionEnd: Hashable, Sendable {
+    case completed
+    /// The subject left the physiological range, or the session failed: what happened, in one line.
+    case endedEarly(reason: String)
+
+    public var reason: String? {
+        if case .endedEarly(let reason) = self { return reason }
+        return nil
+    }
+}
+
+/// One finished session.
+public struct SessionRecord: Sendable {
+    /// subject index × arms + arm index.
+    public var session: Int
+    public var subjectIndex: Int
+    public var subject: String
+    public var armIndex: Int
+    public var arm: String
+    public var end: SessionEnd
+    /// How far the session got.
+    public var endedAt: Instant
+    /// 32 hexadecimal digits.
+    public var digest: String
+    public var events: Int
+    /// One value a key of the study's outcome keys; nil where a metric is undefined.
+    public var outcomes: [Double?]
+    public var recorder: SessionRecorder
+
+    public init(
+        session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
+        endedAt: Instant, digest: String, events: Int, outcomes: [Double?], recorder: SessionRecorder
+    ) {
+        self.session = session
+        self.subjectIndex = subjectIndex
+        self.subject = subject
+        self.armIndex = armIndex
+        self.arm = arm
+        self.end = end
+        self.endedAt = endedAt
+        self.digest = digest
+        self.events = events
+        self.outcomes = outcomes
+        self.recorder = recorder
+    }
+}
+
+/// What summaries are computed from: a record without its rows.
+public struct SessionSummary: Hashable, Sendable {
+    public var session: Int
+    public var subjectIndex: Int
+    public var subject: String
+    public var armIndex: Int
+    public var arm: String
+    public var end: SessionEnd
+    public var days: Double
+    public var digest: String
+    public var events: Int
+    public var outcomes: [Double?]
+
+    public init(
+        session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
+        days: Double, digest: String, events: Int, outcomes: [Double?]
+    ) {
+        self.session = session
+        self.subjectIndex = subjectIndex
+        self.subject = subject
+        self.armIndex = armIndex
+        self.arm = arm
+        self.end = end
+        self.days = days
+        self.digest = digest
+        self.events = events
+        self.outcomes = outcomes
+    }
+}
+
+/// Keeps the records of one study. Used by one thread at a time.
+public protocol ResultStore: AnyObject {
+    /// The canonical text of the study that the store was made for.
+    func studyText() throws -> String
+    /// The sessions that are stored whole.
+    func finishedSessions() throws -> Set<Int>
+    /// Stores a batch in one transaction: all of it or nothing.
+    func write(_ records: [SessionRecord]) throws
+    /// Calls `body` with every summary, by session index.
+    func forEachSummary(_ body: (SessionSummary) throws -> Void) throws
+    /// Takes over the sessions of another store of the same study that this one lacks.
+    func absorb(storeAt path: String) throws
+    /// Brings everything into the one file and closes it.
+    func close() throws
+}

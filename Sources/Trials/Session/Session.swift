@@ -1,0 +1,177 @@
+// One person in one arm, start to end: assembled, run, and summed up.
+//
+// Guarantees: a session is a pure function of (study, subject, arm): nothing mutable crosses its border, and its digest
+// says so. A subject that leaves the physiological range ends it early, and the record names why and when.
+// Does not: write files or know how many sessions there are.
+
+import Alerts
+import Algorithms
+import ClosedLoop
+import Devices
+import Glibc
+import People
+import Physiology
+public import Records
+public import SessionTime
+import SimulatedDevices
+public import SimulationKernel
+
+/// The live actors of one session.
+public final class Session {
+    public let executor: SessionExecutor
+    public let recorder: SessionRecorder
+    public let duration: Instant
+
+    private let patient: VirtualPatient
+    private let pump: SimulatedPump
+    private let alerts: AlertCenter
+    private let calendar: SessionCalendar
+    private var meals: [Meal] = []
+
+    /// Assembles a session. Nothing runs yet.
+    /// - Throws: `SensorDrawFailed`.
+    public init(
+        study: Study, subject: SessionSubject, arm: Study.Arm, tieShuffle: RandomStream? = nil
+    ) throws {
+        duration = Instant(nanoseconds: study.duration.nanoseconds)
+        calendar = SessionCalendar(
+            startEpochSeconds: study.start.unixSeconds, offsetSeconds: Int64(study.start.offsetMinutes) * 60)
+        executor = SessionExecutor(tieShuffle: tieShuffle)
+        recorder = SessionRecorder(level: study.record)
+        let streams = RandomStreams(seed: study.seed, subject: UInt64(subject.index))
+        let slots = UInt64(MealPlan.slotsPerDay)
+        meals = study.scenario.meals.meals(
+            startSecondOfDay: study.start.localSecondOfDay, durationNanoseconds: duration.nanoseconds
+        ) { day, slot in
+            streams.stream("meals", index: UInt64(day) &* slots &+ UInt64(slot))
+        }
+
+        let patient = VirtualPatient(executor: executor, model: subject.makeModel())
+        let sensor = SimulatedSensor(
+            executor: executor, model: study.sensor.id.model, streams: streams, body: patient, recorder: recorder)
+        let pump = SimulatedPump(executor: executor, body: patient, recorder: recorder)
+        let alerts = AlertCenter(executor: executor, policy: arm.alerts.policy, recorder: recorder)
+        let loop = LoopController(
+            executor: executor, algorithm: arm.algorithm.algorithm,
+            settings: LoopSettings(therapy: subject.therapy, target: Self.target), sensor: sensor, pump: pump,
+            recorder: recorder)
+        let person = Person(
+            executor: executor,
+            meals: meals.map {
+                PlannedMeal(
+                    instant: Instant(nanoseconds: $0.instantNanoseconds), carbohydrate: Carbohydrate(grams: $0.grams))
+            },
+            body: patient, loop: loop, recorder: recorder)
+        self.patient = patient
+        self.pump = pump
+        self.alerts = alerts
+
+        let duration = duration
+        executor.start("session") {
+            await patient.expect(duration)
+            await alerts.begin()
+            try await sensor.begin(observers: [alerts])
+            await pump.begin(observers: [alerts])
+            await loop.begin()
+        }
+        executor.start("person") { try await person.live() }
+    }
+
+    /// What the loop aims at, mg/dL.
+    static let target = GlucoseConcentration(milligramsPerDecilitre: 120)
+
+    /// Runs to the end at full speed, and sums up.
+    public func run() -> SessionOutcome {
+        var reason: String?
+        do {
+            try executor.advance(to: duration)
+        } catch {
+            reason = "\(error)"
+        }
+        let outcome = sumUp(endedEarly: reason)
+        end()
+        return outcome
+    }
+
+    /// Advances a live session; for callers that hold many at once.
+    public func advance(to instant: Instant) throws { try executor.advance(to: min(instant, duration)) }
+
+    /// Lets the session's tasks run out. What failed in the session has been reported by then.
+    public func end() { try? executor.end() }
+
+    private func sumUp(endedEarly reason: String?) -> SessionOutcome {
+        let reached = executor.now
+        let (truth, ledger, episodes, notifications) = executor.inspect { [patient, pump, alerts] in
+            if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }
+            return (
+                patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() }, alerts.here { $0.episodes() },
+                alerts.here { $0.notifications }
+            )
+        }
+        let days = Double(reached.nanoseconds) / Double(Span.day)
+        var outcomes: [Double?] = GlucoseMetricKey.allCases.map { _ in nil }
+        // The last value stands at the end itself: the trace covers the intervals before it.
+        let minutes = truth.indices.map { Double($0) * 5 }
+        if let trace = try? GlucoseTrace(
+            minutes: minutes, mgdl: truth.map(Double.init),
+            startMinuteOfDay: Double(calendar.startOfDayOffset) / Double(Span.minute))
+        {
+            let metrics = GlucoseMetrics(trace)
+            outcomes = GlucoseMetricKey.allCases.map { metrics[$0] }
+        }
+        func perDay(_ amount: Double) -> Double? { days > 0 ? amount / days : nil }
+        let pulse = pump.pulse.units
+        outcomes.append(perDay(Double(ledger.delivered + ledger.basal) * pulse))
+        outcomes.append(
+            perDay(meals.reduce(0) { $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0) }))
+        outcomes.append(perDay(Double(episodes.reduce(0) { $0 + $1.count })))
+        outcomes.append(perDay(Double(notifications)))
+        outcomes += episodes.map { perDay(Double($0.count)) }
+        return SessionOutcome(
+            end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
+            digest: executor.journal.digest, events: executor.eventsFired, jobs: executor.jobsRun,
+            outcomes: outcomes)
+    }
+}
+
+/// What a session came to.
+public struct SessionOutcome: Sendable {
+    public var end: SessionEnd
+    public var endedAt: Instant
+    public var digest: Digest128
+    public var events: Int
+    public var jobs: Int
+    /// In the order of `OutcomeKey.all`.
+    public var outcomes: [Double?]
+}
+
+extension SensorID {
+    /// What the name stands for.
+    var model: SensorModel {
+        switch self {
+        case .ideal: .ideal
+        case .breton2008: .breton2008
+        case .vettoretti2019: .vettoretti2019
+        }
+    }
+}
+
+extension AlgorithmID {
+    /// What the name stands for.
+    var algorithm: any DosingAlgorithm {
+        switch self {
+        case .basalBolus: BasalBolus()
+        case .pidInsulinFeedback: PIDInsulinFeedback()
+        }
+    }
+}
+
+extension AlertPolicyID {
+    /// What the name stands for.
+    var policy: AlertPolicy {
+        switch self {
+        case .bionicloop: .bionicloop
+        case .none: .none
+        }
+    }
+}
