@@ -72,5 +72,6 @@ let package = Package(
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel"]),
         tests("TrialsTests", ["Trials", "Records"]),
         tests("PersistenceTests", ["Persistence", "Records"]),
+        tests("IsletTests", ["islet"]),
     ]
 )

@@ -31,7 +31,9 @@ func status(of error: any Error) -> (status: ExitStatus, line: String?)? {
     case let problem as OutputProblem:
         (problem.kind == .temporary ? .temporary : .cannotCreateOutput, problem.description)
     case let failure as CheckFailure: (.checkFailed, failure.message)
-    case is ExitCode, is CleanExit, is ValidationError: nil
+    // A request for help and the like, thrown from a command's `run`. ArgumentParser calls what it doesn't know a failure.
+    case is ExitCode: nil
+    case _ where Islet.exitCode(for: error) != .failure: nil
     default: (.internal, "internal error: \(error)")
     }
 }
@@ -39,6 +41,6 @@ func status(of error: any Error) -> (status: ExitStatus, line: String?)? {
 /// Says what went wrong on standard error and ends the process.
 func leave(after error: any Error) -> Never {
     guard let (status, line) = status(of: error) else { Islet.exit(withError: error) }
-    if let line { StandardStream.error.writeLineIgnoringFailure("islet: " + printable(line, limit: 2000)) }
+    if let line { StandardStream.error.writeLineIgnoringFailure(printable(line, limit: 5000)) }
     Glibc.exit(status.rawValue)
 }

@@ -3,8 +3,8 @@
 // Guarantees: any sequence of bytes ends in a tree or in one `InputProblem`; no input overflows the stack, expands
 // aliases, or takes more than a few seconds. How:
 //   - at most `maximumBytes` of text;
-//   - libYAML itself stops at 1000 levels, which its composer, a recursion, survives on any thread's stack; the tree
-//     that leaves here has at most `maximumDepth`;
+//   - libYAML itself stops at 1000 levels; composing them is a recursion that needs more than 1 MiB of stack, so it runs
+//     on a thread that has 16; the tree that leaves here has at most `maximumDepth`;
 //   - composing checks mappings for duplicate keys by hashing them, and an alias inside a key would be expanded there.
 //     So text with more than `indicatorBudget` words that look like aliases, or lone question marks, is refused
 //     unread. The count ignores quotes and comments on purpose: it may refuse an odd file, never let a bomb pass;
@@ -38,6 +38,13 @@ public enum YAMLDocument {
                 expected: "at most \(maximumBytes) bytes of YAML")
         }
         try checkIndicators(text, file: file)
+        // Composing, and letting go of what was composed, recurse as deep as the document; see the file's head.
+        return try withStack(bytes: 16 << 20) { [text] in
+            Result { () throws(InputProblem) -> YAMLNode in try compose(text, file: file) }
+        }.get()
+    }
+
+    private static func compose(_ text: String, file: String) throws(InputProblem) -> YAMLNode {
         let parser: Parser
         let root: Node?
         do {

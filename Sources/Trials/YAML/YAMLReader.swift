@@ -1,7 +1,7 @@
 // A place in a YAML document, and what may be asked of it.
 //
-// Guarantees: whatever the node holds, an answer or one `InputProblem` that says the file and line, what was found and
-// what was expected with the key's path (`arms[0].name`). Unknown keys name the nearest known one.
+// Guarantees: whatever the node holds, an answer or one `InputProblem` that says the file and line, what was found at
+// which key (`arms[0].name`) and what was expected. Unknown keys name the nearest known one.
 //
 //     let root = YAMLReader(try YAMLDocument.read(path: path))
 //     try root.check(shape)
@@ -41,9 +41,11 @@ public struct YAMLReader: Sendable {
 
     /// A problem at this place. `found` is what stands here unless said otherwise.
     public func problem(found: String? = nil, expected: String) -> InputProblem {
-        InputProblem(
-            file: node.origin.file, line: node.origin.line, found: found ?? node.summary,
-            expected: path.isEmpty ? expected : "for \(path) \(expected)")
+        let found = found ?? node.summary
+        return InputProblem(
+            file: node.origin.file, line: node.origin.line,
+            found: path.isEmpty ? found : "\(found) at \(path)",
+            expected: expected)
     }
 
     // MARK: Scalars
