@@ -57,7 +57,7 @@ let package = Package(
                 "SimulatedDevices",
                 "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
             ]),
-        room("Persistence", ["Records", .product(name: "GRDB", package: "GRDB.swift")]),
+        room("Persistence", ["Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift")]),
         // Floor 6
         .executableTarget(
             name: "islet",

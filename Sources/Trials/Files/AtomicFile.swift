@@ -8,6 +8,7 @@
 // Does not: lock. Two writers of one path each write whole; the last rename stays.
 
 import Glibc
+public import Records
 
 /// One file being written; `commit()` makes it real.
 public struct AtomicFile: ~Copyable {

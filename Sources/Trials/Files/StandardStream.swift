@@ -4,6 +4,7 @@
 // back); a failure is thrown and ends in the exit code, not ignored; long texts are written whole.
 
 import Glibc
+public import Records
 
 /// One of the process's two output streams.
 public enum StandardStream: Sendable {

@@ -48,7 +48,8 @@ public final class Session {
 
         let patient = VirtualPatient(executor: executor, model: subject.makeModel())
         let sensor = SimulatedSensor(
-            executor: executor, model: study.sensor.id.model, streams: streams, body: patient, recorder: recorder)
+            executor: executor, model: study.sensor.id.model, streams: streams, body: patient,
+            recorder: recorder)
         let pump = SimulatedPump(executor: executor, body: patient, recorder: recorder)
         let alerts = AlertCenter(executor: executor, policy: arm.alerts.policy, recorder: recorder)
         let loop = LoopController(
@@ -59,7 +60,8 @@ public final class Session {
             executor: executor,
             meals: meals.map {
                 PlannedMeal(
-                    instant: Instant(nanoseconds: $0.instantNanoseconds), carbohydrate: Carbohydrate(grams: $0.grams))
+                    instant: Instant(nanoseconds: $0.instantNanoseconds),
+                    carbohydrate: Carbohydrate(grams: $0.grams))
             },
             body: patient, loop: loop, recorder: recorder)
         self.patient = patient
@@ -104,7 +106,8 @@ public final class Session {
         let (truth, ledger, episodes, notifications) = executor.inspect { [patient, pump, alerts] in
             if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }
             return (
-                patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() }, alerts.here { $0.episodes() },
+                patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
+                alerts.here { $0.episodes() },
                 alerts.here { $0.notifications }
             )
         }

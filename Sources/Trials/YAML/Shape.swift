@@ -4,6 +4,8 @@
 // decoding afterwards only picks values up. Schema and reader can't drift apart: neither has a list of its own.
 // Does not: relate keys to each other beyond `exactlyOne` (a reference that must name an arm is the decoder's matter).
 
+import Records
+
 /// The shape of one value.
 public indirect enum Shape: Sendable {
     /// A scalar that a rule accepts.

@@ -4,6 +4,8 @@
 // unique within their mapping. Whoever holds a `YAMLNode` may walk it recursively.
 // Does not: give types to scalars. Whether `5` is a number or a name is said by the shape that it meets.
 
+import Records
+
 /// One node of a YAML document, with its place.
 public struct YAMLNode: Hashable, Sendable {
     /// Where a node was written: a file and line, or a `--set` override.
@@ -73,28 +75,4 @@ public struct YAMLNode: Hashable, Sendable {
 /// `text` between backquotes, cut to 60 characters, everything that could break a line or a terminal escaped.
 func quotedForMessage(_ text: String) -> String {
     "`" + printable(text, limit: 60) + "`"
-}
-
-/// `text` cut to `limit` characters, everything that could break a line or a terminal escaped.
-public func printable(_ text: String, limit: Int) -> String {
-    var result = ""
-    var length = 0
-    for scalar in text.unicodeScalars {
-        guard length < limit else { return result + "…" }
-        length += 1
-        if isUnprintable(scalar) {
-            result += "\\u{" + String(scalar.value, radix: 16) + "}"
-        } else {
-            result.unicodeScalars.append(scalar)
-        }
-    }
-    return result
-}
-
-/// Control, format (bidirectional overrides among them), line and paragraph separators, private use, unassigned.
-func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
-    default: false
-    }
 }

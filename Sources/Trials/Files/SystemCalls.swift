@@ -1,38 +1,14 @@
-// What went wrong with something that Islet wanted to write.
-//
-// Guarantees: the two kinds are the two exit codes of the public contract; the line names the path and the system's
-// own words.
+// Error numbers as output problems, and writing to a descriptor.
 
 import Glibc
+public import Records
 
-/// A failure to write: one line, and whether trying again can help.
-public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    public enum Kind: Sendable {
-        /// The output can't be made as asked: exit code 73.
-        case cannotCreate
-        /// Space, handles or a signal stood in the way; the same command may do later: exit code 75.
-        case temporary
-    }
-
-    public var kind: Kind
-    /// As the user named it.
-    public var path: String
-    /// What was tried and what the system said.
-    public var message: String
-
-    public init(_ kind: Kind, path: String, message: String) {
-        self.kind = kind
-        self.path = path
-        self.message = message
-    }
-
+extension OutputProblem {
     /// From an error number: no space, quota, memory, handles or an interruption are temporary, the rest is not.
     public init(path: String, doing action: String, errno code: Int32) {
         self.init(
             Self.kind(of: code), path: path, message: "cannot \(action): \(systemMessage(code))")
     }
-
-    public var description: String { "\(printable(path, limit: 4096)): \(message)" }
 
     static func kind(of code: Int32) -> Kind {
         switch code {

@@ -1,0 +1,196 @@
+// The study's results in one SQLite file.
+//
+// Guarantees: a session's rows land in one transaction, with its outcomes, or not at all; killing the process at any
+// moment leaves a file from which the run goes on; two stores of one study merge by session index, in any order.
+// Full disks and locked files are `OutputProblem`s; a file that isn't such a store is an `InputProblem`.
+// Does not: order sessions by time of writing, or serve two writers.
+//
+// The schema is public (README, "Results"): `PRAGMA user_version` counts its changes.
+
+import Foundation
+import GRDB
+public import Records
+import SessionTime
+
+public final class StudyStore: ResultStore {
+    /// The schema that this code reads and writes.
+    public static let schemaVersion = 1
+    /// The file within a study's output directory.
+    public static let fileName = "study.sqlite"
+
+    private let queue: DatabaseQueue
+    private let path: String
+    private let outcomeKeys: [String]
+
+    /// Makes a store for a study, or opens the one that is there.
+    ///
+    /// - Parameters:
+    ///   - studyText: the resolved study, canonically; kept in a new store.
+    ///   - outcomeKeys: the outcome columns; names of letters, digits and underscores.
+    public init(path: String, studyText: String, version: String, outcomeKeys: [String]) throws {
+        self.path = path
+        self.outcomeKeys = outcomeKeys
+        queue = try Self.open(path, readOnly: false)
+        try Self.translating(path) {
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+                try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            }
+            try queue.write { db in
+                if try Int.fetchOne(db, sql: "PRAGMA user_version") == 0 {
+                    try Schema.create(db, outcomeKeys: outcomeKeys)
+                    try db.execute(
+                        sql: "INSERT INTO study (id, text, version) VALUES (1, ?, ?)",
+                        arguments: [studyText, version])
+                }
+            }
+        }
+        try checkSchema()
+    }
+
+    /// Opens a finished store for reading.
+    public init(readingAt path: String, outcomeKeys: [String]) throws {
+        self.path = path
+        self.outcomeKeys = outcomeKeys
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw InputProblem(.missing, file: path, found: "no file", expected: "a study's results")
+        }
+        queue = try Self.open(path, readOnly: true)
+        try checkSchema()
+    }
+
+    private static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(10)
+        return try translating(path) { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+
+    private func checkSchema() throws {
+        let (version, columns) = try Self.translating(path) {
+            try queue.read { db in
+                (
+                    try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+                    try db.tableExists("sessions") ? try db.columns(in: "sessions").map(\.name) : []
+                )
+            }
+        }
+        guard version == Self.schemaVersion else {
+            throw InputProblem(
+                file: path, found: "results with schema version \(version)",
+                expected: "schema version \(Self.schemaVersion)")
+        }
+        for key in outcomeKeys where !columns.contains(key) {
+            throw InputProblem(
+                file: path, found: "results without the outcome \(key)", expected: "a column \(key)")
+        }
+    }
+
+    // MARK: ResultStore
+
+    public func studyText() throws -> String {
+        try Self.translating(path) {
+            try queue.read { db in try String.fetchOne(db, sql: "SELECT text FROM study") ?? "" }
+        }
+    }
+
+    public func finishedSessions() throws -> Set<Int> {
+        try Self.translating(path) {
+            try queue.read { db in Set(try Int.fetchAll(db, sql: "SELECT session FROM sessions")) }
+        }
+    }
+
+    public func write(_ records: [SessionRecord]) throws {
+        try Self.translating(path) {
+            try queue.write { db in
+                for record in records { try RowWriter(db: db, outcomeKeys: outcomeKeys).write(record) }
+            }
+        }
+    }
+
+    public func forEachSummary(_ body: (SessionSummary) throws -> Void) throws {
+        try Self.translating(path) {
+            try queue.read { db in
+                let columns = outcomeKeys.map { "\"\($0)\"" }.joined(separator: ", ")
+                let rows = try Row.fetchCursor(
+                    db,
+                    sql: """
+                        SELECT session, subject_index, subject, arm_index, arm, ended_early, days, digest, events, \
+                        \(columns) FROM sessions ORDER BY session
+                        """)
+                while let row = try rows.next() {
+                    let reason: String? = row[5]
+                    try body(
+                        SessionSummary(
+                            session: row[0], subjectIndex: row[1], subject: row[2], armIndex: row[3],
+                            arm: row[4],
+                            end: reason.map { .endedEarly(reason: $0) } ?? .completed, days: row[6],
+                            digest: row[7],
+                            events: row[8], outcomes: outcomeKeys.indices.map { row[9 + $0] as Double? }))
+                }
+            }
+        }
+    }
+
+    public func absorb(storeAt other: String) throws {
+        let source = try StudyStore(readingAt: other, outcomeKeys: outcomeKeys)
+        guard try source.studyText() == studyText() else {
+            throw InputProblem(
+                file: other, found: "results of another study", expected: "a shard of the same study")
+        }
+        try source.queue.close()
+        try Self.translating(path) {
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "ATTACH DATABASE ? AS shard", arguments: [other])
+                defer { try? db.execute(sql: "DETACH DATABASE shard") }
+                try db.inTransaction {
+                    try db.execute(
+                        sql: """
+                            CREATE TEMP TABLE fresh AS SELECT session FROM shard.sessions
+                            WHERE session NOT IN (SELECT session FROM main.sessions)
+                            """)
+                    for table in Schema.tables {
+                        let columns = try db.columns(in: table).map { "\"\($0.name)\"" }.joined(
+                            separator: ", ")
+                        try db.execute(
+                            sql: """
+                                INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM shard.\(table)
+                                WHERE session IN (SELECT session FROM fresh)
+                                """)
+                    }
+                    try db.execute(sql: "DROP TABLE fresh")
+                    return .commit
+                }
+            }
+        }
+    }
+
+    public func close() throws {
+        try Self.translating(path) {
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                try db.execute(sql: "PRAGMA journal_mode = DELETE")
+            }
+            try queue.close()
+        }
+    }
+
+    /// Turns SQLite's errors into the project's.
+    private static func translating<R>(_ path: String, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            let message = error.message ?? "SQLite error \(error.resultCode.rawValue)"
+            switch error.resultCode {
+            case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+                throw InputProblem(file: path, found: message, expected: "a SQLite file that Islet wrote")
+            case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_INTERRUPT:
+                throw OutputProblem(.temporary, path: path, message: message)
+            case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
+                throw OutputProblem(.cannotCreate, path: path, message: message)
+            default: throw error
+            }
+        }
+    }
+}
