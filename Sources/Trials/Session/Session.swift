@@ -29,16 +29,17 @@ public final class Session {
     private var meals: [Meal] = []
 
     /// Assembles a session. Nothing runs yet.
+    /// - Parameter index: the subject's place in the cohort: the key of its random streams.
     /// - Throws: `SensorDrawFailed`.
     public init(
-        study: Study, subject: SessionSubject, arm: Study.Arm, tieShuffle: RandomStream? = nil
+        study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil
     ) throws {
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         calendar = SessionCalendar(
             startEpochSeconds: study.start.unixSeconds, offsetSeconds: Int64(study.start.offsetMinutes) * 60)
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
-        let streams = RandomStreams(seed: study.seed, subject: UInt64(subject.index))
+        let streams = RandomStreams(seed: study.seed, subject: UInt64(index))
         let slots = UInt64(MealPlan.slotsPerDay)
         meals = study.scenario.meals.meals(
             startSecondOfDay: study.start.localSecondOfDay, durationNanoseconds: duration.nanoseconds
@@ -54,7 +55,7 @@ public final class Session {
         let alerts = AlertCenter(executor: executor, policy: arm.alerts.policy, recorder: recorder)
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
-            settings: LoopSettings(therapy: subject.therapy, target: Self.target), sensor: sensor, pump: pump,
+            settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target), sensor: sensor, pump: pump,
             recorder: recorder)
         let person = Person(
             executor: executor,
@@ -146,6 +147,16 @@ public struct SessionOutcome: Sendable {
     public var jobs: Int
     /// In the order of `OutcomeKey.all`.
     public var outcomes: [Double?]
+}
+
+extension TherapySettings {
+    /// What a clinic would have found for the subject.
+    init(_ subject: VirtualSubject) {
+        self.init(
+            bodyWeightKilograms: subject.bodyWeight, basalRate: subject.basalRate,
+            carbohydrateRatioGramsPerUnit: subject.carbohydrateRatio,
+            correctionFactorMgdlPerUnit: subject.correctionFactor, totalDailyInsulin: subject.totalDailyInsulin)
+    }
 }
 
 extension SensorID {
