@@ -184,7 +184,7 @@ import Testing
             for _ in 0..<10 { model.injectBolus(InsulinAmount(units: 10), centredMinutesFromNow: 0.1) }
             for _ in 0..<288 { try model.advance(byMinutes: 5) }
             #expect(model.plasma > -2)
-            #expect(model.stateValues.allSatisfy(\.isFinite))
+            #expect(model.stateValues.allSatisfy { $0.isFinite })
         }
     }
 

@@ -97,7 +97,9 @@ import Testing
         #expect(problem("")?.found == "an empty file")
         #expect(problem("minute,carbs,insulin_u\n0,0,0\n")?.found.contains("carbs_g") == true)
         #expect(problem(header)?.found == "no rows")
-        for row in ["0,0", "0,0,0,0", "0.5,0,0", "-1,0,0", "x,0,0", "0,-1,0", "0,nan,0", "0,0,inf", "0,501,0"]
+        for row in [
+            "0,0", "0,0,0,0", "0.5,0,0", "-1,0,0", "x,0,0", "0,-1,0", "0,nan,0", "0,0,inf", "0,501,0",
+        ]
             + ["0,0,1e9", "1e15,0,0", "0,0,"]
         {
             #expect(problem(header + row + "\n")?.line == 2, "\(row)")

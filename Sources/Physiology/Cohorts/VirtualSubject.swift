@@ -10,7 +10,9 @@ public enum AgeGroup: String, Hashable, Sendable, CaseIterable {
 
     /// The group that a name like `adult#001` tells.
     public init?(subjectName name: String) {
-        guard let group = Self.allCases.first(where: { name.hasPrefix($0.rawValue + "#") }) else { return nil }
+        guard let group = Self.allCases.first(where: { name.hasPrefix($0.rawValue + "#") }) else {
+            return nil
+        }
         self = group
     }
 }
