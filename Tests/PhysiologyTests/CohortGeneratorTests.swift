@@ -1,4 +1,4 @@
-// Generated cohorts against the statistics of the field's table (models.md 1.6).
+// Generated cohorts against the statistics of the field's table.
 
 import Devices
 import GSL

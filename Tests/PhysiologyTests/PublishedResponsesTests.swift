@@ -1,4 +1,4 @@
-// Steady states and responses that need no third-party data (models.md 2.1, 2.2, 3.1).
+// Steady states and responses that need no third-party data.
 
 import Devices
 import GSL
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// models.md 1.3: the whole right-hand side vanishes.
+    /// The whole right-hand side vanishes.
     @Test func generatedSubjectsStandStill() throws {
         for group in AgeGroup.allCases {
             for index in 0..<20 {

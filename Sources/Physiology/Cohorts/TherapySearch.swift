@@ -10,7 +10,7 @@ import GSL
 ///
 /// CF is the fall of plasma glucose at its nadir after 1 U from Gb. CR is the grams per unit that bring a 50 g
 /// meal, eaten at 5 g/min with its bolus at the start, back to Gb at 300 min with a minimum above 90 mg/dL
-/// (models.md 1.6). A CR for which glucose would fall below 90 is raised until it does not.
+/// through the whole response. A CR for which glucose would fall below 90 is raised until it does not.
 struct TherapySearch {
     /// g/U.
     static let ratioRange = 0.5...200.0

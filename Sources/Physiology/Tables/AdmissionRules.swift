@@ -12,7 +12,7 @@ public struct AdmissionRules: Hashable, Sendable {
 
     /// For tables that users bring: whatever a pump can give.
     public static let table = Self(basalRange: 0.01...10)
-    /// For generated cohorts (reference of the generator: models.md 1.6).
+    /// For generated cohorts.
     public static let generated = Self(basalRange: 0.1...2.5)
 
     public struct Violation: Error, Hashable, Sendable {
