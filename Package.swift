@@ -69,7 +69,7 @@ let package = Package(
 
         tests("GSLTests", ["GSL"]),
         tests("SimulationKernelTests", ["SimulationKernel"]),
-        tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel"]),
+        tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
         tests("TrialsTests", ["Trials", "Records"]),
         tests("PersistenceTests", ["Persistence", "Records"]),
         tests("IsletTests", ["islet"]),

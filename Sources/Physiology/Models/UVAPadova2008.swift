@@ -22,7 +22,7 @@ public import GSL
 
 /// The S2008 model of one subject.
 public final class UVAPadova2008: GlucoseModel {
-    public static var kind: ModelKind { .uvaPadova2008 }
+    public var kind: ModelKind { .uvaPadova2008 }
 
     /// What the right-hand side reads through its pointer.
     struct Constants: BitwiseCopyable {
