@@ -10,6 +10,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // Dynamic exclusivity checks cost 8 % of a session. Debug builds and tests keep them.
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
 /// One entry a target, by floor: a target imports only from floors below it (ARCHITECTURE.md).
@@ -66,6 +68,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+
+        .executableTarget(
+            name: "islet-bench",
+            dependencies: ["Trials", "Physiology", "Devices", "Records", "SessionTime", "SimulationKernel", "GSL"],
+            path: "Benchmarks/IsletBench", swiftSettings: strict),
 
         tests("GSLTests", ["GSL"]),
         tests("SimulationKernelTests", ["SimulationKernel"]),
