@@ -13,7 +13,7 @@ struct RowWriter {
         let marks = String(repeating: ", ?", count: outcomeKeys.count)
         let insert = try db.cachedStatement(
             sql: """
-                INSERT INTO sessions (session, subject_index, subject, arm_index, arm, ended_early, days, digest, events, \
+                INSERT INTO sessions (session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
                 \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
                 """)
         var values: [(any DatabaseValueConvertible)?] = [

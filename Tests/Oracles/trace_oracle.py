@@ -13,9 +13,9 @@ Two parts, both on the 30 subjects of the table that simglucose brings:
 2. Goldens (--golden TABLE.csv, optional): published figures for a 50 g meal without and with insulin, 1 U
    and a stopped pump; 0.01 mg/dL and 1 min. The table is not part of this project.
 
-Usage: trace_oracle.py --islet BINARY [--series N] [--seed N] [--golden TABLE.csv]
-Needs simglucose 0.2.11 with scipy; installs nothing. `pip install simglucose==0.2.11 'setuptools<81'` in an
-environment of its own does. The last line is `N passed, N failed`; it leaves with 1 if any failed.
+Usage: trace_oracle.py --islet BINARY [--series N] [--seed N] [--golden TABLE.csv] [--fetch DIR]
+Needs simglucose 0.2.11 with scipy. With --fetch it installs them into a virtual environment in DIR (once) and
+runs there; without, it installs nothing. The last line is `N passed, N failed`; it leaves with 1 if any failed.
 """
 
 import argparse
@@ -25,14 +25,32 @@ import subprocess
 import sys
 import tempfile
 import types
+import venv
 import warnings
 
 warnings.filterwarnings("ignore")
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    np = None
 
 BAR = 0.01  # mg/dL
 AIM = 0.001
+
+
+def run_in_environment(folder):
+    """Runs this script again in a virtual environment that has simglucose."""
+    python = os.path.join(folder, "bin", "python")
+    if not os.path.exists(python):
+        venv.create(folder, with_pip=True)
+    if subprocess.run([python, "-c", "import simglucose.patient.t1dpatient"], capture_output=True).returncode:
+        # simglucose 0.2.11 imports pkg_resources, which later setuptools don't have.
+        subprocess.run([python, "-m", "pip", "install", "-q", "simglucose==0.2.11", "setuptools<81"], check=True)
+    rest = sys.argv[1:]
+    at = rest.index("--fetch")
+    del rest[at : at + 2]
+    sys.exit(subprocess.run([python, os.path.abspath(__file__)] + rest).returncode)
 
 
 def load_simglucose():
@@ -221,7 +239,10 @@ def main():
     parser.add_argument("--series", type=int, default=3)
     parser.add_argument("--seed", type=int, default=20260402)
     parser.add_argument("--golden")
+    parser.add_argument("--fetch", metavar="DIR")
     args = parser.parse_args()
+    if args.fetch:
+        run_in_environment(args.fetch)
     t1dpatient, folder = load_simglucose()
     table = os.path.join(folder, "vpatient_params.csv")
     with open(table) as f:

@@ -31,12 +31,15 @@ func subjectsOfEveryModel() throws -> [ModelParameters] {
     for group in AgeGroup.allCases {
         subjects.append(.uvaPadova2008(try generatedParameters(group, 0)))
     }
+    subjects.append(.hovorka2004(Hovorka2004Parameters()))
+    subjects.append(.hovorkaWilinska(HovorkaWilinskaParameters()))
+    subjects.append(.medtronicVirtualPatient(MedtronicVirtualPatientParameters()))
     return subjects
 }
 
 extension GlucoseModel {
     var plasma: Double { plasmaGlucose.milligramsPerDecilitre }
     var stateValues: [Double] {
-        Array(snapshot.prefix(ModelCatalogue.description(of: Self.kind).states.count))
+        Array(snapshot.prefix(ModelCatalogue.description(of: kind).states.count))
     }
 }

@@ -1,6 +1,6 @@
 // Log-normal distributions of the S2008 parameters by age group.
 //
-// Source: (μ, σ) of ln(value), computed from ten subjects a group of the field's table (models.md 1.6); no
+// Source: (μ, σ) of ln(value), computed from the ten subjects a group of the field's S2008 table; no
 // row of that table is here. Independent between parameters.
 
 /// What the generator draws for one age group.

@@ -9,14 +9,16 @@ import GSL
 /// Finds the therapy of one subject.
 ///
 /// CF is the fall of plasma glucose at its nadir after 1 U from Gb. CR is the grams per unit that bring a 50 g
-/// meal, eaten at 5 g/min with its bolus at the start, back to Gb at 300 min with the minimum until then above
-/// 90 mg/dL (models.md 1.6). A CR for which glucose would fall below 90 is raised until it does not.
+/// meal, eaten at 5 g/min with its bolus at the start, back to Gb at 300 min with a minimum above 90 mg/dL
+/// through the whole response. A CR for which glucose would fall below 90 is raised until it does not.
 struct TherapySearch {
     /// g/U.
     static let ratioRange = 0.5...200.0
     static let mealGrams = 50.0
     static let eatingMinutes = 10.0
     static let returnMinutes = 300
+    /// The whole response, late insulin included.
+    static let watchedMinutes = 600
     static let floor = 90.0
 
     private let model: any GlucoseModel
@@ -37,7 +39,7 @@ struct TherapySearch {
             try model.advance(byMinutes: minutes)
         } catch {
             throw ModelRunError(
-                kind: type(of: model).kind, subject: subject, minute: elapsed + error.time, cause: error)
+                kind: model.kind, subject: subject, minute: elapsed + error.time, cause: error)
         }
     }
 
@@ -58,18 +60,18 @@ struct TherapySearch {
         return max(before - lowest, 0.01)
     }
 
-    /// Glucose at 300 min and the minimum until then, mg/dL.
-    private func meal(ratio: Double) throws(ModelRunError) -> (end: Double, lowest: Double) {
+    /// Whether the meal's bolus is too much: below `basal` at 300 min, or at or below the floor until 600 min.
+    private func isTooMuch(ratio: Double, basal: Double) throws(ModelRunError) -> Bool {
         model.restore(start)
         model.injectBolus(InsulinAmount(units: Self.mealGrams / ratio), centredMinutesFromNow: 0)
         model.setCarbohydrateRate(milligramsPerMinute: Self.mealGrams * 1000 / Self.eatingMinutes)
-        var lowest = model.plasmaGlucose.milligramsPerDecilitre
-        for minute in stride(from: 0, to: Self.returnMinutes, by: 5) {
+        for minute in stride(from: 0, to: Self.watchedMinutes, by: 5) {
             if Double(minute) == Self.eatingMinutes { model.setCarbohydrateRate(milligramsPerMinute: 0) }
             try advance(5, Double(minute))
-            lowest = min(lowest, model.plasmaGlucose.milligramsPerDecilitre)
+            let glucose = model.plasmaGlucose.milligramsPerDecilitre
+            if glucose <= Self.floor || (minute + 5 == Self.returnMinutes && glucose < basal) { return true }
         }
-        return (model.plasmaGlucose.milligramsPerDecilitre, lowest)
+        return false
     }
 
     /// g/U.
@@ -81,8 +83,7 @@ struct TherapySearch {
         var high = naturalLogarithm(Self.ratioRange.upperBound)
         while high - low > 1e-4 {
             let middle = (low + high) / 2
-            let outcome = try meal(ratio: exponential(middle))
-            if outcome.end < basal || outcome.lowest <= Self.floor { low = middle } else { high = middle }
+            if try isTooMuch(ratio: exponential(middle), basal: basal) { low = middle } else { high = middle }
         }
         return exponential(high)
     }

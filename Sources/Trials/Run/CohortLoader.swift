@@ -3,7 +3,7 @@
 // Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers.
 
 public import Physiology
-public import Records
+import Records
 import SimulationKernel
 
 public enum CohortLoader {
@@ -23,7 +23,7 @@ public enum CohortLoader {
             let generator = CohortGenerator(group: group.ageGroup)
             return try Workers.map(count: count, jobs: jobs) { index in
                 var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
-                return try generator.subject(index: index, using: &stream)
+                return try generator.subject(index, using: &stream)
             }
         case .table(_, let model, let names):
             let path = study.tablePath(studyPath: studyPath) ?? ""

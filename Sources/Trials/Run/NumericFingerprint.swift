@@ -12,7 +12,9 @@ public enum NumericFingerprint {
         var digest = Digest128()
         for step in 1...400 {
             let x = Double(step) * 0.0371
-            for value in [exp(-x), log(x), pow(x, 1.084), tanh(x - 7), sinh(x - 7), cos(x), sin(x), erfc(x / 4)] {
+            for value in [
+                exp(-x), log(x), pow(x, 1.084), tanh(x - 7), sinh(x - 7), cos(x), sin(x), erfc(x / 4),
+            ] {
                 digest.absorb(value.bitPattern)
             }
         }

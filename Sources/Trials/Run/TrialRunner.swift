@@ -65,8 +65,10 @@ public struct TrialRunner: Sendable {
         let live = try Session(study: study, subject: subject, index: subjectIndex, arm: arm)
         let outcome = live.run()
         return SessionRecord(
-            session: session, subjectIndex: subjectIndex, subject: subject.name, armIndex: armIndex, arm: arm.name,
-            end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description, events: outcome.events,
+            session: session, subjectIndex: subjectIndex, subject: subject.name, armIndex: armIndex,
+            arm: arm.name,
+            end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
+            events: outcome.events,
             outcomes: outcome.outcomes, recorder: live.recorder)
     }
 

@@ -8,9 +8,8 @@ import Alerts
 import Algorithms
 import ClosedLoop
 import Devices
-import Glibc
 import People
-import Physiology
+public import Physiology
 public import Records
 public import SessionTime
 import SimulatedDevices
@@ -22,6 +21,8 @@ public final class Session {
     public let recorder: SessionRecorder
     public let duration: Instant
 
+    /// The session's actors live as long as it does: their wake-ups don't hold them.
+    private let cast: [any SessionActor]
     private let patient: VirtualPatient
     private let pump: SimulatedPump
     private let alerts: AlertCenter
@@ -55,7 +56,8 @@ public final class Session {
         let alerts = AlertCenter(executor: executor, policy: arm.alerts.policy, recorder: recorder)
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
-            settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target), sensor: sensor, pump: pump,
+            settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target), sensor: sensor,
+            pump: pump,
             recorder: recorder)
         let person = Person(
             executor: executor,
@@ -65,6 +67,7 @@ public final class Session {
                     carbohydrate: Carbohydrate(grams: $0.grams))
             },
             body: patient, loop: loop, recorder: recorder)
+        cast = [patient, sensor, pump, alerts, loop, person]
         self.patient = patient
         self.pump = pump
         self.alerts = alerts
@@ -95,6 +98,9 @@ public final class Session {
         end()
         return outcome
     }
+
+    /// Evaluations of the body's right-hand side so far.
+    public var evaluations: Int { executor.inspect { patient.here { $0.evaluations() } } }
 
     /// Advances a live session; for callers that hold many at once.
     public func advance(to instant: Instant) throws { try executor.advance(to: min(instant, duration)) }
@@ -155,7 +161,8 @@ extension TherapySettings {
         self.init(
             bodyWeightKilograms: subject.bodyWeight, basalRate: subject.basalRate,
             carbohydrateRatioGramsPerUnit: subject.carbohydrateRatio,
-            correctionFactorMgdlPerUnit: subject.correctionFactor, totalDailyInsulin: subject.totalDailyInsulin)
+            correctionFactorMgdlPerUnit: subject.correctionFactor,
+            totalDailyInsulin: subject.totalDailyInsulin)
     }
 }
 
