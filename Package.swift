@@ -59,12 +59,12 @@ let package = Package(
                 "SimulatedDevices",
                 "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
             ]),
-        room("Persistence", ["Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift")]),
+        room("Persistence", ["Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift")]),
         // Floor 6
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Trials", "Persistence", "Records", "Physiology", "Devices",
+                "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -77,6 +77,7 @@ let package = Package(
         tests("GSLTests", ["GSL"]),
         tests("SimulationKernelTests", ["SimulationKernel"]),
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
+        tests("AlertsTests", ["Alerts", "SessionTime", "Devices", "SimulationKernel", "Records", "Trials"]),
         tests("TrialsTests", ["Trials", "Records"]),
         tests("PersistenceTests", ["Persistence", "Records"]),
         tests("IsletTests", ["islet"]),

@@ -48,6 +48,7 @@ public actor LoopController: SessionActor, LoopInputs {
     private var carried = InsulinAmount.zero
     private var failedSteps = 0
     private var hasProgrammedBasal = false
+    private var observers: [any LoopObserver] = []
 
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
@@ -63,7 +64,8 @@ public actor LoopController: SessionActor, LoopInputs {
     }
 
     /// Starts a session: the grid of steps begins at this instant.
-    public func begin() {
+    public func begin(observers: [any LoopObserver] = []) {
+        self.observers = observers
         let tick = Wakeup(executor, phase: .loop, "loop step") { [unowned self] in try here { try $0.step() }
         }
         self.tick = tick
@@ -168,6 +170,8 @@ public actor LoopController: SessionActor, LoopInputs {
                 isPumpAvailable: input.insulinPump.isAvailable, basalUnits: output.basal.units,
                 correctionUnits: output.correction.units, mealUnits: output.meal.units,
                 acceptedUnits: accepted.units, failure: failure))
+
+        for observer in observers { observer.loopDidStep(succeeded: failure.isEmpty) }
 
         if let reading = input.cgm { lastCgmTime = reading.instant }
         lastWorldTime = input.now

@@ -43,37 +43,37 @@ public struct AlertEffect: Hashable, Sendable {
     }
 
     public enum Reason: String, Sendable, CaseIterable, Codable {
-        case conditionHeld = "condition held"
+        case conditionHeld
         case recovered
         case retracted
         case acknowledged
         case replaced
         case cleanup
         case reissued
-        case severityChanged = "severity changed"
+        case severityChanged
         case escalated
         case repeated
-        case released = "what held it back has ended"
+        case released
         case cooldown
-        case quietHours = "quiet hours"
+        case quietHours
         case snoozed
         case inhibited
-        case foreground = "app in the foreground"
-        case sourceRule = "source never notifies"
-        case policyRule = "policy says notify: false"
-        case severity = "informational"
-        case alreadyDelivered = "delivered as scheduled"
-        case latched = "latched until acknowledged"
+        case foreground
+        case sourceRule
+        case policyRule
+        case severity
+        case alreadyDelivered
+        case latched
         case stale
-        case conditionBegan = "condition began"
-        case conditionEnded = "condition ended"
-        case onceADay = "at most one in 24 h"
+        case conditionBegan
+        case conditionEnded
+        case onceADay
         case deadline
         case countdown
-        case person = "asked by the person"
-        case test = "test alert"
+        case person
+        case test
         case preview
-        case monitoringEnded = "monitoring ended"
+        case monitoringEnded
 
         public var index: Int { Self.places[rawValue] ?? 0 }
         private static let places: [String: Int] = {
