@@ -24,7 +24,7 @@ extension AlertEngine {
             state.tracks[rule].nextRepeat = due.adding((missed + 1) * every)
         }
         if let due = state.tracks[rule].nextRefresh, due <= now { refresh(rule, at: now) }
-        if state.tracks[rule].isShown, state.tracks[rule].isQuiet { takeDown(rule, .recovered, at: now) }
+        if state.tracks[rule].isShown, state.tracks[rule].isQuiet { takeDown(rule, .recovered, policy.rules[rule].severity, at: now) }
     }
 
     mutating func ripenStart(_ rule: Int, at now: Instant) {
@@ -88,12 +88,17 @@ extension AlertEngine {
         state.tracks[rule].nextRepeat = nil
         state.tracks[rule].nextRefresh = nil
         attempts.removeAll { $0.rule == rule }
-        if state.tracks[rule].isShown { takeDown(rule, reason, at: now) }
+        if state.tracks[rule].isShown { takeDown(rule, reason, alert.severity, at: now) }
     }
 
-    private mutating func takeDown(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
+    private mutating func takeDown(
+        _ rule: Int, _ reason: AlertEffect.Reason, _ severity: AlertSeverity, at now: Instant
+    ) {
         state.tracks[rule].isShown = false
-        emit(.withdraw, rule, reason, at: now) { $0.wasDelivered = true }
+        emit(.withdraw, rule, reason, at: now) {
+            $0.wasDelivered = true
+            $0.severity = severity
+        }
         request(rule, .withdraw)
     }
 

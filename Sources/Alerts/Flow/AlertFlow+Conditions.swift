@@ -124,7 +124,7 @@ extension AlertFlow {
 
     /// The pump said it again: the active alert is replaced in place.
     mutating func takeNative(_ code: AlertCode, _ issue: String, _ text: String, at now: Instant) {
-        guard let rule = rules[code.index], held[code.index], let active = engine.state.tracks[rule].active,
+        guard let rule = rules[code.index], let active = engine.state.tracks[rule].active,
             active.updatedAt < now
         else { return }
         engine.tell(rule, .holds, details: details(code, at: now), isReissue: true)

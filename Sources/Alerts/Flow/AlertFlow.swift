@@ -186,7 +186,10 @@ public struct AlertFlow: Sendable {
             let isRegistered =
                 known.source == .pump ? surroundings.isPumpHandlerRegistered : surroundings.isCGMHandlerRegistered
             if known.source == .pump || known.source == .cgm, !isRegistered {
-                memory.pendingAcknowledgements.append(PendingAcknowledgement(code: code, at: now))
+                let pending = PendingAcknowledgement(code: code, at: now)
+                if !memory.pendingAcknowledgements.contains(pending) {
+                    memory.pendingAcknowledgements.append(pending)
+                }
             } else if known.source == .pump, engine.policy.rules[rule].acknowledgement == .closes {
                 memory.pump.acknowledge(at: now) { AlertCode.pump(issue: $0.issue, text: $0.text) == known }
             }

@@ -57,10 +57,7 @@ extension AlertPolicy {
             KeyShape("enabled", .flag, "Whether it counts.", standard: .bool(true)),
             KeyShape(
                 "sensitivity",
-                .either([
-                    .choice(noun: "a sensitivity", [.init("immediate", "at the first violating sample")]),
-                    .text(span),
-                ]), "How long a violation must last.", standard: .string("immediate")),
+                .text(sensitivity), "How long a violation must last.", standard: .string("immediate")),
             KeyShape("clearAt", .number(-100_000...100_000), "The value at which an episode may end."),
             KeyShape(
                 "critical",
@@ -147,6 +144,11 @@ extension AlertPolicy {
         expectation: "a length of time such as 0s, 90s, 5m, 1h30m or 7d, at most 3650d",
         pattern: #"^(?=.)([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"#,
         accepts: { text in TimeSpan(text).map { $0 <= Study.maximumDuration } ?? false })
+
+    private static let sensitivity = TextRule(
+        expectation: "immediate, or a length of time such as 15m or 1h",
+        pattern: #"^(immediate|(?=.)([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?)$"#,
+        accepts: { $0 == "immediate" || span.accepts($0) })
 
     private static let longSpan = TextRule.timeSpan(upTo: Study.maximumDuration, saying: "3650d")
 

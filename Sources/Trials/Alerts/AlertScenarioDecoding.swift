@@ -88,8 +88,11 @@ extension AlertScenario {
         around.isClaimOk = try text("subjectClaim", "ok") == "ok"
         around.clockSkewSeconds = skewSeconds(try text("clockSkew", "0s"))
         var samples: [AlertSeries] = []
-        for metric in AlertMetric.allCases {
-            if let one = series?[metric.rawValue], let values = SeriesNotation.values(try one.text()) {
+        if let series, case .mapping(let entries) = series.node.content {
+            for entry in entries {
+                guard let metric = AlertMetric(rawValue: entry.key), let one = series[entry.key],
+                    let values = SeriesNotation.values(try one.text())
+                else { continue }
                 samples.append(AlertSeries(metric, values, interval: interval))
             }
         }
