@@ -70,7 +70,15 @@ struct RunCommand: ParsableCommand {
         let interrupt = Interrupt()
         let began = ProgressLine.monotonicSeconds()
         // Nothing is written before the whole input has been read.
-        let subjects = try CohortLoader.subjects(of: study, studyPath: arguments.study, jobs: jobs)
+        let subjects: [VirtualSubject]
+        do {
+            subjects = try CohortLoader.subjects(
+                of: study, studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
+        } catch is CancellationError {
+            throw OutputProblem(
+                .temporary, path: out,
+                message: "interrupted before the first session; begin again with \(resumeCommand(out))")
+        }
         try folder.prepare(resume: resume)
         do {
             try run(study, subjects: subjects, shard: shard, jobs: jobs, in: folder, interrupt, began: began)
@@ -115,7 +123,7 @@ struct RunCommand: ParsableCommand {
             try store.close()
             throw OutputProblem(
                 .temporary, path: folder.path,
-                message: "interrupted; what is stored is good: go on with \(resumeCommand(folder.path))")
+                message: "interrupted")
         }
         let summary = try folder.finish(
             study, store: store, identity: identity, jobs: jobs,
@@ -128,6 +136,21 @@ struct RunCommand: ParsableCommand {
         for override in arguments.set { words += ["--set", override] }
         if let seed { words += ["--seed", "\(seed)"] }
         if let shard { words += ["--shard", shard] }
-        return words.map { $0.contains(" ") ? "'\($0)'" : $0 }.joined(separator: " ")
+        return words.map(Self.quoted).joined(separator: " ")
+    }
+
+    /// As a shell takes it for one word.
+    private static func quoted(_ word: String) -> String {
+        let isSafe =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-_./=:,+@%".utf8.contains(byte)
+                }
+            }
+        return isSafe ? word : "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 }

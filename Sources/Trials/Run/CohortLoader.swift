@@ -15,20 +15,24 @@ public enum CohortLoader {
     /// - Parameters:
     ///   - studyPath: what a table's path is relative to.
     ///   - jobs: threads to find therapies on.
-    /// - Throws: `InputProblem`, `CohortError`.
-    public static func subjects(of study: Study, studyPath: String, jobs: Int) throws -> [VirtualSubject] {
+    ///   - isInterrupted: asked before each subject.
+    /// - Throws: `InputProblem`, `CohortError`, `CancellationError` after an interruption.
+    public static func subjects(
+        of study: Study, studyPath: String, jobs: Int,
+        isInterrupted: @escaping @Sendable () -> Bool = { false }
+    ) throws -> [VirtualSubject] {
         switch study.cohort {
         case .generate(_, let group, let count):
             try study.checkSessions(subjects: count, file: studyPath)
             let generator = CohortGenerator(group: group.ageGroup)
-            return try Workers.map(count: count, jobs: jobs) { index in
+            return try Workers.map(count: count, jobs: jobs, isInterrupted: isInterrupted) { index in
                 var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
                 return try generator.subject(index, using: &stream)
             }
         case .table:
             let path = study.tablePath(studyPath: studyPath) ?? ""
             let entries = try entries(of: study, studyPath: studyPath)
-            return try Workers.map(count: entries.count, jobs: jobs) { index in
+            return try Workers.map(count: entries.count, jobs: jobs, isInterrupted: isInterrupted) { index in
                 do {
                     return try VirtualSubject(entries[index])
                 } catch {
