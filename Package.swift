@@ -59,7 +59,12 @@ let package = Package(
                 "SimulatedDevices",
                 "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
             ]),
-        room("Persistence", ["Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift")]),
+        room(
+            "Persistence",
+            [
+                "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         // Floor 6
         .executableTarget(
             name: "islet",
@@ -71,7 +76,9 @@ let package = Package(
 
         .executableTarget(
             name: "islet-bench",
-            dependencies: ["Trials", "Physiology", "Devices", "Records", "SessionTime", "SimulationKernel", "GSL"],
+            dependencies: [
+                "Trials", "Physiology", "Devices", "Records", "SessionTime", "SimulationKernel", "GSL",
+            ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
 
         tests("GSLTests", ["GSL"]),
