@@ -84,8 +84,8 @@ let package = Package(
         tests("GSLTests", ["GSL"]),
         tests("SimulationKernelTests", ["SimulationKernel"]),
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
-        tests("TrialsTests", ["Trials", "Records"]),
-        tests("PersistenceTests", ["Persistence", "Records"]),
+        tests("TrialsTests", ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices"]),
+        tests("PersistenceTests", ["Persistence", "Records", "SessionTime"]),
         tests("IsletTests", ["islet"]),
     ]
 )
