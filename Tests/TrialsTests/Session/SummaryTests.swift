@@ -58,8 +58,8 @@ struct SummaryTests {
         #expect(estimate.mean == 125)
         #expect(abs((estimate.sd ?? 0) - 18.708286933869708) < 1e-12)
         let bounds = try #require(estimate.ci95)
-        #expect(abs(bounds.lower - 105.36688233) < 1e-7)
-        #expect(abs(bounds.upper - 144.63311767) < 1e-7)
+        #expect(abs(bounds.lower - 105.36685693019676) < 1e-9)
+        #expect(abs(bounds.upper - 144.63314306980325) < 1e-9)
         #expect(estimate.n == 6)
     }
 
