@@ -99,6 +99,9 @@ public final class Session {
         return outcome
     }
 
+    /// Evaluations of the body's right-hand side so far.
+    public var evaluations: Int { executor.inspect { patient.here { $0.evaluations() } } }
+
     /// Advances a live session; for callers that hold many at once.
     public func advance(to instant: Instant) throws { try executor.advance(to: min(instant, duration)) }
 
