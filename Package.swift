@@ -68,7 +68,15 @@ let package = Package(
             swiftSettings: strict),
 
         tests("GSLTests", ["GSL"]),
-        tests("SimulationKernelTests", ["SimulationKernel"]),
+        tests("SessionTimeTests", ["SessionTime"]),
+        tests("SimulationKernelTests", ["SimulationKernel", "SessionTime"]),
+        tests(
+            "SimulatedDevicesTests",
+            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests("AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
+        tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests("TidyTests", []),
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel"]),
         tests("TrialsTests", ["Trials", "Records"]),
         tests("PersistenceTests", ["Persistence", "Records"]),
