@@ -10,6 +10,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // Dynamic exclusivity checks cost 8 % of a session. Debug builds and tests keep them.
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
 /// One entry a target, by floor: a target imports only from floors below it (ARCHITECTURE.md).
@@ -57,7 +59,12 @@ let package = Package(
                 "SimulatedDevices",
                 "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
             ]),
-        room("Persistence", ["Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift")]),
+        room(
+            "Persistence",
+            [
+                "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         // Floor 6
         .executableTarget(
             name: "islet",
@@ -66,6 +73,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+
+        .executableTarget(
+            name: "islet-bench",
+            dependencies: [
+                "Trials", "Physiology", "Devices", "Records", "SessionTime", "SimulationKernel", "GSL",
+            ],
+            path: "Benchmarks/IsletBench", swiftSettings: strict),
 
         tests("GSLTests", ["GSL"]),
         tests("SessionTimeTests", ["SessionTime"]),
@@ -77,9 +91,11 @@ let package = Package(
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("TidyTests", []),
-        tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel"]),
-        tests("TrialsTests", ["Trials", "Records"]),
-        tests("PersistenceTests", ["Persistence", "Records"]),
+        tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
+        tests(
+            "TrialsTests",
+            ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices"]),
+        tests("PersistenceTests", ["Persistence", "Records", "SessionTime"]),
         tests("IsletTests", ["islet"]),
     ]
 )

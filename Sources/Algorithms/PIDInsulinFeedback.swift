@@ -18,17 +18,20 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
     /// What the controller is made of. Rates are U/h, glucose mg/dL, times minutes.
     public struct Tuning: Hashable, Sendable {
         /// Proportional gain times the correction factor: the share of a full correction asked for per hour.
-        public var proportional = 0.35
+        public var proportional = 0.25
         public var integralTime = 450.0
-        public var derivativeTime = 66.0
+        public var derivativeTime = 110.0
         /// Bounds of the integral, as multiples of the basal rate.
-        public var integralRange = -0.6...1.0
-        public var largestBasalMultiple = 4.0
-        /// Below this, and when the reading 20 min ahead would fall below it, nothing is delivered.
-        public var suspendBelow = 80.0
-        public var predictionMinutes = 20.0
+        public var integralRange = -0.8...0.5
+        public var largestBasalMultiple = 3.0
+        /// When the glucose extrapolated over `predictionMinutes` falls below this, nothing is delivered.
+        public var suspendBelow = 105.0
+        public var predictionMinutes = 45.0
         /// Weight of a new reading in the filter of the derivative.
         public var derivativeWeight = 0.35
+        /// The share of a meal bolus that the feedback counts: all of it would take the meal's insulin back, none
+        /// would let the controller cover the meal a second time.
+        public var mealFeedback = 0.25
         public var gamma = (subcutaneous: 0.64935, plasma: 0.34128, effective: 0.0093667)
 
         public init() {}
@@ -85,9 +88,10 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         }
         output.basal = InsulinAmount(units: min(rate, basal) / stepsPerHour)
         output.correction = InsulinAmount(units: max(0, rate - basal) / stepsPerHour)
+        let delivered = input.insulinPump.isAvailable ? rate : 0
         Self.chain.advance(
             &state.subcutaneous, &state.plasma, &state.effective,
-            input: (input.insulinPump.isAvailable ? rate : 0) - basal)
+            input: delivered - basal + tuning.mealFeedback * output.meal.units * stepsPerHour)
         return output
     }
 

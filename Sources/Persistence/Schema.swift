@@ -27,7 +27,7 @@ enum Schema {
                     arm_index INTEGER NOT NULL,
                     arm TEXT NOT NULL,
                     ended_early TEXT,
-                    days REAL NOT NULL,
+                    lived_days REAL NOT NULL,
                     digest TEXT NOT NULL,
                     events INTEGER NOT NULL,
                     \(outcomes)

@@ -116,7 +116,7 @@ public final class StudyStore: ResultStore {
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
-                        SELECT session, subject_index, subject, arm_index, arm, ended_early, days, digest, events, \
+                        SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
                         \(columns) FROM sessions ORDER BY session
                         """)
                 while let row = try rows.next() {

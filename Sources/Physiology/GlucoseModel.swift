@@ -19,7 +19,7 @@ public import GSL
 /// Instances own unmanaged memory and aren't `Sendable`: one belongs to one actor.
 public protocol GlucoseModel: AnyObject {
     /// Which model this is: its catalogue entry names states, parameters and units.
-    static var kind: ModelKind { get }
+    var kind: ModelKind { get }
 
     // MARK: Inputs
 

@@ -50,11 +50,11 @@ final class EventQueue {
         }
     }
 
-    @exclusivity(unchecked) private var heap = UnsafeMutablePointer<Entry>.allocate(capacity: 16)
-    @exclusivity(unchecked) private var capacity = 16
-    @exclusivity(unchecked) private var count = 0
+    private var heap = UnsafeMutablePointer<Entry>.allocate(capacity: 16)
+    private var capacity = 16
+    private var count = 0
     /// Below it are the inputs' places: their indices, the same in a live run and in its replay.
-    @exclusivity(unchecked) private var sequence: UInt64 = 1 << 32
+    private var sequence: UInt64 = 1 << 32
 
     deinit {
         for index in 0..<count {

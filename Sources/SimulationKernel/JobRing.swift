@@ -1,9 +1,9 @@
 /// A first-in first-out ring of ready jobs. O(1), grows by doubling, never shrinks.
 final class JobRing {
-    @exclusivity(unchecked) private var slots = UnsafeMutablePointer<UnownedJob>.allocate(capacity: 8)
-    @exclusivity(unchecked) private var capacity = 8
-    @exclusivity(unchecked) private var head = 0
-    @exclusivity(unchecked) private var count = 0
+    private var slots = UnsafeMutablePointer<UnownedJob>.allocate(capacity: 8)
+    private var capacity = 8
+    private var head = 0
+    private var count = 0
 
     deinit { slots.deallocate() }
 

@@ -64,8 +64,8 @@ public final class Journal {
 
     public static let checkpointInterval = 1024
 
-    @exclusivity(unchecked) private var rolling = Digest128()
-    @exclusivity(unchecked) private var recorded = 0
+    private var rolling = Digest128()
+    private var recorded = 0
     /// Over every event so far.
     public var digest: Digest128 { rolling }
     /// Events so far.

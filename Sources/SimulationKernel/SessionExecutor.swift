@@ -8,9 +8,6 @@
 //   through the door (`submit`), where it is stamped and journaled.
 // - A session that can't go on says so: `SessionStalled` names who waits for what, `SessionLivelock` who runs on.
 //
-// Scalars of the hot path are `@exclusivity(unchecked)`, here and in the kernel's other classes: one thread touches
-// them and none is passed `inout`; the runtime's check would cost a third of a tick.
-//
 // Does not: keep wall time (see `Pacer`) or share anything with another session.
 
 import Glibc
@@ -22,13 +19,13 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     public static let jobsPerInstantLimit = 100_000
 
     /// The current instant. Only the session's own code may read it while the session runs.
-    @exclusivity(unchecked) public private(set) var now = Instant.start
+    public private(set) var now = Instant.start
     /// The journal of the session.
     public let journal: Journal
 
     /// Jobs run so far, and events popped so far: the counts that performance budgets are written in.
-    @exclusivity(unchecked) public private(set) var jobsRun = 0
-    @exclusivity(unchecked) public private(set) var eventsFired = 0
+    public private(set) var jobsRun = 0
+    public private(set) var eventsFired = 0
 
     private var tieShuffle: RandomStream?
 
@@ -39,10 +36,10 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Wake-ups that a task waits on; each knows its place here.
     private var parked: [Unmanaged<Wakeup>] = []
     private var unfinished: [String] = []
-    @exclusivity(unchecked) private var failure: (any Error)?
-    @exclusivity(unchecked) private(set) var hasEnded = false
+    private var failure: (any Error)?
+    private(set) var hasEnded = false
     /// Events at this instant after its first.
-    @exclusivity(unchecked) private var eventsMore = 0
+    private var eventsMore = 0
 
     private let outside = Mutex(Outside())
     private var inputHandler: ((OutsideInput) throws -> Void)?

@@ -50,19 +50,21 @@ public final class Wakeup: @unchecked Sendable {
     let executor: SessionExecutor
     let phase: Phase
     let waiter: StaticString
-    @exclusivity(unchecked) private(set) var generation: UInt32 = 0
+    private(set) var generation: UInt32 = 0
     /// Where the executor keeps it while a task waits on it.
     var place = 0
-    private let handler: (() throws -> Void)?
+    private let handler: (@Sendable () throws -> Void)?
     private var continuation: UnsafeContinuation<Void, Never>?
-    @exclusivity(unchecked) private var isDue = false
+    private var isDue = false
     /// When it will come; nil when nothing is scheduled.
-    @exclusivity(unchecked) public private(set) var instant: Instant?
+    public private(set) var instant: Instant?
 
     /// - Parameter handler: called on the session's thread; what it throws ends the session. It should hold its
-    ///   actor `unowned`: the actor owns the wake-up.
+    ///   actor `unowned`: the actor owns the wake-up. (`@Sendable` keeps the compiler from binding it to the actor,
+    ///   and from asking the runtime at each call whether it runs there: `here` asks already.)
     public init(
-        _ executor: SessionExecutor, phase: Phase, _ waiter: StaticString, handler: (() throws -> Void)? = nil
+        _ executor: SessionExecutor, phase: Phase, _ waiter: StaticString,
+        handler: (@Sendable () throws -> Void)? = nil
     ) {
         self.executor = executor
         self.phase = phase

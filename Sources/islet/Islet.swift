@@ -28,7 +28,7 @@ struct Islet: AsyncParsableCommand {
             73 cannot create output, 75 temporary, retry.
             """,
         version: version,
-        subcommands: [StudyCommand.self])
+        subcommands: [RunCommand.self, MergeCommand.self, StudyCommand.self])
 
     static func main() async {
         var command: any ParsableCommand

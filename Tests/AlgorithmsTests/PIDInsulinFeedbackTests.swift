@@ -91,7 +91,8 @@ import Testing
         let bench = Bench()
         var rate = 0.0
         for _ in 0..<3000 { rate = bench.step(140).total.units * 12 }
-        let expected = 1.2 + 0.35 / 40 * 20 + 1.2
+        let pid = tuning.proportional / 40 * 20 + tuning.integralRange.upperBound * 1.2
+        let expected = min(1.2 + pid, tuning.largestBasalMultiple * 1.2)
         #expect(abs(rate - expected) < 1e-4)
     }
 
@@ -105,8 +106,10 @@ import Testing
 
     @Test func belowTheThresholdNothingIsDelivered() {
         let bench = Bench()
-        _ = bench.step(100)
-        for glucose in [79.0, 60, 40] { #expect(bench.step(glucose).total == .zero) }
+        _ = bench.step(120)
+        for glucose in [PIDInsulinFeedback.Tuning().suspendBelow - 1, 60, 40] {
+            #expect(bench.step(glucose).total == .zero)
+        }
     }
 
     @Test func aFallTowardsTheThresholdSuspendsBeforeItIsReached() {
@@ -136,7 +139,7 @@ import Testing
                 let output = bench.step(random() < 0.1 ? nil : glucose, pump: random() < 0.9)
                 #expect(output.basal.units >= 0 && output.correction.units >= 0 && output.meal == .zero)
                 #expect(output.basal.units <= 0.1 + 1e-12)
-                #expect(output.total.units <= 4 * 0.1 + 1e-12)
+                #expect(output.total.units <= PIDInsulinFeedback.Tuning().largestBasalMultiple * 0.1 + 1e-12)
             }
         }
     }

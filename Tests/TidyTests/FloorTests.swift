@@ -18,7 +18,7 @@ enum Floors {
         switch module {
         case "Swift", "Synchronization", "Glibc": true
         case "Yams": target == "Trials"
-        case "GRDB": target == "Persistence"
+        case "GRDB", "GRDBSQLite": target == "Persistence"
         case "ArgumentParser": target == "islet"
         case "Foundation", "FoundationEssentials": (floor[target] ?? 0) >= 4
         default: (floor[target] ?? 0) == 5

@@ -12,7 +12,7 @@ public struct AdmissionRules: Hashable, Sendable {
 
     /// For tables that users bring: whatever a pump can give.
     public static let table = Self(basalRange: 0.01...10)
-    /// For generated cohorts (reference of the generator: models.md 1.6).
+    /// For generated cohorts.
     public static let generated = Self(basalRange: 0.1...2.5)
 
     public struct Violation: Error, Hashable, Sendable {
@@ -41,6 +41,22 @@ public struct AdmissionRules: Hashable, Sendable {
     public func firstViolation(_ parameters: ModelParameters) -> Violation? {
         switch parameters {
         case .uvaPadova2008(let p): firstViolation(p)
+        case .hovorka2004(let p):
+            // Where production is fully suppressed the closed form for the steady state does not hold.
+            basalViolation(Hovorka2004.steadyState(p).basal)
+                ?? (Hovorka2004.steadyState(p).state[7] < 1
+                    ? nil : Violation(found: "no production left at Gb", expected: "SIE·I below 1"))
+        case .hovorkaWilinska(let p): basalViolation(HovorkaWilinska.steadyState(p).basal)
+        case .medtronicVirtualPatient(let p): basalViolation(MedtronicVirtualPatient.steadyState(p).basal)
         }
+    }
+
+    /// A basal rate below 0 or without a number means glucose that no insulin brings to Gb.
+    private func basalViolation(_ unitsPerMinute: Double) -> Violation? {
+        let basal = unitsPerMinute * 60
+        guard !basalRange.contains(basal) else { return nil }
+        return Violation(
+            found: "a basal rate of \(basal) U/h",
+            expected: "\(basalRange.lowerBound) to \(basalRange.upperBound) U/h")
     }
 }

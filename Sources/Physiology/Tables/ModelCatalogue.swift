@@ -5,6 +5,9 @@
 /// A model's name, as `--model` and study files write it.
 public enum ModelKind: String, Hashable, Sendable, CaseIterable {
     case uvaPadova2008 = "uva-padova-2008"
+    case hovorka2004 = "hovorka-2004"
+    case hovorkaWilinska = "hovorka-wilinska"
+    case medtronicVirtualPatient = "medtronic-virtual-patient"
 }
 
 /// One state of a model.
@@ -38,6 +41,9 @@ public enum ModelCatalogue {
     public static func description(of kind: ModelKind) -> ModelDescription {
         switch kind {
         case .uvaPadova2008: uvaPadova2008
+        case .hovorka2004: hovorka2004
+        case .hovorkaWilinska: hovorkaWilinska
+        case .medtronicVirtualPatient: medtronicVirtualPatient
         }
     }
 
@@ -63,4 +69,59 @@ public enum ModelCatalogue {
         ],
         columns: UVAPadova2008.Parameters.fields.map(\.column),
         initialStateColumns: (1...13).map { $0 < 10 ? "x0_ \($0)" : "x0_\($0)" })
+
+    private static let hovorka2004 = ModelDescription(
+        kind: .hovorka2004,
+        title: "Hovorka model, 2004",
+        source: "Hovorka, Canonico, Chassin et al., Physiol Meas 25:905 (2004)",
+        states: [
+            .init(symbol: "D1", unit: "mmol", meaning: "gut, first compartment"),
+            .init(symbol: "D2", unit: "mmol", meaning: "gut, second compartment"),
+            .init(symbol: "S1", unit: "mU", meaning: "subcutaneous insulin, first compartment"),
+            .init(symbol: "S2", unit: "mU", meaning: "subcutaneous insulin, second compartment"),
+            .init(symbol: "I", unit: "mU/L", meaning: "plasma insulin"),
+            .init(symbol: "x1", unit: "1/min", meaning: "insulin action on transport"),
+            .init(symbol: "x2", unit: "1/min", meaning: "insulin action on disposal"),
+            .init(symbol: "x3", unit: "1", meaning: "insulin action on production"),
+            .init(symbol: "Q1", unit: "mmol", meaning: "glucose, accessible"),
+            .init(symbol: "Q2", unit: "mmol", meaning: "glucose, non-accessible"),
+        ],
+        columns: Hovorka2004Parameters.fields.map(\.column),
+        initialStateColumns: [])
+
+    private static let hovorkaWilinska = ModelDescription(
+        kind: .hovorkaWilinska,
+        title: "Hovorka model, simulation form of Wilinska 2010",
+        source: "Wilinska, Chassin, Acerini, Allen, Dunger, Hovorka, JDST 4:132 (2010)",
+        states: [
+            .init(symbol: "D1", unit: "mg", meaning: "gut, first compartment"),
+            .init(symbol: "D2", unit: "mg", meaning: "gut, second compartment"),
+            .init(symbol: "S1", unit: "U", meaning: "subcutaneous insulin, first compartment"),
+            .init(symbol: "S2", unit: "U", meaning: "subcutaneous insulin, second compartment"),
+            .init(symbol: "I", unit: "mU/L", meaning: "plasma insulin"),
+            .init(symbol: "x1", unit: "1/min", meaning: "insulin action on transport"),
+            .init(symbol: "x2", unit: "1/min", meaning: "insulin action on disposal"),
+            .init(symbol: "x3", unit: "1", meaning: "insulin action on production"),
+            .init(symbol: "Q1", unit: "µmol/kg", meaning: "glucose, accessible"),
+            .init(symbol: "Q2", unit: "µmol/kg", meaning: "glucose, non-accessible"),
+            .init(symbol: "Gs", unit: "mmol/L", meaning: "interstitial glucose"),
+        ],
+        columns: HovorkaWilinskaParameters.fields.map(\.column),
+        initialStateColumns: [])
+
+    private static let medtronicVirtualPatient = ModelDescription(
+        kind: .medtronicVirtualPatient,
+        title: "Medtronic virtual patient",
+        source: "Kanderian, Weinzimer, Voskanyan, Steil, JDST 3:1047 (2009)",
+        states: [
+            .init(symbol: "Isc", unit: "mU/dL", meaning: "insulin under the skin"),
+            .init(symbol: "Ip", unit: "mU/dL", meaning: "plasma insulin"),
+            .init(symbol: "Ieff", unit: "1/min", meaning: "insulin effect"),
+            .init(symbol: "G", unit: "mg/dL", meaning: "plasma glucose"),
+            .init(symbol: "D1", unit: "g", meaning: "gut, first compartment"),
+            .init(symbol: "D2", unit: "g", meaning: "gut, second compartment"),
+            .init(symbol: "Gcgm", unit: "mg/dL", meaning: "interstitial glucose"),
+        ],
+        columns: MedtronicVirtualPatientParameters.fields.map(\.column),
+        initialStateColumns: [])
 }

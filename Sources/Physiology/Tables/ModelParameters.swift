@@ -5,10 +5,16 @@
 /// The parameters of one of the catalogue's models.
 public enum ModelParameters: Hashable, Sendable {
     case uvaPadova2008(UVAPadova2008.Parameters)
+    case hovorka2004(Hovorka2004Parameters)
+    case hovorkaWilinska(HovorkaWilinskaParameters)
+    case medtronicVirtualPatient(MedtronicVirtualPatientParameters)
 
     public var kind: ModelKind {
         switch self {
         case .uvaPadova2008: .uvaPadova2008
+        case .hovorka2004: .hovorka2004
+        case .hovorkaWilinska: .hovorkaWilinska
+        case .medtronicVirtualPatient: .medtronicVirtualPatient
         }
     }
 
@@ -20,6 +26,14 @@ public enum ModelParameters: Hashable, Sendable {
         switch self {
         case .uvaPadova2008(let p):
             UVAPadova2008(parameters: p, initialState: initialState, settings: settings)
+        case .hovorka2004(let p):
+            CompartmentModel<Hovorka2004>(parameters: p, initialState: initialState, settings: settings)
+        case .hovorkaWilinska(let p):
+            CompartmentModel<HovorkaWilinska>(
+                parameters: p, initialState: initialState, settings: settings)
+        case .medtronicVirtualPatient(let p):
+            CompartmentModel<MedtronicVirtualPatient>(
+                parameters: p, initialState: initialState, settings: settings)
         }
     }
 
@@ -27,6 +41,9 @@ public enum ModelParameters: Hashable, Sendable {
     public var values: [Double] {
         switch self {
         case .uvaPadova2008(let p): Self.values(p)
+        case .hovorka2004(let p): Self.values(p)
+        case .hovorkaWilinska(let p): Self.values(p)
+        case .medtronicVirtualPatient(let p): Self.values(p)
         }
     }
 
@@ -34,6 +51,9 @@ public enum ModelParameters: Hashable, Sendable {
     public var bodyWeight: Double {
         switch self {
         case .uvaPadova2008(let p): p.BW
+        case .hovorka2004(let p): p.BW
+        case .hovorkaWilinska(let p): p.w
+        case .medtronicVirtualPatient(let p): p.BW
         }
     }
 

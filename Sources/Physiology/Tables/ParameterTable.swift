@@ -37,6 +37,12 @@ public struct ParameterTable: Sendable {
         switch kind {
         case .uvaPadova2008:
             entries = try Self.read(bytes, file, kind, wrap: ModelParameters.uvaPadova2008)
+        case .hovorka2004:
+            entries = try Self.read(bytes, file, kind, wrap: ModelParameters.hovorka2004)
+        case .hovorkaWilinska:
+            entries = try Self.read(bytes, file, kind, wrap: ModelParameters.hovorkaWilinska)
+        case .medtronicVirtualPatient:
+            entries = try Self.read(bytes, file, kind, wrap: ModelParameters.medtronicVirtualPatient)
         }
     }
 

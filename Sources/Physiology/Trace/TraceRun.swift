@@ -45,7 +45,7 @@ public struct TraceRun: Hashable, Sendable {
                 try model.advance(byMinutes: 1)
             } catch {
                 throw ModelRunError(
-                    kind: type(of: model).kind, subject: subject, minute: Double(minute) + error.time,
+                    kind: model.kind, subject: subject, minute: Double(minute) + error.time,
                     cause: error)
             }
         }

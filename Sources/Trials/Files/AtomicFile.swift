@@ -3,7 +3,7 @@
 // Guarantees: the bytes go to a hidden file beside the target, are synced, then renamed over it, then the directory is
 // synced; a crash at any instant leaves the old file, or the new one, and at most one hidden leftover. Any failure, and
 // letting go of the value without `commit`, removes the hidden file and leaves the target as it was. A symbolic link is
-// followed: what it points at is replaced. Something that is neither file nor directory (`/dev/stdout`, a pipe) is
+// followed: what it points at is replaced, and keeps its permissions. Something that is neither file nor directory (`/dev/stdout`, a pipe) is
 // written directly, since there is nothing to rename.
 // Does not: lock. Two writers of one path each write whole; the last rename stays.
 
@@ -39,7 +39,8 @@ public struct AtomicFile: ~Copyable {
         }
         let target = resolved(path)
         var status = stat()
-        if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        let exists = stat(target, &status) == 0
+        if exists, status.st_mode & S_IFMT != S_IFREG {
             guard status.st_mode & S_IFMT != S_IFDIR else {
                 throw OutputProblem(path: path, doing: "create", errno: EISDIR)
             }
@@ -50,9 +51,12 @@ public struct AtomicFile: ~Copyable {
         let (directory, name) = split(target)
         // Leftovers of a killed process that had our id are stepped over, not overwritten.
         for attempt in 0..<1000 {
-            let candidate = "\(directory)/.\(name.prefix(60)).\(getpid())-\(attempt).partial"
+            let candidate = "\(directory)/.\(name.prefix(20)).\(getpid())-\(attempt).partial"
             let descriptor = open(candidate, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-            if descriptor >= 0 { return (target, candidate, descriptor) }
+            if descriptor >= 0 {
+                if exists { fchmod(descriptor, status.st_mode & 0o777) }
+                return (target, candidate, descriptor)
+            }
             guard errno == EEXIST || errno == EINTR else {
                 throw OutputProblem(path: path, doing: "create", errno: errno)
             }

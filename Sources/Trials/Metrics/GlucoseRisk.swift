@@ -9,7 +9,7 @@ import Glibc
 public enum GlucoseRisk {
     /// f(G) = 1.509·((ln G)^1.084 − 5.381), G in mg/dL: below 0 for lows, above for highs, 0 near 112.5.
     public static func symmetrized(_ mgdl: Double) -> Double {
-        1.509 * (pow(log(max(mgdl, 1)), 1.084) - 5.381)
+        1.509 * (exp(1.084 * log(max(log(mgdl), 0))) - 5.381)
     }
 
     /// 10·f(G)²: 0 near 112.5 mg/dL, 100 at 20 and 600.

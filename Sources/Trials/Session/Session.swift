@@ -8,9 +8,8 @@ import Alerts
 import Algorithms
 import ClosedLoop
 import Devices
-import Glibc
 import People
-import Physiology
+public import Physiology
 public import Records
 public import SessionTime
 import SimulatedDevices
@@ -22,6 +21,8 @@ public final class Session {
     public let recorder: SessionRecorder
     public let duration: Instant
 
+    /// The session's actors live as long as it does: their wake-ups don't hold them.
+    private let cast: [any SessionActor]
     private let patient: VirtualPatient
     private let pump: SimulatedPump
     private let alerts: AlertCenter
@@ -29,16 +30,17 @@ public final class Session {
     private var meals: [Meal] = []
 
     /// Assembles a session. Nothing runs yet.
+    /// - Parameter index: the subject's place in the cohort: the key of its random streams.
     /// - Throws: `SensorDrawFailed`.
     public init(
-        study: Study, subject: SessionSubject, arm: Study.Arm, tieShuffle: RandomStream? = nil
+        study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil
     ) throws {
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         calendar = SessionCalendar(
             startEpochSeconds: study.start.unixSeconds, offsetSeconds: Int64(study.start.offsetMinutes) * 60)
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
-        let streams = RandomStreams(seed: study.seed, subject: UInt64(subject.index))
+        let streams = RandomStreams(seed: study.seed, subject: UInt64(index))
         let slots = UInt64(MealPlan.slotsPerDay)
         meals = study.scenario.meals.meals(
             startSecondOfDay: study.start.localSecondOfDay, durationNanoseconds: duration.nanoseconds
@@ -54,7 +56,8 @@ public final class Session {
         let alerts = AlertCenter(executor: executor, policy: arm.alerts.policy, recorder: recorder)
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
-            settings: LoopSettings(therapy: subject.therapy, target: Self.target), sensor: sensor, pump: pump,
+            settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target), sensor: sensor,
+            pump: pump,
             recorder: recorder)
         let person = Person(
             executor: executor,
@@ -64,6 +67,7 @@ public final class Session {
                     carbohydrate: Carbohydrate(grams: $0.grams))
             },
             body: patient, loop: loop, recorder: recorder)
+        cast = [patient, sensor, pump, alerts, loop, person]
         self.patient = patient
         self.pump = pump
         self.alerts = alerts
@@ -94,6 +98,9 @@ public final class Session {
         end()
         return outcome
     }
+
+    /// Evaluations of the body's right-hand side so far.
+    public var evaluations: Int { executor.inspect { patient.here { $0.evaluations() } } }
 
     /// Advances a live session; for callers that hold many at once.
     public func advance(to instant: Instant) throws { try executor.advance(to: min(instant, duration)) }
@@ -146,6 +153,17 @@ public struct SessionOutcome: Sendable {
     public var jobs: Int
     /// In the order of `OutcomeKey.all`.
     public var outcomes: [Double?]
+}
+
+extension TherapySettings {
+    /// What a clinic would have found for the subject.
+    init(_ subject: VirtualSubject) {
+        self.init(
+            bodyWeightKilograms: subject.bodyWeight, basalRate: subject.basalRate,
+            carbohydrateRatioGramsPerUnit: subject.carbohydrateRatio,
+            correctionFactorMgdlPerUnit: subject.correctionFactor,
+            totalDailyInsulin: subject.totalDailyInsulin)
+    }
 }
 
 extension SensorID {

@@ -28,7 +28,7 @@ struct SplitMix64: RandomNumberGenerator {
 
     static func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
         var bytes = bytes
-        for _ in 0..<Int.random(in: 1...6, using: &random) {
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
             let place = Int.random(in: 0...bytes.count, using: &random)
             switch Int.random(in: 0..<7, using: &random) {
             case 0 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &random)

@@ -1,0 +1,28 @@
+// `make bench`: one table and one JSON file, all measured in one run on one machine.
+//
+// Guarantees: what is compared is interleaved, so that the machine's drifts hit both sides; each figure is the best of
+// its rounds; ratios are the message, seconds the side note.
+// Does not: run in tests. A timing is no assertion.
+
+import Foundation
+import Trials
+
+/// Run by this program itself, side by side with a twin: `islet-bench sessions ROUNDS JOBS`.
+if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "sessions",
+    let rounds = Int(CommandLine.arguments[2]), let jobs = Int(CommandLine.arguments[3])
+{
+    print(try Workload().wallSeconds(rounds: rounds, jobs: jobs))
+} else if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "live",
+    let count = Int(CommandLine.arguments[2])
+{
+    print(try LiveSessions.residentBytes(count: count))
+} else {
+    let json = CommandLine.arguments.dropFirst().first ?? "Benchmarks/results/bench.json"
+    var table = BenchTable()
+    try table.measure()
+    print(table.text)
+    try FileManager.default.createDirectory(
+        atPath: (json as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try AtomicFile.write(table.json.prettyText, to: json)
+    print("written to \(json)")
+}

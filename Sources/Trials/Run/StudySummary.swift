@@ -1,0 +1,145 @@
+// What a study comes to: each arm's outcomes with confidence intervals, and the paired differences between arms.
+//
+// Guarantees: computed from the stored sessions in index order, so that workers, shards and interruptions leave no
+// trace in it; the unit is the subject; differences are paired by subject. A session that ended early counts with what
+// it lived, and is named.
+// Statistics: mean with Student's t interval over subjects an arm; mean paired difference with a BCa bootstrap interval
+// (2000 resamples over subjects, seeded by the study), Wilcoxon's signed-rank test with Pratt's zeros, Holm's adjustment
+// over all comparisons of the study.
+
+import GSL
+public import Records
+import SimulationKernel
+
+public struct StudySummary: Sendable {
+    public struct Estimate: Hashable, Sendable {
+        public var mean: Double
+        /// n − 1; nil for one value.
+        public var sd: Double?
+        public var ci95: ConfidenceBounds?
+        /// Subjects for which the metric is defined.
+        public var n: Int
+    }
+
+    public struct ConfidenceBounds: Hashable, Sendable {
+        public var lower: Double
+        public var upper: Double
+    }
+
+    public struct Arm: Hashable, Sendable {
+        public var name: String
+        public var sessions: Int
+        /// One entry an outcome key; nil where no subject has the metric.
+        public var outcomes: [Estimate?]
+    }
+
+    public struct Comparison: Hashable, Sendable {
+        public var metric: OutcomeKey
+        public var arm: String
+        public var reference: String
+        /// Mean of arm − reference over subjects.
+        public var difference: Double
+        public var ci95: ConfidenceBounds?
+        public var p: Double?
+        public var pAdjusted: Double?
+        public var n: Int
+    }
+
+    /// A session that ended before its time.
+    public struct Failure: Hashable, Sendable {
+        public var session: Int
+        public var subject: String
+        public var arm: String
+        public var days: Double
+        public var reason: String
+    }
+
+    public static let resamples = 2000
+    /// Outcomes that describe the trace and the scenario rather than an arm's effect.
+    static let notCompared: Set<String> = ["n", "days", "coverage_percent", "carbs_g_per_day"]
+
+    public var sessions = 0
+    public var failures: [Failure] = []
+    public var patientDays = 0.0
+    /// SHA-256 over `session:digest` lines by session index, in hexadecimal.
+    public var digest = ""
+    public var arms: [Arm] = []
+    public var comparisons: [Comparison] = []
+
+    /// Sums up what the store holds.
+    public init(of study: Study, store: any ResultStore) throws {
+        // By arm, by outcome: (subject, value).
+        let keys = OutcomeKey.all
+        var columns = study.arms.map { _ in keys.map { _ in [(subject: Int, value: Double)]() } }
+        var counts = study.arms.map { _ in 0 }
+        var hash = SHA256()
+        try store.forEachSummary { session in
+            sessions += 1
+            patientDays += session.days
+            hash.update(Array("\(session.session):\(session.digest)\n".utf8))
+            counts[session.armIndex] += 1
+            if let reason = session.end.reason {
+                failures.append(
+                    Failure(
+                        session: session.session, subject: session.subject, arm: session.arm,
+                        days: session.days,
+                        reason: reason))
+            }
+            for (index, value) in session.outcomes.enumerated() {
+                if let value { columns[session.armIndex][index].append((session.subjectIndex, value)) }
+            }
+        }
+        digest = hash.finished().description
+        arms = study.arms.indices.map { arm in
+            Arm(
+                name: study.arms[arm].name, sessions: counts[arm],
+                outcomes: columns[arm].map { Self.estimate($0.map(\.value)) })
+        }
+        guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
+        for arm in study.arms.indices where arm != reference {
+            for (index, key) in keys.enumerated() where !Self.notCompared.contains(key.name) {
+                let stream = RandomStreams(seed: study.seed, subject: 0)
+                    .stream("bootstrap", index: UInt64(arm * keys.count + index))
+                if let comparison = Self.compare(
+                    key, study.arms[arm].name, columns[arm][index], study.arms[reference].name,
+                    columns[reference][index], stream: stream)
+                {
+                    comparisons.append(comparison)
+                }
+            }
+        }
+        let tested = comparisons.indices.filter { comparisons[$0].p != nil }
+        let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].p })
+        for (index, p) in zip(tested, adjusted) { comparisons[index].pAdjusted = p }
+    }
+
+    private static func estimate(_ values: [Double]) -> Estimate? {
+        guard let mean = try? Statistics.mean(values) else { return nil }
+        let interval = try? Statistics.meanInterval(of: values, level: 0.95)
+        return Estimate(
+            mean: mean, sd: try? Statistics.standardDeviation(values),
+            ci95: interval.map { ConfidenceBounds(lower: $0.lower, upper: $0.upper) }, n: values.count)
+    }
+
+    /// Both columns stand by rising subject.
+    private static func compare(
+        _ key: OutcomeKey, _ arm: String, _ values: [(subject: Int, value: Double)], _ reference: String,
+        _ references: [(subject: Int, value: Double)], stream: RandomStream
+    ) -> Comparison? {
+        var differences: [Double] = []
+        var other = references.makeIterator()
+        var candidate = other.next()
+        for (subject, value) in values {
+            while let c = candidate, c.subject < subject { candidate = other.next() }
+            if let c = candidate, c.subject == subject { differences.append(value - c.value) }
+        }
+        guard let mean = try? Statistics.mean(differences) else { return nil }
+        var stream = stream
+        let bootstrap = try? Statistics.bootstrapMean(
+            differences, level: 0.95, resamples: resamples, using: &stream)
+        return Comparison(
+            metric: key, arm: arm, reference: reference, difference: mean,
+            ci95: bootstrap.map { ConfidenceBounds(lower: $0.interval.lower, upper: $0.interval.upper) },
+            p: try? Statistics.signedRankTest(differences).p, pAdjusted: nil, n: differences.count)
+    }
+}

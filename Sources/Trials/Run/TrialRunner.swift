@@ -1,0 +1,121 @@
+// Runs the sessions of a study that a store lacks.
+//
+// Guarantees: what is stored doesn't depend on the number of workers, on shards or on interruptions; one writer stores
+// whole batches of whole sessions; when it can't write, workers stop and the store stays good to resume from.
+
+public import Physiology
+public import Records
+import SessionTime
+import SimulationKernel
+import Synchronization
+
+/// A part of a study: sessions whose index leaves `index` after division by `count`.
+public struct Shard: Hashable, Sendable, CustomStringConvertible {
+    /// 0 ..< count; written from 1.
+    public var index: Int
+    public var count: Int
+
+    public static let whole = Shard(index: 0, count: 1)
+
+    public init(index: Int, count: Int) {
+        self.index = index
+        self.count = count
+    }
+
+    /// Reads `I/N`, with I from 1 to N.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let index = Int(parts[0]), let count = Int(parts[1]) else { return nil }
+        guard count >= 1, count <= Study.maximumSessions, (1...count).contains(index) else { return nil }
+        self.init(index: index - 1, count: count)
+    }
+
+    public var description: String { "\(index + 1)/\(count)" }
+
+    func contains(_ session: Int) -> Bool { session % count == index }
+}
+
+public struct TrialRunner: Sendable {
+    public let study: Study
+    public let subjects: [VirtualSubject]
+    public let shard: Shard
+    public let jobs: Int
+
+    /// Sessions that wait to be written at most, beside those that run.
+    static let queueCapacity = 256
+
+    public init(study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int) {
+        self.study = study
+        self.subjects = subjects
+        self.shard = shard
+        self.jobs = jobs
+    }
+
+    /// The indices of this shard's sessions. A session is subject index × arms + arm index.
+    public var sessions: [Int] {
+        (0..<subjects.count * study.arms.count).filter(shard.contains)
+    }
+
+    /// Runs one session.
+    public func run(_ session: Int) throws -> SessionRecord {
+        let subjectIndex = session / study.arms.count
+        let armIndex = session % study.arms.count
+        let subject = subjects[subjectIndex]
+        let arm = study.arms[armIndex]
+        let live = try Session(study: study, subject: subject, index: subjectIndex, arm: arm)
+        let outcome = live.run()
+        return SessionRecord(
+            session: session, subjectIndex: subjectIndex, subject: subject.name, armIndex: armIndex,
+            arm: arm.name,
+            end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
+            events: outcome.events,
+            outcomes: outcome.outcomes, recorder: live.recorder)
+    }
+
+    /// Runs every session that the store lacks, and stores it.
+    ///
+    /// - Parameters:
+    ///   - isInterrupted: asked before each session; true stops the run after the sessions under way.
+    ///   - progress: told of each session once it is stored.
+    /// - Returns: whether all sessions of the shard are stored now.
+    /// - Throws: what the store throws, and what a session throws that can't be assembled.
+    public func run(
+        into store: any ResultStore, isInterrupted: @escaping @Sendable () -> Bool, progress: ProgressLine
+    ) throws -> Bool {
+        let finished = try store.finishedSessions()
+        let missing = sessions.filter { !finished.contains($0) }
+        let jobs = max(1, min(jobs, missing.count))
+        let queue = BoundedQueue<SessionRecord>(capacity: Self.queueCapacity, producers: jobs)
+        let next = Atomic(0)
+        let failure = Mutex<(any Error)?>(nil)
+        let workers = Workers.start(jobs: jobs) {
+            defer { queue.finish() }
+            while !isInterrupted() {
+                let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard position < missing.count else { return }
+                do {
+                    guard queue.push(try run(missing[position])) else { return }
+                } catch {
+                    failure.withLock { $0 = $0 ?? error }
+                    return
+                }
+            }
+        }
+        defer { workers.wait() }
+        var stored = 0
+        do {
+            while let batch = queue.popAll() {
+                try store.write(batch)
+                stored += batch.count
+                for record in batch {
+                    progress.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Span.day))
+                }
+            }
+        } catch {
+            queue.close()
+            throw error
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return stored == missing.count
+    }
+}

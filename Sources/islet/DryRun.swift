@@ -1,0 +1,42 @@
+// What a run would do: subjects × arms × days, and estimates of its time and size.
+
+import Records
+import Trials
+
+struct DryRun {
+    let study: Study
+    let studyPath: String
+    let jobs: Int
+    let shard: Shard
+
+    /// Measured on quickstart, release build, one core: rough, and said to be.
+    static let patientDaysPerSecondAndCore = 2000.0
+    static let bytesPerSession = 900.0
+
+    /// Bytes a patient-day by record level.
+    static func bytesPerDay(_ level: RecordLevel) -> Double {
+        switch level {
+        case .summary: 0
+        case .events: 500
+        case .full: 45_000
+        }
+    }
+
+    func print() throws {
+        let subjects = try study.cohortSize(studyPath: studyPath)
+        let sessions = (subjects * study.arms.count + shard.count - 1 - shard.index) / shard.count
+        let days = Double(study.duration.seconds) / 86_400
+        let patientDays = Double(sessions) * days
+        let seconds = patientDays / Self.patientDaysPerSecondAndCore / Double(jobs)
+        let bytes = Double(sessions) * Self.bytesPerSession + patientDays * Self.bytesPerDay(study.record)
+        try StandardStream.output.write(
+            """
+            \(study.name): \(subjects) subjects × \(study.arms.count) arms × \(SummaryText.decimal(days)) days
+            sessions        \(sessions) (shard \(shard))
+            patient-days    \(SummaryText.decimal(patientDays))
+            estimated time  \(SummaryText.decimal(seconds)) s on \(jobs) threads
+            estimated size  \(SummaryText.decimal(bytes / 1e6)) MB (record: \(study.record.rawValue))
+
+            """)
+    }
+}

@@ -1,0 +1,33 @@
+// What `run` and `merge` print when they are done.
+
+import Trials
+
+struct ResultReport {
+    let summary: StudySummary
+    let study: Study
+    let folder: ResultFolder
+
+    init(_ summary: StudySummary, study: Study, folder: ResultFolder) {
+        self.summary = summary
+        self.study = study
+        self.folder = folder
+    }
+
+    func print() throws {
+        try StandardStream.output.write(
+            """
+            \(study.name): \(summary.sessions) sessions, \(SummaryText.decimal(summary.patientDays)) patient-days, \
+            seed \(study.seed)
+
+            \(summary.table())
+            digest   \(summary.digest)
+            results  \(folder.path)
+
+            """)
+    }
+}
+
+enum SummaryText {
+    /// One place after the point.
+    static func decimal(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+}

@@ -1,0 +1,123 @@
+// `islet run STUDY.yaml --out DIR`: the study's sessions, and what they come to.
+
+import ArgumentParser
+import Foundation
+import Persistence
+import Physiology
+import Records
+import Trials
+
+/// `islet run`
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run a study.",
+        discussion: """
+            Writes manifest.json, summary.json, sessions.csv and study.sqlite to DIR and prints a table.
+
+            Examples:
+              islet run Cohorts/quickstart.yaml --out results/quickstart
+              islet run Cohorts/quickstart.yaml --out results/small --set cohort.generate.count=10 --set duration=1d
+              islet run Cohorts/quickstart.yaml --out shard1 --shard 1/3
+              islet run Cohorts/quickstart.yaml --out results/quickstart --resume
+            """)
+
+    @OptionGroup var arguments: StudyArguments
+
+    @Option(help: "The directory for the results: absent or empty, unless --resume is given.")
+    var out: String?
+
+    @Option(help: "The seed of every random draw, in place of the study's.")
+    var seed: UInt64?
+
+    @Option(help: "Threads that run sessions (default: all cores).")
+    var jobs: Int?
+
+    @Option(help: ArgumentHelp("Run only part I of N; `islet merge` joins the parts.", valueName: "I/N"))
+    var shard: String?
+
+    @Flag(help: "Go on with the run in DIR after an interruption.")
+    var resume = false
+
+    @Flag(help: "Print what would be run, with estimates, and stop.")
+    var dryRun = false
+
+    @Flag(help: "No progress and no table.")
+    var quiet = false
+
+    func validate() throws {
+        if let jobs, !(1...1024).contains(jobs) {
+            throw ValidationError("--jobs takes a number from 1 to 1024.")
+        }
+        if let shard, Shard(shard) == nil {
+            throw ValidationError("--shard takes I/N with I from 1 to N, as in 2/3.")
+        }
+        if out == nil, !dryRun { throw ValidationError("Missing expected argument '--out <out>'") }
+        if let out, out.isEmpty { throw ValidationError("--out takes a directory.") }
+    }
+
+    func run() throws {
+        var study = try arguments.read()
+        if let seed { study.seed = seed }
+        let shard = shard.flatMap { Shard($0) } ?? .whole
+        let jobs = jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        if dryRun {
+            try DryRun(study: study, studyPath: arguments.study, jobs: jobs, shard: shard).print()
+            return
+        }
+        guard let out else { return }
+        let folder = ResultFolder(path: out)
+        // Nothing is written before the whole input has been read.
+        _ = try study.cohortSize(studyPath: arguments.study)
+        let interrupt = Interrupt()
+        let began = ProgressLine.monotonicSeconds()
+        let subjects = try CohortLoader.subjects(of: study, studyPath: arguments.study, jobs: jobs)
+        try folder.prepare(resume: resume)
+        do {
+            try run(study, subjects: subjects, shard: shard, jobs: jobs, in: folder, interrupt, began: began)
+        } catch let problem as OutputProblem where problem.kind == .temporary {
+            throw OutputProblem(
+                .temporary, path: problem.path,
+                message: problem.message + "; what is stored is good: go on with \(resumeCommand(out))")
+        }
+    }
+
+    private func run(
+        _ study: Study, subjects: [VirtualSubject], shard: Shard, jobs: Int, in folder: ResultFolder,
+        _ interrupt: Interrupt, began: Double
+    ) throws {
+        let text = study.yaml
+        let store = try StudyStore(
+            path: folder.storePath, studyText: text, version: Islet.version,
+            outcomeKeys: OutcomeKey.all.map(\.name))
+        guard try store.studyText() == text else {
+            throw InputProblem(
+                file: folder.path, found: "results of another study or seed",
+                expected: "results of \(arguments.study)")
+        }
+        try folder.writeManifest(study, shard: shard, version: Islet.version, state: "running")
+        let runner = TrialRunner(study: study, subjects: subjects, shard: shard, jobs: jobs)
+        let finished = try store.finishedSessions()
+        let progress = ProgressLine(
+            sessions: runner.sessions.count, alreadyDone: finished.count, style: .standard(quiet: quiet))
+        let isDone = try runner.run(into: store, isInterrupted: { interrupt.isRaised }, progress: progress)
+        progress.finish()
+        guard isDone else {
+            try store.close()
+            throw OutputProblem(
+                .temporary, path: folder.path,
+                message: "interrupted; what is stored is good: go on with \(resumeCommand(folder.path))")
+        }
+        let summary = try folder.finish(
+            study, store: store, shard: shard, jobs: jobs,
+            wallSeconds: ProgressLine.monotonicSeconds() - began, version: Islet.version)
+        if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+    }
+
+    private func resumeCommand(_ out: String) -> String {
+        var words = ["islet", "run", arguments.study, "--out", out, "--resume"]
+        for override in arguments.set { words += ["--set", override] }
+        if let seed { words += ["--seed", "\(seed)"] }
+        if let shard { words += ["--shard", shard] }
+        return words.map { $0.contains(" ") ? "'\($0)'" : $0 }.joined(separator: " ")
+    }
+}
