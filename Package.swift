@@ -59,7 +59,12 @@ let package = Package(
                 "SimulatedDevices",
                 "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
             ]),
-        room("Persistence", ["Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift")]),
+        room(
+            "Persistence",
+            [
+                "Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         // Floor 6
         .executableTarget(
             name: "islet",
@@ -71,15 +76,27 @@ let package = Package(
 
         .executableTarget(
             name: "islet-bench",
-            dependencies: ["Trials", "Physiology", "Devices", "Records", "SessionTime", "SimulationKernel", "GSL"],
+            dependencies: [
+                "Trials", "Physiology", "Devices", "Records", "SessionTime", "SimulationKernel", "GSL",
+            ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
 
         tests("GSLTests", ["GSL"]),
-        tests("SimulationKernelTests", ["SimulationKernel"]),
+        tests("SessionTimeTests", ["SessionTime"]),
+        tests("SimulationKernelTests", ["SimulationKernel", "SessionTime"]),
+        tests(
+            "SimulatedDevicesTests",
+            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests(
+            "AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime", "Trials"]),
+        tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
+        tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests("TidyTests", []),
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
-        tests("AlertsTests", ["Alerts", "SessionTime", "Devices", "SimulationKernel", "Records", "Trials"]),
-        tests("TrialsTests", ["Trials", "Records"]),
-        tests("PersistenceTests", ["Persistence", "Records"]),
+        tests(
+            "TrialsTests",
+            ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts"]),
+        tests("PersistenceTests", ["Persistence", "Records", "SessionTime", "Alerts"]),
         tests("IsletTests", ["islet"]),
     ]
 )

@@ -1,41 +1,174 @@
+// The measurements, their table and their JSON.
+
+import Foundation
 import Physiology
-import Records
-import SessionTime
-import SimulationKernel
 import Trials
 
 struct BenchTable {
-    static func measureAll(_ arguments: [String]) throws -> String {
-        let study = try Study.read(path: "Cohorts/speed.yaml", overrides: [])
-        let subjects = try CohortLoader.subjects(of: study, studyPath: "Cohorts/speed.yaml", jobs: 2)
-        let days = 7
-        var lines: [String] = []
-        // Interleave so that drifts of the machine hit both.
-        var bare: [Double] = [], full: [Double] = []
-        var events = 0, jobs = 0
-        for _ in 0..<5 {
-            var t = threadSeconds()
-            for subject in subjects { _ = try BareLoop.run(subject, days: days) }
-            bare.append((threadSeconds() - t) / Double(subjects.count * days))
-            t = threadSeconds()
-            events = 0
-            for (index, subject) in subjects.enumerated() {
-                let session = try Session(study: study, subject: subject, index: index, arm: study.arms[0])
-                let outcome = session.run()
-                events += outcome.events
-                jobs += outcome.jobs
+    private struct Row {
+        var key: String
+        var what: String
+        var value: Double
+        var unit: String
+    }
+
+    private var rows: [Row] = []
+
+    private mutating func add(_ key: String, _ what: String, _ value: Double, _ unit: String) {
+        rows.append(Row(key: key, what: what, value: value, unit: unit))
+    }
+
+    mutating func measure() throws {
+        let workload = try Workload()
+        let full = try measureSessions(workload)
+        try measureKernel()
+        try measureParallel()
+        try measureLiveSessions()
+        try measureRecordLevels()
+        measureSimglucose(secondsPerDay: full)
+    }
+
+    /// Answers with the seconds of a closed-loop patient-day on one core.
+    private mutating func measureSessions(_ workload: Workload) throws -> Double {
+        let days = Int(workload.days)
+        var smooth = Double.infinity
+        var pulsed = Double.infinity
+        var full = Double.infinity
+        var smoothEvaluations = 0
+        var pulsedEvaluations = 0
+        var evaluations = 0
+        var events = 0
+        var jobs = 0
+        for round in 0..<5 {
+            smooth = try min(
+                smooth,
+                seconds { smoothEvaluations = try total(workload) { try BareLoop.smooth($0, days: days) } })
+            pulsed = try min(
+                pulsed,
+                seconds { pulsedEvaluations = try total(workload) { try BareLoop.pulsed($0, days: days) } })
+            full = try min(
+                full,
+                seconds {
+                    for index in workload.subjects.indices {
+                        let session = try workload.session(index)
+                        let outcome = session.run()
+                        guard round == 0 else { continue }
+                        events += outcome.events
+                        jobs += outcome.jobs
+                        evaluations += session.evaluations
+                    }
+                })
+        }
+        let perDay = 1 / workload.patientDays
+        add(
+            "bare_smooth_us", "bare GSL loop, rate edges every 5 min", smooth * perDay * 1e6, "µs/patient-day"
+        )
+        add(
+            "bare_pulsed_us", "bare GSL loop, pump pulses every 5 min", pulsed * perDay * 1e6,
+            "µs/patient-day")
+        add("full_us", "full closed loop, 1 worker", full * perDay * 1e6, "µs/patient-day")
+        add("full_over_bare_smooth", "full over bare, rate edges", full / smooth, "×")
+        add("full_over_bare_pulsed", "full over bare, pump pulses", full / pulsed, "×")
+        add(
+            "evaluations_smooth", "evaluations, bare, rate edges", Double(smoothEvaluations) * perDay,
+            "1/patient-day")
+        add(
+            "evaluations_pulsed", "evaluations, bare, pump pulses", Double(pulsedEvaluations) * perDay,
+            "1/patient-day")
+        add(
+            "evaluations_full", "evaluations, full closed loop", Double(evaluations) * perDay, "1/patient-day"
+        )
+        add("events", "events", Double(events) * perDay, "1/patient-day")
+        add("jobs", "jobs", Double(jobs) * perDay, "1/patient-day")
+        return full * perDay
+    }
+
+    private func seconds(_ body: () throws -> Void) rethrows -> Double {
+        let began = Stopwatch.threadSeconds()
+        try body()
+        return Stopwatch.threadSeconds() - began
+    }
+
+    private func total(_ workload: Workload, _ body: (VirtualSubject) throws -> Int) rethrows -> Int {
+        try workload.subjects.reduce(0) { try $0 + body($1) }
+    }
+
+    private mutating func measureKernel() throws {
+        let tick = try KernelCosts.tick()
+        let wake = try KernelCosts.taskWake(calls: 0)
+        let wakeAndCalls = try KernelCosts.taskWake(calls: 4)
+        let call = try KernelCosts.call()
+        add("tick_ns", "handler wake-up with a journaled event", tick.seconds * 1e9, "ns")
+        add("tick_jobs", "jobs a handler wake-up", tick.jobs, "jobs")
+        add("wake_ns", "task wake-up", wake.seconds * 1e9, "ns")
+        add("wake_jobs", "jobs a task wake-up", wake.jobs, "jobs")
+        add("await_ns", "awaited call between actors", (wakeAndCalls.seconds - wake.seconds) / 4 * 1e9, "ns")
+        add("await_jobs", "jobs four awaited calls add", wakeAndCalls.jobs - wake.jobs, "jobs")
+        add("here_ns", "synchronous call between actors", call.seconds * 1e9, "ns")
+    }
+
+    private mutating func measureParallel() throws {
+        let rounds = 6
+        let workload = try Workload()
+        let work = workload.patientDays * Double(rounds)
+        var two = Double.infinity
+        var twins = Double.infinity
+        for _ in 0..<3 {
+            two = try min(two, workload.wallSeconds(rounds: 2 * rounds, jobs: 2))
+            let began = Stopwatch.wallSeconds()
+            let processes = try (0..<2).map { _ in try Twin(["sessions", "\(rounds)", "1"]) }
+            let inner = try processes.map { try $0.number() }.max() ?? 0
+            // The sessions' own time, without starting the process and drawing the cohort.
+            twins = min(twins, min(inner, Stopwatch.wallSeconds() - began))
+        }
+        add("two_workers", "2 workers in one process", 2 * work / two, "patient-days/s")
+        add("two_processes", "two 1-worker processes side by side", 2 * work / twins, "patient-days/s")
+        add("two_workers_over_processes", "2 workers over two processes", twins / two, "×")
+    }
+
+    private mutating func measureLiveSessions() throws {
+        let count = 10_000
+        let bytes = try Twin(["live", "\(count)"]).number()
+        add("live_bytes", "a live session, of \(count)", bytes / Double(count), "bytes")
+        add("live_total_mib", "\(count) live sessions", bytes / 1_048_576, "MiB")
+    }
+
+    private mutating func measureRecordLevels() throws {
+        for level in ["summary", "events", "full"] {
+            let workload = try Workload(overrides: ["record=\(level)"])
+            let seconds = try best(of: 3) {
+                try self.seconds {
+                    for index in workload.subjects.indices { _ = try workload.session(index).run() }
+                }
             }
-            full.append((threadSeconds() - t) / Double(subjects.count * days))
+            add(
+                "record_\(level)_us", "closed loop at record: \(level), without writing",
+                seconds / workload.patientDays * 1e6, "µs/patient-day")
         }
-        var ev = 0, bev = 0
-        for (index, subject) in subjects.enumerated() {
-            let session = try Session(study: study, subject: subject, index: index, arm: study.arms[0])
-            _ = session.run(); ev += session.evaluations; bev += try BareLoop.evals(subject, days: days)
+    }
+
+    private mutating func measureSimglucose(secondsPerDay: Double) {
+        guard let seconds = Simglucose.secondsPerPatientDay() else {
+            add("simglucose_s", "simglucose 0.2.11 (could not be fetched)", .nan, "s/patient-day")
+            return
         }
-        lines.append("evals/day full \(ev / 700) bare \(bev / 700)")
-        let b = bare.min() ?? 0
-        let f = full.min() ?? 0
-        lines.append("bare \(b * 1e6) us/day, full \(f * 1e6) us/day, ratio \(f / b), events/day \(events / subjects.count / days) jobs \(jobs)")
-        return lines.joined(separator: "\n")
+        add("simglucose_s", "simglucose 0.2.11, basal-bolus, processor time", seconds, "s/patient-day")
+        add("over_simglucose", "closed loop over simglucose, a core", seconds / secondsPerDay, "×")
+    }
+
+    var text: String {
+        let width = rows.map(\.what.count).max() ?? 0
+        return rows.map { row in
+            row.what + String(repeating: " ", count: width - row.what.count + 2)
+                + (row.value.isFinite ? String(format: "%14.2f", row.value) : "             -") + "  "
+                + row.unit
+        }.joined(separator: "\n")
+    }
+
+    var json: JSONValue {
+        .object(
+            rows.map {
+                .init($0.key, .object([.init("value", .number($0.value)), .init("unit", .string($0.unit))]))
+            })
     }
 }

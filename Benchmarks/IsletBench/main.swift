@@ -1,14 +1,28 @@
+// `make bench`: one table and one JSON file, all measured in one run on one machine.
+//
+// Guarantees: what is compared is interleaved, so that the machine's drifts hit both sides; each figure is the best of
+// its rounds; ratios are the message, seconds the side note.
+// Does not: run in tests. A timing is no assertion.
+
+import Foundation
 import Trials
-if CommandLine.arguments.count > 1, CommandLine.arguments[1] == "full" {
-    let study = try Study.read(path: "Cohorts/speed.yaml", overrides: [])
-    let subjects = try CohortLoader.subjects(of: study, studyPath: "Cohorts/speed.yaml", jobs: 2)
-    let t = threadSeconds()
-    for _ in 0..<5 {
-        for (index, subject) in subjects.enumerated() {
-            _ = try Session(study: study, subject: subject, index: index, arm: study.arms[0]).run()
-        }
-    }
-    print((threadSeconds() - t) / 3500 * 1e6)
+
+/// Run by this program itself, side by side with a twin: `islet-bench sessions ROUNDS JOBS`.
+if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "sessions",
+    let rounds = Int(CommandLine.arguments[2]), let jobs = Int(CommandLine.arguments[3])
+{
+    print(try Workload().wallSeconds(rounds: rounds, jobs: jobs))
+} else if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "live",
+    let count = Int(CommandLine.arguments[2])
+{
+    print(try LiveSessions.residentBytes(count: count))
 } else {
-    print(CommandLine.arguments.count > 1 ? try Accuracy.report() : try BenchTable.measureAll(CommandLine.arguments))
+    let json = CommandLine.arguments.dropFirst().first ?? "Benchmarks/results/bench.json"
+    var table = BenchTable()
+    try table.measure()
+    print(table.text)
+    try FileManager.default.createDirectory(
+        atPath: (json as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try AtomicFile.write(table.json.prettyText, to: json)
+    print("written to \(json)")
 }

@@ -1,6 +1,10 @@
 // One record's rows, through prepared statements that the connection keeps.
+//
+// Values are bound straight to SQLite: at `record: full` a session has thousands of rows, and boxing their values would
+// cost more than storing them.
 
 import GRDB
+import GRDBSQLite
 import Records
 import SessionTime
 
@@ -11,64 +15,145 @@ struct RowWriter {
     func write(_ record: SessionRecord) throws {
         let columns = outcomeKeys.map { "\"\($0)\"" }.joined(separator: ", ")
         let marks = String(repeating: ", ?", count: outcomeKeys.count)
-        let insert = try db.cachedStatement(
+        let session = try RowBinder(
+            db,
             sql: """
-                INSERT INTO sessions (session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
-                \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
+                INSERT INTO sessions (session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, \
+                events, \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
                 """)
-        var values: [(any DatabaseValueConvertible)?] = [
-            record.session, record.subjectIndex, record.subject, record.armIndex, record.arm,
-            record.end.reason,
-            Double(record.endedAt.nanoseconds) / Double(Span.day), record.digest, record.events,
-        ]
-        for outcome in record.outcomes { values.append(outcome) }
-        try insert.execute(arguments: StatementArguments(values))
-
+        try session.insert {
+            $0.bind(record.session)
+            $0.bind(record.subjectIndex)
+            $0.bind(record.subject)
+            $0.bind(record.armIndex)
+            $0.bind(record.arm)
+            $0.bind(record.end.reason)
+            $0.bind(Double(record.endedAt.nanoseconds) / Double(Span.day))
+            $0.bind(record.digest)
+            $0.bind(record.events)
+            for outcome in record.outcomes { $0.bind(outcome) }
+        }
         let rows = record.recorder
-        try insertRows(record, rows.person, into: "person_events", "kind, amount", count: 2) {
-            ($0.instant, [$0.kind.rawValue, $0.amount])
+        try insert(record, rows.person, into: "person_events", "kind, amount", at: \.instant) {
+            $0.bind($1.kind.rawValue)
+            $0.bind($1.amount)
         }
-        try insertRows(record, rows.alerts, into: "alert_effects", "effect, code, severity, reason", count: 4)
-        {
-            ($0.instant, [$0.effect, $0.code, $0.severity, $0.reason])
+        try insert(
+            record, rows.alerts, into: "alert_effects", "effect, code, severity, reason", at: \.instant
+        ) {
+            $0.bind($1.effect)
+            $0.bind($1.code)
+            $0.bind($1.severity)
+            $0.bind($1.reason)
         }
-        try insertRows(record, rows.faults, into: "faults", "end_ns, kind", count: 2) {
-            ($0.instant, [$0.end.nanoseconds, $0.kind])
+        try insert(record, rows.faults, into: "faults", "end_ns, kind", at: \.instant) {
+            $0.bind(Int($1.end.nanoseconds))
+            $0.bind($1.kind)
         }
-        try insertRows(
+        try insert(
             record, rows.steps, into: "steps",
             "algorithm_time, cgm_mgdl, pump_available, basal_u, correction_u, meal_u, accepted_u, failure",
-            count: 8
+            at: \.instant
         ) {
-            (
-                $0.instant,
-                [
-                    $0.algorithmTime, $0.cgmMgdl, $0.isPumpAvailable, $0.basalUnits, $0.correctionUnits,
-                    $0.mealUnits,
-                    $0.acceptedUnits, $0.failure,
-                ]
-            )
+            $0.bind(Int($1.algorithmTime))
+            $0.bind($1.cgmMgdl)
+            $0.bind($1.isPumpAvailable ? 1 : 0)
+            $0.bind($1.basalUnits)
+            $0.bind($1.correctionUnits)
+            $0.bind($1.mealUnits)
+            $0.bind($1.acceptedUnits)
+            $0.bind($1.failure)
         }
-        try insertRows(record, rows.readings, into: "readings", "glucose_mgdl", count: 1) {
-            ($0.instant, [$0.mgdl])
+        try insert(record, rows.readings, into: "readings", "glucose_mgdl", at: \.instant) {
+            $0.bind($1.mgdl)
         }
-        try insertRows(record, rows.deliveries, into: "deliveries", "request_id, delivered_u", count: 2) {
-            ($0.instant, [$0.requestID, $0.units])
+        try insert(record, rows.deliveries, into: "deliveries", "request_id, delivered_u", at: \.instant) {
+            $0.bind(Int($1.requestID))
+            $0.bind($1.units)
         }
     }
 
-    private func insertRows<Row>(
-        _ record: SessionRecord, _ rows: [Row], into table: String, _ columns: String, count: Int,
-        _ values: (Row) -> (Instant, [(any DatabaseValueConvertible)?])
+    private func insert<Row>(
+        _ record: SessionRecord, _ rows: [Row], into table: String, _ columns: String,
+        at instant: (Row) -> Instant,
+        _ bind: (inout RowBinder.Cursor, Row) -> Void
     ) throws {
         guard !rows.isEmpty else { return }
-        let marks = String(repeating: ", ?", count: count)
-        let insert = try db.cachedStatement(
-            sql: "INSERT INTO \(table) (session, seq, time_ns, \(columns)) VALUES (?, ?, ?\(marks))")
+        let marks = String(repeating: ", ?", count: columns.split(separator: ",").count)
+        let statement = try RowBinder(
+            db, sql: "INSERT INTO \(table) (session, seq, time_ns, \(columns)) VALUES (?, ?, ?\(marks))")
         for (index, row) in rows.enumerated() {
-            let (instant, rest) = values(row)
-            try insert.execute(
-                arguments: StatementArguments([record.session, index, instant.nanoseconds] + rest))
+            try statement.insert {
+                $0.bind(record.session)
+                $0.bind(index)
+                $0.bind(Int(instant(row).nanoseconds))
+                bind(&$0, row)
+            }
+        }
+    }
+}
+
+/// A prepared insert whose values are bound in the order of its columns.
+struct RowBinder {
+    /// Binds one value after the other.
+    struct Cursor {
+        fileprivate let statement: OpaquePointer
+        fileprivate var index: Int32 = 0
+
+        mutating func bind(_ value: Int) {
+            index += 1
+            sqlite3_bind_int64(statement, index, Int64(value))
+        }
+
+        mutating func bind(_ value: Double?) {
+            index += 1
+            if let value {
+                sqlite3_bind_double(statement, index, value)
+            } else {
+                sqlite3_bind_null(statement, index)
+            }
+        }
+
+        mutating func bind(_ value: String?) {
+            index += 1
+            guard var value else {
+                sqlite3_bind_null(statement, index)
+                return
+            }
+            let position = index
+            // Without an address SQLite would take an empty text for NULL.
+            if value.isEmpty { value = "\0" }
+            let isEmpty = value == "\0"
+            value.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { characters in
+                    // SQLite copies the text before this returns.
+                    _ = sqlite3_bind_text(
+                        statement, position, characters.baseAddress, isEmpty ? 0 : Int32(characters.count),
+                        unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+                }
+            }
+        }
+    }
+
+    private let db: Database
+    private let statement: Statement
+
+    init(_ db: Database, sql: String) throws {
+        self.db = db
+        statement = try db.cachedStatement(sql: sql)
+    }
+
+    /// Runs the insert once.
+    func insert(_ bind: (inout Cursor) -> Void) throws {
+        var cursor = Cursor(statement: statement.sqliteStatement)
+        sqlite3_reset(cursor.statement)
+        bind(&cursor)
+        let code = sqlite3_step(cursor.statement)
+        sqlite3_reset(cursor.statement)
+        guard code == SQLITE_DONE else {
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code),
+                message: db.sqliteConnection.map { String(cString: sqlite3_errmsg($0)) })
         }
     }
 }

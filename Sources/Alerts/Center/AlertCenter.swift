@@ -7,7 +7,7 @@
 
 public import Devices
 public import Records
-import SessionTime
+public import SessionTime
 public import SimulationKernel
 
 public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
@@ -33,7 +33,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
     ///   - surroundings: what the app finds at the session's start.
     /// - Throws: what the store throws when it is read.
     public init(
-        executor: SessionExecutor, policy: AlertPolicy, recorder: SessionRecorder, wallClock: WallClock,
+        executor: SessionExecutor, policy: AlertPolicy, recorder: SessionRecorder,
+        wallClock: WallClock = WallClock(SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)),
         surroundings: Surroundings = Surroundings(), store: (any AlertStore)? = nil,
         port: (any NotificationPort)? = nil
     ) throws {

@@ -111,7 +111,7 @@ extension AlertEngine {
     /// At launch: what was scheduled and is past has been delivered by the system.
     public mutating func countDelivered(at now: Instant) {
         for rule in policy.rules.indices {
-            guard let due = state.tracks[rule].scheduledFor, due <= now else { continue }
+            guard let due = state.tracks[rule].scheduledFor, due < now else { continue }
             state.tracks[rule].scheduledFor = nil
             state.tracks[rule].lastNotified = due
             state.tracks[rule].lastNotifiedSeverity = policy.rules[rule].severity

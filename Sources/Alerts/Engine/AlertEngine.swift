@@ -262,6 +262,10 @@ public struct AlertEngine: Sendable {
             if isReissue || severity > active.severity {
                 attempts.append((rule, isReissue ? .reissued : .severityChanged))
             }
+        } else if details.countdownTo != active.countdownTo {
+            state.tracks[rule].active?.countdownTo = details.countdownTo
+            state.tracks[rule].active?.message = AlertMessage.text(policy.rules[rule], details, at: now)
+            emit(.refresh, rule, .countdown, at: now)
         }
     }
 

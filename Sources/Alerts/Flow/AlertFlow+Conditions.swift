@@ -12,13 +12,24 @@ extension AlertFlow {
         for code in Self.codesInOrder {
             guard let rule = rules[code.index], isKnown(code) else { continue }
             let holds = holds(code, at: now)
-            guard holds != held[code.index] else { continue }
+            guard holds != held[code.index] else {
+                if holds, code.countsDown { followCountdown(code, rule, at: now) }
+                continue
+            }
             held[code.index] = holds
             if holds {
                 engine.tell(rule, .holds, details: details(code, at: now))
             } else {
                 engine.tell(rule, .away(endReason(code, at: now) ?? reason))
             }
+        }
+    }
+
+    /// The pod's end was moved while its countdown ran.
+    private mutating func followCountdown(_ code: AlertCode, _ rule: Int, at now: Instant) {
+        let details = details(code, at: now)
+        if details.countdownTo != engine.state.tracks[rule].details.countdownTo {
+            engine.tell(rule, .holds, details: details)
         }
     }
 
@@ -122,12 +133,13 @@ extension AlertFlow {
         return details
     }
 
-    /// The pump said it again: the active alert is replaced in place.
-    mutating func takeNative(_ code: AlertCode, _ issue: String, _ text: String, at now: Instant) {
-        guard let rule = rules[code.index], let active = engine.state.tracks[rule].active,
-            active.updatedAt < now
-        else { return }
-        engine.tell(rule, .holds, details: details(code, at: now), isReissue: true)
+    /// The pump said it again: an active alert is replaced in place.
+    mutating func takeNative(_ code: AlertCode, at now: Instant) {
+        guard let rule = rules[code.index] else { return }
+        let active = engine.state.tracks[rule].active
+        guard held[code.index] || active != nil else { return }
+        let isReissue = active.map { $0.updatedAt < now } ?? false
+        engine.tell(rule, .holds, details: details(code, at: now), isReissue: isReissue)
     }
 
     // MARK: Stepping

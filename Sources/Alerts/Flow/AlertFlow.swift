@@ -101,7 +101,7 @@ public struct AlertFlow: Sendable {
         case .step(let succeeded): step(succeeded: succeeded, at: now)
         case .pumpIssue(let issue, let text):
             memory.pump.issue(issue, text: text, at: now)
-            if let code = AlertCode.pump(issue: issue, text: text) { takeNative(code, issue, text, at: now) }
+            if let code = AlertCode.pump(issue: issue, text: text) { takeNative(code, at: now) }
             sync(at: now)
         case .pumpRetract(let issue):
             memory.pump.retract(at: now) { $0.issue == issue }
@@ -178,8 +178,9 @@ public struct AlertFlow: Sendable {
     }
 
     private mutating func acknowledge(_ code: String, at now: Instant) {
-        guard let rule = engine.index(of: code), engine.state.tracks[rule].active != nil,
-            engine.policy.rules[rule].acknowledgement != .none
+        // Nobody acknowledges what has not been shown yet: an alert of this very instant.
+        guard let rule = engine.index(of: code), let active = engine.state.tracks[rule].active,
+            active.raisedAt < now, engine.policy.rules[rule].acknowledgement != .none
         else { return }
         if let known = AlertCode(rawValue: code) {
             memory.monitor.previews.removeAll { $0 == code }
@@ -194,8 +195,15 @@ public struct AlertFlow: Sendable {
                 memory.pump.acknowledge(at: now) { AlertCode.pump(issue: $0.issue, text: $0.text) == known }
             }
             if engine.policy.rules[rule].acknowledgement == .closes { sync(because: .acknowledged, at: now) }
+            // Closed at its source: what the source issues from now on is another alert.
+            if isClosedAtSource(known) { return }
         }
         engine.acknowledge(rule)
+    }
+
+    /// Whether a pump's own alert of this code was on, and is off now.
+    private func isClosedAtSource(_ code: AlertCode) -> Bool {
+        code.source == .pump && rules[code.index] != nil && !held[code.index]
     }
 
     private mutating func preview(_ code: String, at now: Instant) {

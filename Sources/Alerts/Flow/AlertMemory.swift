@@ -24,9 +24,9 @@ public struct NativeAlertStore: Hashable, Sendable, Codable {
     /// Alerts that are neither retracted nor acknowledged: what a launch brings back.
     public var open: [NativeAlert] { alerts.filter(\.isOpen) }
 
-    /// Takes an alert in; one that is open under the same name is replaced.
+    /// Takes an alert in; one that is open under the same name is replaced, and one of this very instant is the same.
     public mutating func issue(_ issue: String, text: String, at now: Instant) {
-        alerts.removeAll { $0.issue == issue && $0.isOpen }
+        alerts.removeAll { $0.issue == issue && ($0.isOpen || $0.issuedAt == now) }
         alerts.append(NativeAlert(issue: issue, text: text, issuedAt: now))
         while alerts.count(where: { !$0.isOpen }) > Self.closedLimit,
             let oldest = alerts.firstIndex(where: { !$0.isOpen })

@@ -281,9 +281,11 @@ public struct AlertWorld: Sendable {
         case .app(let state): move(to: state)
         case .relaunch:
             guard app != nil else { return }
-            judge()
+            // The instant is not judged yet: what it brought so far is delivered again.
+            let again = unsettled
             leave()
             launch()
+            for input in again { tell(input) }
         case .loop(let state):
             if state == .reset {
                 surroundings.isArmed = false

@@ -86,7 +86,7 @@ public final class UVAPadova2008: GlucoseModel {
     /// What a tolerance of 1 would mean for each state, chosen so that the same tolerance costs each the same
     /// error in glucose. Plasma and liver insulin are wide: their fast exchange dies out before it acts, and
     /// narrower scales would halve most five-minute steps.
-    static let scales: [Double] = [1e3, 1e3, 1e3, 100, 100, 50, 50, 100, 100, 50, 100, 100, 100]
+    static let scales: [Double] = [1e3, 1e3, 1e3, 100, 100, 200, 100, 100, 100, 200, 100, 100, 100]
 
     static let rightHandSide: ODEIntegrator.RightHandSide = { t, y, f, raw in
         guard let y, let f, let raw else { return 9 }

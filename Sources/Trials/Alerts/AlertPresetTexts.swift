@@ -7,7 +7,7 @@ extension AlertPreset {
     public var text: String {
         switch self {
         case .bionicloop:
-            "policy: bionicloop\nnotes: The BionicLoop alert flow. Not reproduced: sounds and screens.\nextends: bionicloop\n"
+            "policy: bionicloop\nnotes: The BionicLoop alert flow. Sounds and screens are not reproduced.\nextends: bionicloop\n"
         case .none: "policy: none\nnotes: No alerts at all.\n"
         case .story: Self.storyText
         case .storyLiteral: Self.storyLiteralText

@@ -1,0 +1,158 @@
+// What a session promises: a pure function of (study, subject, arm).
+
+import Devices
+import Physiology
+import Records
+import SessionTime
+import SimulationKernel
+import Testing
+
+@testable import Trials
+
+/// A study small enough to run many times.
+private func smallStudy(_ overrides: String...) throws -> Study {
+    try Study.parse(
+        """
+        study: small
+        seed: 11
+        duration: 1d
+        cohort: { generate: { model: uva-padova-2008, group: adult, count: 3 } }
+        arms:
+          - { name: open-loop, algorithm: basal-bolus, alerts: bionicloop }
+          - { name: closed-loop, algorithm: pid-insulin-feedback, alerts: bionicloop }
+        """, file: "small.yaml", overrides: overrides.map { try SetOverride($0) })
+}
+
+private func run(_ study: Study, subject: Int = 0, arm: Int = 1, tieShuffle: RandomStream? = nil) throws
+    -> (SessionOutcome, SessionRecorder)
+{
+    let subjects = try CohortLoader.subjects(of: study, studyPath: "small.yaml", jobs: 1)
+    let session = try Session(
+        study: study, subject: subjects[subject], index: subject, arm: study.arms[arm], tieShuffle: tieShuffle
+    )
+    return (session.run(), session.recorder)
+}
+
+private func outcome(_ name: String, _ outcome: SessionOutcome) throws -> Double {
+    let index = try #require(OutcomeKey.index(of: name))
+    return try #require(outcome.outcomes[index])
+}
+
+@Suite("A session")
+struct SessionTests {
+    @Test("has the same digest when it is run again")
+    func repeats() throws {
+        let study = try smallStudy()
+        #expect(try run(study).0.digest == run(study).0.digest)
+    }
+
+    @Test("has another digest for another seed, subject or arm")
+    func differs() throws {
+        let study = try smallStudy()
+        let digest = try run(study).0.digest
+        #expect(try run(smallStudy("seed=12")).0.digest != digest)
+        #expect(try run(study, subject: 1).0.digest != digest)
+        #expect(try run(study, arm: 0).0.digest != digest)
+    }
+
+    @Test("has the same digest at every record level", arguments: RecordLevel.allCases)
+    func recordLevel(level: RecordLevel) throws {
+        let digest = try run(smallStudy()).0.digest
+        #expect(try run(smallStudy("record=\(level.rawValue)")).0.digest == digest)
+    }
+
+    @Test("shares its meals with the other arm")
+    func commonRandomNumbers() throws {
+        let study = try smallStudy()
+        let meals = try (0...1).map {
+            try run(study, arm: $0).1.person.map { [$0.instant.minutes, $0.amount] }
+        }
+        #expect(meals[0] == meals[1])
+        #expect(!meals[0].isEmpty)
+    }
+
+    @Test("keeps a row for every meal, step, reading and delivery at record: full")
+    func fullRecord() throws {
+        let (_, rows) = try run(smallStudy("record=full", "scenario.meals=benchmark"))
+        // The session starts at 06:00: breakfast, lunch and dinner fall into it.
+        #expect(rows.person.map(\.amount) == [40, 80, 60])
+        #expect(rows.steps.count == 289)
+        #expect(rows.readings.count == 289)
+        #expect(rows.steps.map(\.algorithmTime) == Array(0..<289))
+        // Every unit that a step was granted was delivered under its number.
+        let accepted = rows.steps.filter { $0.acceptedUnits > 0 }
+        #expect(accepted.map(\.algorithmTime) == rows.deliveries.map(\.requestID))
+        #expect(accepted.map(\.acceptedUnits) == rows.deliveries.map(\.units))
+    }
+
+    @Test("keeps nothing but outcomes at record: summary")
+    func summaryRecord() throws {
+        let (_, rows) = try run(smallStudy("record=summary"))
+        #expect(rows.person.isEmpty && rows.alerts.isEmpty && rows.steps.isEmpty && rows.readings.isEmpty)
+    }
+
+    @Test("holds the steady state when nobody eats and the sensor is ideal")
+    func steadyState() throws {
+        let study = try smallStudy("scenario.meals=none", "sensor=ideal")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "small.yaml", jobs: 1)
+        let (result, _) = try run(study, arm: 0)
+        let basal = subjects[0].basalRate.unitsPerHour
+        // The pump's steps of 0.05 U/h leave the basal off by at most half a step.
+        let insulin = try outcome("insulin_u_per_day", result)
+        #expect(abs(insulin / 24 - basal) <= 0.03)
+        #expect(try outcome("sd_mgdl", result) < 5)
+    }
+
+    @Test("ends early, and says when and why, where the body leaves the physiological range")
+    func endsEarly() throws {
+        // A kilogram of carbohydrate without insulin: no alert, no person, no way back.
+        let study = try smallStudy("scenario={meals: [{at: 1h, carbs: 1000}]}", "duration=3d")
+        var subjects = try CohortLoader.subjects(of: study, studyPath: "small.yaml", jobs: 1)
+        subjects[0].carbohydrateRatio = 1e6
+        subjects[0].correctionFactor = 1e6
+        let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+        let result = session.run()
+        let reason = try #require(result.end.reason)
+        #expect(reason.contains("mg/dL at minute"))
+        #expect(result.endedAt < session.duration)
+        #expect(try outcome("days", result) < 3)
+    }
+
+    @Test("survives events of one instant in any order")
+    func tieShuffle() throws {
+        let study = try smallStudy("record=full")
+        for index in 0..<5 {
+            let stream = RandomStreams(seed: 3, subject: 0).stream("ties", index: UInt64(index))
+            let (result, rows) = try run(study, tieShuffle: stream)
+            #expect(result.end == .completed)
+            #expect(Set(rows.deliveries.map(\.requestID)).count == rows.deliveries.count)
+            #expect(rows.deliveries.allSatisfy { $0.units > 0 && $0.units <= 30 })
+            #expect(try outcome("mean_mgdl", result) > 60)
+        }
+    }
+
+    @Test("stays within its budget of events and jobs")
+    func budget() throws {
+        let (result, _) = try run(smallStudy("duration=7d"))
+        #expect(result.events <= 600 * 7)
+        #expect(result.jobs <= 10 * 7 + 10)
+    }
+
+    @Test("may be long, short, without meals, or of one subject", arguments: ["5m", "1d", "20d"])
+    func durations(duration: String) throws {
+        let (result, _) = try run(smallStudy("duration=\(duration)", "scenario.meals=none"))
+        #expect(result.end == .completed)
+    }
+
+    @Test("replaces its sensor after ten days, and the alert center tells of the warm-up")
+    func sensorReplacement() throws {
+        let (_, rows) = try run(smallStudy("duration=11d", "record=full", "scenario.meals=none"))
+        let gap = zip(rows.readings, rows.readings.dropFirst()).map {
+            $1.instant.minutes - $0.instant.minutes
+        }.max()
+        // Inserted two hours before the start: the last reading falls at day 10 less two hours.
+        #expect(gap == 125)
+        #expect(rows.alerts.contains { $0.code == "ALERT-CGM-UNAVAILABLE" && $0.effect == "raise" })
+        #expect(rows.alerts.contains { $0.code == "ALERT-CGM-UNAVAILABLE" && $0.effect == "clear" })
+    }
+}
