@@ -71,15 +71,21 @@ import Testing
             for (index, moment) in timeline.enumerated() {
                 world.run(to: moment.at.adding(-1))
                 let before = world
-                // The same life with an orderly relaunch at this instant, before, between or after its inputs: to die
+                // The same life with an orderly relaunch at this instant, before, between or after its inputs, or after its
+                // judgement: to die
                 // in the middle must come to one of these.
                 var lives: [Outcome] = []
                 func life(_ place: Int) -> Outcome {
                     while lives.count <= place {
                         var orderly = before
-                        var events = moment.events
-                        events.insert(.relaunch, at: events.count - lives.count)
-                        orderly.happen(events, at: moment.at)
+                        if lives.isEmpty {
+                            orderly.happen(moment.events, at: moment.at)
+                            orderly.happen([.relaunch], at: moment.at)
+                        } else {
+                            var events = moment.events
+                            events.insert(.relaunch, at: events.count + 1 - lives.count)
+                            orderly.happen(events, at: moment.at)
+                        }
                         orderly.run(rest: timeline[(index + 1)...], until: end)
                         lives.append(Outcome(orderly))
                     }
@@ -94,9 +100,9 @@ import Testing
                     killed.diesAtWrite = nil
                     killed.run(rest: timeline[(index + 1)...], until: end)
                     let got = Outcome(killed)
-                    if !(0...moment.events.count).contains(where: { life($0) == got }) {
+                    if !(0...moment.events.count + 1).contains(where: { life($0) == got }) {
                         Issue.record(
-                            "seed \(seed), instant \(index), write \(write): \(moment.events) \((0...moment.events.count).map { got.differences(from: life($0)) }.min { $0.count < $1.count } ?? "")")
+                            "seed \(seed), instant \(index), write \(write): \(moment.events) \((0...moment.events.count + 1).map { got.differences(from: life($0)) }.min { $0.count < $1.count } ?? "")")
                         return
                     }
                     kills += 1

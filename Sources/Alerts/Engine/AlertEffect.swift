@@ -144,4 +144,18 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     public var body: String
     public var isTimeSensitive: Bool
     public var deepLink: String
+
+    public init(
+        token: Int64, action: Action, identifier: String, category: String, title: String, body: String,
+        isTimeSensitive: Bool, deepLink: String
+    ) {
+        self.token = token
+        self.action = action
+        self.identifier = identifier
+        self.category = category
+        self.title = title
+        self.body = body
+        self.isTimeSensitive = isTimeSensitive
+        self.deepLink = deepLink
+    }
 }

@@ -39,6 +39,13 @@ public struct AlertFlow: Sendable {
         held = [Bool](repeating: false, count: AlertCode.allCases.count)
     }
 
+    /// Everything that a relaunch starts from.
+    public var rememberedMemory: AlertMemory {
+        var memory = memory
+        memory.center = engine.state
+        return memory
+    }
+
     // MARK: Launch
 
     /// The app comes to life: restores, replays, cleans up, checks.
