@@ -82,9 +82,19 @@ let package = Package(
             path: "Benchmarks/IsletBench", swiftSettings: strict),
 
         tests("GSLTests", ["GSL"]),
-        tests("SimulationKernelTests", ["SimulationKernel"]),
+        tests("SessionTimeTests", ["SessionTime"]),
+        tests("SimulationKernelTests", ["SimulationKernel", "SessionTime"]),
+        tests(
+            "SimulatedDevicesTests",
+            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests("AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
+        tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests("TidyTests", []),
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
-        tests("TrialsTests", ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices"]),
+        tests(
+            "TrialsTests",
+            ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices"]),
         tests("PersistenceTests", ["Persistence", "Records", "SessionTime"]),
         tests("IsletTests", ["islet"]),
     ]

@@ -16,9 +16,9 @@ public struct BasalBolus: DosingAlgorithm {
     public init() {}
 
     public func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) -> StepOutput {
-        guard let meal = input.user.meal else { return StepOutput() }
-        var output = StepOutput()
-        output.meal = InsulinAmount(
+        var output = StepOutput(meal: input.user.manualBolus ?? .zero)
+        guard let meal = input.user.meal else { return output }
+        output.meal += InsulinAmount(
             units: meal.carbohydrate.grams / input.therapy.carbohydrateRatioGramsPerUnit)
         if let glucose = input.cgm?.glucose.milligramsPerDecilitre, glucose > Self.correctsAbove {
             output.correction = InsulinAmount(

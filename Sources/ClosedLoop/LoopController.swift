@@ -91,8 +91,12 @@ public actor LoopController: SessionActor, LoopInputs {
         defer { tick?.schedule(at: now.adding(Self.stepInterval)) }
         if !hasProgrammedBasal {
             let rate = algorithm.basalSource == .programmed ? settings.therapy.basalRate : .zero
-            try pump.setProgrammedBasal(rate)
-            hasProgrammedBasal = true
+            do {
+                try pump.setProgrammedBasal(rate)
+                hasProgrammedBasal = true
+            } catch PumpError.notConnected, PumpError.notReady {
+                // The next step tries again.
+            }
         }
         var input = StepInput(
             algorithmTime: algorithmTime, now: now, therapy: settings.therapy, target: settings.target)
@@ -117,10 +121,10 @@ public actor LoopController: SessionActor, LoopInputs {
 
     private func pumpStatus() -> StepPumpStatus {
         let status = pump.status
-        guard status.isConnected else { return .unavailable }
+        // Reading what became of a bolus clears it: only a step that may know it reads it.
+        guard status.isConnected, status.condition == .ready else { return .unavailable }
         do {
             let bolus = algorithmTime > 0 ? try pump.takeCompletedBolus() : nil
-            guard status.condition == .ready else { return .unavailable }
             return StepPumpStatus(isAvailable: true, lastBolus: bolus)
         } catch {
             return .unavailable
@@ -137,23 +141,26 @@ public actor LoopController: SessionActor, LoopInputs {
         } catch {
             failure = "\(error)"
         }
-        if !failure.isEmpty { failedSteps += 1 }
+        let hasFailed = !failure.isEmpty
+        if hasFailed { failedSteps += 1 }
 
         var accepted = InsulinAmount.zero
-        var wanted = carried + (settings.isOpenLoop ? user.manualBolus ?? .zero : output.total)
+        // Where nothing can be delivered now, insulin that the person waits for is asked for again: for a meal that was
+        // eaten, or by hand. What the loop wanted for this step alone is gone.
+        let lasting = carried + (settings.isOpenLoop ? user.manualBolus ?? .zero : output.meal)
+        var wanted = settings.isOpenLoop ? lasting : carried + output.total
         if input.insulinPump.isAvailable {
-            if wanted.units + 1e-9 >= pump.pulse.units {
+            if settings.isOpenLoop || !hasFailed, wanted.units + 1e-9 >= pump.pulse.units {
                 do {
                     accepted = try pump.requestBolus(wanted, id: algorithmTime)
                 } catch let error as PumpError {
-                    wanted = .zero
+                    // What is beyond the pump's limits stays so: it is dropped.
+                    if case .outOfRange = error { wanted = .zero } else { wanted = lasting }
                     failure = "pump: \(error)"
                 }
             }
         } else {
-            // An unavailable pump gets no request. Insulin for a meal is not forgotten by the person who ate it:
-            // it is asked for again; what the loop wanted for this step alone is gone.
-            wanted = carried + output.meal
+            wanted = lasting
             if output.total > .zero { executor.journal.record(.deliverySkipped, at: input.now, 0) }
         }
         carried = max(.zero, wanted - accepted)

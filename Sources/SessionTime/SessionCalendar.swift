@@ -22,12 +22,13 @@ public struct SessionCalendar: Hashable, Sendable {
 
     /// Nanoseconds since local midnight, in 0 ..< 24 h.
     @inlinable public func timeOfDay(at instant: Instant) -> Int64 {
-        (startOfDayOffset + instant.nanoseconds) % Span.day
+        let remainder = (startOfDayOffset + instant.nanoseconds) % Span.day
+        return remainder < 0 ? remainder + Span.day : remainder
     }
 
-    /// The local day that `instant` falls on; the day of the session's start is 0.
+    /// The local day that `instant` falls on; the day of the session's start is 0, the one before it -1.
     @inlinable public func day(of instant: Instant) -> Int64 {
-        (startOfDayOffset + instant.nanoseconds) / Span.day
+        (startOfDayOffset + instant.nanoseconds - timeOfDay(at: instant)) / Span.day
     }
 
     /// Seconds since the epoch at `instant`.

@@ -108,7 +108,7 @@ public struct Vettoretti2019: SensorErrorModel {
     static let drawLimit = 1000
 
     /// L with L·Lᵀ = 0.9·Σ, by rows.
-    private static let factor: [[Double]] = cholesky()
+    static let factor: [[Double]] = cholesky()
 
     private let random: GSLRandom
     let parameters: [Double]

@@ -57,10 +57,12 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
     private var reservoirPulses: Int64
     private var basalRate = InsulinRate.zero
     private var basalSince = Instant.start
+    /// Part of a pulse that the rates before `basalSince` left over.
+    private var basalLeftOver = 0.0
     /// Basal delivered since `basalSince`, counted up to `basalCountedPulses`.
     private var basalCountedPulses: Int64 = 0
     private var bolus: Bolus?
-    private var lastRequestID: Int64?
+    private var lastRequest: (id: Int64, accepted: InsulinAmount)?
     private var podChange: Wakeup?
     private var account = PumpLedger()
 
@@ -84,7 +86,10 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
     public func begin(observers: [any DeviceObserver]) {
         self.observers = observers
         let podChange = Wakeup(executor, phase: .pump, "pod change") { [unowned self] in
-            here { $0.changePod() }
+            here {
+                $0.countBasal()
+                $0.changePod()
+            }
         }
         self.podChange = podChange
         podChange.schedule(at: executor.now.adding(device.podLife))
@@ -112,6 +117,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
     }
 
     private func currentStatus() -> PumpStatus {
+        countBasal()
         let busy = bolus.map { $0.endsAt > executor.now } ?? false
         return PumpStatus(
             condition: busy ? .bolusing : .ready, isConnected: isConnected,
@@ -127,7 +133,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
 
     private func deliver(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         guard isConnected else { throw PumpError.notConnected }
-        if let last = lastRequestID, id <= last { return .zero }
+        if let last = lastRequest, id <= last.id { return id == last.id ? last.accepted : .zero }
         let asked = Self.pulses(in: amount, of: device.pulse)
         guard asked > 0 else { return .zero }
         account.requested += asked
@@ -144,8 +150,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
         let accepted = asked
         account.delivered += accepted
         reservoirPulses -= accepted
-        lastRequestID = id
         let delivered = InsulinAmount(units: Double(accepted) * device.pulse.units)
+        lastRequest = (id, delivered)
         let length = accepted * device.bolusPulseInterval
         try body.receive(delivered, over: length)
         bolus = Bolus(
@@ -167,6 +173,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
                 limit: InsulinAmount(units: device.largestBasal.unitsPerHour))
         }
         countBasal()
+        basalLeftOver = max(0, basalPulses() - Double(basalCountedPulses))
         basalRate = rounded
         basalSince = executor.now
         basalCountedPulses = 0
@@ -174,16 +181,21 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
         executor.journal.record(.basalRate, at: executor.now, rounded.unitsPerHour.bitPattern)
     }
 
+    /// Pulses of the basal since `basalSince`, with what was left over before.
+    private func basalPulses() -> Double {
+        let hours = Double(executor.now.nanoseconds - basalSince.nanoseconds) / Double(Span.hour)
+        return basalLeftOver + hours * basalRate.unitsPerHour / device.pulse.units
+    }
+
     /// Takes the basal pulses up to now out of the reservoir.
     private func countBasal() {
         guard basalRate > .zero else { return }
-        let hours = Double(executor.now.nanoseconds - basalSince.nanoseconds) / Double(Span.hour)
-        let total = Int64(hours * basalRate.unitsPerHour / device.pulse.units + 1e-9)
+        let total = Int64(basalPulses() + 1e-9)
         let fresh = total - basalCountedPulses
         basalCountedPulses = total
         account.basal += fresh
         reservoirPulses -= fresh
-        if reservoirPulses < 0 {
+        while reservoirPulses < 0 {
             let overdrawn = -reservoirPulses
             changePod()
             reservoirPulses -= overdrawn

@@ -34,6 +34,16 @@ final class EventQueue {
         var order: UInt64
         var target: Target
 
+        /// Who waits for it; nil for a stale entry.
+        var waiter: String? {
+            switch target {
+            case .continuation(_, let waiter): "\(waiter)"
+            case .wakeup(let reference, let generation):
+                reference._withUnsafeGuaranteedRef { $0.generation == generation ? "\($0.waiter)" : nil }
+            case .input: "input"
+            }
+        }
+
         @inline(__always)
         static func precedes(_ a: Entry, _ b: Entry) -> Bool {
             a.instant != b.instant ? a.instant < b.instant : a.order < b.order
@@ -43,7 +53,8 @@ final class EventQueue {
     private var heap = UnsafeMutablePointer<Entry>.allocate(capacity: 16)
     private var capacity = 16
     private var count = 0
-    private var sequence: UInt64 = 0
+    /// Below it are the inputs' places: their indices, the same in a live run and in its replay.
+    private var sequence: UInt64 = 1 << 32
 
     deinit {
         for index in 0..<count {
@@ -58,6 +69,11 @@ final class EventQueue {
     func push(at instant: Int64, phase: Phase, _ target: Target) {
         sequence &+= 1
         insert(Entry(instant: instant, order: UInt64(phase.rawValue) << 56 | sequence, target: target))
+    }
+
+    /// Inputs come first at their instant, in the order of their indices.
+    func pushInput(at instant: Int64, index: Int) {
+        insert(Entry(instant: instant, order: UInt64(index), target: .input(index)))
     }
 
     private func insert(_ entry: Entry) {
@@ -90,6 +106,11 @@ final class EventQueue {
         }
         heap[hole] = last
         return top
+    }
+
+    /// Who is due at `instant`, sorted: for messages.
+    func waiters(at instant: Int64) -> [String] {
+        (0..<count).compactMap { heap[$0].instant == instant ? heap[$0].waiter : nil }.sorted()
     }
 
     private func grow() {

@@ -78,13 +78,13 @@ public final class Journal {
     public init() {}
 
     public func record(_ kind: EventKind, at instant: Instant, _ a: UInt64) {
-        begin(kind, at: instant)
+        begin(kind, at: instant, count: 1)
         absorb(a)
         close(kind, at: instant, words: { [a] })
     }
 
     public func record(_ kind: EventKind, at instant: Instant, _ a: UInt64, _ b: UInt64) {
-        begin(kind, at: instant)
+        begin(kind, at: instant, count: 2)
         absorb(a)
         absorb(b)
         close(kind, at: instant, words: { [a, b] })
@@ -93,7 +93,7 @@ public final class Journal {
     public func record(
         _ kind: EventKind, at instant: Instant, _ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64
     ) {
-        begin(kind, at: instant)
+        begin(kind, at: instant, count: 4)
         absorb(a)
         absorb(b)
         absorb(c)
@@ -102,18 +102,22 @@ public final class Journal {
     }
 
     public func record(_ kind: EventKind, at instant: Instant, words: [UInt64]) {
-        begin(kind, at: instant)
-        absorb(UInt64(words.count))
+        begin(kind, at: instant, count: words.count)
         for word in words { absorb(word) }
         close(kind, at: instant, words: { words })
     }
 
-    /// Takes an input in: kept, hashed, and given its index.
-    func admit(_ input: OutsideInput, at instant: Instant) -> Int {
-        inputs.append(StampedInput(instant: instant, input: input))
+    /// Keeps an input that is to come, and gives it its index.
+    func keep(_ stamped: StampedInput) -> Int {
+        inputs.append(stamped)
+        return inputs.count - 1
+    }
+
+    /// Records a kept input among the events, when its instant has come: there, a live run and its replay agree.
+    func recordInput(_ index: Int) {
+        let (instant, input) = (inputs[index].instant, inputs[index].input)
         record(
             .input, at: instant, words: Self.words(of: Array(input.kind.utf8)) + Self.words(of: input.bytes))
-        return inputs.count - 1
     }
 
     /// Bytes as canonical words: their count, then eight to a word, little-endian, the last one padded with zeros.
@@ -129,9 +133,10 @@ public final class Journal {
         return words
     }
 
-    @inline(__always) private func begin(_ kind: EventKind, at instant: Instant) {
+    /// The number of words stands beside the kind, so that no two lists of events give the same words.
+    @inline(__always) private func begin(_ kind: EventKind, at instant: Instant, count: Int) {
         rolling.absorb(UInt64(bitPattern: instant.nanoseconds))
-        rolling.absorb(UInt64(kind.code))
+        rolling.absorb(UInt64(kind.code) | UInt64(count) << 16)
     }
 
     @inline(__always) private func absorb(_ word: UInt64) { rolling.absorb(word) }

@@ -4,7 +4,8 @@
 // sessions' next instants, and advance that session to now.
 //
 // Guarantees: one pacer serves any number of sessions from a heap of their next instants; a session is advanced
-// when its next instant or an input from outside is due, never earlier; sessions never run side by side.
+// when its next instant or an input from outside is due, never earlier; sessions never run side by side. A run goes
+// on from where the furthest of its sessions stands.
 // Does not: read a clock of its own. The caller brings one; tests bring a fake.
 
 public import SessionTime
@@ -26,7 +27,8 @@ public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration ==
     /// - Throws: what a session throws; `CancellationError` when the calling task is cancelled. Sessions are left
     ///   where they stand: the caller ends them.
     public func run(_ sessions: [SessionExecutor], until end: Instant) async throws {
-        let began = wallClock.now
+        let pace = Pace(
+            began: wallClock.now, origin: sessions.map(\.now).max() ?? .start, speed: speed)
         let doorbell = Doorbell()
         var due = DueHeap(count: sessions.count)
         for (index, session) in sessions.enumerated() {
@@ -35,8 +37,12 @@ public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration ==
         defer { for session in sessions { session.whenInputWaits({}) } }
 
         while let soonest = due.first {
-            try await waitUntil(wallInstant(of: min(soonest.instant, end), since: began), or: doorbell)
-            let now = min(sessionInstant(since: began), end)
+            let goal = min(soonest.instant, end)
+            let wallGoal = pace.wallInstant(of: goal)
+            try await waitUntil(wallGoal, or: doorbell)
+            let wallNow = wallClock.now
+            // Rounding must not take back an instant that was waited for.
+            let now = min(max(pace.instant(at: wallNow), wallNow >= wallGoal ? goal : .start), end)
             for index in doorbell.collect() {
                 due.reschedule(index, at: try sessions[index].advance(to: now))
             }
@@ -50,13 +56,25 @@ public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration ==
         }
     }
 
-    private func wallInstant(of instant: Instant, since began: WallClock.Instant) -> WallClock.Instant {
-        began.advanced(by: .nanoseconds(Int64((Double(instant.nanoseconds) / speed).rounded(.up))))
-    }
+    /// How session time and wall time correspond in one run.
+    private struct Pace {
+        let began: WallClock.Instant
+        let origin: Instant
+        let speed: Double
 
-    private func sessionInstant(since began: WallClock.Instant) -> Instant {
-        let elapsed = began.duration(to: wallClock.now).wholeNanoseconds
-        return Instant(nanoseconds: speed == 1 ? elapsed : Int64(Double(elapsed) * speed))
+        func wallInstant(of instant: Instant) -> WallClock.Instant {
+            let span = instant.nanoseconds - origin.nanoseconds
+            if speed == 1 { return began.advanced(by: .nanoseconds(span)) }
+            let scaled = (Double(span) / speed).rounded(.up)
+            return began.advanced(by: .nanoseconds(Int64(exactly: scaled) ?? .max))
+        }
+
+        func instant(at wall: WallClock.Instant) -> Instant {
+            let elapsed = began.duration(to: wall).wholeNanoseconds
+            if speed == 1 { return origin.adding(elapsed) }
+            let scaled = Int64(exactly: (Double(elapsed) * speed).rounded(.down)) ?? .max
+            return origin.adding(min(scaled, Instant.distantFuture.nanoseconds - origin.nanoseconds))
+        }
     }
 
     private func waitUntil(_ instant: WallClock.Instant, or doorbell: Doorbell) async throws {

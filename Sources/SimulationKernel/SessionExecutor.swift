@@ -15,7 +15,7 @@ public import SessionTime
 import Synchronization
 
 public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    /// Jobs that one instant may run before the session counts as caught in a livelock.
+    /// Jobs in a row, or events of one instant, after which the session counts as caught in a livelock.
     public static let jobsPerInstantLimit = 100_000
 
     /// The current instant. Only the session's own code may read it while the session runs.
@@ -33,13 +33,17 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     private let occupant = Atomic<UInt>(0)
     private let ready = JobRing()
     private let queue = EventQueue()
-    private var parked: [ObjectIdentifier: Unmanaged<Wakeup>] = [:]
+    /// Wake-ups that a task waits on; each knows its place here.
+    private var parked: [Unmanaged<Wakeup>] = []
     private var unfinished: [String] = []
     private var failure: (any Error)?
     private(set) var hasEnded = false
+    /// Events at this instant after its first.
+    private var eventsMore = 0
 
     private let outside = Mutex(Outside())
     private var inputHandler: ((OutsideInput) throws -> Void)?
+    private var lastStamp = Instant.start
 
     private struct Outside {
         var inputs: [OutsideInput] = []
@@ -96,39 +100,44 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     }
 
     /// Drains ready jobs, fires the events due up to and at `limit` one by one, and leaves the clock at the last
-    /// of them, or at `limit` when `limit` is finite.
+    /// of them, or at `limit` when `limit` is finite and there is more to come.
     ///
-    /// - Returns: the instant of the next event, or nil when every root task has finished.
-    /// - Throws: `SessionStalled`, `SessionLivelock`, or the error that a root task failed with.
+    /// - Returns: the instant of the next event, or nil when nothing is left to happen.
+    /// - Throws: `SessionStalled`, `SessionLivelock`, or the error that a root task failed with; then again at every
+    ///   later call. Call `end` all the same.
     @discardableResult
     public func advance(to limit: Instant) throws -> Instant? {
-        try occupy {
+        try occupy(nests: false) {
             try takeInOutside(upTo: limit)
-            while true {
-                try drain()
-                guard let next = queue.firstInstant, next <= limit.nanoseconds else { break }
-                if tieShuffle != nil { shuffleTies() }
-                fire(queue.pop())
-            }
-            if limit != .distantFuture, now < limit, !unfinished.isEmpty { now = limit }
-            guard let next = queue.firstInstant else {
+            try run(upTo: limit)
+            // What is due in the distant future is never due.
+            guard let next = queue.firstInstant, next != Instant.distantFuture.nanoseconds else {
+                if limit != .distantFuture, now < limit, !unfinished.isEmpty { now = limit }
                 if unfinished.isEmpty { return nil }
                 throw SessionStalled(instant: now, unfinished: unfinished, waiters: waiterNames())
             }
+            if limit != .distantFuture, now < limit { now = limit }
             return Instant(nanoseconds: next)
         }
     }
 
-    /// Ends the session: every wait in it throws `SessionEnded`, and its root tasks run out.
+    /// Ends the session, whatever became of it: every wait in it throws `SessionEnded`, and its root tasks run out.
     ///
     /// Safe to call twice. Must be called before the last reference goes, or the waiting tasks leak.
     public func end() throws {
-        try occupy {
-            try drain()
+        try occupy(nests: false) {
             hasEnded = true
-            while !queue.isEmpty { fire(queue.pop(), movesTime: false) }
-            for waiter in parked.values { try waiter.takeUnretainedValue().fire() }
             failure = nil
+            inputHandler = nil
+            outside.withLock { $0 = Outside() }
+            while !queue.isEmpty {
+                switch queue.pop().target {
+                case .continuation(let continuation, _): continuation.resume()
+                case .wakeup(let reference, _): reference.release()
+                case .input: break
+                }
+            }
+            while let waiter = parked.last { waiter.takeUnretainedValue().resume() }
             try drain()
             if !unfinished.isEmpty {
                 throw SessionStalled(instant: now, unfinished: unfinished, waiters: waiterNames())
@@ -139,13 +148,24 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Looks at the session's actors from outside, between two advances.
     public func inspect<R>(_ body: () throws -> R) rethrows -> R { try occupy(body) }
 
-    /// Marks this thread as the one inside the session while `body` runs. Nests.
-    private func occupy<R>(_ body: () throws -> R) rethrows -> R {
+    /// Marks this thread as the one inside the session while `body` runs.
+    private func occupy<R>(nests: Bool = true, _ body: () throws -> R) rethrows -> R {
         let me = UInt(pthread_self())
         let before = occupant.exchange(me, ordering: .acquiring)
         precondition(before == 0 || before == me, "Two threads advance one session at the same time.")
+        precondition(before == 0 || nests, "A session is advanced and ended from outside it.")
         defer { occupant.store(before, ordering: .releasing) }
         return try body()
+    }
+
+    private func run(upTo limit: Instant) throws {
+        let last = min(limit.nanoseconds, Instant.distantFuture.nanoseconds - 1)
+        try drain()
+        while let next = queue.firstInstant, next <= last {
+            if tieShuffle != nil { shuffleTies() }
+            fire(queue.pop())
+            try drain()
+        }
     }
 
     private func drain() throws {
@@ -156,30 +176,50 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             job.runSynchronously(isolatedTo: serial, taskExecutor: task)
             budget -= 1
             if budget == 0 {
-                throw SessionLivelock(instant: now, unfinished: unfinished, jobs: Self.jobsPerInstantLimit)
+                if failure == nil { failure = livelock() }
+                break
             }
         }
         jobsRun += Self.jobsPerInstantLimit - budget
         if let failure { throw failure }
     }
 
-    private func fire(_ entry: EventQueue.Entry, movesTime: Bool = true) {
-        if movesTime { now = Instant(nanoseconds: entry.instant) }
+    @inline(__always) private func begin(_ entry: EventQueue.Entry) {
+        eventsFired += 1
+        if entry.instant != now.nanoseconds {
+            now = Instant(nanoseconds: entry.instant)
+            eventsMore = 0
+        } else {
+            eventsMore += 1
+            if eventsMore == Self.jobsPerInstantLimit, failure == nil { failure = livelock(at: entry) }
+        }
+    }
+
+    @inline(never) private func livelock(at entry: EventQueue.Entry? = nil) -> SessionLivelock {
+        var waiters = queue.waiters(at: now.nanoseconds)
+        if let waiter = entry?.waiter { waiters.append(waiter) }
+        return SessionLivelock(
+            instant: now, unfinished: unfinished, jobs: Self.jobsPerInstantLimit, waiters: waiters.sorted())
+    }
+
+    private func fire(_ entry: EventQueue.Entry) {
         switch entry.target {
         case .continuation(let continuation, _):
-            eventsFired += 1
+            begin(entry)
             continuation.resume()
         case .wakeup(let reference, let generation):
+            // A stale entry is no event: not even time moves.
             let wakeup = reference.takeRetainedValue()
             guard wakeup.generation == generation else { return }
-            eventsFired += 1
+            begin(entry)
             do {
                 try wakeup.fire()
             } catch {
                 if failure == nil { failure = error }
             }
         case .input(let index):
-            eventsFired += 1
+            begin(entry)
+            journal.recordInput(index)
             do {
                 try inputHandler?(journal.inputs[index].input)
             } catch {
@@ -201,28 +241,44 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         _ continuation: UnsafeContinuation<Void, Never>
     ) {
         precondition(isOccupiedByThisThread, "Only the session's own code may wait on its clock.")
+        // The caller looked before; but there may have been a hop since, and the end.
+        if hasEnded {
+            continuation.resume()
+            return
+        }
         queue.push(
             at: max(instant, now.nanoseconds), phase: phase, .continuation(continuation, waiter: waiter))
     }
 
     func schedule(_ wakeup: Wakeup, at instant: Int64, phase: Phase) {
-        precondition(isOccupiedByThisThread, "Only the session's own code may move its wake-ups.")
         queue.push(
             at: max(instant, now.nanoseconds), phase: phase,
             .wakeup(Unmanaged.passRetained(wakeup), generation: wakeup.generation))
     }
 
-    func park(_ wakeup: Wakeup) { parked[ObjectIdentifier(wakeup)] = Unmanaged.passUnretained(wakeup) }
-    func unpark(_ wakeup: Wakeup) { parked[ObjectIdentifier(wakeup)] = nil }
+    func park(_ wakeup: Wakeup) {
+        wakeup.place = parked.count
+        parked.append(.passUnretained(wakeup))
+    }
+
+    func unpark(_ wakeup: Wakeup) {
+        let last = parked.removeLast().takeUnretainedValue()
+        guard last !== wakeup else { return }
+        parked[wakeup.place] = .passUnretained(last)
+        last.place = wakeup.place
+    }
 
     private func waiterNames() -> [String] {
-        parked.values.map { "\($0.takeUnretainedValue().waiter)" }.sorted()
+        (parked.map { "\($0.takeUnretainedValue().waiter)" }
+            + queue.waiters(at: Instant.distantFuture.nanoseconds)).sorted()
     }
 
     // MARK: The door
 
     /// Says who receives inputs from outside. Called on the session's thread, at the input's instant.
-    public func receiveInputs(_ handler: @escaping (OutsideInput) throws -> Void) { inputHandler = handler }
+    public func receiveInputs(_ handler: @escaping (OutsideInput) throws -> Void) {
+        if !hasEnded { inputHandler = handler }
+    }
 
     /// Called, from any thread, whenever something from outside waits to be drained.
     public func whenInputWaits(_ wake: @escaping @Sendable () -> Void) { outside.withLock { $0.wake = wake } }
@@ -237,14 +293,19 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         wake?()
     }
 
-    /// Queues the inputs of an earlier run at their recorded instants: a replay.
+    /// Queues the inputs of an earlier run at their recorded instants, which must not have passed: a replay.
     public func replay(_ inputs: [StampedInput]) {
         occupy {
             for stamped in inputs {
-                let index = journal.admit(stamped.input, at: stamped.instant)
-                queue.push(at: stamped.instant.nanoseconds, phase: .input, .input(index))
+                precondition(stamped.instant >= now, "An input can't be replayed into the past.")
+                queueInput(stamped)
             }
         }
+    }
+
+    private func queueInput(_ stamped: StampedInput) {
+        lastStamp = max(lastStamp, stamped.instant)
+        queue.pushInput(at: stamped.instant.nanoseconds, index: journal.keep(stamped))
     }
 
     private func takeInOutside(upTo limit: Instant) throws {
@@ -252,21 +313,15 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             defer { outside.inputs.removeAll() }
             return outside.inputs
         }
-        guard !inputs.isEmpty else { return }
+        guard !inputs.isEmpty, !hasEnded else { return }
         // What happened up to now happens before the input: catch up first, then stamp it with an instant that
         // no event of the past shares, so that a replay finds the same order.
         if limit != .distantFuture {
-            try drain()
-            while let due = queue.firstInstant, due <= limit.nanoseconds {
-                fire(queue.pop())
-                try drain()
-            }
+            try run(upTo: limit)
             if now < limit { now = limit }
         }
         for input in inputs {
-            now = now.adding(1)
-            let index = journal.admit(input, at: now)
-            queue.push(at: now.nanoseconds, phase: .input, .input(index))
+            queueInput(StampedInput(instant: max(now, lastStamp).adding(1), input: input))
         }
     }
 }
@@ -291,8 +346,11 @@ public struct SessionLivelock: Error, CustomStringConvertible {
     public var instant: Instant
     public var unfinished: [String]
     public var jobs: Int
+    /// Who is due next at this instant.
+    public var waiters: [String]
 
     public var description: String {
-        "session livelock at minute \(instant.minutes): \(jobs) jobs without time moving; running: \(unfinished)"
+        "session livelock at minute \(instant.minutes): \(jobs) jobs or events without time moving; running: "
+            + "\(unfinished); due again: \(waiters)"
     }
 }

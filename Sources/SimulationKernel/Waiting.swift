@@ -1,6 +1,7 @@
 // The ways to suspend inside a session. There are no others.
 //
-// Guarantees: a wait costs one event and one job; waits throw `SessionEnded` when the session is over.
+// Guarantees: a wait in an actor's code costs one event and one job (code that belongs to no actor hops four times
+// more); waits throw `SessionEnded` when the session is over.
 // Does not: work outside a session. Waiting from a foreign thread traps.
 
 public import SessionTime
@@ -50,6 +51,8 @@ public final class Wakeup: @unchecked Sendable {
     let phase: Phase
     let waiter: StaticString
     private(set) var generation: UInt32 = 0
+    /// Where the executor keeps it while a task waits on it.
+    var place = 0
     private let handler: (@Sendable () throws -> Void)?
     private var continuation: UnsafeContinuation<Void, Never>?
     private var isDue = false
@@ -71,24 +74,32 @@ public final class Wakeup: @unchecked Sendable {
 
     /// Comes at `instant` (now, when that has passed) in place of whatever was scheduled; nil withdraws it.
     public func schedule(at instant: Instant?) {
-        if instant == self.instant, !isDue { return }
+        precondition(
+            executor.isOccupiedByThisThread, "Only the session's own code may move its wake-ups.")
+        if executor.hasEnded || instant == self.instant && !isDue { return }
         generation &+= 1
         self.instant = instant
         isDue = false
         if let instant { executor.schedule(self, at: instant.nanoseconds, phase: phase) }
     }
 
-    /// Suspends until the moment comes. One that came while nobody waited returns at once.
+    /// Suspends until the moment comes. One that came while nobody waited returns at once. One task at a time.
     public func wait(isolation: isolated (any Actor)? = #isolation) async throws {
         precondition(handler == nil, "A wake-up with a handler has nobody to wake.")
+        precondition(executor.isOccupiedByThisThread, "Only the session's own code may wait on its wake-ups.")
         if executor.hasEnded { throw SessionEnded() }
         if isDue {
             isDue = false
             return
         }
         await withUnsafeContinuation(isolation: isolation) { continuation in
-            self.continuation = continuation
-            executor.park(self)
+            precondition(self.continuation == nil, "Two tasks wait on one wake-up.")
+            if executor.hasEnded {
+                continuation.resume()
+            } else {
+                self.continuation = continuation
+                executor.park(self)
+            }
         }
         isDue = false
         if executor.hasEnded { throw SessionEnded() }
@@ -97,10 +108,15 @@ public final class Wakeup: @unchecked Sendable {
     func fire() throws {
         instant = nil
         if let handler {
-            if !executor.hasEnded { try handler() }
+            try handler()
             return
         }
         isDue = true
+        resume()
+    }
+
+    /// Lets the waiting task go on, where there is one.
+    func resume() {
         guard let continuation else { return }
         self.continuation = nil
         executor.unpark(self)
@@ -119,12 +135,13 @@ public final class Mailbox<Message: Sendable>: @unchecked Sendable {
 
     /// Leaves a message; the waiting task goes on at this instant, in its phase.
     public func send(_ message: Message) {
-        messages.append(message)
         wakeup.schedule(at: .start)
+        messages.append(message)
     }
 
     /// The oldest message; waits for one where there is none.
     public func next(isolation: isolated (any Actor)? = #isolation) async throws -> Message {
+        precondition(wakeup.executor.isOccupiedByThisThread, "Only the session's own code may read its mail.")
         while messages.isEmpty { try await wakeup.wait() }
         return messages.removeFirst()
     }

@@ -1,7 +1,7 @@
 // The only door to libm in this target. glibc picks an implementation by CPU feature, so what passes here is
 // what the numeric fingerprint must cover: exp and log.
 
-internal import Foundation
+import Glibc
 
 @inline(__always) func exponential(_ x: Double) -> Double { exp(x) }
 @inline(__always) func naturalLogarithm(_ x: Double) -> Double { log(x) }

@@ -1,0 +1,162 @@
+import Devices
+import SessionTime
+import Testing
+
+@testable import Algorithms
+
+@Suite struct PIDInsulinFeedbackTests {
+    /// The controller with its state, stepped every five minutes.
+    private final class Bench {
+        let algorithm = PIDInsulinFeedback()
+        let state: UnsafeMutableRawBufferPointer
+        private(set) var now = Instant.start
+
+        init() {
+            state = .allocate(byteCount: algorithm.stateByteCount, alignment: 16)
+            for index in state.indices { state[index] = 0 }
+        }
+
+        deinit { state.deallocate() }
+
+        func step(_ glucose: Double?, meal: Double? = nil, manual: Double? = nil, pump: Bool = true)
+            -> StepOutput
+        {
+            defer { now = now.adding(5 * Span.minute) }
+            return algorithm.run(
+                stepInput(glucose: glucose, meal: meal, manual: manual, at: now, isPumpAvailable: pump),
+                state: state)
+        }
+    }
+
+    /// models.md 7.2: exact zero-order hold of the chain 50, 70, 55 min.
+    @Test func theInsulinChainHasTheExactCoefficients() {
+        let table: [(step: Double, values: [Double])] = [
+            (
+                1,
+                [
+                    0.98019867, 0.01404292, 0.98581584, 1.2761865e-4, 0.01788905, 0.98198247, 0.01980133,
+                    1.41235e-4, 8.54524e-7,
+                ]
+            ),
+            (
+                5,
+                [
+                    0.90483742, 0.0655634, 0.93106278, 0.00297495, 0.08382296, 0.91310072, 0.09516258,
+                    0.00337382, 1.01370e-4,
+                ]
+            ),
+        ]
+        for (step, values) in table {
+            let chain = InsulinChain(timeConstants: (50, 70, 55), step: step)
+            for (coefficient, value) in zip(chain.coefficients, values) {
+                #expect(abs(coefficient - value) < 1e-8, "step \(step), \(value)")
+            }
+        }
+    }
+
+    @Test func fiveStepsOfAMinuteAreOneOfFive() {
+        let minute = InsulinChain(timeConstants: (50, 70, 55), step: 1)
+        let five = InsulinChain(timeConstants: (50, 70, 55), step: 5)
+        var (x, y) = ((0.3, -0.2, 1.1), (0.3, -0.2, 1.1))
+        for input in [1.0, -2, 0.5, 0] {
+            for _ in 0..<5 { minute.advance(&x.0, &x.1, &x.2, input: input) }
+            five.advance(&y.0, &y.1, &y.2, input: input)
+        }
+        for (a, b) in [(x.0, y.0), (x.1, y.1), (x.2, y.2)] { #expect(abs(a - b) < 1e-12) }
+    }
+
+    @Test func theChainRestsAtItsInput() {
+        let chain = InsulinChain(timeConstants: (50, 70, 55), step: 5)
+        var x = (2.5, 2.5, 2.5)
+        for _ in 0..<100 { chain.advance(&x.0, &x.1, &x.2, input: 2.5) }
+        for value in [x.0, x.1, x.2] { #expect(abs(value - 2.5) < 1e-12) }
+        for _ in 0..<1000 { chain.advance(&x.0, &x.1, &x.2, input: 0) }
+        for value in [x.0, x.1, x.2] { #expect(abs(value) < 1e-12) }
+    }
+
+    @Test func atTargetTheBasalRunsForEver() {
+        let bench = Bench()
+        for _ in 0..<500 {
+            let output = bench.step(120)
+            #expect(abs(output.basal.units - 0.1) < 1e-12)
+            #expect(abs(output.correction.units) < 1e-12)
+        }
+    }
+
+    @Test func feedbackLeavesTheSteadyStateAlone() {
+        // (1 + Σγ)·u − Σγ·u = u: at a constant error with a full integral, the rate is basal + PID.
+        let tuning = PIDInsulinFeedback.Tuning()
+        let sum = tuning.gamma.subcutaneous + tuning.gamma.plasma + tuning.gamma.effective
+        #expect(abs(sum - 1) < 1e-5)
+        let bench = Bench()
+        var rate = 0.0
+        for _ in 0..<3000 { rate = bench.step(140).total.units * 12 }
+        let pid = tuning.proportional / 40 * 20 + tuning.integralRange.upperBound * 1.2
+        let expected = min(1.2 + pid, tuning.largestBasalMultiple * 1.2)
+        #expect(abs(rate - expected) < 1e-4)
+    }
+
+    @Test func withoutAReadingTheBasalRuns() {
+        let bench = Bench()
+        for _ in 0..<5 { _ = bench.step(250) }
+        let output = bench.step(nil)
+        #expect(abs(output.basal.units - 0.1) < 1e-12)
+        #expect(output.correction == .zero)
+    }
+
+    @Test func belowTheThresholdNothingIsDelivered() {
+        let bench = Bench()
+        _ = bench.step(120)
+        for glucose in [PIDInsulinFeedback.Tuning().suspendBelow - 1, 60, 40] {
+            #expect(bench.step(glucose).total == .zero)
+        }
+    }
+
+    @Test func aFallTowardsTheThresholdSuspendsBeforeItIsReached() {
+        let bench = Bench()
+        for glucose in stride(from: 220.0, through: 130, by: -15) { _ = bench.step(glucose) }
+        #expect(bench.step(100).total == .zero)
+    }
+
+    @Test func aMealAndABolusByHandAreDeliveredAlsoWhenLow() {
+        let bench = Bench()
+        let output = bench.step(70, meal: 30, manual: 0.5)
+        #expect(output.meal.units == 3.5)
+        #expect(output.basal == .zero && output.correction == .zero)
+    }
+
+    @Test func whateverIsReadNoDoseIsNegativeOrBeyondItsBounds() {
+        var seed: UInt64 = 42
+        func random() -> Double {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Double(seed >> 11) * 0x1p-53
+        }
+        for _ in 0..<20 {
+            let bench = Bench()
+            var glucose = 150.0
+            for _ in 0..<500 {
+                glucose = min(max(glucose + (random() - 0.5) * 120, 40), 400)
+                let output = bench.step(random() < 0.1 ? nil : glucose, pump: random() < 0.9)
+                #expect(output.basal.units >= 0 && output.correction.units >= 0 && output.meal == .zero)
+                #expect(output.basal.units <= 0.1 + 1e-12)
+                #expect(output.total.units <= PIDInsulinFeedback.Tuning().largestBasalMultiple * 0.1 + 1e-12)
+            }
+        }
+    }
+
+    @Test func theSameInputAndStateGiveTheSameAnswer() {
+        let (a, b) = (Bench(), Bench())
+        for step in 0..<200 {
+            let glucose = 100 + Double(step * 37 % 150)
+            #expect(a.step(glucose) == b.step(glucose))
+        }
+        #expect(a.state.elementsEqual(b.state))
+    }
+
+    @Test func aTemporaryBasalScalesTheBasal() {
+        let bench = Bench()
+        var input = stepInput(glucose: nil)
+        input.basalMultiplier = 0.5
+        #expect(abs(bench.algorithm.run(input, state: bench.state).basal.units - 0.05) < 1e-12)
+    }
+}

@@ -1,0 +1,133 @@
+// Ports that do as the test says, and a loop between them.
+
+import ClosedLoop
+import Devices
+import Records
+import SessionTime
+import SimulationKernel
+
+struct AlgorithmTrouble: Error {}
+
+func reading(at minute: Int64, isReliable: Bool = true) -> GlucoseReading {
+    GlucoseReading(
+        instant: .minutes(minute), glucose: GlucoseConcentration(milligramsPerDecilitre: 120),
+        isReliable: isReliable)
+}
+
+/// Belongs to its session's thread, like all fakes here.
+final class FakeSensor: GlucoseSensorPort, @unchecked Sendable {
+    var latestReading: GlucoseReading?
+    var state = SensorState.ok
+}
+
+/// A sensor that has a reading of this very instant.
+final class PunctualSensor: GlucoseSensorPort, @unchecked Sendable {
+    let executor: SessionExecutor
+    init(_ executor: SessionExecutor) { self.executor = executor }
+    var latestReading: GlucoseReading? {
+        GlucoseReading(
+            instant: executor.now, glucose: GlucoseConcentration(milligramsPerDecilitre: 120))
+    }
+    var state: SensorState { .ok }
+}
+
+final class FakePump: InsulinPumpPort, @unchecked Sendable {
+    let pulse = InsulinAmount(units: 0.05)
+    var isConnected = true
+    var condition = PumpStatus.Condition.ready
+    var requestError: PumpError?
+    var requests: [(amount: InsulinAmount, id: Int64)] = []
+    var delivered = 0.0
+    var rates: [InsulinRate] = []
+    private var completed: BolusStatus?
+
+    var status: PumpStatus {
+        PumpStatus(condition: condition, isConnected: isConnected, reservoir: InsulinAmount(units: 100))
+    }
+
+    func takeCompletedBolus() throws -> BolusStatus? {
+        guard isConnected else { throw PumpError.notConnected }
+        defer { completed = nil }
+        return completed
+    }
+
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+        if let requestError { throw requestError }
+        let accepted = InsulinAmount(units: (amount.units / 0.05 + 1e-6).rounded(.down) * 0.05)
+        requests.append((amount, id))
+        delivered += accepted.units
+        completed = BolusStatus(id: id, requestedAt: .start, requested: amount, delivered: accepted)
+        return accepted
+    }
+
+    func setProgrammedBasal(_ rate: InsulinRate) throws {
+        guard isConnected else { throw PumpError.notConnected }
+        rates.append(rate)
+    }
+}
+
+/// Answers as the test says, and notes what it was asked. Its state is one count of its steps.
+final class FakeAlgorithm: DosingAlgorithm, @unchecked Sendable {
+    let name = "fake"
+    let basalSource: BasalSource
+    let stateByteCount = MemoryLayout<Int>.size
+    var inputs: [StepInput] = []
+    var states: [Int] = []
+    private let answer: (StepInput) throws -> StepOutput
+
+    init(basalSource: BasalSource, answer: @escaping (StepInput) throws -> StepOutput) {
+        self.basalSource = basalSource
+        self.answer = answer
+    }
+
+    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput {
+        let input = copy input
+        inputs.append(input)
+        states.append(state.load(as: Int.self))
+        state.storeBytes(of: state.load(as: Int.self) + 1, as: Int.self)
+        return try answer(input)
+    }
+}
+
+final class Bench {
+    let executor = SessionExecutor()
+    let sensor = FakeSensor()
+    let pump = FakePump()
+    let algorithm: FakeAlgorithm
+    let recorder = SessionRecorder(level: .full)
+    let loop: LoopController
+
+    /// - Parameter reading: whether the sensor always has a fresh reading.
+    init(
+        reading: Bool = false, basalSource: BasalSource = .algorithm, isOpenLoop: Bool = false,
+        answer: @escaping (StepInput) throws -> StepOutput = { _ in StepOutput() }
+    ) {
+        algorithm = FakeAlgorithm(basalSource: basalSource, answer: answer)
+        let therapy = TherapySettings(
+            bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1.2),
+            carbohydrateRatioGramsPerUnit: 10, correctionFactorMgdlPerUnit: 40,
+            totalDailyInsulin: InsulinAmount(units: 45))
+        loop = LoopController(
+            executor: executor, algorithm: algorithm,
+            settings: LoopSettings(
+                therapy: therapy, target: GlucoseConcentration(milligramsPerDecilitre: 120),
+                isOpenLoop: isOpenLoop),
+            sensor: reading ? PunctualSensor(executor) : sensor, pump: pump, recorder: recorder)
+        executor.start("loop") { [loop] in await loop.begin() }
+    }
+
+    deinit { try? executor.end() }
+
+    func run(untilMinute minute: Int64) throws { try executor.advance(to: .minutes(minute)) }
+
+    func announce(grams: Double) {
+        executor.inspect {
+            loop.announce(
+                MealAnnouncement(carbohydrate: Carbohydrate(grams: grams), instant: executor.now))
+        }
+    }
+
+    func manual(units: Double) {
+        executor.inspect { loop.request(manualBolus: InsulinAmount(units: units)) }
+    }
+}

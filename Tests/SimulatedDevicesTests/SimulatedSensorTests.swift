@@ -1,0 +1,65 @@
+import Devices
+import Records
+import SessionTime
+import SimulationKernel
+import Testing
+
+@testable import SimulatedDevices
+
+@Suite struct SimulatedSensorTests {
+    /// Runs a sensor and answers with its readings, what it told, and its journal's digest.
+    private func run(
+        _ model: SensorModel = .ideal, until end: Instant, seed: UInt64 = 1,
+        mgdl: @escaping (Int) -> Double = { _ in 120 }
+    ) throws -> (
+        readings: [ReadingRow], told: [(reading: GlucoseReading?, state: SensorState)], digest: Digest128
+    ) {
+        let executor = SessionExecutor()
+        defer { try? executor.end() }
+        let recorder = SessionRecorder(level: .full)
+        let observer = FakeObserver()
+        let sensor = SimulatedSensor(
+            executor: executor, model: model, streams: RandomStreams(seed: seed, subject: 0),
+            body: FakeBody(mgdl: mgdl), recorder: recorder)
+        executor.start("begin") { try await sensor.begin(observers: [observer]) }
+        try executor.advance(to: end)
+        return (recorder.readings, observer.sensor, executor.journal.digest)
+    }
+
+    @Test func readingsStandOnAFiveMinuteGridFromTheStart() throws {
+        let readings = try run(until: .minutes(24 * 60)).readings
+        #expect(readings.map(\.instant) == (0...288).map { .minutes($0 * 5) })
+    }
+
+    @Test func anIdealSensorSaysTheInterstitialGlucose() throws {
+        let readings = try run(until: .minutes(600)) { 50 + Double($0) * 1.7 }.readings
+        #expect(readings.map(\.mgdl) == (0...120).map { 50 + Double($0) * 1.7 })
+    }
+
+    @Test(arguments: SensorModel.allCases)
+    func readingsAreClippedToTheRange(_ model: SensorModel) throws {
+        let readings = try run(model, until: .minutes(3000)) { $0 % 2 == 0 ? -500 : 5000 }.readings
+        #expect(readings.map(\.mgdl) == (0...600).map { $0 % 2 == 0 ? 40 : 400 })
+    }
+
+    @Test func aSensorIsReplacedAfterTenDaysAndWarmsUpForTwoHours() throws {
+        let days = try run(until: .minutes(21 * 24 * 60))
+        // The first was inserted two hours before the start.
+        let replaced = [10 * 24 * 60 - 120, 20 * 24 * 60 - 120] as [Int64]
+        let expected = (0...21 * 288).map { Int64($0) * 5 }.filter { minute in
+            !replaced.contains { ($0..<$0 + 120).contains(minute) }
+        }
+        #expect(days.readings.map(\.instant) == expected.map(Instant.minutes))
+        let gaps = days.told.filter { $0.reading == nil }
+        #expect(gaps.map(\.state) == [.warmup, .warmup])
+        #expect(days.told.count == expected.count + 2)
+    }
+
+    @Test(arguments: SensorModel.allCases)
+    func theSameSeedGivesTheSameSensorsAndAnotherSeedOthers(_ model: SensorModel) throws {
+        let end = Instant.minutes(12 * 24 * 60)
+        let digests = try [1, 1, 2].map { try run(model, until: end, seed: $0).digest }
+        #expect(digests[0] == digests[1])
+        #expect((digests[0] == digests[2]) == (model == .ideal))
+    }
+}

@@ -1,0 +1,83 @@
+// The project's sources as tidy tests see them: lines, and lines without comments and strings.
+
+import Foundation
+
+struct SourceFile: Sendable {
+    /// From the project's root.
+    var path: String
+    var lines: [String]
+    /// The same lines with comments and the contents of string literals blanked out.
+    var code: [String]
+
+    /// The target it belongs to: the folder within Sources.
+    var target: String { String(path.split(separator: "/")[1]) }
+}
+
+enum Project {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// Every Swift file below Sources, by path.
+    static let sources: [SourceFile] = {
+        let folder = root.appending(path: "Sources")
+        let walker = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        let urls = (walker?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        return urls.sorted { $0.path < $1.path }.compactMap { url in
+            guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            return SourceFile(
+                path: String(url.path.dropFirst(root.path.count)).trimmingPrefix("/").description,
+                lines: lines, code: blanked(lines))
+        }
+    }()
+
+    static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// Comments and string contents become nothing. Knows line and block comments, plain and multi-line strings;
+    /// an interpolation counts as string.
+    static func blanked(_ lines: [String]) -> [String] {
+        var inBlock = 0
+        var inLongString = false
+        return lines.map { line in
+            var code = ""
+            var inString = false
+            let characters = Array(line)
+            var index = 0
+            func follows(_ text: String) -> Bool { characters[index...].starts(with: text) }
+            while index < characters.count {
+                if inBlock > 0 {
+                    if follows("*/") {
+                        inBlock -= 1
+                        index += 1
+                    } else if follows("/*") {
+                        inBlock += 1
+                        index += 1
+                    }
+                } else if inLongString {
+                    if follows("\"\"\"") {
+                        inLongString = false
+                        index += 2
+                    }
+                } else if inString {
+                    if follows("\\") { index += 1 } else if follows("\"") { inString = false }
+                } else if follows("//") {
+                    return code
+                } else if follows("/*") {
+                    inBlock += 1
+                    index += 1
+                } else if follows("\"\"\"") {
+                    inLongString = true
+                    index += 2
+                } else if follows("\"") {
+                    inString = true
+                } else {
+                    code.append(characters[index])
+                }
+                index += 1
+            }
+            return code
+        }
+    }
+}
