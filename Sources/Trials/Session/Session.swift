@@ -78,7 +78,7 @@ public final class Session {
             await alerts.begin()
             try await sensor.begin(observers: [alerts])
             await pump.begin(observers: [alerts])
-            await loop.begin()
+            try await loop.begin()
         }
         executor.start("person") { try await person.live() }
     }
