@@ -53,15 +53,25 @@ extension LoopController {
     @discardableResult
     func collect() -> Bool {
         do {
-            if let request = memory.request {
-                let outcome = try pump.outcome(ofRequest: request.id)
-                settle(request, accepted: outcome?.delivered ?? .zero)
-            }
+            if let request = memory.request { try reconcile(request) }
             if let bolus = try pump.takeCompletedBolus() { completed = bolus }
             return true
         } catch {
             retryPumpWork()
             return false
+        }
+    }
+
+    /// Settles a request whose answer never came. One that the pump never got is sent once more under its number while
+    /// its step lasts; after that its time has passed.
+    private func reconcile(_ request: LoopMemory.Request) throws {
+        if let outcome = try pump.outcome(ofRequest: request.id) {
+            settle(request, accepted: outcome.delivered)
+        } else if executor.now < request.decidedAt.adding(LoopTiming.step) {
+            _ = try send(request)
+            if memory.request != nil { throw PumpError.uncertain }
+        } else {
+            settle(request, accepted: .zero)
         }
     }
 
@@ -107,12 +117,11 @@ extension LoopController {
             mayDose && wanted.units + 1e-9 >= pump.pulse.units
             ? LoopMemory.Request(
                 id: memory.algorithmTime, amount: wanted, lasting: lasting, decidedAt: input.now) : nil
-        if !input.insulinPump.isAvailable {
-            memory.carried = lasting
-            if output.total > .zero { executor.journal.record(.deliverySkipped, at: input.now, 0) }
-        } else {
-            memory.carried = mayDose ? wanted : lasting
+        if !input.insulinPump.isAvailable, output.total > .zero {
+            executor.journal.record(.deliverySkipped, at: input.now, 0)
         }
+        // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
+        memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
         advanceMemory(input, output, keepsUser: hasFailed, request)
         if let store {
             memory.algorithmState = state.bytes
@@ -148,7 +157,7 @@ extension LoopController {
         if memory.firstStepTime == nil { memory.firstStepTime = memory.nextStep }
         memory.algorithmTime += 1
         memory.stepsRun += 1
-        memory.request = request
+        if let request { memory.request = request }
         if !keepsUser { memory.user = UserInputs() }
         if memory.basalMultiplierStepsLeft > 0 {
             memory.basalMultiplierStepsLeft -= 1
@@ -174,7 +183,7 @@ extension LoopController {
         } catch let error as PumpError {
             memory.request = nil
             // What is beyond the pump's limits stays so: it is dropped.
-            if case .outOfRange = error { memory.carried = .zero } else { memory.carried = request.lasting }
+            if case .outOfRange = error {} else { memory.carried += request.lasting }
             store?.settle(request.id, accepted: .zero, memory)
             return (.zero, "pump: \(error)")
         }
@@ -184,9 +193,8 @@ extension LoopController {
     private func settle(_ request: LoopMemory.Request, accepted: InsulinAmount, isDelivered: Bool = false) {
         memory.request = nil
         // Nothing delivered: the person's part is owed again. Delivered: what is left is part of a pulse.
-        memory.carried =
-            isDelivered || accepted > .zero
-            ? max(.zero, request.amount - accepted) : request.lasting
+        let arrived = isDelivered || accepted > .zero
+        memory.carried += arrived ? max(.zero, request.amount - accepted) : request.lasting
         store?.settle(request.id, accepted: accepted, memory)
         if !isDelivered {
             executor.journal.record(

@@ -86,7 +86,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Starts a session: timers and state are reset, the grid begins at this instant.
     public func startSession() throws {
         guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
+        // What the person has said is for the next step, whichever session it belongs to.
+        let user = memory.user
         resetMemory()
+        memory.user = user
         memory.isInSession = true
         memory.sessionStart = executor.now
         executor.journal.record(.loopSession, at: executor.now, 1)
