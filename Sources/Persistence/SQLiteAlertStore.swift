@@ -64,7 +64,8 @@ public struct SQLiteAlertStore: AlertStore {
         let data = try JSONEncoder().encode(value)
         try queue.write { db in
             try db.execute(
-                sql: "INSERT INTO alert_documents (name, json) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET json = excluded.json",
+                sql:
+                    "INSERT INTO alert_documents (name, json) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET json = excluded.json",
                 arguments: [name, data])
         }
     }

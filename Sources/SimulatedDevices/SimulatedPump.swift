@@ -62,7 +62,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
     /// Basal delivered since `basalSince`, counted up to `basalCountedPulses`.
     private var basalCountedPulses: Int64 = 0
     private var bolus: Bolus?
-    private var lastRequest: (id: Int64, accepted: InsulinAmount)?
+    private var lastRequest: BolusStatus?
     private var podChange: Wakeup?
     private var account = PumpLedger()
 
@@ -131,9 +131,14 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
         return done.status
     }
 
+    private func recall(_ id: Int64) throws -> BolusStatus? {
+        guard isConnected else { throw PumpError.notConnected }
+        return lastRequest?.id == id ? lastRequest : nil
+    }
+
     private func deliver(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         guard isConnected else { throw PumpError.notConnected }
-        if let last = lastRequest, id <= last.id { return id == last.id ? last.accepted : .zero }
+        if let last = lastRequest, id <= last.id { return id == last.id ? last.delivered : .zero }
         let asked = Self.pulses(in: amount, of: device.pulse)
         guard asked > 0 else { return .zero }
         account.requested += asked
@@ -151,11 +156,12 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
         account.delivered += accepted
         reservoirPulses -= accepted
         let delivered = InsulinAmount(units: Double(accepted) * device.pulse.units)
-        lastRequest = (id, delivered)
+        let request = BolusStatus(id: id, requestedAt: executor.now, requested: amount, delivered: delivered)
+        lastRequest = request
         let length = accepted * device.bolusPulseInterval
         try body.receive(delivered, over: length)
         bolus = Bolus(
-            status: BolusStatus(id: id, requestedAt: executor.now, requested: amount, delivered: delivered),
+            status: request,
             endsAt: executor.now.adding(length))
         executor.journal.record(
             .bolus, at: executor.now, UInt64(bitPattern: id), UInt64(bitPattern: accepted))
@@ -216,6 +222,9 @@ public actor SimulatedPump: SessionActor, InsulinPumpPort {
     }
     public nonisolated func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         try here((amount, id)) { try $0.deliver($1.0, id: $1.1) }
+    }
+    public nonisolated func outcome(ofRequest id: Int64) throws -> BolusStatus? {
+        try here(id) { try $0.recall($1) }
     }
     public nonisolated func setProgrammedBasal(_ rate: InsulinRate) throws {
         try here(rate) { try $0.program($1) }

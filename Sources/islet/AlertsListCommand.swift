@@ -7,7 +7,8 @@ import Trials
 /// `islet alerts list`
 struct AlertsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List alerts: code, severity, route, what raises and what closes them.",
+        commandName: "list",
+        abstract: "List alerts: code, severity, route, what raises and what closes them.",
         discussion: "Without a policy: the catalogue. With one: its rules.")
 
     @Option(help: "A preset, or the path of a policy file.")
@@ -22,7 +23,8 @@ struct AlertsListCommand: ParsableCommand {
     func run() throws {
         if presets {
             for preset in AlertPreset.allCases {
-                try StandardStream.output.write("# \(preset.rawValue): \(preset.summary)\n\(preset.text)\n---\n")
+                try StandardStream.output.write(
+                    "# \(preset.rawValue): \(preset.summary)\n\(preset.text)\n---\n")
             }
             return
         }
@@ -48,14 +50,17 @@ struct AlertsListCommand: ParsableCommand {
 
     private func condition(_ rule: AlertRule) -> String {
         if let known = rule.known { return known.condition }
-        return rule.tests.map { "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") \($0.bound) \($0.metric.unit)" }
-            .joined(separator: " and ")
+        return rule.tests.map {
+            "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") \($0.bound) \($0.metric.unit)"
+        }
+        .joined(separator: " and ")
     }
 
     private func entry(_ rule: AlertRule) -> JSONValue {
         .object([
             .init("code", .string(rule.code)), .init("severity", .string(rule.severity.name)),
-            .init("source", .string(rule.source.rawValue)), .init("route", .string(AlertMessage.destination(rule))),
+            .init("source", .string(rule.source.rawValue)),
+            .init("route", .string(AlertMessage.destination(rule))),
             .init("acknowledge", .string(rule.acknowledgement.rawValue)),
             .init("reserved", .bool(rule.known?.isReserved ?? false)),
             .init("notifies", .bool(rule.notifies && rule.severity > .informational)),

@@ -47,7 +47,10 @@ import Testing
             for (index, (a, b)) in zip(tracks, other.tracks).enumerated() where a != b {
                 text += "\n\(AlertPolicy.rich.rules[index].code)\n  \(a)\n  \(b)"
             }
-            if cleared != other.cleared { text += "\ncleared\n  \(cleared.filter { !other.cleared.contains($0) })\n  \(other.cleared.filter { !cleared.contains($0) })" }
+            if cleared != other.cleared {
+                text +=
+                    "\ncleared\n  \(cleared.filter { !other.cleared.contains($0) })\n  \(other.cleared.filter { !cleared.contains($0) })"
+            }
             if pump != other.pump { text += "\npump\n  \(pump)\n  \(other.pump)" }
             if pending != other.pending { text += "\npending \(pending) \(other.pending)" }
             if monitor != other.monitor { text += "\nmonitor \(monitor) \(other.monitor)" }
@@ -102,7 +105,8 @@ import Testing
                     let got = Outcome(killed)
                     if !(0...moment.events.count + 1).contains(where: { life($0) == got }) {
                         Issue.record(
-                            "seed \(seed), instant \(index), write \(write): \(moment.events) \((0...moment.events.count + 1).map { got.differences(from: life($0)) }.min { $0.count < $1.count } ?? "")")
+                            "seed \(seed), instant \(index), write \(write): \(moment.events) \((0...moment.events.count + 1).map { got.differences(from: life($0)) }.min { $0.count < $1.count } ?? "")"
+                        )
                         return
                     }
                     kills += 1

@@ -12,7 +12,10 @@ import Testing
         for minute in 0..<130 {
             timeline.append((.minutes(Int64(minute)), [.user(.pumpIssue("lowReservoir", text: "\(minute)"))]))
             timeline.append(
-                (Instant.minutes(Int64(minute)).adding(30 * Span.second), [.user(.pumpRetract("lowReservoir"))]))
+                (
+                    Instant.minutes(Int64(minute)).adding(30 * Span.second),
+                    [.user(.pumpRetract("lowReservoir"))]
+                ))
         }
         world.run(timeline, until: .minutes(131))
         let engine = world.app?.flow.engine
@@ -51,7 +54,8 @@ import Testing
     @Test func `a request that was carried out is not carried out again`() {
         var center = SimulatedNotificationCenter()
         let request = NotificationRequest(
-            token: 1, action: .deliver, identifier: "a", category: "a", title: "", body: "", isTimeSensitive: true,
+            token: 1, action: .deliver, identifier: "a", category: "a", title: "", body: "",
+            isTimeSensitive: true,
             deepLink: "")
         center.perform(request, at: .start)
         center.perform(request, at: .minutes(1))
@@ -72,11 +76,17 @@ import Testing
     @Test func testUI007_HomeAlertCenterButtonOpensAlertCenter() {
         var world = AlertWorld.standard(.bionicloop)
         world.run(
-            [(.minutes(1), [.user(.pumpIssue("lowReservoir", text: "")), .user(.pumpIssue("fault", text: ""))])],
+            [
+                (
+                    .minutes(1),
+                    [.user(.pumpIssue("lowReservoir", text: "")), .user(.pumpIssue("fault", text: ""))]
+                )
+            ],
             until: .minutes(2))
         // What the button shows, and what opens behind it.
         #expect(world.app?.flow.engine.badge == 2)
-        #expect(world.app?.flow.engine.active.map(\.code) == ["ALERT-PUMP-FAULT", "ALERT-PUMP-LOW-RESERVOIR"])
+        #expect(
+            world.app?.flow.engine.active.map(\.code) == ["ALERT-PUMP-FAULT", "ALERT-PUMP-LOW-RESERVOIR"])
     }
 
     @Test func `the normalized alert says everything`() throws {
@@ -84,8 +94,12 @@ import Testing
         world.run([(.minutes(1), [.user(.pumpIssue("alarm", text: "Occlusion"))])], until: .minutes(2))
         let alert = try #require(world.app?.flow.engine.active.first)
         #expect(alert.source == .pump && alert.sourceCode == "alarm" && alert.code == "ALERT-PUMP-FAULT")
-        #expect(alert.severity == .safetyCritical && alert.message == "Occlusion" && !alert.recommendedAction.isEmpty)
-        #expect(alert.acknowledgement == .closes && alert.dedupeKey == "ALERT-PUMP-FAULT" && alert.countdownTo == nil)
+        #expect(
+            alert.severity == .safetyCritical && alert.message == "Occlusion"
+                && !alert.recommendedAction.isEmpty)
+        #expect(
+            alert.acknowledgement == .closes && alert.dedupeKey == "ALERT-PUMP-FAULT"
+                && alert.countdownTo == nil)
     }
 
     @Test(arguments: AlertCode.allCases) func `every code has its words and its route`(code: AlertCode) {

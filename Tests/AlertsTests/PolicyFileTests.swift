@@ -19,7 +19,8 @@ import Trials
     }
 
     @Test func `a policy extends a preset rule by rule`() throws {
-        let text = "policy: mine\nextends: bionicloop\nrules: [{ code: ALERT-PUMP-SIGNAL-LOSS, debounce: 15m }]\n"
+        let text =
+            "policy: mine\nextends: bionicloop\nrules: [{ code: ALERT-PUMP-SIGNAL-LOSS, debounce: 15m }]\n"
         let policy = try AlertPolicy.parse(text, file: "p.yaml")
         #expect(policy.rules.count == AlertCode.allCases.count)
         #expect(policy.rules.first { $0.code == "ALERT-PUMP-SIGNAL-LOSS" }?.debounce == 15 * Span.minute)
@@ -29,20 +30,41 @@ import Trials
         ("rules: []\n", "p.yaml:1", "`policy`"),
         ("policy: p\nrles: []\n", "p.yaml:2", "`rules`"),
         ("policy: p\nrules:\n  - { code: MINE }\n", "p.yaml:3", "`when`"),
-        ("policy: p\nrules:\n  - { code: ALERT-PUMP-FALT, debounce: 1m }\n", "p.yaml:3", "`ALERT-PUMP-FAULT`"),
+        (
+            "policy: p\nrules:\n  - { code: ALERT-PUMP-FALT, debounce: 1m }\n", "p.yaml:3",
+            "`ALERT-PUMP-FAULT`"
+        ),
         ("policy: p\nrules:\n  - { code: A, when: glucose is low }\n", "p.yaml:3", "comparisons"),
         ("policy: p\nrules:\n  - { code: A, when: glucos < 70 }\n", "p.yaml:3", "comparisons"),
-        ("policy: p\nrules:\n  - { code: A, when: glucose < 70, debounce: 5 }\n", "p.yaml:3", "a length of time"),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70, debounce: 5 }\n", "p.yaml:3",
+            "a length of time"
+        ),
         ("policy: p\nrules:\n  - { code: A, when: glucose < 70, clearAt: 60 }\n", "p.yaml:3", "at least"),
         ("policy: p\nrules:\n  - { code: A, when: glucose > 70, clearAt: 80 }\n", "p.yaml:3", "at most"),
-        ("policy: p\nrules:\n  - { code: A, when: glucose < 70, latching: true }\n", "p.yaml:3", "`acknowledge"),
-        ("policy: p\nrules:\n  - { code: A, when: glucose < 70, inhibits: [B] }\n", "p.yaml:3", "a rule of this"),
-        ("policy: p\nrules:\n  - { code: A, when: glucose < 70 }\n  - { code: A, when: glucose < 60 }\n", "p.yaml:4", "one rule a code"),
-        ("policy: p\nrules:\n  - { code: A, when: glucose < 70, severity: high }\n", "p.yaml:3", "safetyCritical"),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70, latching: true }\n", "p.yaml:3",
+            "`acknowledge"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70, inhibits: [B] }\n", "p.yaml:3",
+            "a rule of this"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70 }\n  - { code: A, when: glucose < 60 }\n",
+            "p.yaml:4", "one rule a code"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70, severity: high }\n", "p.yaml:3",
+            "safetyCritical"
+        ),
         ("policy: p\nthresholds:\n  - { metric: glucose }\n", "p.yaml:3", "`min`"),
         ("policy: p\nthresholds:\n  - { metric: glucose, min: 80, max: 70 }\n", "p.yaml:3", "min below max"),
         ("policy: p\nthresholds:\n  - { metric: sugar, min: 80 }\n", "p.yaml:3", "a metric"),
-        ("policy: p\nthresholds:\n  - { metric: vpd, min: 1 }\n  - { metric: vpd, min: 2 }\n", "p.yaml:4", "each side"),
+        (
+            "policy: p\nthresholds:\n  - { metric: vpd, min: 1 }\n  - { metric: vpd, min: 2 }\n", "p.yaml:4",
+            "each side"
+        ),
         ("policy: p\nquietHours: { from: \"25:00\", to: \"07:00\" }\n", "p.yaml:2", "time of day"),
         ("policy: p\nquietHours: { from: \"22:00\" }\n", "p.yaml:2", "`to`"),
     ])

@@ -15,7 +15,9 @@ import Testing
         static func < (a: Self, b: Self) -> Bool { (a.at, a.kind, a.code) < (b.at, b.kind, b.code) }
     }
 
-    static func trace(_ world: AlertWorld, _ kinds: [AlertEffect.Kind] = [.raise, .update, .clear, .notify, .withdraw])
+    static func trace(
+        _ world: AlertWorld, _ kinds: [AlertEffect.Kind] = [.raise, .update, .clear, .notify, .withdraw]
+    )
         -> [Rung]
     {
         world.effects.filter { kinds.contains($0.kind) && ($0.kind != .withdraw || $0.wasDelivered) }
@@ -60,9 +62,9 @@ import Testing
             var session = RandomSession(seed)
             let timeline = session.timeline(8, within: 90).filter { moment in
                 // Before the start there are no steps, before the shifted one there are.
-                moment.at > .start &&
-                // The phone's clock is compared with the session's start, not with the session.
-                !moment.events.contains { if case .timeChange = $0 { true } else { false } }
+                moment.at > .start
+                    // The phone's clock is compared with the session's start, not with the session.
+                    && !moment.events.contains { if case .timeChange = $0 { true } else { false } }
             }
             var policy = AlertPolicy.rich
             policy.quietHours = nil
@@ -89,7 +91,8 @@ import Testing
                 var world = AlertWorld.standard(policy)
                 world.run(timeline, until: .minutes(120))
                 return policy.rules.map { rule in
-                    world.effects.first { $0.kind == .raise && $0.code == rule.code }?.instant ?? .distantFuture
+                    world.effects.first { $0.kind == .raise && $0.code == rule.code }?.instant
+                        ?? .distantFuture
                 }
             }
             for (a, b) in zip(firstRaises(short), firstRaises(long)) { #expect(a <= b, "seed \(seed)") }
@@ -141,7 +144,9 @@ import Testing
                 world.run(to: moment.at.adding(-1))
                 world.happen(moment.events, at: moment.at)
                 guard let sample = world.memory.center?.samples[AlertMetric.glucose.index] else { continue }
-                let isListed = world.app?.flow.engine.active.contains { $0.code == AlertCode.cgmUrgentLow.rawValue }
+                let isListed = world.app?.flow.engine.active.contains {
+                    $0.code == AlertCode.cgmUrgentLow.rawValue
+                }
                 isLow = sample.value < 55
                 #expect(isListed == isLow, "seed \(seed) at \(moment.at.minutes)")
             }

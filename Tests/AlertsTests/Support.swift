@@ -16,7 +16,8 @@ extension AlertWorld {
         var around = Surroundings()
         around.podExpiresAt = Instant(nanoseconds: 72 * Span.hour)
         return AlertWorld(
-            policy: policy, wallClock: WallClock(startEpochSeconds: 1_772_000_000, zone: .utc), surroundings: around,
+            policy: policy, wallClock: WallClock(startEpochSeconds: 1_772_000_000, zone: .utc),
+            surroundings: around,
             appState: appState, series: series)
     }
 
@@ -37,7 +38,8 @@ extension AlertPolicy {
         var policy = AlertPolicy.bionicloop
         policy.name = "rich"
         var low = AlertRule(
-            code: "LOW", trigger: .metrics([MetricTest(.glucose, .low, 70, clearAt: 75)]), severity: .actionable,
+            code: "LOW", trigger: .metrics([MetricTest(.glucose, .low, 70, clearAt: 75)]),
+            severity: .actionable,
             debounce: 7 * Span.minute, acknowledgement: .reviews)
         low.keepFiringFor = 6 * Span.minute
         low.criticalBelow = 60
@@ -92,7 +94,8 @@ struct RandomSession {
     }
 
     /// `count` instants with one to three events each, within `minutes`.
-    mutating func timeline(_ count: Int, within minutes: Int64) -> [(at: Instant, events: [AlertWorldEvent])] {
+    mutating func timeline(_ count: Int, within minutes: Int64) -> [(at: Instant, events: [AlertWorldEvent])]
+    {
         let seconds = (0..<count).map { _ in Int64.random(in: 0..<(minutes * 60), using: &random) }
         // Half of them on the grid, where inputs meet readings and steps.
         let instants = seconds.map { Bool.random(using: &random) ? $0 / 300 * 300 : $0 }

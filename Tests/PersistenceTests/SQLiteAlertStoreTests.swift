@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct SQLiteAlertStoreTests {
     @Test func whatWasWrittenIsThereAfterReopening() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("alerts-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "alerts-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("alerts.sqlite").path

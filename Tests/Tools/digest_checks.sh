@@ -106,7 +106,7 @@ wanted=$(digest long)
 hits=0
 for attempt in 1 2 3 4 5 6 7 8 9 10 11 12; do
     # The odd ones early, where the folder is made; the others anywhere.
-    if [ $((attempt % 2)) = 1 ]; then span=60; else span=$((length / 2 + 1)); fi
+    if [ $((attempt % 2)) = 1 ]; then span=$((length / 16 + 5)); else span=$((length / 2 + 1)); fi
     "$islet" run "${long[@]}" --out killed --resume --quiet 2>/dev/null &
     runner=$!
     sleep "$(seconds $((RANDOM % span)))"
@@ -128,17 +128,24 @@ mkdir stranger && touch stranger/thesis.txt
 run small.yaml --out stranger --resume 2>said
 check "resume in a folder of something else" $? 65
 check "which keeps what is in it" "$(ls -A stranger)" thesis.txt
+before=$(cat long/* | cksum)
 run small.yaml --out long --resume 2>said
 check "resume with another study" $? 65
+check "which leaves every byte" "$(cat long/* | cksum)" "$before"
 run small.yaml --out shard1 --resume --shard 2/3 2>said
 check "resume with another shard" $? 65
 
-"$islet" run "${long[@]}" --out stopped --quiet 2>said &
-runner=$!
-sleep "$(seconds $((length / 3)))"
-kill -INT $runner 2>/dev/null
-wait $runner
-check "SIGINT" $? 75
+for share in 3 6 12 24; do # sooner where the run was done before the signal came
+    rm -rf stopped
+    "$islet" run "${long[@]}" --out stopped --quiet 2>said &
+    runner=$!
+    sleep "$(seconds $((length / share)))"
+    kill -INT $runner 2>/dev/null
+    wait $runner
+    status=$?
+    [ $status = 0 ] || break
+done
+check "SIGINT" $status 75
 grep -q -- '--resume' said && ok || bad "SIGINT says how to resume" "$(cat said)"
 run "${long[@]}" --out stopped --resume
 check "digest after SIGINT" "$(digest stopped)" "$wanted"

@@ -5,7 +5,9 @@ extension AlertCode {
     ///
     /// The word "incompatible" in the text of any pump alert is enough: a pod that can't be used must be said so.
     public static func pump(issue: String, text: String) -> AlertCode? {
-        if issue == "incompatiblePod" || text.lowercased().contains("incompatible") { return .pumpIncompatible }
+        if issue == "incompatiblePod" || text.lowercased().contains("incompatible") {
+            return .pumpIncompatible
+        }
         return switch issue {
         case "lowReservoir": .pumpLowReservoir
         case "userPodExpiration": .pumpExpiring
@@ -23,7 +25,9 @@ extension AlertCode {
     /// sensor has failed.
     public static func cgm(issue: String) -> AlertCode? {
         let letters = String(issue.lowercased().filter(\.isLetter))
-        for word in ["failed", "failure", "expired"] where letters.contains(word) { return .cgmFailedOrExpired }
+        for word in ["failed", "failure", "expired"] where letters.contains(word) {
+            return .cgmFailedOrExpired
+        }
         for word in ["temporary", "warmup", "noreliable", "unavailable"] where letters.contains(word) {
             return .cgmUnavailable
         }

@@ -26,7 +26,9 @@ extension AlertEngine {
 
     /// What never notifies, for good.
     private func bar(_ rule: Int, _ alert: ActiveAlert) -> AlertEffect.Reason? {
-        if !policy.rules[rule].notifies { return policy.rules[rule].source == .cgm ? .sourceRule : .policyRule }
+        if !policy.rules[rule].notifies {
+            return policy.rules[rule].source == .cgm ? .sourceRule : .policyRule
+        }
         if alert.severity == .informational { return .severity }
         if alert.acknowledgedAt != nil { return .acknowledged }
         return nil

@@ -24,11 +24,14 @@ extension AlertEngine {
             state.tracks[rule].nextRepeat = due.adding((missed + 1) * every)
         }
         if let due = state.tracks[rule].nextRefresh, due <= now { refresh(rule, at: now) }
-        if state.tracks[rule].isShown, state.tracks[rule].isQuiet { takeDown(rule, .recovered, policy.rules[rule].severity, at: now) }
+        if state.tracks[rule].isShown, state.tracks[rule].isQuiet {
+            takeDown(rule, .recovered, policy.rules[rule].severity, at: now)
+        }
     }
 
     mutating func ripenStart(_ rule: Int, at now: Instant) {
-        guard let since = state.tracks[rule].pendingSince, now >= since.adding(policy.rules[rule].debounce) else {
+        guard let since = state.tracks[rule].pendingSince, now >= since.adding(policy.rules[rule].debounce)
+        else {
             return
         }
         raise(rule, .conditionHeld, at: now)
@@ -61,7 +64,8 @@ extension AlertEngine {
             source: settings.source, sourceCode: details.sourceCode, code: settings.code,
             severity: details.severity ?? settings.severity,
             message: AlertMessage.text(settings, details, at: now),
-            recommendedAction: settings.known?.recommendedAction ?? "", acknowledgement: settings.acknowledgement,
+            recommendedAction: settings.known?.recommendedAction ?? "",
+            acknowledgement: settings.acknowledgement,
             acknowledgedAt: nil, dedupeKey: settings.code, raisedAt: now, updatedAt: now,
             countdownTo: details.countdownTo)
         state.tracks[rule].nextRepeat = settings.repeatEvery.map { now.adding($0) }

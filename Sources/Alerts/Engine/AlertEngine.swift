@@ -160,7 +160,8 @@ public struct AlertEngine: Sendable {
     }
 
     private mutating func describe(_ rule: Int, _ value: Double) {
-        let severity = policy.rules[rule].severity(at: state.samples[policy.rules[rule].tests[0].metric.index]?.value ?? value)
+        let severity = policy.rules[rule].severity(
+            at: state.samples[policy.rules[rule].tests[0].metric.index]?.value ?? value)
         state.tracks[rule].details.severity = severity
         if state.tracks[rule].isQuiet {
             state.tracks[rule].details.message = AlertMessage.breach(policy.rules[rule], value: value)
@@ -206,7 +207,8 @@ public struct AlertEngine: Sendable {
     }
 
     private func isIdle(_ rule: Int) -> Bool {
-        state.tracks[rule].active == nil && state.tracks[rule].pendingSince == nil && !state.tracks[rule].isShown
+        state.tracks[rule].active == nil && state.tracks[rule].pendingSince == nil
+            && !state.tracks[rule].isShown
     }
 
     private mutating func judge(_ rule: Int, _ telling: Telling, at now: Instant) {

@@ -23,7 +23,8 @@ public enum AlertMessage {
         guard let test = rule.tests.first else { return rule.code }
         let who = rule.subject.isEmpty ? "" : "\(rule.subject): "
         let which = test.side == .low ? "below" : "above"
-        return "\(who)\(test.metric.name) \(number(value)) \(test.metric.unit), \(which) \(number(test.bound))"
+        return
+            "\(who)\(test.metric.name) \(number(value)) \(test.metric.unit), \(which) \(number(test.bound))"
     }
 
     static func number(_ value: Double) -> String {

@@ -50,7 +50,9 @@ extension AlertFlow {
             })
         else { return nil }
         if last.acknowledgedAt != nil { return .acknowledged }
-        if memory.pendingAcknowledgements.contains(where: { $0.code == code.rawValue && last.issuedAt <= $0.at }) {
+        if memory.pendingAcknowledgements.contains(where: {
+            $0.code == code.rawValue && last.issuedAt <= $0.at
+        }) {
             return .acknowledged
         }
         return last.retractedAt != nil ? .retracted : nil
@@ -169,7 +171,9 @@ extension AlertFlow {
         guard schedulesAhead, let rule = rules[AlertCode.steppingInterrupted.index] else { return }
         if let deadline = steppingDeadline {
             let due = deadline.adding(engine.policy.rules[rule].debounce)
-            if due > now, engine.state.tracks[rule].active == nil || deadline > now { engine.schedule(rule, at: due, now: now) }
+            if due > now, engine.state.tracks[rule].active == nil || deadline > now {
+                engine.schedule(rule, at: due, now: now)
+            }
         } else {
             engine.unschedule(rule, now: now)
         }
@@ -217,7 +221,9 @@ extension AlertFlow {
         func consider(_ instant: Instant) {
             if instant > now, instant < next ?? .distantFuture { next = instant }
         }
-        if rules[AlertCode.steppingInterrupted.index] != nil, let deadline = steppingDeadline { consider(deadline) }
+        if rules[AlertCode.steppingInterrupted.index] != nil, let deadline = steppingDeadline {
+            consider(deadline)
+        }
         if surroundings.hasPod, let end = surroundings.podExpiresAt {
             consider(end.adding(-Self.expiringBefore))
             consider(end)

@@ -192,7 +192,8 @@ public struct AlertFlow: Sendable {
         if let known = AlertCode(rawValue: code) {
             memory.monitor.previews.removeAll { $0 == code }
             let isRegistered =
-                known.source == .pump ? surroundings.isPumpHandlerRegistered : surroundings.isCGMHandlerRegistered
+                known.source == .pump
+                ? surroundings.isPumpHandlerRegistered : surroundings.isCGMHandlerRegistered
             if known.source == .pump || known.source == .cgm, !isRegistered {
                 let pending = PendingAcknowledgement(code: code, at: now)
                 if !memory.pendingAcknowledgements.contains(pending) {

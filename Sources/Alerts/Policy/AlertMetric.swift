@@ -83,10 +83,12 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
     }
 
     /// Ranges that growers aim at, by stage of growth; empty for metrics of people.
-    public static let recommendedRanges: [(metric: AlertMetric, stage: String, range: ClosedRange<Double>)] = [
-        (.temperature, "seedling", 70...80), (.temperature, "vegetative", 70...85),
-        (.temperature, "flowering", 65...80),
-        (.humidity, "seedling", 65...75), (.humidity, "vegetative", 50...70), (.humidity, "flowering", 40...50),
-        (.vpd, "seedling", 0.4...0.8), (.vpd, "vegetative", 0.8...1.2), (.vpd, "flowering", 1.2...1.6),
-    ]
+    public static let recommendedRanges: [(metric: AlertMetric, stage: String, range: ClosedRange<Double>)] =
+        [
+            (.temperature, "seedling", 70...80), (.temperature, "vegetative", 70...85),
+            (.temperature, "flowering", 65...80),
+            (.humidity, "seedling", 65...75), (.humidity, "vegetative", 50...70),
+            (.humidity, "flowering", 40...50),
+            (.vpd, "seedling", 0.4...0.8), (.vpd, "vegetative", 0.8...1.2), (.vpd, "flowering", 1.2...1.6),
+        ]
 }

@@ -20,7 +20,8 @@ public struct AlertPolicy: Hashable, Sendable, Codable {
     }
 
     /// The alert flow of BionicLoop.
-    public static let bionicloop = AlertPolicy(name: "bionicloop", rules: AlertCode.allCases.map { AlertRule($0) })
+    public static let bionicloop = AlertPolicy(
+        name: "bionicloop", rules: AlertCode.allCases.map { AlertRule($0) })
 
     /// No alerts at all.
     public static let none = AlertPolicy(name: "none", rules: [])

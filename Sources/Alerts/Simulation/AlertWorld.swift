@@ -239,7 +239,8 @@ public struct AlertWorld: Sendable {
             let code = AlertCode(rawValue: request.category)
             effects.append(
                 AlertEffect(
-                    instant: now, kind: .notify, code: request.category, severity: code?.severity ?? .actionable,
+                    instant: now, kind: .notify, code: request.category,
+                    severity: code?.severity ?? .actionable,
                     reason: .deadline, message: request.body))
         }
     }

@@ -32,7 +32,9 @@ extension AlertPolicy {
 
     /// `path` seen from the directory of `file`.
     static func sibling(_ path: String, of file: String) -> String {
-        guard !path.hasPrefix("/"), !file.hasPrefix("--set"), let slash = file.lastIndex(of: "/") else { return path }
+        guard !path.hasPrefix("/"), !file.hasPrefix("--set"), let slash = file.lastIndex(of: "/") else {
+            return path
+        }
         return file[...slash] + path
     }
 
@@ -78,7 +80,8 @@ extension AlertPolicy {
             // Any year of this century: the table covers the sessions that a study may have.
             let zone = try quiet["timeZone"]?.text()
             policy.quietHours = QuietHours(
-                from: from, to: to, zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
+                from: from, to: to,
+                zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
         }
         if let foreground = root["notifyInForeground"] { policy.notifiesInForeground = try foreground.flag() }
         return policy
@@ -110,7 +113,9 @@ extension AlertPolicy {
             rule = AlertRule(known)
         } else {
             guard item["when"] != nil else {
-                let meant = nearest(to: code, among: AlertCode.allCases.map(\.rawValue)).map { " (nearest: `\($0)`)" }
+                let meant = nearest(to: code, among: AlertCode.allCases.map(\.rawValue)).map {
+                    " (nearest: `\($0)`)"
+                }
                 throw (item["code"] ?? item).problem(
                     found: "\(quotedForMessage(code)) without `when`",
                     expected: "a code of the catalogue, or `when` with the condition\(meant ?? "")")
@@ -172,8 +177,12 @@ extension AlertPolicy {
             rule.criticalBelow = side == .low ? metric.criticalBelow : nil
             rule.criticalAbove = side == .high ? metric.criticalAbove : nil
             if let critical = item["critical"] {
-                if side == .low, let below = critical["below"] { rule.criticalBelow = try below.number(in: bounds) }
-                if side == .high, let above = critical["above"] { rule.criticalAbove = try above.number(in: bounds) }
+                if side == .low, let below = critical["below"] {
+                    rule.criticalBelow = try below.number(in: bounds)
+                }
+                if side == .high, let above = critical["above"] {
+                    rule.criticalAbove = try above.number(in: bounds)
+                }
             }
             if let sensitivity = item["sensitivity"], try sensitivity.text() != "immediate" {
                 rule.debounce = try Optional(sensitivity).span() ?? 0
@@ -199,7 +208,8 @@ extension AlertPolicy {
         rule.cooldown = try item["cooldown"].span() ?? rule.cooldown
         var steps: [AlertRule.Escalation] = []
         for step in item["escalate"]?.items ?? [] {
-            guard let after = try step["after"].span(), let to = AlertSeverity(name: try step["to"]?.text() ?? "")
+            guard let after = try step["after"].span(),
+                let to = AlertSeverity(name: try step["to"]?.text() ?? "")
             else { throw step.problem(expected: "after and to") }
             steps.append(AlertRule.Escalation(after: after, to: to))
         }

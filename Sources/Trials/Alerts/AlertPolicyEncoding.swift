@@ -12,7 +12,9 @@ extension AlertPolicy {
             members.append(.init("subject", .string(subject)))
         }
         members.append(.init("rules", .array(timed.map(\.ruleJSON))))
-        if !thresholds.isEmpty { members.append(.init("thresholds", .array(thresholds.map(\.thresholdJSON)))) }
+        if !thresholds.isEmpty {
+            members.append(.init("thresholds", .array(thresholds.map(\.thresholdJSON))))
+        }
         if let quietHours {
             var quiet: [JSONValue.Member] = [
                 .init("from", .string(Self.timeText(quietHours.from))),

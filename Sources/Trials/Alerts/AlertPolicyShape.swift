@@ -11,7 +11,8 @@ extension AlertPolicy {
             KeyShape("policy", .text(.name), "Its name.", isRequired: true),
             KeyShape("notes", .text(notes), "What a reader should know, such as what is not reproduced."),
             KeyShape(
-                "extends", .choice(noun: "a preset", AlertPreset.allCases.map { .init($0.rawValue, $0.summary) }),
+                "extends",
+                .choice(noun: "a preset", AlertPreset.allCases.map { .init($0.rawValue, $0.summary) }),
                 "Rules to start from; a rule of the same code replaces one of them."),
             KeyShape("subject", .text(.name), "Whose thresholds these are, for messages and links."),
             KeyShape("rules", .list(.mapping(ruleShape), count: 0...200), "Rules, one a code."),
@@ -95,7 +96,8 @@ extension AlertPolicy {
                         ])), count: 0...10), "Rising severity while nobody acknowledges."),
         KeyShape("latching", .flag, "Active until acknowledged.", standard: .bool(false)),
         KeyShape(
-            "inhibits", .list(.text(code), count: 0...100), "Codes that are not annunciated while this is active."),
+            "inhibits", .list(.text(code), count: 0...100),
+            "Codes that are not annunciated while this is active."),
         KeyShape("notify", .flag, "Whether it may notify."),
     ]
 
@@ -136,7 +138,8 @@ extension AlertPolicy {
         accepts: { AlertPolicy.tests(of: $0) != nil })
 
     static let timeOfDay = TextRule(
-        expectation: "a time of day from 00:00 to 23:59, in quotes", pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        expectation: "a time of day from 00:00 to 23:59, in quotes",
+        pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$",
         accepts: { AlertPolicy.nanoseconds(ofDay: $0) != nil })
 
     /// A length of time, zero included.

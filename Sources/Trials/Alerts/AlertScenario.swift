@@ -45,5 +45,7 @@ public struct AlertScenario: Sendable {
     }
 
     /// The effects that are compared where a file doesn't say.
-    public static let standardCompare: [AlertEffect.Kind] = [.raise, .update, .clear, .notify, .withdraw, .route]
+    public static let standardCompare: [AlertEffect.Kind] = [
+        .raise, .update, .clear, .notify, .withdraw, .route,
+    ]
 }

@@ -64,7 +64,8 @@ extension AlertScenario {
     // MARK: The world
 
     private static func decodeWorld(
-        _ policy: AlertPolicy, _ shared: YAMLReader?, _ own: YAMLReader?, _ series: YAMLReader?, _ interval: Int64
+        _ policy: AlertPolicy, _ shared: YAMLReader?, _ own: YAMLReader?, _ series: YAMLReader?,
+        _ interval: Int64
     ) throws(InputProblem) -> AlertWorld {
         func reader(_ key: String) -> YAMLReader? { own?[key] ?? shared?[key] }
         func text(_ key: String, _ standard: String) throws(InputProblem) -> String {
@@ -138,7 +139,9 @@ extension AlertScenario {
             guard case .mapping(let entries) = item.node.content else { continue }
             var ranked: [(rank: Int, event: AlertWorldEvent)] = []
             for entry in entries where entry.key != "at" {
-                guard let value = item[entry.key], let event = try decodeEvent(entry.key, value) else { continue }
+                guard let value = item[entry.key], let event = try decodeEvent(entry.key, value) else {
+                    continue
+                }
                 ranked.append((rank(event), event))
             }
             // What the world is comes before what happens in it; within that, as written.
@@ -198,7 +201,8 @@ extension AlertScenario {
             return .user(.cgmRetract(try value["retract"]?.text() ?? ""))
         case "reading":
             return .reading(
-                try value["glucose"]?.number(in: 0...2000) ?? 0, isReliable: try value["reliable"]?.flag() ?? true,
+                try value["glucose"]?.number(in: 0...2000) ?? 0,
+                isReliable: try value["reliable"]?.flag() ?? true,
                 age: try value["age"].span() ?? 0)
         case "readings": return .readings(isRunning: try value.text() == "running")
         case "step": return .step(succeeded: try value.text() == "ok")
@@ -234,7 +238,9 @@ extension AlertScenario {
     ) throws(InputProblem) -> [Expectation] {
         var expectations: [Expectation] = []
         for item in reader?.items ?? [] {
-            guard let kind = AlertEffect.Kind.allCases.first(where: { item[$0.rawValue] != nil }) else { continue }
+            guard let kind = AlertEffect.Kind.allCases.first(where: { item[$0.rawValue] != nil }) else {
+                continue
+            }
             guard compare.contains(kind) else {
                 throw item.problem(
                     found: "`\(kind.rawValue)`, which is not compared",

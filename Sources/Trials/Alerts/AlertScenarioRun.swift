@@ -51,7 +51,9 @@ extension AlertScenario.Case {
     }
 
     private static func matches(_ expected: AlertScenario.Expectation, _ got: AlertEffect) -> Bool {
-        guard expected.at == got.instant, expected.kind == got.kind, expected.code == got.code else { return false }
+        guard expected.at == got.instant, expected.kind == got.kind, expected.code == got.code else {
+            return false
+        }
         if let severity = expected.severity, severity != got.severity.name { return false }
         if let reason = expected.reason, reason != got.reason.rawValue { return false }
         if let part = expected.messageContains, !got.message.contains(part) { return false }
@@ -104,7 +106,8 @@ extension AlertScenario.Case {
     }
 
     private static func text(_ got: AlertEffect, for expected: AlertScenario.Expectation?) -> String {
-        var text = "{ at: \(time(got.instant)), \(got.kind.rawValue): \(got.code), severity: \(got.severity.name)"
+        var text =
+            "{ at: \(time(got.instant)), \(got.kind.rawValue): \(got.code), severity: \(got.severity.name)"
         text += ", reason: \(got.reason.rawValue)"
         if got.kind == .route { text += ", to: \(got.to)" }
         if expected?.messageContains != nil { text += ", message: \"\(got.message)\"" }

@@ -12,20 +12,23 @@ extension AlertScenario {
             KeyShape("policy", policy, "The policy under test.", standard: .string("bionicloop")),
             KeyShape("compare", compare, "Which effects must be as expected, all of them."),
             KeyShape("defaults", .mapping(worldShape), "The world at t = 0."),
-            KeyShape("interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series."),
+            KeyShape(
+                "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series."),
             KeyShape("cases", .list(.mapping(caseShape), count: 1...10_000), "The cases.", isRequired: true),
         ])
 
     private static let title = TextRule(
         expectation: "text of 1 to 300 characters on one line", pattern: #"^[^\x00-\x1F\x7F]{1,300}$"#,
         accepts: { text in
-            !text.isEmpty && text.unicodeScalars.count <= 300 && !text.unicodeScalars.contains(where: isUnprintable)
+            !text.isEmpty && text.unicodeScalars.count <= 300
+                && !text.unicodeScalars.contains(where: isUnprintable)
         })
 
     private static let policy = Shape.either([
         .text(
             TextRule(
-                expectation: "a preset: \(AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")); or a path",
+                expectation:
+                    "a preset: \(AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")); or a path",
                 pattern: TextRule.path.pattern, accepts: TextRule.path.accepts)),
         .mapping(AlertPolicy.shape),
     ])
@@ -48,7 +51,8 @@ extension AlertScenario {
         KeyShape(
             "timeZone", .text(ZoneTable.rule), "The phone's zone.", standard: .string("America/New_York")),
         KeyShape("firstStepDone", flag, "Whether a step ever succeeded.", standard: .bool(true)),
-        KeyShape("steps", oneOf("running or stopped", ["running", "stopped"]), "A successful step every 5 min."),
+        KeyShape(
+            "steps", oneOf("running or stopped", ["running", "stopped"]), "A successful step every 5 min."),
         KeyShape("pod", oneOf("active or none", ["active", "none"]), "The pod."),
         KeyShape("podExpiresIn", .text(AlertPolicy.span), "From this instant.", standard: .string("72h")),
         KeyShape(
@@ -89,9 +93,11 @@ extension AlertScenario {
                         keys: [
                             KeyShape("glucose", .number(0...2000), "mg/dL.", isRequired: true),
                             KeyShape("reliable", flag, "Whether it counts.", standard: .bool(true)),
-                            KeyShape("age", .text(AlertPolicy.span), "How old it is.", standard: .string("0s")),
+                            KeyShape(
+                                "age", .text(AlertPolicy.span), "How old it is.", standard: .string("0s")),
                         ])), "One reading."),
-            KeyShape("readings", oneOf("running or stopped", ["running", "stopped"]), "The regular readings."),
+            KeyShape(
+                "readings", oneOf("running or stopped", ["running", "stopped"]), "The regular readings."),
             KeyShape("step", oneOf("ok or failed", ["ok", "failed"]), "One step."),
             KeyShape("user", .mapping(userShape), "The person does something."),
             KeyShape(
@@ -101,7 +107,8 @@ extension AlertScenario {
                         summary: "Who takes acknowledgements.",
                         keys: ["pump", "cgm"].map {
                             KeyShape(
-                                $0, oneOf("registered or unregistered", ["registered", "unregistered"]), "The handler.")
+                                $0, oneOf("registered or unregistered", ["registered", "unregistered"]),
+                                "The handler.")
                         })), "The sources' handlers."),
             KeyShape("settingsSaved", flag, "Clinical settings are saved."),
             KeyShape("settingsOpened", flag, "Clinical settings are opened."),
@@ -128,7 +135,8 @@ extension AlertScenario {
             KeyShape("tap", .text(AlertPolicy.code), "Taps its notification."),
             KeyShape("snooze", .text(AlertPolicy.code), "Doesn't want to hear of it."),
             KeyShape("for", .text(AlertPolicy.span), "For how long."),
-        ], exactlyOne: ["acknowledge", "tap", "snooze"], onlyBeside: [(key: "for", other: "snooze"), (key: "snooze", other: "for")])
+        ], exactlyOne: ["acknowledge", "tap", "snooze"],
+        onlyBeside: [(key: "for", other: "snooze"), (key: "snooze", other: "for")])
 
     private static let caseShape = MappingShape(
         summary: "One case.",
@@ -146,10 +154,14 @@ extension AlertScenario {
                         keys: AlertMetric.allCases.map {
                             KeyShape($0.rawValue, .text(SeriesNotation.rule), "Samples, \($0.unit).")
                         })), "Samples in place of the held value."),
-            KeyShape("interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series.", standard: .string("5m")),
+            KeyShape(
+                "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series.",
+                standard: .string("5m")),
             KeyShape("timeline", .list(.mapping(eventShape), count: 0...10_000), "What happens."),
             KeyShape("until", .text(AlertPolicy.span), "The last instant, included.", isRequired: true),
-            KeyShape("expect", .list(.mapping(expectShape), count: 0...10_000), "Every effect, in order.", isRequired: true),
+            KeyShape(
+                "expect", .list(.mapping(expectShape), count: 0...10_000), "Every effect, in order.",
+                isRequired: true),
             KeyShape("states", .list(.mapping(stateShape), count: 0...10_000), "What is listed, and when."),
         ])
 
@@ -157,10 +169,15 @@ extension AlertScenario {
         summary: "One effect.",
         keys: [
             KeyShape("at", at, "When.", isRequired: true)
-        ] + AlertEffect.Kind.allCases.map { KeyShape($0.rawValue, .text(AlertPolicy.code), "The effect's code.") }
+        ]
+            + AlertEffect.Kind.allCases.map {
+                KeyShape($0.rawValue, .text(AlertPolicy.code), "The effect's code.")
+            }
             + [
-                KeyShape("severity", oneOf("a severity", AlertSeverity.allCases.map(\.name)), "Its severity."),
-                KeyShape("reason", oneOf("a reason", AlertEffect.Reason.allCases.map(\.rawValue)), "Its reason."),
+                KeyShape(
+                    "severity", oneOf("a severity", AlertSeverity.allCases.map(\.name)), "Its severity."),
+                KeyShape(
+                    "reason", oneOf("a reason", AlertEffect.Reason.allCases.map(\.rawValue)), "Its reason."),
                 KeyShape(
                     "message",
                     .mapping(
@@ -175,7 +192,8 @@ extension AlertScenario {
         summary: "What is listed at an instant.",
         keys: [
             KeyShape("at", at, "When.", isRequired: true),
-            KeyShape("active", codes, "In the order of the list."), KeyShape("pending", codes, "In any order."),
+            KeyShape("active", codes, "In the order of the list."),
+            KeyShape("pending", codes, "In any order."),
             KeyShape("cleared", codes, "Newest first."),
             KeyShape("badge", .wholeNumber(0...10_000), "The number on the bell."),
         ])
@@ -195,7 +213,8 @@ extension AlertScenario {
         accepts: { $0 == "unavailable" || signed($0) != nil })
 
     private static let jump = TextRule(
-        expectation: "a length of time with its sign, such as +1h or -1d", pattern: #"^[+-]?([0-9]+[wdhms])+$"#,
+        expectation: "a length of time with its sign, such as +1h or -1d",
+        pattern: #"^[+-]?([0-9]+[wdhms])+$"#,
         accepts: { signed($0) != nil })
 }
 

@@ -9,13 +9,16 @@ public enum JUnitReport {
                 "  <testsuite name=\"\(escaped(suite.suite))\" tests=\"\(suite.results.count)\" failures=\"\(failures)\""
                 + " errors=\"0\">\n"
             for result in suite.results {
-                let head = "    <testcase name=\"\(escaped(result.name))\" classname=\"\(escaped(suite.suite))\""
+                let head =
+                    "    <testcase name=\"\(escaped(result.name))\" classname=\"\(escaped(suite.suite))\""
                     + " file=\"\(escaped(suite.file))\""
                 if result.passed {
                     xml += head + "/>\n"
                 } else {
                     let diff = escaped(result.differences.joined(separator: "\n"))
-                    xml += head + ">\n      <failure message=\"effects differ\">\(diff)</failure>\n    </testcase>\n"
+                    xml +=
+                        head
+                        + ">\n      <failure message=\"effects differ\">\(diff)</failure>\n    </testcase>\n"
                 }
             }
             xml += "  </testsuite>\n"

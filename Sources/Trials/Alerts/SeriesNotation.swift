@@ -27,7 +27,8 @@ enum SeriesNotation {
         guard parts.count <= 2 else { return nil }
         var count = 0
         if parts.count == 2 {
-            guard let number = Int(parts[1]), (0...limit).contains(number), parts[1].first?.isNumber == true else {
+            guard let number = Int(parts[1]), (0...limit).contains(number), parts[1].first?.isNumber == true
+            else {
                 return nil
             }
             count = number
@@ -47,7 +48,8 @@ enum SeriesNotation {
     }
 
     private static func number(_ text: Substring) -> Double? {
-        guard text.utf8.allSatisfy({ "0123456789.-".utf8.contains($0) }), let value = Double(text), value.isFinite
+        guard text.utf8.allSatisfy({ "0123456789.-".utf8.contains($0) }), let value = Double(text),
+            value.isFinite
         else { return nil }
         return value
     }

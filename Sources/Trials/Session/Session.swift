@@ -80,9 +80,9 @@ public final class Session {
         executor.start("session") {
             await patient.expect(duration)
             await alerts.begin()
-            try await sensor.begin(observers: [alerts])
-            await pump.begin(observers: [alerts])
-            await loop.begin(observers: [alerts])
+            try await sensor.begin(observers: [alerts, loop])
+            await pump.begin(observers: [alerts, loop])
+            try await loop.begin(observers: [alerts])
         }
         executor.start("person") { try await person.live() }
     }
