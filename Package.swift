@@ -69,7 +69,8 @@ let package = Package(
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts",
+                "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts", "SessionTime",
+                "SimulationKernel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

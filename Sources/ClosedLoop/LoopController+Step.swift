@@ -205,10 +205,11 @@ extension LoopController {
 
     /// What is wrong with an answer; nil where nothing is.
     private static func nonsense(in output: StepOutput) -> String? {
-        for amount in [output.basal, output.correction, output.meal] {
-            guard amount.units.isFinite else { return "the algorithm's dose is not a number" }
-            guard amount.units >= 0 else { return "the algorithm's dose is negative" }
+        // One comparison each: NaN fails it too.
+        let sum = output.basal.units + output.correction.units + output.meal.units
+        if output.basal.units >= 0, output.correction.units >= 0, output.meal.units >= 0, sum.isFinite {
+            return nil
         }
-        return nil
+        return sum.isFinite ? "the algorithm's dose is negative" : "the algorithm's dose is not a number"
     }
 }

@@ -7,5 +7,8 @@ import Trials
 struct AlertsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alerts", abstract: "Test alert policies, list alerts, print the schemas.",
-        subcommands: [AlertsTestCommand.self, AlertsListCommand.self, AlertsSchemaCommand.self])
+        subcommands: [
+            AlertsTestCommand.self, AlertsListCommand.self, AlertsSchemaCommand.self,
+            AlertsExplainCommand.self,
+        ])
 }

@@ -107,4 +107,36 @@ import Testing
         #expect(code.route == (code.source == .pump ? .pump : code.source == .cgm ? .cgm : .home))
         #expect(AlertCode.allCases[code.index] == code)
     }
+
+    @Test func `devices that saw the same writes agree, and the newest write stays`() {
+        let rule = AlertRule(.pumpFault)
+        var writes: [AlertSettingsWrite] = []
+        for (at, device) in [(1, "phone"), (3, "watch"), (3, "phone"), (2, "tablet")] as [(Int64, String)] {
+            var own = rule
+            own.debounce = at
+            own.subject = device
+            writes.append(AlertSettingsWrite(key: rule.code, rule: own, writtenAt: at, device: device))
+        }
+        writes.append(AlertSettingsWrite(key: "A", rule: nil, writtenAt: 9, device: "phone"))
+        var (forward, backward) = (AlertSettings(), AlertSettings())
+        for write in writes { forward.take(write) }
+        for write in writes.reversed() { backward.take(write) }
+        #expect(forward == backward)
+        forward.merge(backward)
+        #expect(forward == backward)
+        #expect(forward.rules.map(\.subject) == ["watch"])
+    }
+
+    @Test func `a banner goes after ten seconds, or when it is dismissed`() throws {
+        var world = AlertWorld.standard(.bionicloop, appState: .foreground)
+        world.run([(.minutes(1), [.user(.pumpIssue("fault", text: ""))])], until: .minutes(1))
+        let active = try #require(world.app?.flow.engine.active)
+        var banner = try #require(AlertBanner(active, at: .minutes(1)))
+        #expect(banner.count == 1 && banner.code == "ALERT-PUMP-FAULT")
+        #expect(banner.isVisible(at: Instant.minutes(1).adding(10 * Span.second - 1)))
+        #expect(!banner.isVisible(at: Instant.minutes(1).adding(10 * Span.second)))
+        banner.dismiss(at: Instant.minutes(1).adding(Span.second))
+        #expect(!banner.isVisible(at: Instant.minutes(1).adding(Span.second)))
+        #expect(AlertBanner([], at: .start) == nil)
+    }
 }

@@ -40,7 +40,7 @@ MUTANTS = [
     (EPISODES, "now >= since.adding(policy.rules[rule].keepFiringFor)", "now > since.adding(policy.rules[rule].keepFiringFor)"),
     (EPISODES, "now.nanoseconds - sample.sampledAt.nanoseconds > Self.freshness", "now.nanoseconds - sample.sampledAt.nanoseconds >= Self.freshness"),
     (EPISODES, "isStale(rule, at: now)", "false", "if isStale(rule, at: now) {"),
-    (EPISODES, "if state.tracks[rule].isShown, state.tracks[rule].isQuiet { takeDown(rule, .recovered, policy.rules[rule].severity, at: now) }", "_ = 0"),
+    (EPISODES, "state.tracks[rule].isShown, state.tracks[rule].isQuiet", "false"),
     (EPISODES, "state.tracks[rule].active?.acknowledgedAt == nil", "true", "attempts.append((rule, .repeated))"),
     (EPISODES, "due.adding((missed + 1) * every)", "now.adding(every).adding(1)"),
     (EPISODES, "state.tracks[rule].escalationsDone = 0", "_ = 0"),
