@@ -24,6 +24,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
     private var raisedByCode = [Int](repeating: 0, count: AlertCode.allCases.count)
     private var raised = 0
     private var notified = 0
+    private var notifiedAtNight = 0
+    private static let night = QuietHours(from: 23 * Span.hour, to: 7 * Span.hour)
     public private(set) var storeFailures = 0
     /// Sees every effect; nil in ordinary runs.
     public var observer: (@Sendable (AlertEffect) -> Void)?
@@ -86,6 +88,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
     /// Episodes raised so far, thresholds and rules of the policy's own included.
     public var episodeCount: Int { raised }
     public var notifications: Int { notified }
+    /// Those between 23:00 and 07:00 on the phone's clock.
+    public var notificationsAtNight: Int { notifiedAtNight }
     public var active: [ActiveAlert] { app.flow.engine.active }
 
     // MARK: Judging
@@ -126,7 +130,9 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
         case .raise:
             raised += 1
             if let known = AlertCode(rawValue: effect.code) { raisedByCode[known.index] += 1 }
-        case .notify: notified += 1
+        case .notify:
+            notified += 1
+            if wallClock.isQuiet(Self.night, at: effect.instant) { notifiedAtNight += 1 }
         default: break
         }
     }

@@ -11,11 +11,18 @@ extension StudySummary {
         "carbs_g_per_day",
     ]
 
+    static let alertTotals = [
+        "alerts_raised_per_day", "alerts_notifications_per_day", "alerts_notifications_night_per_day",
+    ]
+
     /// Every arm's outcomes, mean and 95 % interval, then the paired differences.
     public func table() -> String {
         let keys = OutcomeKey.all
-        let rows = keys.indices.filter {
-            Self.shown.contains(keys[$0].name) || keys[$0].name.hasPrefix("alerts_")
+        let rows = keys.indices.filter { index in
+            let name = keys[index].name
+            if Self.shown.contains(name) || Self.alertTotals.contains(name) { return true }
+            // Of the codes, those that were raised at all.
+            return name.hasPrefix("alerts_") && arms.contains { ($0.outcomes[index]?.mean ?? 0) != 0 }
         }
         var lines = [["outcome", "unit"] + arms.map { "\($0.name) (n = \($0.sessions))" }]
         for index in rows {

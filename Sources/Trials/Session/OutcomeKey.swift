@@ -17,8 +17,9 @@ public struct OutcomeKey: Hashable, Sendable {
             OutcomeKey(name: "carbs_g_per_day", unit: "g/day"),
             OutcomeKey(name: "alerts_raised_per_day", unit: "1/day"),
             OutcomeKey(name: "alerts_notifications_per_day", unit: "1/day"),
+            OutcomeKey(name: "alerts_notifications_night_per_day", unit: "1/day"),
         ]
-        + AlertCode.allCases.map { OutcomeKey(name: column(of: $0), unit: "1/day") }
+        + AlertCode.allCases.filter { !$0.isReserved }.map { OutcomeKey(name: column(of: $0), unit: "1/day") }
 
     /// `ALERT-CGM-URGENT-LOW` → `alerts_cgm_urgent_low_per_day`.
     static func column(of code: AlertCode) -> String {

@@ -119,7 +119,7 @@ public final class Session {
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
                 alerts.here { $0.episodes() },
-                alerts.here { ($0.episodeCount, $0.notifications) }
+                alerts.here { ($0.episodeCount, $0.notifications, $0.notificationsAtNight) }
             )
         }
         let days = Double(reached.nanoseconds) / Double(Span.day)
@@ -140,7 +140,8 @@ public final class Session {
             perDay(meals.reduce(0) { $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0) }))
         outcomes.append(perDay(Double(notifications.0)))
         outcomes.append(perDay(Double(notifications.1)))
-        outcomes += episodes.map { perDay(Double($0.count)) }
+        outcomes.append(perDay(Double(notifications.2)))
+        outcomes += episodes.filter { !$0.code.isReserved }.map { perDay(Double($0.count)) }
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
             digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,
