@@ -62,14 +62,14 @@ let package = Package(
         room(
             "Persistence",
             [
-                "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
+                "Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Floor 6
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Trials", "Persistence", "Records", "Physiology", "Devices",
+                "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -87,15 +87,16 @@ let package = Package(
         tests(
             "SimulatedDevicesTests",
             ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime"]),
-        tests("AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests(
+            "AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime", "Trials"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("TidyTests", []),
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
         tests(
             "TrialsTests",
-            ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices"]),
-        tests("PersistenceTests", ["Persistence", "Records", "SessionTime"]),
+            ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts"]),
+        tests("PersistenceTests", ["Persistence", "Records", "SessionTime", "Alerts"]),
         tests("IsletTests", ["islet"]),
     ]
 )
