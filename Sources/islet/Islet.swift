@@ -30,8 +30,8 @@ struct Islet: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, MergeCommand.self, ReplayCommand.self, TraceCommand.self, MetricsCommand.self,
-            ModelsCommand.self, CohortCommand.self, StudyCommand.self, AlertsCommand.self,
+            RunCommand.self, MergeCommand.self, ReplayCommand.self, AlertsCommand.self, TraceCommand.self,
+            MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,
         ])
 
     static func main() async {

@@ -49,7 +49,7 @@ public struct AlertApp: Sendable {
 
     /// A step succeeded; says whether the instant needs settling. Cheap where nothing comes of it.
     mutating func stepped(at now: Instant) -> Bool {
-        let mayClear = flow.engine.badge > 0 || port != nil || store != nil
+        let mayClear = flow.isSteppingInterrupted || port != nil || store != nil
         flow.step(succeeded: true, at: now)
         return mayClear
     }

@@ -39,7 +39,7 @@ extension AlertEngine {
             guard let instant, instant > now, instant < next ?? .distantFuture else { return }
             next = instant
         }
-        for rule in policy.rules.indices {
+        for rule in isCalm.indices where !isCalm[rule] {
             if state.tracks[rule].active == nil, state.tracks[rule].pendingSince == nil { continue }
             let settings = policy.rules[rule]
             if settings.isLiteral { continue }

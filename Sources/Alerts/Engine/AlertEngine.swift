@@ -67,6 +67,10 @@ public struct AlertEngine: Sendable {
     let byCode: [Int]
     let codeRank: [Int]
     let rulesOfMetric: [[Int]]
+    /// For each metric its rules, with their test where they have one only.
+    let calmTests: [[(rule: Int, test: MetricTest?)]]
+    /// Whether nothing goes on in a rule, and nothing was told since the last judgement.
+    var isCalm: [Bool]
     /// For each rule, the rules that inhibit it.
     let inhibitors: [[Int]]
     let indexOfCode: [String: Int]
@@ -87,6 +91,10 @@ public struct AlertEngine: Sendable {
         rulesOfMetric = AlertMetric.allCases.map { metric in
             rules.indices.filter { rules[$0].tests.contains { $0.metric == metric } }
         }
+        calmTests = rulesOfMetric.map { places in
+            places.map { (rule: $0, test: rules[$0].tests.count == 1 ? rules[$0].tests[0] : nil) }
+        }
+        isCalm = self.state.tracks.map(\.isQuiet)
         inhibitors = rules.map { rule in
             rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
         }
@@ -112,6 +120,7 @@ public struct AlertEngine: Sendable {
 
     private mutating func put(_ rule: Int, _ telling: Telling) {
         var telling = telling
+        isCalm[rule] = false
         if let before = told[rule] {
             telling.order = before.order
             telling.isReissue = telling.isReissue || before.isReissue
@@ -133,7 +142,9 @@ public struct AlertEngine: Sendable {
         guard now.nanoseconds - sampledAt.nanoseconds <= Self.freshness, value.isFinite else { return false }
         state.samples[place] = Sample(value: value, sampledAt: sampledAt)
         var needsSettling = false
-        for rule in rulesOfMetric[place] {
+        for (rule, test) in calmTests[place] {
+            // The quiet path: inside the bound, and nothing going on.
+            if isCalm[rule], let test, !test.isBreached(by: value) { continue }
             let verdict = verdict(rule, at: now)
             if case .holds = verdict {
             } else if state.tracks[rule].isQuiet, told[rule] == nil {
@@ -193,6 +204,7 @@ public struct AlertEngine: Sendable {
         for rule in byCode where state.tracks[rule].isOwed { release(rule, at: now) }
         for group in groups { effects += group.effects }
         groups.removeAll(keepingCapacity: true)
+        for rule in isCalm.indices { isCalm[rule] = state.tracks[rule].isQuiet }
     }
 
     private func isBefore(_ a: Int, _ b: Int) -> Bool {

@@ -146,6 +146,8 @@ extension AlertFlow {
 
     // MARK: Stepping
 
+    var isSteppingInterrupted: Bool { held[AlertCode.steppingInterrupted.index] }
+
     var steppingDeadline: Instant? {
         guard surroundings.isArmed, let armed = memory.monitor.armedAt else { return nil }
         return max(armed, memory.monitor.lastStep ?? armed).adding(Self.steppingLimit)
