@@ -180,10 +180,17 @@ extension LoopController {
             executor.journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
+        } catch PumpError.outOfRange(_, let limit) where limit < request.amount {
+            // What the pump can't give at once it gives in turns: the limit now, and what the person waits for in the
+            // steps to come.
+            let accepted = try pump.requestBolus(limit, id: request.id)
+            memory.request = nil
+            memory.carried += max(.zero, request.lasting - accepted)
+            store?.settle(request.id, accepted: accepted, memory)
+            return (accepted, "")
         } catch let error as PumpError {
             memory.request = nil
-            // What is beyond the pump's limits stays so: it is dropped.
-            if case .outOfRange = error {} else { memory.carried += request.lasting }
+            memory.carried += request.lasting
             store?.settle(request.id, accepted: .zero, memory)
             return (.zero, "pump: \(error)")
         }

@@ -122,6 +122,11 @@ public final class SessionRecorder: @unchecked Sendable {
 
     public init(level: RecordLevel) { self.level = level }
 
+    /// Rows of all kinds.
+    public var rowCount: Int {
+        person.count + alerts.count + faults.count + steps.count + readings.count + deliveries.count
+    }
+
     public func did(_ kind: PersonRow.Kind, _ amount: Double, at instant: Instant) {
         if level >= .events { person.append(PersonRow(instant: instant, kind: kind, amount: amount)) }
     }

@@ -52,32 +52,34 @@ struct MergeCommand: ParsableCommand {
     private func checked(_ folders: [ResultFolder]) throws -> (Study, text: String, RunIdentity) {
         let keys = OutcomeKey.all.map(\.name)
         var text: String?
-        var identity = RunIdentity(version: Islet.version, shard: .whole)
+        var whole: RunIdentity?
         var found: Set<Int> = []
         for folder in folders {
             let store = try StudyStore(readingAt: folder.storePath, outcomeKeys: keys)
             let itsText = try store.studyText()
             let itsIdentity = try RunIdentity(of: folder)
-            if let text {
+            try folder.checkStoreHash()
+            if let text, let whole {
                 guard itsText == text else {
                     throw InputProblem(
                         file: folder.path, found: "results of another study than \(folders[0].path)",
                         expected: "a shard of the same study")
                 }
-                try itsIdentity.check(against: identity, folder: folder)
+                try itsIdentity.check(against: whole, folder: folder)
             } else {
                 text = itsText
-                identity.version = itsIdentity.version
-                identity.fingerprint = itsIdentity.fingerprint
+                whole = itsIdentity
             }
             found.formUnion(try store.finishedSessions())
         }
         let study = try Study.parse(text ?? "", file: folders[0].path)
-        // A table's subjects aren't counted in the study: then the sessions have to be without a hole.
-        let expected =
-            study.cohort.subjectCount.map { $0 * study.arms.count }
-            ?? ((found.max() ?? 0) / study.arms.count + 1) * study.arms.count
-        guard found.count == expected else {
+        guard var identity = whole else {
+            throw InputProblem(
+                file: "merge", found: "no shards", expected: "the directories of a study's shards")
+        }
+        identity.shard = Shard.whole.description
+        let expected = identity.subjects * study.arms.count
+        guard found.count == expected, found.allSatisfy({ (0..<expected).contains($0) }) else {
             throw InputProblem(
                 file: shards.joined(separator: " "), found: "\(found.count) sessions",
                 expected: "all \(expected) of the study")

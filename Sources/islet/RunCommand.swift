@@ -80,22 +80,27 @@ struct RunCommand: ParsableCommand {
                 message: "interrupted before the first session; begin again with \(resumeCommand(out))")
         }
         try folder.prepare(resume: resume)
+        let lock = try folder.lock()
+        defer { lock.release() }
+        let summary: StudySummary
         do {
-            try run(study, subjects: subjects, shard: shard, jobs: jobs, in: folder, interrupt, began: began)
+            summary = try run(
+                study, subjects: subjects, shard: shard, jobs: jobs, in: folder, interrupt, began: began)
         } catch let problem as OutputProblem where problem.kind == .temporary {
             throw OutputProblem(
                 .temporary, path: problem.path,
                 message: problem.message + "; what is stored is good: go on with \(resumeCommand(out))")
         }
+        if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
     }
 
     private func run(
         _ study: Study, subjects: [VirtualSubject], shard: Shard, jobs: Int, in folder: ResultFolder,
         _ interrupt: Interrupt, began: Double
-    ) throws {
+    ) throws -> StudySummary {
         let text = study.yaml
         let keys = OutcomeKey.all.map(\.name)
-        let identity = RunIdentity(version: Islet.version, shard: shard)
+        let identity = RunIdentity(version: Islet.version, shard: shard, subjects: subjects)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             let found = try RunIdentity(of: folder)
             try found.check(against: identity, folder: folder)
@@ -130,10 +135,9 @@ struct RunCommand: ParsableCommand {
                 .temporary, path: folder.path,
                 message: "interrupted")
         }
-        let summary = try folder.finish(
+        return try folder.finish(
             study, store: store, identity: identity, jobs: jobs,
             wallSeconds: ProgressLine.monotonicSeconds() - began)
-        if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
     }
 
     private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {

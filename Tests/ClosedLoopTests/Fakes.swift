@@ -43,6 +43,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     /// What the next request meets, beside `requestError`.
     var answersNoMore = false
     var losesRequest = false
+    var limit = InsulinAmount(units: 1000)
     private var outcomes: [Int64: BolusStatus] = [:]
 
     var status: PumpStatus {
@@ -58,6 +59,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         if let requestError { throw requestError }
         if losesRequest { throw PumpError.uncertain }
+        if amount > limit { throw PumpError.outOfRange(amount, limit: limit) }
         if let before = outcomes[id] { return before.delivered }
         let accepted = InsulinAmount(units: (amount.units / 0.05 + 1e-6).rounded(.down) * 0.05)
         requests.append((amount, id))

@@ -125,16 +125,17 @@ import Testing
         #expect(bench.recorder.steps.map(\.failure.isEmpty) == [true, false, true])
     }
 
-    @Test func whatIsBeyondThePumpsLimitsIsDroppedAndRecorded() throws {
+    @Test func aMealBeyondThePumpsLimitIsGivenInTurns() throws {
         let bench = Bench(reading: true) { input in
-            StepOutput(meal: InsulinAmount(units: input.algorithmTime == 0 ? 50 : 1))
+            StepOutput(
+                basal: InsulinAmount(units: 1), meal: InsulinAmount(units: input.algorithmTime == 0 ? 49 : 0))
         }
-        bench.pump.requestError = .outOfRange(InsulinAmount(units: 50), limit: InsulinAmount(units: 30))
-        try bench.run(untilMinute: 4)
-        bench.pump.requestError = nil
+        bench.pump.limit = InsulinAmount(units: 30)
         try bench.run(untilMinute: 9)
-        #expect(bench.pump.requests.map(\.amount.units) == [1])
-        #expect(bench.recorder.steps.first?.failure.contains("outOfRange") == true)
+        // The limit at once; then the rest of the meal with the next step's own basal. No unit is lost.
+        #expect(bench.pump.requests.map(\.amount.units) == [30, 20])
+        #expect(bench.recorder.steps.map(\.acceptedUnits).map { ($0 * 20).rounded() / 20 } == [30, 20])
+        #expect(bench.recorder.steps.allSatisfy { $0.failure.isEmpty })
     }
 
     @Test func whatBecameOfABolusIsNotReadWhileNoStepMayKnowIt() throws {

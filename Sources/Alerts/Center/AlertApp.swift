@@ -66,6 +66,9 @@ public struct AlertApp: Sendable {
 
     public func nextDeadline(after now: Instant) -> Instant? { flow.nextDeadline(after: now) }
 
+    var watchedSteppingDeadline: Instant? { flow.watchedSteppingDeadline }
+    func deadlineBesideStepping(after now: Instant) -> Instant? { flow.deadlineBesideStepping(after: now) }
+
     // MARK: Writing
 
     private mutating func writeSources() throws {

@@ -20,6 +20,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
     private var wakeup: Wakeup?
     private var isForeground = false
     private var isTold = false
+    private var quietDeadline: Instant?
     private var lastReading: Instant?
     private var raisedByCode = [Int](repeating: 0, count: AlertCode.allCases.count)
     private var raised = 0
@@ -107,6 +108,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
         let now = executor.now
         // A deadline that has moved on since it was set is nothing to judge.
         if !isTold, let next = app.nextDeadline(after: now.adding(-1)), next > now {
+            quietDeadline = app.deadlineBesideStepping(after: now)
             wakeup?.schedule(at: next)
             return
         }
@@ -114,7 +116,19 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
         guarding {
             for effect in try app.settle(at: now) { take(effect) }
         }
-        wakeup?.schedule(at: app.nextDeadline(after: now))
+        quietDeadline = app.deadlineBesideStepping(after: now)
+        scheduleNext()
+    }
+
+    /// A step moves its own deadline and no other: the rest was looked up when it last changed.
+    private func scheduleNext() {
+        var next = quietDeadline
+        if let stepping = app.watchedSteppingDeadline, stepping > executor.now,
+            stepping < next ?? .distantFuture
+        {
+            next = stepping
+        }
+        wakeup?.schedule(at: next)
     }
 
     private func take(_ effect: AlertEffect) {
@@ -163,7 +177,11 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
     private func hear(stepSucceeded: Bool) {
         guard stepSucceeded else { return }
         if !app.flow.surroundings.isFirstStepDone { change { $0.isFirstStepDone = true } }
-        if app.stepped(at: executor.now) { judgeLater() }
+        if app.stepped(at: executor.now) {
+            judgeLater()
+        } else if !isTold {
+            scheduleNext()
+        }
     }
 
     private func change(_ body: (inout Surroundings) -> Void) {

@@ -219,12 +219,21 @@ extension AlertFlow {
 
     /// The next instant at which time alone changes something.
     public func nextDeadline(after now: Instant) -> Instant? {
+        let beside = deadlineBesideStepping(after: now)
+        guard let stepping = watchedSteppingDeadline, stepping > now else { return beside }
+        return min(stepping, beside ?? .distantFuture)
+    }
+
+    /// When stepping counts as interrupted; nil where no rule asks. Every successful step moves it.
+    var watchedSteppingDeadline: Instant? {
+        rules[AlertCode.steppingInterrupted.index] == nil ? nil : steppingDeadline
+    }
+
+    /// The next instant that no step moves. Holds until the next input.
+    func deadlineBesideStepping(after now: Instant) -> Instant? {
         var next = engine.nextDeadline(after: now)
         func consider(_ instant: Instant) {
             if instant > now, instant < next ?? .distantFuture { next = instant }
-        }
-        if rules[AlertCode.steppingInterrupted.index] != nil, let deadline = steppingDeadline {
-            consider(deadline)
         }
         if surroundings.hasPod, let end = surroundings.podExpiresAt {
             consider(end.adding(-Self.expiringBefore))

@@ -138,6 +138,8 @@ public struct ResultFolder: Sendable {
             .init("study", study.json),
             .init("seed", .unsigned(study.seed)),
             .init("shard", .string(identity.shard)),
+            .init("subjects", .integer(Int64(identity.subjects))),
+            .init("cohort_checksum", .string(identity.cohort)),
             .init("version", .string(identity.version)),
             .init("toolchain", .string(BuildFacts.toolchain)),
             .init("build", .string(BuildFacts.configuration)),
@@ -148,6 +150,36 @@ public struct ResultFolder: Sendable {
         try AtomicFile.write(manifest.prettyText, to: manifestPath)
     }
 
+    /// Refuses a complete folder whose store isn't the one that its manifest hashes.
+    public func checkStoreHash() throws {
+        let root = YAMLReader(try YAMLDocument.read(path: manifestPath))
+        guard let recorded = try root["files"]?["study.sqlite"]?.text() else { return }
+        guard recorded == "sha256:" + (try hash(of: storePath)) else {
+            throw InputProblem(
+                file: storePath, found: "a file that has been changed since it was completed",
+                expected: recorded)
+        }
+    }
+
+    /// Keeps other runs out of the folder until it is released or the process ends.
+    /// - Throws: `OutputProblem` (75) where another run has it.
+    public func lock() throws -> FolderLock {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw OutputProblem(path: path, doing: "open the directory", errno: errno)
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            close(descriptor)
+            if code == EWOULDBLOCK {
+                throw OutputProblem(
+                    .temporary, path: path, message: "another run is writing to this directory")
+            }
+            throw OutputProblem(path: path, doing: "lock the directory", errno: code)
+        }
+        return FolderLock(descriptor: descriptor)
+    }
+
     private func hash(of path: String) throws -> String {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw OutputProblem(.temporary, path: path, message: "cannot be read back")
@@ -156,4 +188,10 @@ public struct ResultFolder: Sendable {
         while let block = try handle.read(upToCount: 1 << 20), !block.isEmpty { hash.update([UInt8](block)) }
         return hash.finished().description
     }
+}
+
+/// A directory that one run has to itself.
+public struct FolderLock: Sendable {
+    fileprivate let descriptor: Int32
+    public func release() { close(descriptor) }
 }

@@ -1,21 +1,41 @@
 // What a run's manifest says about who made its numbers.
 //
-// Sessions of two versions, or of two machines whose mathematics differ in the last bits, must not share one digest:
+// Sessions of two versions, of two cohorts, or of two machines whose mathematics differ in the last bits, must not share
+// one digest:
 // a run goes on, and shards are joined, only where this is equal.
 
+public import Physiology
 public import Records
+import SimulationKernel
 
 public struct RunIdentity: Hashable, Sendable {
     public var version: String
     public var fingerprint: String
     /// `I/N`.
     public var shard: String
+    /// How many people the cohort has, and a checksum of who they are: a table may be edited between two runs.
+    public var subjects: Int
+    public var cohort: String
 
     /// What this program would make here.
-    public init(version: String, shard: Shard) {
+    public init(version: String, shard: Shard, subjects: [VirtualSubject]) {
         self.version = version
         self.shard = shard.description
+        self.subjects = subjects.count
+        cohort = Self.checksum(of: subjects)
         fingerprint = NumericFingerprint.here
+    }
+
+    private static func checksum(of subjects: [VirtualSubject]) -> String {
+        var digest = Digest128()
+        for subject in subjects {
+            for word in Journal.words(of: Array(subject.name.utf8)) { digest.absorb(word) }
+            let values = subject.parameters.values + (subject.initialState ?? [])
+            for value in values + [subject.carbohydrateRatio, subject.correctionFactor] {
+                digest.absorb(value.bitPattern)
+            }
+        }
+        return digest.description
     }
 
     /// What stands in the manifest of `folder`.
@@ -30,12 +50,18 @@ public struct RunIdentity: Hashable, Sendable {
         version = try text("version")
         fingerprint = try text("numeric_fingerprint")
         shard = try text("shard")
+        cohort = try text("cohort_checksum")
+        guard let reader = root["subjects"] else {
+            throw root.problem(found: "no subjects", expected: "a manifest that Islet wrote")
+        }
+        subjects = Int(try reader.wholeNumber(in: 1...UInt64(Study.maximumSessions)))
     }
 
     /// Refuses sessions of another version or mathematics than `other`'s.
     public func check(against other: RunIdentity, folder: ResultFolder) throws(InputProblem) {
         for (name, mine, wanted) in [
             ("version", version, other.version), ("numeric_fingerprint", fingerprint, other.fingerprint),
+            ("cohort_checksum", cohort, other.cohort), ("subjects", "\(subjects)", "\(other.subjects)"),
         ] where mine != wanted {
             throw InputProblem(
                 file: folder.manifestPath, found: "sessions of \(name) \(mine)",

@@ -74,6 +74,15 @@ public struct StudySummary: Sendable {
         var counts = study.arms.map { _ in 0 }
         var hash = SHA256()
         try store.forEachSummary { session in
+            guard study.arms.indices.contains(session.armIndex), session.subjectIndex >= 0,
+                session.session == session.subjectIndex * study.arms.count + session.armIndex
+            else {
+                throw InputProblem(
+                    file: "study.sqlite",
+                    found:
+                        "session \(session.session) of subject \(session.subjectIndex), arm \(session.armIndex)",
+                    expected: "subject × \(study.arms.count) arms + arm: the file has been changed")
+            }
             sessions += 1
             patientDays += session.days
             hash.update(Array("\(session.session):\(session.digest)\n".utf8))

@@ -41,8 +41,8 @@ public struct TrialRunner: Sendable {
     public let shard: Shard
     public let jobs: Int
 
-    /// Sessions that wait to be written at most, beside those that run.
-    static let queueCapacity = 256
+    /// Rows that wait to be written at most, beside those of the sessions that run: about 30 MB.
+    static let queueCapacity = 250_000
 
     public init(study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int) {
         self.study = study
@@ -85,10 +85,11 @@ public struct TrialRunner: Sendable {
         let finished = try store.finishedSessions()
         let missing = sessions.filter { !finished.contains($0) }
         let jobs = max(1, min(jobs, missing.count))
-        let queue = BoundedQueue<SessionRecord>(capacity: Self.queueCapacity, producers: jobs)
+        let queue = BoundedQueue<SessionRecord>(
+            capacity: Self.queueCapacity, producers: jobs, weight: { $0.recorder.rowCount + 50 })
         let next = Atomic(0)
         let failure = Mutex<(any Error)?>(nil)
-        let workers = Workers.start(jobs: jobs) {
+        let workers = try Workers.start(jobs: jobs) {
             defer { queue.finish() }
             while !isInterrupted() {
                 let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -101,6 +102,7 @@ public struct TrialRunner: Sendable {
                 }
             }
         }
+        for _ in workers.count..<jobs { queue.finish() }
         defer { workers.wait() }
         var stored = 0
         do {

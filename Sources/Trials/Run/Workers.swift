@@ -5,6 +5,8 @@
 // Does not: use the global pool: sessions block their thread for as long as they run.
 
 import Foundation
+import Glibc
+import Records
 import Synchronization
 
 enum Workers {
@@ -17,7 +19,7 @@ enum Workers {
         let next = Atomic(0)
         let failures = Mutex<[Int: any Error]>([:])
         let results = Mutex([Result?](repeating: nil, count: count))
-        start(jobs: min(jobs, max(1, count))) {
+        try start(jobs: min(jobs, max(1, count))) {
             while true {
                 let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard index < count, failures.withLock({ $0.isEmpty }) else { return }
@@ -36,47 +38,74 @@ enum Workers {
 
     /// Threads under way.
     struct Handle {
-        fileprivate let group: DispatchGroup
-        func wait() { group.wait() }
+        fileprivate let threads: [pthread_t]
+        var count: Int { threads.count }
+        func wait() { for thread in threads { pthread_join(thread, nil) } }
     }
 
-    /// Runs `body` once on each of `jobs` threads.
-    static func start(jobs: Int, _ body: @escaping @Sendable () -> Void) -> Handle {
-        let group = DispatchGroup()
+    /// Runs `body` once on each of up to `jobs` threads: as many as the system grants, at least one.
+    /// - Throws: `OutputProblem` where it grants none.
+    static func start(jobs: Int, _ body: @escaping @Sendable () -> Void) throws -> Handle {
+        var threads: [pthread_t] = []
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, 8 << 20)
         for _ in 0..<jobs {
-            group.enter()
-            let thread = Thread {
-                body()
-                group.leave()
+            let work = Unmanaged.passRetained(Work(body))
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread, &attributes,
+                { argument in
+                    guard let argument else { return nil }
+                    Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+                    return nil
+                }, work.toOpaque())
+            guard code == 0 else {
+                work.release()
+                if threads.isEmpty {
+                    throw OutputProblem(path: "threads", doing: "start one", errno: code)
+                }
+                break
             }
-            thread.stackSize = 8 << 20
-            thread.start()
+            threads.append(thread)
         }
-        return Handle(group: group)
+        return Handle(threads: threads)
+    }
+
+    private final class Work {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 }
 
 /// A queue between workers and the one writer. Workers wait while it is full, so that memory stays bounded however
-/// slow the disk is.
+/// slow the disk is and however much each element weighs.
 final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private let capacity: Int
+    private let weight: @Sendable (Element) -> Int
     private var elements: [Element] = []
+    private var load = 0
     private var producers: Int
     private var isClosed = false
 
-    init(capacity: Int, producers: Int) {
+    /// - Parameter capacity: the weight that may wait; one element may always.
+    init(capacity: Int, producers: Int, weight: @escaping @Sendable (Element) -> Int) {
         self.capacity = capacity
         self.producers = producers
+        self.weight = weight
     }
 
     /// Says whether the element was taken; false once the reader has gone.
     func push(_ element: Element) -> Bool {
+        let added = weight(element)
         condition.lock()
         defer { condition.unlock() }
-        while elements.count >= capacity, !isClosed { condition.wait() }
+        while !elements.isEmpty, load + added > capacity, !isClosed { condition.wait() }
         guard !isClosed else { return false }
         elements.append(element)
+        load += added
         condition.broadcast()
         return true
     }
@@ -103,7 +132,10 @@ final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         defer { condition.unlock() }
         while elements.isEmpty, producers > 0 { condition.wait() }
         guard !elements.isEmpty else { return nil }
-        defer { elements.removeAll() }
+        defer {
+            elements.removeAll()
+            load = 0
+        }
         condition.broadcast()
         return elements
     }
