@@ -94,7 +94,7 @@ public actor LoopController: SessionActor, LoopInputs {
             do {
                 try pump.setProgrammedBasal(rate)
                 hasProgrammedBasal = true
-            } catch PumpError.notConnected, PumpError.notReady {
+            } catch PumpError.notConnected, PumpError.notReady, PumpError.commandFailed {
                 // The next step tries again.
             }
         }
@@ -153,6 +153,10 @@ public actor LoopController: SessionActor, LoopInputs {
             if settings.isOpenLoop || !hasFailed, wanted.units + 1e-9 >= pump.pulse.units {
                 do {
                     accepted = try pump.requestBolus(wanted, id: algorithmTime)
+                } catch PumpError.unanswered {
+                    // It may have been delivered: to ask again could double it.
+                    wanted = .zero
+                    failure = "pump: no answer"
                 } catch let error as PumpError {
                     // What is beyond the pump's limits stays so: it is dropped.
                     if case .outOfRange = error { wanted = .zero } else { wanted = lasting }
