@@ -86,7 +86,7 @@ let package = Package(
         tests("SimulationKernelTests", ["SimulationKernel", "SessionTime"]),
         tests(
             "SimulatedDevicesTests",
-            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime", "GSL"]),
         tests("AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
@@ -94,7 +94,10 @@ let package = Package(
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
         tests(
             "TrialsTests",
-            ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices"]),
+            [
+                "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices",
+                "SimulatedDevices",
+            ]),
         tests("PersistenceTests", ["Persistence", "Records", "SessionTime"]),
         tests("IsletTests", ["islet"]),
     ]
