@@ -153,7 +153,7 @@ public actor LoopController: SessionActor, LoopInputs {
             if settings.isOpenLoop || !hasFailed, wanted.units + 1e-9 >= pump.pulse.units {
                 do {
                     accepted = try pump.requestBolus(wanted, id: algorithmTime)
-                } catch PumpError.unanswered {
+                } catch PumpError.uncertain {
                     // It may have been delivered: to ask again could double it.
                     wanted = .zero
                     failure = "pump: no answer"

@@ -74,11 +74,11 @@ public enum PumpError: Error, Hashable, Sendable {
     case notReady(PumpStatus.Condition)
     /// The command didn't reach the pump; nothing was delivered, and it may be sent again.
     case commandFailed
-    /// The command was sent and not answered. Whether it was carried out is known when the pump is back: until then the
-    /// status names it, and afterwards `takeCompletedBolus` tells. Count it as delivered meanwhile.
-    case unanswered(id: Int64)
     /// The request is outside the pump's limits.
     case outOfRange(InsulinAmount, limit: InsulinAmount)
+    /// The command was sent and never answered: it may have been carried out. `outcome(ofRequest:)` tells once the
+    /// pump can be reached again; until then the insulin counts as delivered.
+    case uncertain
 }
 
 public protocol InsulinPumpPort: AnyObject, Sendable {
@@ -89,6 +89,8 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     func takeCompletedBolus() throws -> BolusStatus?
     /// Asks for a bolus. Parts of a pulse are not delivered; the answer is what was accepted.
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount
+    /// What became of a request, for reconciling an uncertain one: nil where the pump never got it.
+    func outcome(ofRequest id: Int64) throws -> BolusStatus?
     /// The basal rate that runs until it is set again, rounded to what the pump can do.
     func setProgrammedBasal(_ rate: InsulinRate) throws
 }

@@ -185,7 +185,11 @@ public final class StudyStore: ResultStore {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT:
                 throw InputProblem(file: path, found: message, expected: "a SQLite file that Islet wrote")
-            case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_INTERRUPT:
+            case .SQLITE_IOERR:
+                // What SQLite says where a disk fills up under its log, or a file may not grow.
+                throw OutputProblem(
+                    .temporary, path: path, message: message + " (a full disk, or a limit on file sizes?)")
+            case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_INTERRUPT:
                 throw OutputProblem(.temporary, path: path, message: message)
             case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
                 throw OutputProblem(.cannotCreate, path: path, message: message)

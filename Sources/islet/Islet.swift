@@ -18,6 +18,7 @@ struct Islet: AsyncParsableCommand {
             A study is a YAML file: virtual people, arms to compare, a scenario, a duration and a seed.
 
             Examples:
+              islet run Cohorts/quickstart.yaml --out results/quickstart
               islet study check Cohorts/quickstart.yaml
               islet study check Cohorts/quickstart.yaml --set cohort.generate.count=10 --set duration=1d
               islet study schema > study.schema.json
@@ -28,9 +29,14 @@ struct Islet: AsyncParsableCommand {
             73 cannot create output, 75 temporary, retry.
             """,
         version: version,
-        subcommands: [RunCommand.self, MergeCommand.self, StudyCommand.self])
+        subcommands: [
+            RunCommand.self, MergeCommand.self, TraceCommand.self, MetricsCommand.self, ModelsCommand.self,
+            CohortCommand.self, StudyCommand.self,
+        ])
 
     static func main() async {
+        // A file that would grow beyond a limit is an error to report, like a full disk, not a reason to die.
+        signal(SIGXFSZ, SIG_IGN)
         var command: any ParsableCommand
         do {
             command = try await asyncParseAsRoot()

@@ -28,36 +28,60 @@ struct MergeCommand: ParsableCommand {
 
     func run() throws {
         let began = ProgressLine.monotonicSeconds()
-        let keys = OutcomeKey.all.map(\.name)
-        let stores = shards.map { ResultFolder(path: $0).storePath }
-        let first = try StudyStore(readingAt: stores[0], outcomeKeys: keys)
-        let text = try first.studyText()
-        for (index, path) in stores.enumerated().dropFirst() {
-            guard try StudyStore(readingAt: path, outcomeKeys: keys).studyText() == text else {
-                throw InputProblem(
-                    file: shards[index], found: "results of another study than \(shards[0])",
-                    expected: "a shard of the same study")
-            }
-        }
-        let study = try Study.parse(text, file: shards[0])
+        guard !out.isEmpty else { throw ValidationError("--out takes a directory.") }
+        let folders = shards.map { ResultFolder(path: $0) }
+        let (study, text, identity) = try checked(folders)
         let folder = ResultFolder(path: out)
         try folder.prepare(resume: false)
-        let store = try StudyStore(
-            path: folder.storePath, studyText: text, version: Islet.version, outcomeKeys: keys)
-        for path in stores { try store.absorb(storeAt: path) }
-        let found = try store.finishedSessions().count
-        if let subjects = study.cohort.subjectCount {
-            let expected = subjects * study.arms.count
-            guard found == expected else {
-                try FileManager.default.removeItem(atPath: folder.storePath)
-                throw InputProblem(
-                    file: out, found: "\(found) sessions in the shards",
-                    expected: "all \(expected) of the study")
-            }
+        do {
+            let store = try StudyStore(
+                path: folder.storePath, studyText: text, version: Islet.version,
+                outcomeKeys: OutcomeKey.all.map(\.name))
+            for shard in folders { try store.absorb(storeAt: shard.storePath) }
+            let summary = try folder.finish(
+                study, store: store, identity: identity, jobs: 1,
+                wallSeconds: ProgressLine.monotonicSeconds() - began)
+            if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+        } catch {
+            folder.discard()
+            throw error
         }
-        let summary = try folder.finish(
-            study, store: store, shard: .whole, jobs: 1, wallSeconds: ProgressLine.monotonicSeconds() - began,
-            version: Islet.version)
-        if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+    }
+
+    /// Whether the shards are all of one study, before anything is written.
+    private func checked(_ folders: [ResultFolder]) throws -> (Study, text: String, RunIdentity) {
+        let keys = OutcomeKey.all.map(\.name)
+        var text: String?
+        var identity = RunIdentity(version: Islet.version, shard: .whole)
+        var found: Set<Int> = []
+        for folder in folders {
+            let store = try StudyStore(readingAt: folder.storePath, outcomeKeys: keys)
+            let itsText = try store.studyText()
+            let itsIdentity = try RunIdentity(of: folder)
+            if let text {
+                guard itsText == text else {
+                    throw InputProblem(
+                        file: folder.path, found: "results of another study than \(folders[0].path)",
+                        expected: "a shard of the same study")
+                }
+                try itsIdentity.check(against: identity, folder: folder)
+            } else {
+                text = itsText
+                identity.version = itsIdentity.version
+                identity.fingerprint = itsIdentity.fingerprint
+            }
+            found.formUnion(try store.finishedSessions())
+        }
+        let study = try Study.parse(text ?? "", file: folders[0].path)
+        // A table's subjects aren't counted in the study: then the sessions have to be without a hole.
+        let expected =
+            study.cohort.subjectCount.map { $0 * study.arms.count }
+            ?? ((found.max() ?? 0) / study.arms.count + 1) * study.arms.count
+        guard found.count == expected else {
+            throw InputProblem(
+                file: shards.joined(separator: " "), found: "\(found.count) sessions",
+                expected: "all \(expected) of the study")
+        }
+        return (study, text ?? "", identity)
     }
 }

@@ -35,7 +35,8 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Run only part I of N; `islet merge` joins the parts.", valueName: "I/N"))
     var shard: String?
 
-    @Flag(help: "Go on with the run in DIR after an interruption.")
+    @Flag(
+        help: "Go on with the run in DIR after an interruption, from its beginning where there is none yet.")
     var resume = false
 
     @Flag(help: "Print what would be run, with estimates, and stop.")
@@ -66,11 +67,18 @@ struct RunCommand: ParsableCommand {
         }
         guard let out else { return }
         let folder = ResultFolder(path: out)
-        // Nothing is written before the whole input has been read.
-        _ = try study.cohortSize(studyPath: arguments.study)
         let interrupt = Interrupt()
         let began = ProgressLine.monotonicSeconds()
-        let subjects = try CohortLoader.subjects(of: study, studyPath: arguments.study, jobs: jobs)
+        // Nothing is written before the whole input has been read.
+        let subjects: [VirtualSubject]
+        do {
+            subjects = try CohortLoader.subjects(
+                of: study, studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
+        } catch is CancellationError {
+            throw OutputProblem(
+                .temporary, path: out,
+                message: "interrupted before the first session; begin again with \(resumeCommand(out))")
+        }
         try folder.prepare(resume: resume)
         do {
             try run(study, subjects: subjects, shard: shard, jobs: jobs, in: folder, interrupt, began: began)
@@ -86,6 +94,16 @@ struct RunCommand: ParsableCommand {
         _ interrupt: Interrupt, began: Double
     ) throws {
         let text = study.yaml
+        let identity = RunIdentity(version: Islet.version, shard: shard)
+        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+            let found = try RunIdentity(of: folder)
+            try found.check(against: identity, folder: folder)
+            guard found.shard == identity.shard else {
+                throw InputProblem(
+                    file: folder.manifestPath, found: "shard \(found.shard)",
+                    expected: "shard \(identity.shard)")
+            }
+        }
         let store = try StudyStore(
             path: folder.storePath, studyText: text, version: Islet.version,
             outcomeKeys: OutcomeKey.all.map(\.name))
@@ -94,7 +112,7 @@ struct RunCommand: ParsableCommand {
                 file: folder.path, found: "results of another study or seed",
                 expected: "results of \(arguments.study)")
         }
-        try folder.writeManifest(study, shard: shard, version: Islet.version, state: "running")
+        try folder.writeManifest(study, identity: identity, state: "running")
         let runner = TrialRunner(study: study, subjects: subjects, shard: shard, jobs: jobs)
         let finished = try store.finishedSessions()
         let progress = ProgressLine(
@@ -105,11 +123,11 @@ struct RunCommand: ParsableCommand {
             try store.close()
             throw OutputProblem(
                 .temporary, path: folder.path,
-                message: "interrupted; what is stored is good: go on with \(resumeCommand(folder.path))")
+                message: "interrupted")
         }
         let summary = try folder.finish(
-            study, store: store, shard: shard, jobs: jobs,
-            wallSeconds: ProgressLine.monotonicSeconds() - began, version: Islet.version)
+            study, store: store, identity: identity, jobs: jobs,
+            wallSeconds: ProgressLine.monotonicSeconds() - began)
         if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
     }
 
@@ -118,6 +136,21 @@ struct RunCommand: ParsableCommand {
         for override in arguments.set { words += ["--set", override] }
         if let seed { words += ["--seed", "\(seed)"] }
         if let shard { words += ["--shard", shard] }
-        return words.map { $0.contains(" ") ? "'\($0)'" : $0 }.joined(separator: " ")
+        return words.map(Self.quoted).joined(separator: " ")
+    }
+
+    /// As a shell takes it for one word.
+    private static func quoted(_ word: String) -> String {
+        let isSafe =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-_./=:,+@%".utf8.contains(byte)
+                }
+            }
+        return isSafe ? word : "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 }

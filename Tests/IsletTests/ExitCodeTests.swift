@@ -1,48 +1,6 @@
 // The built program, run as a script would run it: exit codes and the one line on standard error are a contract.
 
-import Foundation
 import Testing
-
-private struct Outcome {
-    var status: Int32
-    var output: String
-    var error: String
-}
-
-private let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
-/// The program stands beside the test bundle that is running.
-private func program() throws -> URL {
-    let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    return try #require(
-        [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
-            .map { $0.appending(path: "islet") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
-}
-
-private func islet(_ arguments: String..., output: String? = nil) throws -> Outcome {
-    let process = Process()
-    process.executableURL = try program()
-    process.arguments = arguments
-    process.currentDirectoryURL = project
-    process.environment = ["NO_COLOR": "1", "PATH": "/usr/bin:/bin"]
-    let out = Pipe()
-    let error = Pipe()
-    if let output {
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
-    } else {
-        process.standardOutput = out
-    }
-    process.standardError = error
-    try process.run()
-    let written = output == nil ? out.fileHandleForReading.readDataToEndOfFile() : Data()
-    let said = error.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Outcome(
-        status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
-        error: String(decoding: said, as: UTF8.self))
-}
 
 @Suite struct ExitCodeTests {
     @Test func aStudyThatIsFineIsZero() throws {

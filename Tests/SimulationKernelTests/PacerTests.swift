@@ -22,7 +22,7 @@ import Testing
         return session
     }
 
-    @Test(arguments: [1, 60, 1.0 / 3, 7.1, 0.1, 1e6])
+    @Test(arguments: [1, 60, 1.0 / 3, 7.1, 0.1, 0.7, 1e6])
     func aSessionIsNeverEarlyAndOnTimeWithAPerfectClock(_ speed: Double) async throws {
         let clock = FakeClock(jumps: true)
         let log = Log()

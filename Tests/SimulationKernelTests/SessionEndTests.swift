@@ -61,10 +61,9 @@ import Testing
             case .spinning:
                 session.start("spinner") { while !session.hasEnded { await Task.yield() } }
                 // Some are halfway to their first wait when the livelock is called.
-                for number in 0..<50 {
+                for number in 0..<100 {
                     waiter("late \(number)") {
-                        for _ in 0..<number { await Task.yield() }
-                        for _ in 0..<20_000 where !session.hasEnded { await Task.yield() }
+                        for _ in 0..<number * 5 { await Task.yield() }
                         try await Wakeup(session, phase: .person, "late").wait()
                     }
                 }
@@ -73,7 +72,6 @@ import Testing
             }
             try session.end()
             if course == .endedTwice { try session.end() }
-            try #expect(session.advance(to: .distantFuture) == nil)
         }
         let waiters =
             course == .stalled

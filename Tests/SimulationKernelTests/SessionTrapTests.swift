@@ -10,7 +10,11 @@ import Testing
             let session = SessionExecutor()
             session.start("leaky") {
                 await withCheckedContinuation { continuation in
-                    Task.detached { continuation.resume() }
+                    // Late enough for the task to have suspended: only then is there a job.
+                    Task.detached {
+                        try? await Task.sleep(for: .milliseconds(100))
+                        continuation.resume()
+                    }
                 }
             }
             _ = try? session.advance(to: .minutes(1))

@@ -23,9 +23,14 @@ extension SimulatedPump {
         return done.status
     }
 
+    func recall(_ id: Int64) throws -> BolusStatus? {
+        try transmit()
+        return lastRequest?.id == id ? lastRequest : nil
+    }
+
     func deliver(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         guard link.isConnected else { throw PumpError.notConnected }
-        if let last = lastRequest, id <= last.id { return id == last.id ? last.accepted : .zero }
+        if let last = lastRequest, id <= last.id { return id == last.id ? last.delivered : .zero }
         let asked = device.pulses(in: amount)
         guard asked > 0 else { return .zero }
         account.requested += asked
@@ -37,18 +42,13 @@ extension SimulatedPump {
             throw PumpError.commandFailed
         case .lostUnanswered:
             account.uncertain += asked
-            fallSilent(
-                BolusStatus(id: id, requestedAt: executor.now, requested: amount, delivered: .zero))
+            fallSilent(after: id)
         case .heardUnanswered:
             // Whatever the pump makes of it, nobody hears.
             _ = try? accept(amount, asked, id: id)
-            fallSilent(
-                lastRequest?.id == id
-                    ? nil
-                    : BolusStatus(id: id, requestedAt: executor.now, requested: amount, delivered: .zero),
-                id: id)
+            fallSilent(after: id)
         }
-        throw PumpError.unanswered(id: id)
+        throw PumpError.uncertain
     }
 
     private func accept(_ amount: InsulinAmount, _ asked: Int64, id: Int64) throws -> InsulinAmount {
@@ -74,11 +74,12 @@ extension SimulatedPump {
         guard accepted > 0 else { return .zero }
         reservoirPulses -= accepted
         let delivered = device.amount(accepted)
-        lastRequest = (id, delivered)
+        let request = BolusStatus(
+            id: id, requestedAt: executor.now, requested: amount, delivered: delivered)
+        lastRequest = request
         let length = accepted * device.bolusPulseInterval
         bolus = Bolus(
-            status: BolusStatus(id: id, requestedAt: executor.now, requested: amount, delivered: delivered),
-            startedAt: executor.now, endsAt: executor.now.adding(length), pulses: accepted)
+            status: request, startedAt: executor.now, endsAt: executor.now.adding(length), pulses: accepted)
         try push(bolus: accepted, over: length)
         executor.journal.record(
             .bolus, at: executor.now, UInt64(bitPattern: id), UInt64(bitPattern: accepted))
@@ -115,6 +116,7 @@ extension SimulatedPump {
         cut.status.delivered = device.amount(pushed)
         cut.endsAt = now
         bolus = cut
+        if lastRequest?.id == cut.status.id { lastRequest?.delivered = cut.status.delivered }
         executor.journal.record(
             .bolusCut, at: now, UInt64(bitPattern: cut.status.id), UInt64(bitPattern: pushed))
     }

@@ -16,8 +16,8 @@ struct Link {
     var isConnected = true
     /// What was known when the connection broke.
     var lastKnown: PumpStatus?
-    /// The request that nobody answered, and what became of it; nil for "as the pump's bolus says".
-    var unresolved: (id: Int64, status: BolusStatus?)?
+    /// The request that nobody answered.
+    var unresolved: Int64?
     /// Scheduled: commands fail, boluses aren't answered, until then.
     var failsUntil = Instant.start
     var unansweredUntil = Instant.start
@@ -94,12 +94,11 @@ extension SimulatedPump {
     }
 
     /// The command was sent, and nothing came back: the pump is out of reach until the driver finds it again.
-    func fallSilent(_ status: BolusStatus?, id: Int64? = nil) {
-        guard let id = id ?? status?.id else { return }
+    func fallSilent(after id: Int64) {
         log.begin(.uncertainDelivery, at: executor.now)
         executor.journal.record(
-            .unanswered, at: executor.now, UInt64(bitPattern: id), status == nil ? 1 : 0)
-        link.unresolved = (id, status)
+            .unanswered, at: executor.now, UInt64(bitPattern: id), lastRequest?.id == id ? 1 : 0)
+        link.unresolved = id
         let minutes = chance?.silenceMinutes() ?? 1
         loseLink(for: GSLRandom.minutes(minutes))
         // The status that is shown meanwhile names the request.
@@ -108,12 +107,9 @@ extension SimulatedPump {
 
     /// The first exchange after a silence: the pump says what it has done.
     private func resolve() {
-        guard let (id, status) = link.unresolved else { return }
+        guard let id = link.unresolved else { return }
         link.unresolved = nil
-        if let status {
-            bolus = Bolus(status: status, startedAt: executor.now, endsAt: executor.now, pulses: 0)
-        }
-        let delivered = status == nil ? lastRequest?.accepted ?? .zero : .zero
+        let delivered = lastRequest?.id == id ? lastRequest?.delivered ?? .zero : .zero
         executor.journal.record(
             .resolved, at: executor.now, UInt64(bitPattern: id),
             UInt64(bitPattern: device.pulses(in: delivered)))

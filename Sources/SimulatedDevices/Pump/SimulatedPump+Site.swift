@@ -167,7 +167,8 @@ extension SimulatedPump {
         var now = account.held
         if var running = bolus, running.endsAt > executor.now, running.held > 0 {
             let left = running.endsAt.nanoseconds - executor.now.nanoseconds
-            let unpushed = min(running.held, (left + device.bolusPulseInterval - 1) / device.bolusPulseInterval)
+            let unpushed = min(
+                running.held, (left + device.bolusPulseInterval - 1) / device.bolusPulseInterval)
             now -= unpushed
             if unpushed > 0 { try body.receive(device.amount(unpushed), over: left) }
             running.held = 0

@@ -35,7 +35,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
 
     // Bolus
     var bolus: Bolus?
-    var lastRequest: (id: Int64, accepted: InsulinAmount)?
+    var lastRequest: BolusStatus?
 
     // Basal
     var programme = [BasalSegment(startOfDay: 0, rate: .zero)]
@@ -130,7 +130,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         status.isReservoirExact = isExact
         status.pod = podPhase
         status.podExpiresAt = pod.state == .none || pod.state == .priming ? nil : pod.expiresAt
-        status.unresolvedRequest = link.unresolved?.id
+        status.unresolvedRequest = link.unresolved
         return status
     }
 
@@ -159,6 +159,9 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     }
     public nonisolated func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         try here((amount, id)) { try $0.deliver($1.0, id: $1.1) }
+    }
+    public nonisolated func outcome(ofRequest id: Int64) throws -> BolusStatus? {
+        try here(id) { try $0.recall($1) }
     }
     public nonisolated func setProgrammedBasal(_ rate: InsulinRate) throws {
         try here(rate) { try $0.program([BasalSegment(startOfDay: 0, rate: $1)]) }

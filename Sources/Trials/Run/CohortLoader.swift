@@ -15,24 +15,57 @@ public enum CohortLoader {
     /// - Parameters:
     ///   - studyPath: what a table's path is relative to.
     ///   - jobs: threads to find therapies on.
-    /// - Throws: `InputProblem`, `CohortError`, `ModelRunError`.
-    public static func subjects(of study: Study, studyPath: String, jobs: Int) throws -> [VirtualSubject] {
+    ///   - isInterrupted: asked before each subject.
+    /// - Throws: `InputProblem`, `CohortError`, `CancellationError` after an interruption.
+    public static func subjects(
+        of study: Study, studyPath: String, jobs: Int,
+        isInterrupted: @escaping @Sendable () -> Bool = { false }
+    ) throws -> [VirtualSubject] {
         switch study.cohort {
         case .generate(_, let group, let count):
             try study.checkSessions(subjects: count, file: studyPath)
             let generator = CohortGenerator(group: group.ageGroup)
-            return try Workers.map(count: count, jobs: jobs) { index in
+            return try Workers.map(count: count, jobs: jobs, isInterrupted: isInterrupted) { index in
                 var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
                 return try generator.subject(index, using: &stream)
             }
-        case .table(_, let model, let names):
+        case .table:
             let path = study.tablePath(studyPath: studyPath) ?? ""
-            let bytes = try readInput(path, limitBytes: tableByteLimit)
-            let table = try ParameterTable(bytes, file: path, model: model.kind)
-            let entries = try names.map { try $0.map { try table.entry(named: $0) } } ?? table.entries
-            try study.checkSessions(subjects: entries.count, file: path)
-            return try Workers.map(count: entries.count, jobs: jobs) { try VirtualSubject(entries[$0]) }
+            let entries = try entries(of: study, studyPath: studyPath)
+            return try Workers.map(count: entries.count, jobs: jobs, isInterrupted: isInterrupted) { index in
+                do {
+                    return try VirtualSubject(entries[index])
+                } catch {
+                    throw InputProblem(
+                        file: path, line: entries[index].line, found: "\(error)",
+                        expected: "parameters that the model can be run with")
+                }
+            }
         }
+    }
+
+    /// The rows of the cohort's table that the study wants, in its order; none for a generated cohort.
+    static func entries(of study: Study, studyPath: String) throws(InputProblem) -> [ParameterTable.Entry] {
+        guard case .table(_, let model, let names) = study.cohort else { return [] }
+        let path = study.tablePath(studyPath: studyPath) ?? ""
+        let bytes = try readInput(path, limitBytes: tableByteLimit)
+        let table = try ParameterTable(bytes, file: path, model: model.kind)
+        var entries = table.entries
+        if let names {
+            let places = Dictionary(
+                uniqueKeysWithValues: table.entries.enumerated().map { ($1.name, $0) })
+            entries = []
+            for name in names {
+                if let place = places[name] {
+                    entries.append(table.entries[place])
+                } else {
+                    // Says which names there are.
+                    entries.append(try table.entry(named: name))
+                }
+            }
+        }
+        try study.checkSessions(subjects: entries.count, file: path)
+        return entries
     }
 }
 

@@ -18,29 +18,23 @@ public struct ResultFolder: Sendable {
     public var manifestPath: String { file("manifest.json") }
     public var storePath: String { file("study.sqlite") }
 
-    /// Makes the folder, or checks that it may be used.
+    /// Makes the folder, or checks that it may be used. Leftovers of a killed process are removed.
     ///
-    /// - Parameter resume: true where a run's folder is expected; false where an empty or absent one is.
-    /// - Throws: `InputProblem` (66) where there is nothing to resume, `OutputProblem` (73).
+    /// - Parameter resume: true where a run's folder may be there; false where only an empty or absent one will do.
+    ///   A run that was killed before it made its folder is resumed from the beginning.
+    /// - Throws: `InputProblem` (65) where something else than a run is there, `OutputProblem` (73).
     public func prepare(resume: Bool) throws {
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-        if exists, !isDirectory.boolValue {
+        guard exists else { return try makeDirectories() }
+        guard isDirectory.boolValue else {
             throw OutputProblem(.cannotCreate, path: path, message: "is a file, expected a directory")
         }
-        if resume {
-            guard exists else {
-                throw InputProblem(
-                    .missing, file: path, found: "nothing", expected: "a run's directory to resume")
-            }
-            guard try isEmpty() || FileManager.default.fileExists(atPath: manifestPath) else {
-                throw InputProblem(
-                    file: path, found: "a directory without manifest.json", expected: "a run to resume")
-            }
-            return
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            throw OutputProblem(.cannotCreate, path: path, message: "cannot read the directory")
         }
-        if exists {
-            guard try isEmpty() else {
+        guard resume else {
+            guard names.isEmpty else {
                 throw OutputProblem(
                     .cannotCreate, path: path,
                     message:
@@ -48,14 +42,32 @@ public struct ResultFolder: Sendable {
             }
             return
         }
-        try makeDirectories()
+        if let stranger = names.first(where: { !Self.isOurs($0) }), !names.contains("manifest.json") {
+            throw InputProblem(
+                file: path, found: "a directory with \(printable(stranger, limit: 100)) and no manifest.json",
+                expected: "a run to resume")
+        }
+        for name in names where Self.isLeftover(name) { unlink(file(name)) }
     }
 
-    private func isEmpty() throws -> Bool {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            throw OutputProblem(.cannotCreate, path: path, message: "cannot read the directory")
-        }
-        return names.isEmpty
+    /// Takes back what a failed merge has made here.
+    public func discard() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        where Self.isOurs(name) { unlink(file(name)) }
+        rmdir(path)
+    }
+
+    private static let names: Set<String> = [
+        "manifest.json", "summary.json", "sessions.csv", "study.sqlite", "study.sqlite-wal",
+        "study.sqlite-shm",
+        "study.sqlite-journal",
+    ]
+
+    private static func isOurs(_ name: String) -> Bool { names.contains(name) || isLeftover(name) }
+
+    /// What `AtomicFile` was writing when its process was killed.
+    private static func isLeftover(_ name: String) -> Bool {
+        name.hasSuffix(".partial") && names.contains { name.hasPrefix(".\($0).") }
     }
 
     private func makeDirectories() throws {
@@ -72,7 +84,7 @@ public struct ResultFolder: Sendable {
     ///
     /// - Returns: the summary that was written.
     public func finish(
-        _ study: Study, store: any ResultStore, shard: Shard, jobs: Int, wallSeconds: Double, version: String
+        _ study: Study, store: any ResultStore, identity: RunIdentity, jobs: Int, wallSeconds: Double
     ) throws -> StudySummary {
         let summary = try StudySummary(of: study, store: store)
         let sessionsHash = try writeSessions(study, store)
@@ -81,7 +93,7 @@ public struct ResultFolder: Sendable {
         try store.close()
         let storeHash = try hash(of: storePath)
         try writeManifest(
-            study, shard: shard, version: version, state: "complete",
+            study, identity: identity, state: "complete",
             files: [
                 ("sessions.csv", sessionsHash.description), ("study.sqlite", storeHash),
                 ("summary.json", summaryHash.description),
@@ -119,18 +131,18 @@ public struct ResultFolder: Sendable {
 
     /// Writes the manifest: what was asked for, by what, on what.
     public func writeManifest(
-        _ study: Study, shard: Shard, version: String, state: String, files: [(String, String)] = []
+        _ study: Study, identity: RunIdentity, state: String, files: [(String, String)] = []
     ) throws {
         let manifest = JSONValue.object([
             .init("state", .string(state)),
             .init("study", study.json),
             .init("seed", .unsigned(study.seed)),
-            .init("shard", .string(shard.description)),
-            .init("version", .string(version)),
+            .init("shard", .string(identity.shard)),
+            .init("version", .string(identity.version)),
             .init("toolchain", .string(BuildFacts.toolchain)),
             .init("build", .string(BuildFacts.configuration)),
             .init("gsl", .string(BuildFacts.gsl)),
-            .init("numeric_fingerprint", .string(NumericFingerprint.here)),
+            .init("numeric_fingerprint", .string(identity.fingerprint)),
             .init("files", .object(files.map { .init($0.0, .string("sha256:" + $0.1)) })),
         ])
         try AtomicFile.write(manifest.prettyText, to: manifestPath)

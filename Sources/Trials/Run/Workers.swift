@@ -9,8 +9,10 @@ import Synchronization
 
 enum Workers {
     /// Calls `body` for 0 ..< count on `jobs` threads.
+    /// - Throws: what `body` throws; `CancellationError` once `isInterrupted` says so.
     static func map<Result: Sendable>(
-        count: Int, jobs: Int, _ body: @escaping @Sendable (Int) throws -> Result
+        count: Int, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool = { false },
+        _ body: @escaping @Sendable (Int) throws -> Result
     ) throws -> [Result] {
         let next = Atomic(0)
         let failures = Mutex<[Int: any Error]>([:])
@@ -20,6 +22,7 @@ enum Workers {
                 let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard index < count, failures.withLock({ $0.isEmpty }) else { return }
                 do {
+                    if isInterrupted() { throw CancellationError() }
                     let result = try body(index)
                     results.withLock { $0[index] = result }
                 } catch {

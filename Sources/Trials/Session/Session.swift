@@ -53,7 +53,8 @@ public final class Session {
             start: study.start, duration: study.duration, group: subject.group.map(GroupID.init))
         let patient = VirtualPatient(executor: executor, model: subject.makeModel())
         let sensor = SimulatedSensor(
-            executor: executor, model: study.sensor.id.model, device: study.sensor.id.device, streams: streams,
+            executor: executor, model: study.sensor.id.model, device: study.sensor.id.device,
+            streams: streams,
             body: patient, recorder: recorder, faults: plan, startOfDay: calendar.startOfDayOffset)
         let pump = SimulatedPump(
             executor: executor, body: patient, recorder: recorder, faults: plan, streams: streams,

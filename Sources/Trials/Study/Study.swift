@@ -86,7 +86,8 @@ public struct Study: Hashable, Sendable {
 
     public init(
         name: String, seed: UInt64, start: StudyStart, duration: TimeSpan, cohort: Cohort, sensor: Sensor,
-        pump: Pump, scenario: Scenario, faults: Faults = .none, record: RecordLevel, arms: [Arm], reference: String?
+        pump: Pump, scenario: Scenario, faults: Faults = .none, record: RecordLevel, arms: [Arm],
+        reference: String?
     ) {
         self.name = name
         self.seed = seed

@@ -100,9 +100,10 @@ extension Study {
         for kind in FaultKind.allCases {
             guard let setting = reader[kind.rawValue] else { continue }
             if setting.isMapping {
-                faults.settings[kind.index] = try setting["rate"].map { rate throws(InputProblem) in
-                    .rate(try rate.number(in: kind.rateRange))
-                } ?? .on
+                faults.settings[kind.index] =
+                    try setting["rate"].map { rate throws(InputProblem) in
+                        .rate(try rate.number(in: kind.rateRange))
+                    } ?? .on
             } else {
                 faults.settings[kind.index] = try setting.flag() ? .on : .off
             }
@@ -165,7 +166,8 @@ extension Study.Faults {
             switch settings[kind.index] {
             case .off: break
             case .on:
-                rates.append((kind, kind == .siteFailure ? Self.siteFailureRate(of: group) : kind.standardRate))
+                rates.append(
+                    (kind, kind == .siteFailure ? Self.siteFailureRate(of: group) : kind.standardRate))
             case .rate(let rate): rates.append((kind, rate))
             }
         }

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Installs the system packages that are lacking, and only those: `setup.sh build` for what the build needs, `setup.sh
+# build python` for what the oracles need too. Debian and Ubuntu; elsewhere it says what is lacking.
+set -euo pipefail
+
+if ! command -v swift >/dev/null; then
+    echo "setup.sh: Swift 6.3 is needed: https://www.swift.org/install/linux" >&2
+    exit 69
+fi
+
+lacking=()
+for group in "$@"; do
+    case $group in
+    build)
+        command -v pkg-config >/dev/null || lacking+=(pkg-config)
+        command -v make >/dev/null || lacking+=(make)
+        if ! { command -v pkg-config && pkg-config --exists gsl; } >/dev/null 2>&1; then lacking+=(libgsl-dev); fi
+        if ! { command -v pkg-config && pkg-config --exists sqlite3; } >/dev/null 2>&1; then
+            lacking+=(libsqlite3-dev)
+        fi
+        ;;
+    # A venv without its own pip is what Debian's python3 makes until python3-venv is there.
+    python) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || lacking+=(python3-venv) ;;
+    *) echo "setup.sh: build or python, not $group" >&2; exit 64 ;;
+    esac
+done
+[ ${#lacking[@]} -gt 0 ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "setup.sh: please install what Debian calls ${lacking[*]}" >&2
+    exit 69
+fi
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "setup.sh: please install, as root: apt-get install ${lacking[*]}" >&2
+        exit 69
+    fi
+    as_root=(sudo)
+    [ -t 0 ] || as_root=(sudo -n)
+fi
+echo "installing ${lacking[*]}"
+# What is not in the lists yet may be after an update; an update that fails is no matter if the packages are known.
+${as_root+"${as_root[@]}"} apt-get update -qq </dev/null || true
+${as_root+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${lacking[@]}" </dev/null >/dev/null

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Everything that is tested, in one go; the last line is `N passed, N failed`.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 70
+
+passed=0 failed=0
+log=$(mktemp) || exit 70
+trap 'rm -f "$log"' EXIT
+
+step() { printf '\n== %s\n' "$1"; }
+one_failed() { failed=$((failed + 1)); echo "FAILED $1"; }
+finish() {
+    printf '\n%d passed, %d failed\n' "$passed" "$failed"
+    [ "$failed" = 0 ]
+    exit
+}
+# counted WHAT COMMAND...: a program whose last line is `N passed, N failed`.
+counted() {
+    local what=$1 status counts
+    shift
+    step "$what"
+    "$@" 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log" | tail -n 1)
+    if [ -z "$counts" ]; then
+        one_failed "$what left with $status and no count"
+        return
+    fi
+    passed=$((passed + ${counts% *}))
+    failed=$((failed + ${counts#* }))
+    if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "$what left with $status"; fi
+}
+
+step "build"
+if ! swift build --build-tests; then
+    one_failed "swift build --build-tests"
+    finish
+fi
+if ! swift build -c release --product islet; then
+    one_failed "swift build -c release"
+    finish
+fi
+debug=$(swift build --show-bin-path)/islet
+release=$(swift build -c release --show-bin-path)/islet
+
+step "swift test"
+swift test --skip-build 2>&1 | tee "$log"
+status=${PIPESTATUS[0]}
+tests=$(sed -nE 's/.*Test run with ([0-9]+) tests? .*/\1/p' "$log" | tail -n 1)
+broken=$(grep -cE '^[^ ]+ +Test .* failed after ' "$log" || true)
+broken=$((broken - $(grep -cE '^[^ ]+ +Test run with .* failed after ' "$log" || true)))
+if [ -z "$tests" ]; then
+    one_failed "swift test left with $status and no count"
+else
+    passed=$((passed + tests - broken))
+    failed=$((failed + broken))
+    if [ "$status" != 0 ] && [ "$broken" = 0 ]; then one_failed "swift test left with $status"; fi
+fi
+
+counted "digest checks, release and debug build" \
+    Tests/Tools/digest_checks.sh --islet "$release" --other "$debug"
+
+step "oracles"
+python=.build-oracles/bin/python
+wanted=$(cksum <Tests/Oracles/requirements.txt)
+if [ "$(cat .build-oracles/requirements 2>/dev/null)" != "$wanted" ]; then
+    rm -rf .build-oracles
+    if ! python3 -m venv .build-oracles; then
+        one_failed "python3 -m venv"
+    elif "$python" -m pip install --disable-pip-version-check -q -r Tests/Oracles/requirements.txt 2>&1 </dev/null |
+        tee "$log"; then
+        echo "$wanted" >.build-oracles/requirements
+    elif grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError|Max retries exceeded' "$log"; then
+        echo "SKIPPED: both oracles, because the Python package index cannot be reached"
+    else
+        one_failed "the oracles' packages could not be installed"
+    fi
+fi
+if [ -e .build-oracles/requirements ]; then
+    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+        counted "islet metrics against iglu" "$python" Tests/Oracles/metrics_oracle.py --islet "$release"
+    else
+        echo "SKIPPED: islet metrics against iglu, which needs Python 3.11"
+    fi
+    counted "islet trace against simglucose, 30 subjects (2 minutes)" \
+        "$python" Tests/Oracles/trace_oracle.py --islet "$release"
+fi
+
+step "format"
+if git ls-files '*.swift' | xargs swift format lint --strict --parallel; then
+    passed=$((passed + 1))
+else
+    one_failed "swift format lint --strict"
+fi
+
+finish

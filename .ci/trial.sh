@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Builds Islet and runs the quickstart into the first free results/quickstart, results/quickstart-2, ...
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+swift build -c release --product islet
+islet=$(swift build -c release --show-bin-path)/islet
+
+out=results/quickstart
+number=1
+while [ -e "$out" ]; do
+    number=$((number + 1))
+    out=results/quickstart-$number
+done
+"$islet" run Cohorts/quickstart.yaml --out "$out"
+echo
+echo "The table says what each arm did, with 95 % intervals over people; README.md explains its rows."
+echo "Everything is in $out: summary.json, sessions.csv, study.sqlite, manifest.json."

@@ -1,0 +1,21 @@
+# Two commands need nothing installed by hand: `make trial` and `make test`.
+
+.PHONY: trial test format bench clean
+
+trial: ## Build, run Cohorts/quickstart.yaml, print its table.
+	@.ci/setup.sh build
+	@.ci/trial.sh
+
+test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, N failed`.
+	@.ci/setup.sh build python
+	@.ci/test.sh
+
+format: ## Format every Swift file in place.
+	@git ls-files -co --exclude-standard '*.swift' | xargs swift format --in-place --parallel
+
+bench: ## Measure speed and memory; writes JSON.
+	@.ci/setup.sh build python
+	swift run -c release islet-bench
+
+clean: ## Remove what was built; results stay.
+	rm -rf .build .build-oracles

@@ -1,0 +1,6 @@
+// A model's name on the command line.
+
+public import ArgumentParser
+public import Physiology
+
+extension ModelKind: ExpressibleByArgument {}

@@ -1,0 +1,69 @@
+// The built program as a child process.
+
+import Foundation
+import Testing
+
+struct Outcome {
+    var status: Int32
+    var output: String
+    var error: String
+}
+
+private let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+/// The program stands beside the test bundle that is running.
+private func program() throws -> URL {
+    let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    return try #require(
+        [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
+            .map { $0.appending(path: "islet") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
+}
+
+func islet(_ arguments: String..., output: String? = nil) throws -> Outcome {
+    try islet(arguments, output: output)
+}
+
+func islet(_ arguments: [String], output: String? = nil) throws -> Outcome {
+    let process = Process()
+    process.executableURL = try program()
+    process.arguments = arguments
+    process.currentDirectoryURL = project
+    process.environment = ["NO_COLOR": "1", "PATH": "/usr/bin:/bin"]
+    let out = Pipe()
+    let error = Pipe()
+    if let output {
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+    } else {
+        process.standardOutput = out
+    }
+    process.standardError = error
+    try process.run()
+    let written = output == nil ? out.fileHandleForReading.readDataToEndOfFile() : Data()
+    let said = error.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Outcome(
+        status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
+        error: String(decoding: said, as: UTF8.self))
+}
+
+/// A folder of one test's own, gone when `body` returns.
+func withFolder<R>(_ body: (String) throws -> R) throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "islet-tests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder.path())
+}
+
+func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: path))
+}
+
+func read(_ path: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+}
+
+func names(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+}

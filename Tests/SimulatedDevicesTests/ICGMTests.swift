@@ -1,0 +1,127 @@
+import Glibc
+import SimulationKernel
+import Testing
+
+@testable import SimulatedDevices
+
+/// 21 CFR 862.1355 on the G6 error model: paired readings of many sensors over their ten days, on glucose that goes up
+/// and down as people's does.
+///
+/// Each bound is on the lower one-sided 95 % confidence limit of a share (the upper one for the counts of J and K), with
+/// sensors as the clusters. Ranges are those of the reading, as the rule has it.
+@Suite struct ICGMTests {
+    struct Control: Sendable {
+        var name: String
+        var range: ClosedRange<Double>
+        var within: @Sendable (_ cgm: Double, _ truth: Double) -> Bool
+        /// %
+        var least: Double
+    }
+
+    static let controls: [Control] = [
+        Control(name: "A", range: 0...69.999, within: { abs($0 - $1) <= 15 }, least: 85),
+        Control(name: "B", range: 70...180, within: { abs($0 - $1) <= 0.15 * $1 }, least: 70),
+        Control(name: "C", range: 180.001...1000, within: { abs($0 - $1) <= 0.15 * $1 }, least: 80),
+        Control(name: "D", range: 0...69.999, within: { abs($0 - $1) <= 40 }, least: 98),
+        Control(name: "E", range: 70...180, within: { abs($0 - $1) <= 0.4 * $1 }, least: 99),
+        Control(name: "F", range: 180.001...1000, within: { abs($0 - $1) <= 0.4 * $1 }, least: 99),
+        Control(name: "G", range: 0...1000, within: { abs($0 - $1) <= 0.2 * $1 }, least: 87),
+    ]
+
+    /// Shares a sensor: hits and pairs by control, then contradictions and rate errors.
+    struct Result {
+        /// %, lower one-sided 95 % limit.
+        var limits: [String: Double] = [:]
+        /// Readings > 180 with truth < 70, and the other way round.
+        var contradictions = 0
+        /// %, upper one-sided 95 % limit, of the pairs whose truth falls (J) or rises (K) fast.
+        var rateErrors: [String: Double] = [:]
+    }
+
+    /// Interstitial glucose, mg/dL, of one wearer at a sample: meals, nights and drifts as sums of waves of periods that
+    /// don't fit each other, on a log scale, so that lows are as frequent as highs are high.
+    static func truth(_ sample: Int, phase: [Double], level: Double) -> Double {
+        let minutes = Double(sample) * 5
+        let periods = [1440.0, 487, 263, 151]
+        let sizes = [0.16, 0.26, 0.20, 0.12]
+        var log = level
+        for index in periods.indices {
+            log += sizes[index] * sin(2 * .pi * (minutes / periods[index] + phase[index]))
+        }
+        return min(max(exp(log), 40), 400)
+    }
+
+    static func measure(sensors: Int) throws -> Result {
+        var hits = controls.map { _ in [Double]() }
+        var pairs = controls.map { _ in [Double]() }
+        var fast = (down: [(Double, Double)](), up: [(Double, Double)]())
+        var result = Result()
+        for subject in 0..<UInt64(sensors) {
+            let streams = RandomStreams(seed: 17, subject: subject)
+            var draws = streams.stream("wearer")
+            let phase = (0..<4).map { _ in Double.random(in: 0..<1, using: &draws) }
+            let level = log(Double.random(in: 105...165, using: &draws))
+            var sensor = try Vettoretti2019(streams: streams, index: 0)
+            var hit = controls.map { _ in 0.0 }
+            var pair = controls.map { _ in 0.0 }
+            var (down, up) = ((0.0, 0.0), (0.0, 0.0))
+            var last: (cgm: Double, truth: Double)?
+            for sample in 0..<2880 {
+                let truth = Self.truth(sample, phase: phase, level: level)
+                let raw = sensor.sample(
+                    interstitial: truth, daysSinceInsertion: Double(sample) / 288)
+                let cgm = min(max(raw, 40), 400)
+                // Every quarter of an hour is paired, as in the trials; readings at the range's ends are not.
+                if sample % 3 == 0, raw > 40, raw < 400 {
+                    for (index, control) in controls.enumerated() where control.range.contains(cgm) {
+                        pair[index] += 1
+                        if control.within(cgm, truth) { hit[index] += 1 }
+                    }
+                    if cgm > 180 && truth < 70 || cgm < 70 && truth > 180 { result.contradictions += 1 }
+                    if let last {
+                        let (rate, trueRate) = ((cgm - last.cgm) / 15, (truth - last.truth) / 15)
+                        if trueRate < -2 { down = (down.0 + (rate > 1 ? 1 : 0), down.1 + 1) }
+                        if trueRate > 2 { up = (up.0 + (rate < -1 ? 1 : 0), up.1 + 1) }
+                    }
+                }
+                if sample % 3 == 0 { last = (cgm, truth) }
+            }
+            for index in controls.indices {
+                hits[index].append(hit[index])
+                pairs[index].append(pair[index])
+            }
+            fast.down.append(down)
+            fast.up.append(up)
+        }
+        for (index, control) in controls.enumerated() {
+            let (share, error) = ratio(Array(zip(hits[index], pairs[index])))
+            result.limits[control.name] = 100 * (share - 1.645 * error)
+        }
+        for (name, counts) in [("J", fast.down), ("K", fast.up)] {
+            let (share, error) = ratio(counts)
+            result.rateErrors[name] = 100 * (share + 1.645 * error)
+        }
+        return result
+    }
+
+    /// A ratio over clusters, and its linearised standard error.
+    static func ratio(_ clusters: [(Double, Double)]) -> (share: Double, error: Double) {
+        let total = clusters.reduce(0) { $0 + $1.1 }
+        let share = clusters.reduce(0) { $0 + $1.0 } / total
+        let squares = clusters.reduce(0) { $0 + ($1.0 - share * $1.1) * ($1.0 - share * $1.1) }
+        let n = Double(clusters.count)
+        return (share, (squares * n / (n - 1)).squareRoot() / total)
+    }
+
+    @Test func theG6ModelAgainstTheSpecialControls() throws {
+        let result = try Self.measure(sensors: 300)
+        for control in Self.controls {
+            let limit = try #require(result.limits[control.name])
+            print("iCGM \(control.name): \(limit) %, at least \(control.least)")
+            #expect(limit >= control.least, "\(control.name): \(limit) %, not \(control.least)")
+        }
+        print("iCGM H, I: \(result.contradictions); J, K: \(result.rateErrors)")
+        #expect(result.contradictions == 0)
+        for name in ["J", "K"] { #expect(try #require(result.rateErrors[name]) <= 1) }
+    }
+}
