@@ -1,57 +1,52 @@
 // The loop: one step of a dosing algorithm every five minutes, from what the ports say.
 //
-// Guarantees: a reading serves one step, and only while it is at most 15 min old; the algorithm learns what became
-// of its last request; basal, correction and meal are one request under the step's number; an algorithm that throws
-// or answers nonsense delivers nothing, and the step is recorded as failed with its cause; parts of a pulse are
-// carried to the next request, never lost and never delivered twice.
-// Does not: survive a relaunch, or retry a device between steps.
+// Guarantees
+// - Steps stand on a grid from the first step's instant. A step may begin up to 27 s early when a device has news; a late
+//   one (the app was suspended) skips the grid points that it missed, counts them, and never runs two for one point.
+// - A reading serves one step, and only while it is at most 15 min old. Basal, correction and meal are one request
+//   under the step's number. An algorithm that throws or answers nonsense delivers nothing: the step is recorded as
+//   failed with its cause, the algorithm's state goes back, and what the person said stays for the next step.
+// - Where there is a store, a step's record, the new state and the decided request are one transaction before anything is
+//   sent, and the outcome another: a crash between any two writes loses no step, doubles none and doubles no dose.
+// - A request that was sent and not answered counts as delivered, and no other is sent, until the pump says what became
+//   of it. Parts of a pulse are carried to the next request, never lost.
+//
+// Does not: talk to real devices, draw, or know which model is behind the ports.
 
 public import Devices
 public import Records
 import SessionTime
 public import SimulationKernel
 
-/// What a session's loop is set to.
-public struct LoopSettings: Sendable {
-    public var therapy: TherapySettings
-    public var target: GlucoseConcentration
-    /// The loop records what the algorithm suggests, and delivers only what the person asks for.
-    public var isOpenLoop: Bool
-
-    public init(therapy: TherapySettings, target: GlucoseConcentration, isOpenLoop: Bool = false) {
-        self.therapy = therapy
-        self.target = target
-        self.isOpenLoop = isOpenLoop
-    }
-}
-
-public actor LoopController: SessionActor, LoopInputs {
-    public static let stepInterval = 5 * Span.minute
-    /// A reading older than this is stale.
-    public static let freshness = 15 * Span.minute
-
+public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public nonisolated let executor: SessionExecutor
 
-    private let algorithm: any DosingAlgorithm
-    private let settings: LoopSettings
-    private let sensor: any GlucoseSensorPort
-    private let pump: any InsulinPumpPort
-    private let recorder: SessionRecorder
-    private let state: AlgorithmState
+    let algorithm: any DosingAlgorithm
+    var settings: LoopSettings
+    let sensor: any GlucoseSensorPort
+    let pump: any InsulinPumpPort
+    let recorder: SessionRecorder
+    let store: (any LoopStore)?
+    let watchdog: Watchdog?
+    let state: AlgorithmState
+    var memory = LoopMemory()
+    /// A bolus that was read as complete and that no step has been told of.
+    var completed: BolusStatus?
+    /// The programmed basal that the pump was last given.
+    var programmedBasal: InsulinRate?
+    private var observers: [any LoopObserver] = []
     private var tick: Wakeup?
-    private var algorithmTime: Int64 = 0
-    private var firstStepTime: Instant?
-    private var lastWorldTime: Instant?
-    private var lastCgmTime: Instant?
-    private var user = UserInputs()
-    /// Insulin asked for and not yet requested: less than a pulse.
-    private var carried = InsulinAmount.zero
-    private var failedSteps = 0
-    private var hasProgrammedBasal = false
+    private var pumpWork: Wakeup?
+    private var isSuspended = false
+    private var lastPoll: Instant?
 
+    /// - Parameters:
+    ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
+    ///   - watchdog: is shown a sign of life at each piece of work; nil where nothing can freeze.
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
-        sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder
+        sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
+        store: (any LoopStore)? = nil, watchdog: Watchdog? = nil
     ) {
         self.executor = executor
         self.algorithm = algorithm
@@ -59,164 +54,173 @@ public actor LoopController: SessionActor, LoopInputs {
         self.sensor = sensor
         self.pump = pump
         self.recorder = recorder
+        self.store = store
+        self.watchdog = watchdog
         state = AlgorithmState(byteCount: algorithm.stateByteCount)
+        memory.forcesOpenLoop = settings.isOpenLoop
     }
 
-    /// Starts a session: the grid of steps begins at this instant.
-    public func begin() {
-        let tick = Wakeup(executor, phase: .loop, "loop step") { [unowned self] in try here { try $0.step() }
+    // MARK: Life
+
+    /// Launches: goes on with the session that the store knows, or starts one at this instant.
+    public func begin(observers: [any LoopObserver] = []) throws {
+        launch(observers: observers)
+        if !memory.isInSession { try startSession() }
+    }
+
+    /// Launches without starting a session: devices are polled until somebody starts one.
+    public func launch(observers: [any LoopObserver] = []) {
+        self.observers = observers
+        tick = Wakeup(executor, phase: .loop, "loop step") { [unowned self] in try here { try $0.work() } }
+        pumpWork = Wakeup(executor, phase: .loop, "pump work") { [unowned self] in
+            try here { try $0.workOnPump() }
         }
-        self.tick = tick
-        tick.schedule(at: executor.now)
+        if let stored = store?.load() {
+            memory = stored
+            state.restore(stored.algorithmState)
+            if stored.request != nil { pumpWork?.schedule(at: executor.now) }
+        }
+        schedule()
     }
 
-    /// The person enters a finger-stick value; a first step may run on it where there is no reading.
-    public func enter(bloodGlucose: GlucoseConcentration) { user.bloodGlucose = bloodGlucose }
-
-    public var stepsRun: Int64 { algorithmTime }
-    public var stepsFailed: Int { failedSteps }
-
-    private func add(_ meal: MealAnnouncement) {
-        let before = user.meal?.carbohydrate ?? .zero
-        user.meal = MealAnnouncement(
-            carbohydrate: before + meal.carbohydrate, instant: user.meal?.instant ?? meal.instant)
+    /// Starts a session: timers and state are reset, the grid begins at this instant.
+    public func startSession() throws {
+        guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
+        // What the person has said is for the next step, whichever session it belongs to.
+        let user = memory.user
+        resetMemory()
+        memory.user = user
+        memory.isInSession = true
+        memory.sessionStart = executor.now
+        executor.journal.record(.loopSession, at: executor.now, 1)
+        store?.save(memory)
+        schedule()
     }
 
-    private func add(manualBolus amount: InsulinAmount) {
-        user.manualBolus = (user.manualBolus ?? .zero) + amount
+    /// Ends the session: the state is cleared and the algorithm's bytes are deleted; the log stays.
+    public func endSession() throws {
+        guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
+        resetMemory()
+        executor.journal.record(.loopSession, at: executor.now, 0)
+        store?.save(memory)
+        schedule()
     }
 
-    private func step() throws {
-        let now = executor.now
-        defer { tick?.schedule(at: now.adding(Self.stepInterval)) }
-        if !hasProgrammedBasal {
-            let rate = algorithm.basalSource == .programmed ? settings.therapy.basalRate : .zero
-            do {
-                try pump.setProgrammedBasal(rate)
-                hasProgrammedBasal = true
-            } catch PumpError.notConnected, PumpError.notReady, PumpError.commandFailed {
-                // The next step tries again.
+    private func resetMemory() {
+        let request = memory.request
+        let forcesOpenLoop = memory.forcesOpenLoop
+        memory = LoopMemory()
+        // Insulin that may be on its way belongs to the body, not to the session.
+        memory.request = request
+        memory.forcesOpenLoop = forcesOpenLoop
+        state.clear()
+        memory.algorithmState = store == nil ? [] : state.bytes
+    }
+
+    /// The app is suspended: nothing of the loop runs until `resume`.
+    public func suspend() { isSuspended = true }
+
+    public func resume() {
+        guard isSuspended else { return }
+        isSuspended = false
+        schedule()
+    }
+
+    /// The app dies: nothing of this controller runs any more. Another one is launched from the store.
+    public func kill() {
+        isSuspended = true
+        tick?.schedule(at: nil)
+        pumpWork?.schedule(at: nil)
+    }
+
+    // MARK: Work
+
+    private func schedule() {
+        guard !isSuspended else { return }
+        tick?.schedule(at: memory.isInSession ? memory.nextStep : executor.now)
+    }
+
+    private func work() throws {
+        guard !isSuspended else { return }
+        watchdog?.here(.loop) { $0.ping($1) }
+        guard memory.isInSession else {
+            // The watchdog is shown life at every grid interval, devices are read at a slower pace.
+            if lastPoll.map({ executor.now >= $0.adding(LoopTiming.idlePoll) }) ?? true {
+                lastPoll = executor.now
+                collect()
             }
+            tick?.schedule(at: executor.now.adding(LoopTiming.step))
+            return
         }
-        var input = StepInput(
-            algorithmTime: algorithmTime, now: now, therapy: settings.therapy, target: settings.target)
-        input.firstStepTime = firstStepTime
-        input.lastWorldTime = lastWorldTime
-        input.lastCgmTime = lastCgmTime
-        input.cgm = freshReading(at: now)
-        input.isOpenLoop = settings.isOpenLoop
-        input.user = user
-        // The first step needs glucose from somewhere; without, the next grid point tries again.
-        if algorithmTime == 0, input.cgm == nil, user.bloodGlucose == nil { return }
-        input.insulinPump = pumpStatus()
-        try run(input)
+        skipMissedSteps()
+        // Woken early, or by a step that has run meanwhile.
+        guard executor.now.adding(LoopTiming.earlyWindow) >= memory.nextStep else { return schedule() }
+        try step()
+        schedule()
     }
 
-    private func freshReading(at now: Instant) -> GlucoseReading? {
-        guard let reading = sensor.latestReading, reading.isReliable else { return nil }
-        if let lastCgmTime, reading.instant <= lastCgmTime { return nil }
-        guard now.nanoseconds - reading.instant.nanoseconds <= Self.freshness else { return nil }
-        return reading
-    }
-
-    private func pumpStatus() -> StepPumpStatus {
-        let status = pump.status
-        // Reading what became of a bolus clears it: only a step that may know it reads it.
-        guard status.isConnected, status.condition == .ready else { return .unavailable }
-        do {
-            let bolus = algorithmTime > 0 ? try pump.takeCompletedBolus() : nil
-            return StepPumpStatus(isAvailable: true, lastBolus: bolus)
-        } catch {
-            return .unavailable
-        }
-    }
-
-    private func run(_ input: StepInput) throws {
-        var output = StepOutput()
-        var failure = ""
-        do {
-            output = try algorithm.run(input, state: state.buffer)
-            failure = Self.nonsense(in: output) ?? ""
-            if !failure.isEmpty { output = StepOutput() }
-        } catch {
-            failure = "\(error)"
-        }
-        let hasFailed = !failure.isEmpty
-        if hasFailed { failedSteps += 1 }
-
-        var accepted = InsulinAmount.zero
-        // Where nothing can be delivered now, insulin that the person waits for is asked for again: for a meal that was
-        // eaten, or by hand. What the loop wanted for this step alone is gone.
-        let lasting = carried + (settings.isOpenLoop ? user.manualBolus ?? .zero : output.meal)
-        var wanted = settings.isOpenLoop ? lasting : carried + output.total
-        if input.insulinPump.isAvailable {
-            if settings.isOpenLoop || !hasFailed, wanted.units + 1e-9 >= pump.pulse.units {
-                do {
-                    accepted = try pump.requestBolus(wanted, id: algorithmTime)
-                } catch PumpError.uncertain {
-                    // It may have been delivered: to ask again could double it.
-                    wanted = .zero
-                    failure = "pump: no answer"
-                } catch let error as PumpError {
-                    // What is beyond the pump's limits stays so: it is dropped.
-                    if case .outOfRange = error { wanted = .zero } else { wanted = lasting }
-                    failure = "pump: \(error)"
-                }
-            }
+    /// Grid points that lie a whole step back were slept through: their numbers are spent.
+    private func skipMissedSteps() {
+        let late = executor.now.nanoseconds - memory.nextStep.nanoseconds
+        guard late >= LoopTiming.step else { return }
+        let missed = late / LoopTiming.step
+        if memory.firstStepTime == nil {
+            memory.sessionStart = memory.sessionStart.adding(missed * LoopTiming.step)
         } else {
-            wanted = lasting
-            if output.total > .zero { executor.journal.record(.deliverySkipped, at: input.now, 0) }
+            memory.algorithmTime += missed
         }
-        carried = max(.zero, wanted - accepted)
-
-        executor.journal.record(
-            .step, at: input.now, UInt64(bitPattern: algorithmTime), output.total.units.bitPattern,
-            accepted.units.bitPattern, failure.isEmpty ? 0 : 1)
-        recorder.step(
-            StepRow(
-                instant: input.now, algorithmTime: algorithmTime,
-                cgmMgdl: input.cgm?.glucose.milligramsPerDecilitre,
-                isPumpAvailable: input.insulinPump.isAvailable, basalUnits: output.basal.units,
-                correctionUnits: output.correction.units, mealUnits: output.meal.units,
-                acceptedUnits: accepted.units, failure: failure))
-
-        if let reading = input.cgm { lastCgmTime = reading.instant }
-        lastWorldTime = input.now
-        if algorithmTime == 0 { firstStepTime = input.now }
-        algorithmTime += 1
-        user = UserInputs()
+        memory.stepsSkipped += Int(missed)
+        executor.journal.record(.stepsSkipped, at: executor.now, UInt64(missed))
     }
 
-    // MARK: The person
-
-    /// The next step knows of the meal. Two meals between steps are one.
-    public nonisolated func announce(_ meal: MealAnnouncement) { here(meal) { $0.add($1) } }
-
-    /// The next step delivers it.
-    public nonisolated func request(manualBolus amount: InsulinAmount) {
-        here(amount) { $0.add(manualBolus: $1) }
+    /// What the pump owes us: completed boluses, the outcome of a request, its basal. After an error it is tried again.
+    private func workOnPump() throws {
+        guard !isSuspended else { return }
+        watchdog?.here(.pump) { $0.ping($1) }
+        collect()
+        if memory.isInSession { applyBasal() }
     }
 
-    /// What is wrong with an answer; nil where nothing is.
-    private static func nonsense(in output: StepOutput) -> String? {
-        for amount in [output.basal, output.correction, output.meal] {
-            guard amount.units.isFinite else { return "the algorithm's dose is not a number" }
-            guard amount.units >= 0 else { return "the algorithm's dose is negative" }
+    func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }
+
+    func tellObservers(succeeded: Bool) {
+        for observer in observers { observer.loopDidStep(succeeded: succeeded) }
+    }
+
+    private func noteReading() {
+        guard memory.isInSession, !isSuspended else { return }
+        watchdog?.here(.sensor) { $0.ping($1) }
+        // The step of this very instant is scheduled already.
+        let next = memory.nextStep
+        if next > executor.now, next <= executor.now.adding(LoopTiming.earlyWindow) {
+            tick?.schedule(at: executor.now)
         }
-        return nil
     }
+
+    private func notePump(_ status: PumpStatus) {
+        if status.isConnected, !isSuspended { pumpWork?.schedule(at: executor.now) }
+    }
+
+    // MARK: Devices
+
+    public nonisolated func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {
+        here { $0.noteReading() }
+    }
+
+    public nonisolated func pumpDidUpdate(status: PumpStatus) { here(status) { $0.notePump($1) } }
+
+    // MARK: Facts
+
+    public var stepsRun: Int64 { Int64(memory.stepsRun) }
+    public var stepsFailed: Int { memory.stepsFailed }
+    /// What a relaunch would go on from.
+    public var currentMemory: LoopMemory { memory }
 }
 
-/// The bytes that an algorithm remembers. Zeros before the first step.
-final class AlgorithmState: @unchecked Sendable {
-    let buffer: UnsafeMutableRawBufferPointer
-
-    init(byteCount: Int) {
-        buffer = .allocate(byteCount: byteCount, alignment: 16)
-        for index in buffer.indices { buffer[index] = 0 }
-    }
-
-    deinit { buffer.deallocate() }
+/// Why the loop refused.
+public enum LoopError: Error, Hashable, Sendable {
+    /// The watchdog found a controller frozen: sessions are neither started nor ended until it lives again.
+    case controlsDisabled
 }
 
 extension EventKind {
@@ -224,4 +228,12 @@ extension EventKind {
     public static let step = EventKind(0x300, "step")
     /// The algorithm wanted insulin, and the pump was unavailable.
     public static let deliverySkipped = EventKind(0x301, "deliverySkipped")
+    /// Words: 1 started, 0 ended.
+    public static let loopSession = EventKind(0x302, "loopSession")
+    /// Words: how many grid points.
+    public static let stepsSkipped = EventKind(0x303, "stepsSkipped")
+    /// Words: request id.
+    public static let requestUncertain = EventKind(0x304, "requestUncertain")
+    /// Words: request id, units delivered (bits).
+    public static let requestReconciled = EventKind(0x305, "requestReconciled")
 }

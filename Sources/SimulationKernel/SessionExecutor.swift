@@ -100,7 +100,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     }
 
     /// Drains ready jobs, fires the events due up to and at `limit` one by one, and leaves the clock at the last
-    /// of them, or at `limit` when `limit` is finite and there is more to come.
+    /// of them, or at `limit` when `limit` is finite.
     ///
     /// - Returns: the instant of the next event, or nil when nothing is left to happen.
     /// - Throws: `SessionStalled`, `SessionLivelock`, or the error that a root task failed with; then again at every
@@ -111,12 +111,11 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             try takeInOutside(upTo: limit)
             try run(upTo: limit)
             // What is due in the distant future is never due.
+            if limit != .distantFuture, now < limit { now = limit }
             guard let next = queue.firstInstant, next != Instant.distantFuture.nanoseconds else {
-                if limit != .distantFuture, now < limit, !unfinished.isEmpty { now = limit }
                 if unfinished.isEmpty { return nil }
                 throw SessionStalled(instant: now, unfinished: unfinished, waiters: waiterNames())
             }
-            if limit != .distantFuture, now < limit { now = limit }
             return Instant(nanoseconds: next)
         }
     }

@@ -94,6 +94,7 @@ struct RunCommand: ParsableCommand {
         _ interrupt: Interrupt, began: Double
     ) throws {
         let text = study.yaml
+        let keys = OutcomeKey.all.map(\.name)
         let identity = RunIdentity(version: Islet.version, shard: shard)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             let found = try RunIdentity(of: folder)
@@ -103,21 +104,25 @@ struct RunCommand: ParsableCommand {
                     file: folder.manifestPath, found: "shard \(found.shard)",
                     expected: "shard \(identity.shard)")
             }
+            // Read only: a refused folder stays as its manifest says, to the byte.
+            try check(StudyStore(readingAt: folder.storePath, outcomeKeys: keys), isOf: text, folder)
         }
         let store = try StudyStore(
-            path: folder.storePath, studyText: text, version: Islet.version,
-            outcomeKeys: OutcomeKey.all.map(\.name))
-        guard try store.studyText() == text else {
-            throw InputProblem(
-                file: folder.path, found: "results of another study or seed",
-                expected: "results of \(arguments.study)")
-        }
+            path: folder.storePath, studyText: text, version: Islet.version, outcomeKeys: keys)
+        try check(store, isOf: text, folder)
         try folder.writeManifest(study, identity: identity, state: "running")
         let runner = TrialRunner(study: study, subjects: subjects, shard: shard, jobs: jobs)
         let finished = try store.finishedSessions()
         let progress = ProgressLine(
             sessions: runner.sessions.count, alreadyDone: finished.count, style: .standard(quiet: quiet))
-        let isDone = try runner.run(into: store, isInterrupted: { interrupt.isRaised }, progress: progress)
+        let isDone: Bool
+        do {
+            isDone = try runner.run(into: store, isInterrupted: { interrupt.isRaised }, progress: progress)
+        } catch {
+            // The line that says why stands on its own.
+            progress.clear()
+            throw error
+        }
         progress.finish()
         guard isDone else {
             try store.close()
@@ -129,6 +134,14 @@ struct RunCommand: ParsableCommand {
             study, store: store, identity: identity, jobs: jobs,
             wallSeconds: ProgressLine.monotonicSeconds() - began)
         if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+    }
+
+    private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {
+        guard try store.studyText() == text else {
+            throw InputProblem(
+                file: folder.path, found: "results of another study or seed",
+                expected: "results of \(arguments.study)")
+        }
     }
 
     private func resumeCommand(_ out: String) -> String {

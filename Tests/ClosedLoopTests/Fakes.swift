@@ -40,6 +40,10 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     var delivered = 0.0
     var rates: [InsulinRate] = []
     private var completed: BolusStatus?
+    /// What the next request meets, beside `requestError`.
+    var answersNoMore = false
+    var losesRequest = false
+    private var outcomes: [Int64: BolusStatus] = [:]
 
     var status: PumpStatus {
         PumpStatus(condition: condition, isConnected: isConnected, reservoir: InsulinAmount(units: 100))
@@ -53,11 +57,20 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
 
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         if let requestError { throw requestError }
+        if losesRequest { throw PumpError.uncertain }
+        if let before = outcomes[id] { return before.delivered }
         let accepted = InsulinAmount(units: (amount.units / 0.05 + 1e-6).rounded(.down) * 0.05)
         requests.append((amount, id))
         delivered += accepted.units
         completed = BolusStatus(id: id, requestedAt: .start, requested: amount, delivered: accepted)
+        outcomes[id] = completed
+        if answersNoMore { throw PumpError.uncertain }
         return accepted
+    }
+
+    func outcome(ofRequest id: Int64) throws -> BolusStatus? {
+        guard isConnected else { throw PumpError.notConnected }
+        return outcomes[id]
     }
 
     func setProgrammedBasal(_ rate: InsulinRate) throws {
@@ -113,7 +126,7 @@ final class Bench {
                 therapy: therapy, target: GlucoseConcentration(milligramsPerDecilitre: 120),
                 isOpenLoop: isOpenLoop),
             sensor: reading ? PunctualSensor(executor) : sensor, pump: pump, recorder: recorder)
-        executor.start("loop") { [loop] in await loop.begin() }
+        executor.start("loop") { [loop] in try await loop.begin() }
     }
 
     deinit { try? executor.end() }

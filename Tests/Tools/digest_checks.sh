@@ -128,8 +128,10 @@ mkdir stranger && touch stranger/thesis.txt
 run small.yaml --out stranger --resume 2>said
 check "resume in a folder of something else" $? 65
 check "which keeps what is in it" "$(ls -A stranger)" thesis.txt
+before=$(cat long/* | cksum)
 run small.yaml --out long --resume 2>said
 check "resume with another study" $? 65
+check "which leaves every byte" "$(cat long/* | cksum)" "$before"
 run small.yaml --out shard1 --resume --shard 2/3 2>said
 check "resume with another shard" $? 65
 

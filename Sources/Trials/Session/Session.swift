@@ -83,9 +83,9 @@ public final class Session {
         executor.start("session") {
             await patient.expect(duration)
             await alerts.begin()
-            try await sensor.begin(observers: [alerts])
-            await pump.begin(observers: [alerts])
-            await loop.begin()
+            try await sensor.begin(observers: [alerts, loop])
+            await pump.begin(observers: [alerts, loop])
+            try await loop.begin()
         }
         executor.start("person") { try await person.live() }
     }

@@ -1,0 +1,215 @@
+// One step: input, algorithm, delivery, and what is written when.
+
+import Devices
+import Records
+import SessionTime
+import SimulationKernel
+
+extension LoopController {
+    func step() throws {
+        let now = executor.now
+        applyBasal()
+        var input = StepInput(
+            algorithmTime: memory.algorithmTime, now: now, therapy: settings.therapy, target: settings.target)
+        input.firstStepTime = memory.firstStepTime
+        input.lastWorldTime = memory.lastWorldTime
+        input.lastCgmTime = memory.lastCgmTime
+        input.temporaryTarget = memory.temporaryTarget
+        input.basalMultiplier = memory.basalMultiplier
+        input.basalMultiplierStepsLeft = memory.basalMultiplierStepsLeft
+        input.cgm = freshReading(at: now)
+        input.isOpenLoop = memory.isOpenLoop
+        input.user = memory.user
+        // The first step needs glucose from somewhere; without, the next grid point tries again.
+        if memory.firstStepTime == nil, input.cgm == nil, memory.user.bloodGlucose == nil {
+            memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
+            return
+        }
+        input.insulinPump = pumpStatus()
+        try run(input)
+    }
+
+    private func freshReading(at now: Instant) -> GlucoseReading? {
+        guard let reading = sensor.latestReading, reading.isReliable, reading.instant <= now else {
+            return nil
+        }
+        if let lastCgmTime = memory.lastCgmTime, reading.instant <= lastCgmTime { return nil }
+        guard now.nanoseconds - reading.instant.nanoseconds <= LoopTiming.freshness else { return nil }
+        return reading
+    }
+
+    private func pumpStatus() -> StepPumpStatus {
+        let status = pump.status
+        guard status.isConnected, status.condition == .ready else { return .unavailable }
+        // From the second step on, what became of the last request is read; a step that can't know it can't dose.
+        if memory.stepsRun > 0, !collect() { return .unavailable }
+        guard memory.request == nil else { return .unavailable }
+        defer { completed = nil }
+        return StepPumpStatus(isAvailable: true, lastBolus: completed)
+    }
+
+    /// Reads what the pump has completed and settles the request under way. Says whether the pump could be read; where
+    /// not, it is tried again in ten seconds.
+    @discardableResult
+    func collect() -> Bool {
+        do {
+            if let request = memory.request { try reconcile(request) }
+            if let bolus = try pump.takeCompletedBolus() { completed = bolus }
+            return true
+        } catch {
+            retryPumpWork()
+            return false
+        }
+    }
+
+    /// Settles a request whose answer never came. One that the pump never got is sent once more under its number while
+    /// its step lasts; after that its time has passed.
+    private func reconcile(_ request: LoopMemory.Request) throws {
+        if let outcome = try pump.outcome(ofRequest: request.id) {
+            settle(request, accepted: outcome.delivered)
+        } else if executor.now < request.decidedAt.adding(LoopTiming.step) {
+            _ = try send(request)
+            if memory.request != nil { throw PumpError.uncertain }
+        } else {
+            settle(request, accepted: .zero)
+        }
+    }
+
+    /// Gives the pump the basal that belongs to the mode: none of its own where the algorithm doses every step.
+    func applyBasal() {
+        let isPumps = algorithm.basalSource == .programmed || memory.isOpenLoop
+        let rate =
+            isPumps
+            ? InsulinRate(unitsPerHour: settings.therapy.basalRate.unitsPerHour * memory.basalMultiplier)
+            : .zero
+        guard rate != programmedBasal else { return }
+        do {
+            try pump.setProgrammedBasal(rate)
+            programmedBasal = rate
+        } catch {
+            retryPumpWork()
+        }
+    }
+
+    private func run(_ input: StepInput) throws {
+        var output = StepOutput()
+        var failure = ""
+        state.beginStep()
+        do {
+            output = try algorithm.run(input, state: state.buffer)
+            failure = Self.nonsense(in: output) ?? ""
+        } catch {
+            failure = "\(error)"
+        }
+        let hasFailed = !failure.isEmpty
+        if hasFailed {
+            state.undoStep()
+            output = StepOutput()
+            memory.stepsFailed += 1
+        }
+
+        // What the person waits for outlives a step that can't deliver it; what the loop wanted for this step alone
+        // does not.
+        let lasting = memory.carried + (input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal)
+        let wanted = input.isOpenLoop ? lasting : memory.carried + output.total
+        let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
+        let request =
+            mayDose && wanted.units + 1e-9 >= pump.pulse.units
+            ? LoopMemory.Request(
+                id: memory.algorithmTime, amount: wanted, lasting: lasting, decidedAt: input.now) : nil
+        if !input.insulinPump.isAvailable, output.total > .zero {
+            executor.journal.record(.deliverySkipped, at: input.now, 0)
+        }
+        // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
+        memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
+        advanceMemory(input, output, keepsUser: hasFailed, request)
+        if let store {
+            memory.algorithmState = state.bytes
+            store.append(
+                StepRecord(
+                    instant: input.now, algorithmTime: input.algorithmTime, input: input, output: output,
+                    accepted: request == nil ? .zero : nil, failure: failure),
+                memory)
+        }
+        let (accepted, trouble) = try send(request)
+        if failure.isEmpty { failure = trouble }
+
+        executor.journal.record(
+            .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
+            accepted.units.bitPattern, failure.isEmpty ? 0 : 1)
+        recorder.step(
+            StepRow(
+                instant: input.now, algorithmTime: input.algorithmTime,
+                cgmMgdl: input.cgm?.glucose.milligramsPerDecilitre,
+                isPumpAvailable: input.insulinPump.isAvailable, basalUnits: output.basal.units,
+                correctionUnits: output.correction.units, mealUnits: output.meal.units,
+                acceptedUnits: accepted.units, failure: failure))
+        tellObservers(succeeded: !hasFailed)
+    }
+
+    /// The memory after a step, before anything is sent.
+    private func advanceMemory(
+        _ input: StepInput, _ output: StepOutput, keepsUser: Bool, _ request: LoopMemory.Request?
+    ) {
+        if let reading = input.cgm { memory.lastCgmTime = reading.instant }
+        memory.lastWorldTime = input.now
+        // The grid begins at the first step's own point, not at the moment it happened to run.
+        if memory.firstStepTime == nil { memory.firstStepTime = memory.nextStep }
+        memory.algorithmTime += 1
+        memory.stepsRun += 1
+        if let request { memory.request = request }
+        if !keepsUser { memory.user = UserInputs() }
+        if memory.basalMultiplierStepsLeft > 0 {
+            memory.basalMultiplierStepsLeft -= 1
+            if memory.basalMultiplierStepsLeft == 0 { memory.basalMultiplier = 1 }
+        }
+        let wasOpen = memory.isOpenLoop
+        memory.algorithmGaveUp = output.isOpenLoop
+        if wasOpen, !memory.isOpenLoop { cancelTemporaryBasal() }
+    }
+
+    /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong.
+    private func send(_ request: LoopMemory.Request?) throws -> (InsulinAmount, String) {
+        guard let request else { return (.zero, "") }
+        do {
+            let accepted = try pump.requestBolus(request.amount, id: request.id)
+            settle(request, accepted: accepted, isDelivered: true)
+            return (accepted, "")
+        } catch PumpError.uncertain {
+            // It may be in the body: nothing else is sent until the pump has said.
+            executor.journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
+            retryPumpWork()
+            return (.zero, "pump: \(PumpError.uncertain)")
+        } catch let error as PumpError {
+            memory.request = nil
+            // What is beyond the pump's limits stays so: it is dropped.
+            if case .outOfRange = error {} else { memory.carried += request.lasting }
+            store?.settle(request.id, accepted: .zero, memory)
+            return (.zero, "pump: \(error)")
+        }
+    }
+
+    /// The outcome of a request is known.
+    private func settle(_ request: LoopMemory.Request, accepted: InsulinAmount, isDelivered: Bool = false) {
+        memory.request = nil
+        // Nothing delivered: the person's part is owed again. Delivered: what is left is part of a pulse.
+        let arrived = isDelivered || accepted > .zero
+        memory.carried += arrived ? max(.zero, request.amount - accepted) : request.lasting
+        store?.settle(request.id, accepted: accepted, memory)
+        if !isDelivered {
+            executor.journal.record(
+                .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
+                accepted.units.bitPattern)
+        }
+    }
+
+    /// What is wrong with an answer; nil where nothing is.
+    private static func nonsense(in output: StepOutput) -> String? {
+        // One comparison each: NaN fails it too.
+        let sum = output.basal.units + output.correction.units + output.meal.units
+        if output.basal.units >= 0, output.correction.units >= 0, output.meal.units >= 0, sum.isFinite {
+            return nil
+        }
+        return sum.isFinite ? "the algorithm's dose is negative" : "the algorithm's dose is not a number"
+    }
+}

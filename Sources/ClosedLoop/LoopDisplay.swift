@@ -1,0 +1,63 @@
+// The facts that an interface shows of the loop.
+
+public import Devices
+public import SessionTime
+import SimulationKernel
+
+public struct LoopDisplay: Hashable, Sendable {
+    public enum Status: Sendable {
+        case noSession
+        case openLoop
+        case closedLoop
+    }
+
+    /// Over the last 24 hours; nil where nothing is known.
+    public struct Totals: Hashable, Sendable {
+        public var insulin: InsulinAmount
+        public var lowest: GlucoseConcentration?
+        public var highest: GlucoseConcentration?
+        public var mean: GlucoseConcentration?
+    }
+
+    public var status: Status
+    public var glucose: GlucoseReading?
+    /// The reading is older than 310 s, or there is none.
+    public var isGlucoseStale: Bool
+    public var isPumpAvailable: Bool
+    public var lastStep: Instant?
+    public var nextStep: Instant?
+    public var basalMultiplierStepsLeft: Int
+    /// Session controls are disabled: a controller is frozen.
+    public var areControlsDisabled: Bool
+    /// nil without a store.
+    public var totals: Totals?
+}
+
+extension LoopController {
+    public func display() -> LoopDisplay {
+        let now = executor.now
+        let reading = sensor.latestReading
+        let status = pump.status
+        return LoopDisplay(
+            status: !memory.isInSession ? .noSession : memory.isOpenLoop ? .openLoop : .closedLoop,
+            glucose: reading,
+            isGlucoseStale: reading.map {
+                now.nanoseconds - $0.instant.nanoseconds > LoopTiming.staleOnDisplay
+            } ?? true,
+            isPumpAvailable: status.isConnected && status.condition == .ready && memory.request == nil,
+            lastStep: memory.lastWorldTime, nextStep: memory.isInSession ? memory.nextStep : nil,
+            basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
+            areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
+            totals: store.map { Self.totals($0.steps(since: now.adding(-Span.day))) })
+    }
+
+    private static func totals(_ steps: [StepRecord]) -> LoopDisplay.Totals {
+        let glucose = steps.compactMap { $0.input.cgm?.glucose }
+        let sum = glucose.reduce(0) { $0 + $1.milligramsPerDecilitre }
+        return LoopDisplay.Totals(
+            insulin: steps.reduce(.zero) { $0 + ($1.accepted ?? .zero) }, lowest: glucose.min(),
+            highest: glucose.max(),
+            mean: glucose.isEmpty
+                ? nil : GlucoseConcentration(milligramsPerDecilitre: sum / Double(glucose.count)))
+    }
+}

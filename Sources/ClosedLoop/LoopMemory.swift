@@ -1,0 +1,102 @@
+// Everything that a loop must know after a relaunch.
+//
+// Guarantees: plain values; a loop rebuilt from its memory goes on as the one that wrote it would have, up to what the
+// dead time explains.
+
+public import Devices
+public import SessionTime
+
+public struct LoopMemory: Hashable, Sendable {
+    /// A bolus request from the moment it was decided until its outcome is known.
+    public struct Request: Hashable, Sendable {
+        /// The algorithm time of its step.
+        public var id: Int64
+        public var amount: InsulinAmount
+        /// The part that the person waits for: it is asked for again if the pump never got the request.
+        public var lasting: InsulinAmount
+        public var decidedAt: Instant
+    }
+
+    public var isInSession = false
+    /// Where the grid begins until the first step has run.
+    public var sessionStart = Instant.start
+    public var firstStepTime: Instant?
+    /// The number of the next step; grid points that were slept through are numbers too.
+    public var algorithmTime: Int64 = 0
+    public var lastWorldTime: Instant?
+    public var lastCgmTime: Instant?
+    public var temporaryTarget: GlucoseConcentration?
+    public var basalMultiplier = 1.0
+    public var basalMultiplierStepsLeft = 0
+    /// The person forces open loop.
+    public var forcesOpenLoop = false
+    /// The last step's algorithm gave up control.
+    public var algorithmGaveUp = false
+    public var user = UserInputs()
+    /// Insulin asked for and not yet requested: parts of a pulse, and what an absent pump is owed.
+    public var carried = InsulinAmount.zero
+    public var request: Request?
+    public var stepsRun = 0
+    public var stepsFailed = 0
+    public var stepsSkipped = 0
+    /// The algorithm's own bytes after its last good step.
+    public var algorithmState: [UInt8] = []
+
+    public init() {}
+
+    public var isOpenLoop: Bool { forcesOpenLoop || algorithmGaveUp }
+
+    /// The grid point of the next step.
+    public var nextStep: Instant {
+        (firstStepTime ?? sessionStart).adding(algorithmTime * LoopTiming.step)
+    }
+}
+
+/// One step as the log keeps it.
+public struct StepRecord: Hashable, Sendable {
+    public var instant: Instant
+    public var algorithmTime: Int64
+    public var input: StepInput
+    public var output: StepOutput
+    /// What the pump accepted; nil while that is not known.
+    public var accepted: InsulinAmount?
+    /// Empty for a step that went well.
+    public var failure: String
+}
+
+/// Keeps a loop's memory and its step log. Each call is one transaction: after a crash all of it is there, or nothing.
+public protocol LoopStore: AnyObject, Sendable {
+    func load() -> LoopMemory?
+    func save(_ memory: LoopMemory)
+    /// A step: its record and the memory after it, together.
+    func append(_ step: StepRecord, _ memory: LoopMemory)
+    /// The outcome of a step's request, and the memory that knows of it, together.
+    func settle(_ algorithmTime: Int64, accepted: InsulinAmount, _ memory: LoopMemory)
+    /// Steps since `instant`, oldest first.
+    func steps(since instant: Instant) -> [StepRecord]
+}
+
+/// A store in memory: it survives the actors of a session, not the process.
+public final class MemoryLoopStore: LoopStore, @unchecked Sendable {
+    public private(set) var memory: LoopMemory?
+    public private(set) var log: [StepRecord] = []
+
+    public init() {}
+
+    public func load() -> LoopMemory? { memory }
+    public func save(_ memory: LoopMemory) { self.memory = memory }
+
+    public func append(_ step: StepRecord, _ memory: LoopMemory) {
+        log.append(step)
+        self.memory = memory
+    }
+
+    public func settle(_ algorithmTime: Int64, accepted: InsulinAmount, _ memory: LoopMemory) {
+        if let index = log.lastIndex(where: { $0.algorithmTime == algorithmTime }) {
+            log[index].accepted = accepted
+        }
+        self.memory = memory
+    }
+
+    public func steps(since instant: Instant) -> [StepRecord] { log.filter { $0.instant >= instant } }
+}

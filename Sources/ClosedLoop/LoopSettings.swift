@@ -1,0 +1,38 @@
+// What a loop is set to, and its times.
+
+public import Devices
+import SessionTime
+
+/// What a session's loop is set to.
+public struct LoopSettings: Sendable {
+    public var therapy: TherapySettings
+    /// The nominal target; a temporary one may stand in for it.
+    public var target: GlucoseConcentration
+    /// The loop records what the algorithm suggests, and delivers only the programmed basal and what the person asks
+    /// for.
+    public var isOpenLoop: Bool
+
+    public init(therapy: TherapySettings, target: GlucoseConcentration, isOpenLoop: Bool = false) {
+        self.therapy = therapy
+        self.target = target
+        self.isOpenLoop = isOpenLoop
+    }
+}
+
+/// The loop's times, in nanoseconds.
+public enum LoopTiming {
+    /// From one grid point to the next.
+    public static let step = 5 * Span.minute
+    /// A step may begin this long before its grid point, when a device has news.
+    public static let earlyWindow = 27 * Span.second
+    /// How often devices are read while no session is in progress.
+    public static let idlePoll = 15 * Span.minute
+    /// After a device error its work is due again this much later.
+    public static let retry = 10 * Span.second
+    /// A reading older than this serves no step.
+    public static let freshness = 15 * Span.minute
+    /// A reading older than this is shown as stale.
+    public static let staleOnDisplay = 310 * Span.second
+    /// Without a sign of life for this long, a controller counts as frozen.
+    public static let watchdog = 10 * Span.minute
+}

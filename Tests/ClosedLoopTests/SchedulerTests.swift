@@ -1,0 +1,326 @@
+// When the loop works: its grid, its early window, what it does about lateness, errors and silence.
+
+import ClosedLoop
+import Devices
+import Records
+import SessionTime
+import SimulationKernel
+import Testing
+
+private let seconds = Span.second
+
+private func therapy() -> TherapySettings {
+    TherapySettings(
+        bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1.2), carbohydrateRatioGramsPerUnit: 10,
+        correctionFactorMgdlPerUnit: 40, totalDailyInsulin: InsulinAmount(units: 45))
+}
+
+/// A loop with a store, a watchdog and a second life.
+private final class Lab {
+    let executor = SessionExecutor()
+    let sensor: FakeSensor = FakeSensor()
+    let pump = FakePump()
+    let store = MemoryLoopStore()
+    let recorder = SessionRecorder(level: .full)
+    let watchdog: Watchdog
+    var loop: LoopController
+    let algorithm: FakeAlgorithm
+
+    init(
+        basalSource: BasalSource = .algorithm, begins: Bool = true,
+        answer: @escaping (StepInput) throws -> StepOutput = { _ in
+            StepOutput(basal: InsulinAmount(units: 0.1))
+        }
+    ) throws {
+        algorithm = FakeAlgorithm(basalSource: basalSource, answer: answer)
+        watchdog = Watchdog(executor: executor)
+        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store, watchdog)
+        executor.start("lab") { [loop, watchdog] in
+            await watchdog.begin()
+            if begins { try await loop.begin() } else { await loop.launch() }
+        }
+    }
+
+    deinit { try? executor.end() }
+
+    private static func makeLoop(
+        _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ sensor: FakeSensor, _ pump: FakePump,
+        _ recorder: SessionRecorder, _ store: MemoryLoopStore, _ watchdog: Watchdog
+    ) -> LoopController {
+        LoopController(
+            executor: executor, algorithm: algorithm,
+            settings: LoopSettings(
+                therapy: therapy(), target: GlucoseConcentration(milligramsPerDecilitre: 120)),
+            sensor: sensor, pump: pump, recorder: recorder, store: store, watchdog: watchdog)
+    }
+
+    /// Advances in steps of a minute, with a fresh reading every five minutes from 0 on, `offset` after the grid.
+    func live(untilMinute end: Int64, offset: Int64 = 0) throws {
+        while executor.now < .minutes(end) {
+            let next = executor.now.nanoseconds / Span.minute + 1
+            try executor.advance(to: .minutes(next))
+            if next % 5 == 4 { try read(at: Instant.minutes(next + 1).adding(offset)) }
+        }
+    }
+
+    /// A reading arrives at `instant`.
+    func read(at instant: Instant) throws {
+        try executor.advance(to: instant.adding(-1))
+        executor.inspect {
+            sensor.latestReading = GlucoseReading(
+                instant: instant, glucose: GlucoseConcentration(milligramsPerDecilitre: 120))
+        }
+        // It becomes visible at its own instant: the observer is told there.
+        try executor.advance(to: instant)
+        executor.inspect { loop.sensorDidUpdate(reading: sensor.latestReading, state: .ok) }
+        try executor.advance(to: instant)
+    }
+
+    func relaunch() {
+        executor.inspect { loop.here { $0.kill() } }
+        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store, watchdog)
+        executor.inspect { loop.here { $0.launch() } }
+    }
+
+    var minutes: [Double] { recorder.steps.map(\.instant.minutes) }
+    var numbers: [Int64] { recorder.steps.map(\.algorithmTime) }
+}
+
+@Suite("The scheduler")
+struct SchedulerTests {
+    @Test("runs steps on a grid of five minutes from the first step")
+    func grid() throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(21))
+        #expect(lab.minutes == [0, 5, 10, 15, 20])
+        #expect(lab.numbers == [0, 1, 2, 3, 4])
+    }
+
+    @Test(
+        "lets a step begin up to 27 seconds early when a reading arrives, and not earlier",
+        arguments: [26, 27, 28])
+    func earlyWindow(early: Int64) throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(1))
+        try lab.read(at: Instant.minutes(5).adding(-early * seconds))
+        let ran = lab.recorder.steps.count == 2
+        #expect(ran == (early <= 27))
+        try lab.executor.advance(to: .minutes(11))
+        // The grid stays where it was: one step a point.
+        #expect(lab.numbers == [0, 1, 2])
+        #expect(lab.recorder.steps.last?.instant == .minutes(10))
+    }
+
+    @Test("skips the grid points that a suspended app slept through, counts them, and runs one step a point")
+    func lateSteps() throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(6))
+        lab.executor.inspect { lab.loop.here { $0.suspend() } }
+        try lab.executor.advance(to: .minutes(22))
+        lab.executor.inspect { lab.loop.here { $0.resume() } }
+        try lab.executor.advance(to: .minutes(31))
+        // 10 and 15 are gone; the step of 20 runs late, at 22; then the grid goes on.
+        #expect(lab.minutes == [0, 5, 22, 25, 30])
+        #expect(lab.numbers == [0, 1, 4, 5, 6])
+        #expect(lab.executor.inspect { lab.loop.here { $0.currentMemory.stepsSkipped } } == 2)
+    }
+
+    @Test("tries a pump that failed again ten seconds later")
+    func retry() throws {
+        let lab = try Lab(basalSource: .programmed)
+        lab.pump.isConnected = false
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: Instant(nanoseconds: 5 * seconds))
+        #expect(lab.pump.rates.isEmpty)
+        lab.pump.isConnected = true
+        try lab.executor.advance(to: Instant(nanoseconds: 11 * seconds))
+        #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2])
+    }
+
+    @Test("works on the pump at once when its connection comes back")
+    func wake() throws {
+        let lab = try Lab(basalSource: .programmed)
+        lab.pump.isConnected = false
+        try lab.executor.advance(to: Instant(nanoseconds: 12 * seconds))
+        lab.pump.isConnected = true
+        lab.executor.inspect { lab.loop.pumpDidUpdate(status: lab.pump.status) }
+        try lab.executor.advance(to: Instant(nanoseconds: 12 * seconds + 1))
+        #expect(lab.pump.rates.count == 1)
+    }
+
+    @Test("polls devices every 15 minutes without a session, steps nothing, and keeps the watchdog calm")
+    func idle() throws {
+        let lab = try Lab(begins: false)
+        try lab.executor.advance(to: .minutes(120))
+        #expect(lab.recorder.steps.isEmpty)
+        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } } == false)
+    }
+
+    @Test("is found frozen ten minutes after its last sign of life, and session controls come back with it")
+    func frozen() throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(6))
+        lab.executor.inspect { lab.loop.here { $0.suspend() } }
+        try lab.executor.advance(to: Instant.minutes(15).adding(-1))
+        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } } == false)
+        try lab.executor.advance(to: .minutes(15))
+        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } })
+        #expect(throws: LoopError.controlsDisabled) {
+            try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+        }
+        lab.executor.inspect { lab.loop.here { $0.resume() } }
+        try lab.executor.advance(to: .minutes(16))
+        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } } == false)
+        try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+    }
+
+    @Test("starts afresh with a new session, and keeps the log when one ends")
+    func sessions() throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(11))
+        try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+        try lab.executor.advance(to: .minutes(18))
+        #expect(lab.store.log.count == 3)
+        #expect(lab.store.memory?.isInSession == false)
+        #expect(lab.store.memory?.algorithmState.allSatisfy { $0 == 0 } == true)
+        try lab.executor.inspect { try lab.loop.here { try $0.startSession() } }
+        lab.sensor.latestReading = reading(at: 18)
+        try lab.executor.advance(to: .minutes(24))
+        // The grid of the new session begins where it was started, and counts from zero.
+        #expect(Array(lab.minutes.suffix(2)) == [18, 23])
+        #expect(Array(lab.numbers.suffix(2)) == [0, 1])
+        #expect(lab.algorithm.states.suffix(2) == [0, 1])
+    }
+}
+
+@Suite("Delivery")
+struct DeliveryTests {
+    @Test("counts an unanswered request as delivered and sends nothing until the pump says what became of it")
+    func uncertainDelivered() throws {
+        let lab = try Lab { _ in StepOutput(basal: InsulinAmount(units: 1)) }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.answersNoMore = true
+        try lab.executor.advance(to: Instant(nanoseconds: 1))
+        #expect(lab.pump.delivered == 1)
+        // Gone right after: it can't be asked.
+        lab.pump.isConnected = false
+        try lab.live(untilMinute: 12)
+        #expect(lab.pump.requests.count == 1)
+        #expect(lab.algorithm.inputs.dropFirst().allSatisfy { !$0.insulinPump.isAvailable })
+        lab.pump.isConnected = true
+        lab.pump.answersNoMore = false
+        try lab.live(untilMinute: 16)
+        // Known to be delivered: not asked for again; the next step doses as usual.
+        #expect(lab.pump.requests.map(\.id) == [0, 3])
+        #expect(lab.pump.delivered == 2)
+        #expect(lab.store.log[0].accepted == InsulinAmount(units: 1))
+    }
+
+    @Test("sends a request that never arrived once more under its number while its step lasts")
+    func uncertainLost() throws {
+        let lab = try Lab { input in
+            StepOutput(
+                basal: InsulinAmount(units: 1), meal: InsulinAmount(units: input.algorithmTime == 0 ? 5 : 0))
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.losesRequest = true
+        try lab.executor.advance(to: Instant(nanoseconds: 1))
+        lab.pump.losesRequest = false
+        try lab.live(untilMinute: 6)
+        // Ten seconds later the pump says that it never got it.
+        #expect(lab.pump.requests.map(\.id) == [0, 1])
+        #expect(lab.pump.requests.map(\.amount.units) == [6, 1])
+        #expect(lab.store.log[0].accepted == InsulinAmount(units: 6))
+    }
+
+    @Test(
+        "asks again for the person's insulin, and only for that, once the step of a lost request has passed")
+    func uncertainLostForLong() throws {
+        let lab = try Lab { input in
+            StepOutput(
+                basal: InsulinAmount(units: 1), meal: InsulinAmount(units: input.algorithmTime == 0 ? 5 : 0))
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.losesRequest = true
+        try lab.executor.advance(to: Instant(nanoseconds: 1))
+        lab.pump.isConnected = false
+        try lab.live(untilMinute: 7)
+        lab.pump.losesRequest = false
+        lab.pump.isConnected = true
+        try lab.live(untilMinute: 11)
+        #expect(lab.pump.requests.map(\.id) == [2])
+        // What was wanted for step 0 alone is gone; the meal is not.
+        #expect(lab.pump.requests[0].amount == InsulinAmount(units: 6))
+        #expect(lab.store.log[0].accepted == .zero)
+    }
+
+    @Test(
+        "gives the pump its programmed basal in open loop, and takes it back with the temporary one in closed loop"
+    )
+    func openLoop() throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(1))
+        lab.executor.inspect {
+            lab.loop.here { $0.setOpenLoop(true) }
+            lab.loop.here { $0.setTemporaryBasal(multiplier: 0.5, steps: 20) }
+        }
+        let delivered = lab.pump.delivered
+        try lab.live(untilMinute: 11)
+        #expect(lab.pump.rates.map(\.unitsPerHour) == [0, 1.2, 0.6])
+        #expect(lab.pump.delivered == delivered)
+        lab.executor.inspect { lab.loop.here { $0.setOpenLoop(false) } }
+        #expect(lab.pump.rates.last == .zero)
+        #expect(lab.executor.inspect { lab.loop.here { $0.currentMemory.basalMultiplierStepsLeft } } == 0)
+    }
+
+    @Test("counts a temporary basal down step by step and ends it")
+    func temporaryBasal() throws {
+        let lab = try Lab(basalSource: .programmed) { _ in StepOutput() }
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(1))
+        lab.executor.inspect { lab.loop.here { $0.setTemporaryBasal(multiplier: 2, steps: 3) } }
+        try lab.live(untilMinute: 26)
+        #expect(lab.algorithm.inputs.map(\.basalMultiplierStepsLeft) == [0, 3, 2, 1, 0, 0])
+        #expect(lab.algorithm.inputs.map(\.basalMultiplier) == [1, 2, 2, 2, 1, 1])
+        #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 2.4, 1.2])
+    }
+
+    @Test("keeps a failed step's inputs and state for the next one")
+    func failedStep() throws {
+        let lab = try Lab { input in
+            if input.algorithmTime == 1 { throw AlgorithmTrouble() }
+            return StepOutput(meal: InsulinAmount(units: (input.user.meal?.carbohydrate.grams ?? 0) / 10))
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(1))
+        lab.executor.inspect {
+            lab.loop.announce(MealAnnouncement(carbohydrate: Carbohydrate(grams: 40), instant: .minutes(1)))
+        }
+        try lab.live(untilMinute: 11)
+        #expect(lab.recorder.steps[1].failure.isEmpty == false)
+        #expect(lab.pump.requests.map(\.amount.units) == [4])
+        #expect(lab.algorithm.states == [0, 1, 1])
+    }
+
+    @Test("shows what an interface needs")
+    func display() throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: Instant(nanoseconds: 310 * seconds))
+        var display = lab.executor.inspect { lab.loop.here { $0.display() } }
+        #expect(display.status == .closedLoop)
+        #expect(!display.isGlucoseStale)
+        #expect(display.isPumpAvailable)
+        #expect(abs((display.totals?.insulin.units ?? 0) - 0.2) < 1e-12)
+        #expect(display.totals?.mean == GlucoseConcentration(milligramsPerDecilitre: 120))
+        try lab.executor.advance(to: Instant(nanoseconds: 310 * seconds + 1))
+        display = lab.executor.inspect { lab.loop.here { $0.display() } }
+        #expect(display.isGlucoseStale)
+    }
+}
