@@ -4,8 +4,8 @@ import Testing
 
 @testable import SimulatedDevices
 
-/// 21 CFR 862.1355 on the G6 error model: paired readings of many sensors over their ten days, on glucose that goes up
-/// and down as people's does.
+/// 21 CFR 862.1355 on the G6 error model: paired readings of many sensors on six clinic days of their ten, on which
+/// glucose is led down and up, as in the trials that the rule asks for.
 ///
 /// Each bound is on the lower one-sided 95 % confidence limit of a share (the upper one for the counts of J and K), with
 /// sensors as the clusters. Ranges are those of the reading, as the rule has it.
@@ -38,17 +38,26 @@ import Testing
         var rateErrors: [String: Double] = [:]
     }
 
-    /// Interstitial glucose, mg/dL, of one wearer at a sample: meals, nights and drifts as sums of waves of periods that
-    /// don't fit each other, on a log scale, so that lows are as frequent as highs are high.
-    static func truth(_ sample: Int, phase: [Double], level: Double) -> Double {
-        let minutes = Double(sample) * 5
-        let periods = [1440.0, 487, 263, 151]
-        let sizes = [0.16, 0.26, 0.20, 0.12]
-        var log = level
-        for index in periods.indices {
-            log += sizes[index] * sin(2 * .pi * (minutes / periods[index] + phase[index]))
+    /// The days of wear on which a wearer is in the clinic, as in the pivotal trials: beginning, middle and end.
+    static let clinicDays = [0, 1, 3, 4, 6, 9]
+    static let clinicSamples = 96
+
+    /// Interstitial glucose, mg/dL, every five minutes of eight hours in which the clinic leads it down and up.
+    static func clinic(_ random: inout RandomStream) -> [Double] {
+        let low = Double.random(in: 45...68, using: &random)
+        let high = Double.random(in: 220...340, using: &random)
+        let between = Double.random(in: 100...160, using: &random)
+        let levels =
+            Bool.random(using: &random)
+            ? [between, low, low, between, high, high, between]
+            : [between, high, high, between, low, low, between]
+        return (0..<clinicSamples).map { sample in
+            let place = Double(sample) / Double(clinicSamples) * 6
+            let leg = Int(place)
+            // Smooth from level to level, 80 min each.
+            let part = (1 - cos(.pi * (place - Double(leg)))) / 2
+            return levels[leg] + (levels[leg + 1] - levels[leg]) * part
         }
-        return min(max(exp(log), 40), 400)
     }
 
     static func measure(sensors: Int) throws -> Result {
@@ -58,33 +67,32 @@ import Testing
         var result = Result()
         for subject in 0..<UInt64(sensors) {
             let streams = RandomStreams(seed: 17, subject: subject)
-            var draws = streams.stream("wearer")
-            let phase = (0..<4).map { _ in Double.random(in: 0..<1, using: &draws) }
-            let level = log(Double.random(in: 105...165, using: &draws))
+            var random = streams.stream("clinic")
             var sensor = try Vettoretti2019(streams: streams, index: 0)
             var hit = controls.map { _ in 0.0 }
             var pair = controls.map { _ in 0.0 }
             var (down, up) = ((0.0, 0.0), (0.0, 0.0))
-            var last: (cgm: Double, truth: Double)?
-            for sample in 0..<2880 {
-                let truth = Self.truth(sample, phase: phase, level: level)
-                let raw = sensor.sample(
-                    interstitial: truth, daysSinceInsertion: Double(sample) / 288)
-                let cgm = min(max(raw, 40), 400)
-                // Every quarter of an hour is paired, as in the trials; readings at the range's ends are not.
-                if sample % 3 == 0, raw > 40, raw < 400 {
-                    for (index, control) in controls.enumerated() where control.range.contains(cgm) {
+            for day in 0..<10 {
+                let truths = clinicDays.contains(day) ? clinic(&random) : []
+                var last: (cgm: Double, truth: Double)?
+                for sample in 0..<288 {
+                    let truth = sample < truths.count ? truths[sample] : 120
+                    let raw = sensor.sample(
+                        interstitial: truth, daysSinceInsertion: Double(day) + Double(sample) / 288)
+                    // A pair every quarter of an hour; readings at the range's ends are none.
+                    guard sample < truths.count, sample % 3 == 0, raw > 40, raw < 400 else { continue }
+                    for (index, control) in controls.enumerated() where control.range.contains(raw) {
                         pair[index] += 1
-                        if control.within(cgm, truth) { hit[index] += 1 }
+                        if control.within(raw, truth) { hit[index] += 1 }
                     }
-                    if cgm > 180 && truth < 70 || cgm < 70 && truth > 180 { result.contradictions += 1 }
+                    if raw > 180 && truth < 70 || raw < 70 && truth > 180 { result.contradictions += 1 }
                     if let last {
-                        let (rate, trueRate) = ((cgm - last.cgm) / 15, (truth - last.truth) / 15)
+                        let (rate, trueRate) = ((raw - last.cgm) / 15, (truth - last.truth) / 15)
                         if trueRate < -2 { down = (down.0 + (rate > 1 ? 1 : 0), down.1 + 1) }
                         if trueRate > 2 { up = (up.0 + (rate < -1 ? 1 : 0), up.1 + 1) }
                     }
+                    last = (raw, truth)
                 }
-                if sample % 3 == 0 { last = (cgm, truth) }
             }
             for index in controls.indices {
                 hits[index].append(hit[index])

@@ -60,6 +60,7 @@ extension SimulatedPump {
         retractPodAlerts()
         schedule(\.lifecycle, "pod life", at: nil) { _ in }
         schedule(\.reservoir, "reservoir", at: nil) { _ in }
+        schedule(\.empty, "reservoir empty", at: nil) { _ in }
 
         pod.state = .priming
         let prime = device.pulses(in: device.primeAmount) + device.pulses(in: device.cannulaAmount)
@@ -175,6 +176,7 @@ extension SimulatedPump {
         executor.journal.record(.podStopped, at: executor.now, end.rawValue)
         schedule(\.lifecycle, "pod life", at: nil) { _ in }
         schedule(\.reservoir, "reservoir", at: nil) { _ in }
+        schedule(\.empty, "reservoir empty", at: nil) { _ in }
         issue(end == .broken ? .fault : .alarm)
         tellStatus()
         var reaction = habits.reaction
@@ -208,7 +210,10 @@ extension SimulatedPump {
             lookBelow = Self.lookEvery
             tellStatus()
         }
-        if reservoirPulses <= 0, !habits.isSeamless { return runDry() }
+        if reservoirPulses <= 0, !habits.isSeamless {
+            if wakeups.empty?.instant == nil { runDry() }
+            return
+        }
         let threshold = alerts.isOpen(.lowReservoir) ? 0 : lowPulses
         guard flow > .zero, reservoirPulses > threshold else { return }
         let pulses = Double(min(reservoirPulses - threshold, Self.lookEvery)) - leftOver
@@ -225,7 +230,7 @@ extension SimulatedPump {
             reservoirPulses = 0
         }
         let ends = isBolusing ? bolus?.endsAt ?? executor.now : executor.now
-        schedule(\.reservoir, "reservoir", at: ends) { try $0.stopEmpty() }
+        schedule(\.empty, "reservoir empty", at: ends) { try $0.stopEmpty() }
     }
 
     private func stopEmpty() throws {

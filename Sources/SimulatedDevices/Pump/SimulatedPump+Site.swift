@@ -34,11 +34,8 @@ struct Site {
     var failure: Failure?
     /// The share that gets through.
     var share = 1.0
-    /// Part of a pulse that has leaked and is not counted yet.
-    var leak = 0.0
-
     /// Whole pulses out of `pulses` that leak away.
-    mutating func leaking(_ pulses: Int64) -> Int64 {
+    func leaking(_ pulses: Int64, _ leak: inout Double) -> Int64 {
         guard share < 1 else { return 0 }
         leak += Double(pulses) * (1 - share)
         let whole = min(pulses, Int64(leak + 1e-9))
@@ -55,7 +52,7 @@ extension SimulatedPump {
             bolus?.held = pulses
             return watchOcclusion()
         }
-        let leaked = site.leaking(pulses)
+        let leaked = site.leaking(pulses, &leak.bolus)
         account.lost += leaked
         account.delivered += pulses - leaked
         if pulses > leaked { try body.receive(device.amount(pulses - leaked), over: length) }
@@ -70,7 +67,7 @@ extension SimulatedPump {
             account.basalHeld += pulses
             return 0
         }
-        let leaked = site.leaking(pulses)
+        let leaked = site.leaking(pulses, &leak.basal)
         account.basalLost += leaked
         account.basal += pulses - leaked
         return pulses - leaked
@@ -235,6 +232,6 @@ extension SimulatedPump {
         account.basalHeld = 0
         if site.failure != nil { log.end(.siteFailure, at: executor.now) }
         schedule(\.siteRamp, "site failure", at: nil) { _ in }
-        site = Site(leak: site.leak)
+        site = Site()
     }
 }

@@ -60,6 +60,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
 
     // Site, link, faults, alerts
     var site = Site()
+    /// Parts of a pulse that have leaked and are not counted yet.
+    var leak = (bolus: 0.0, basal: 0.0)
     var link = Link()
     var chance: PumpChance?
     let log: FaultLog
@@ -187,6 +189,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
 struct Wakeups {
     var lifecycle: Wakeup?
     var reservoir: Wakeup?
+    var empty: Wakeup?
     var podChange: Wakeup?
     var primed: Wakeup?
     var segment: Wakeup?
@@ -202,7 +205,7 @@ struct Wakeups {
 }
 
 extension SimulatedPump {
-    /// Moves the moment in `slot` to `instant`, or withdraws it; `handler` is taken the first time.
+    /// Moves the moment in `slot` to `instant`, or withdraws it. A slot has one handler for good: that of the first time.
     func schedule(
         _ slot: WritableKeyPath<Wakeups, Wakeup?>, _ name: StaticString, at instant: Instant?,
         _ handler: @escaping @Sendable (isolated SimulatedPump) throws -> Void
