@@ -19,7 +19,7 @@ struct RowWriter {
             db,
             sql: """
                 INSERT INTO sessions (session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, \
-                events, \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
+                events, checkpoints, \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
                 """)
         try session.insert {
             $0.bind(record.session)
@@ -31,6 +31,7 @@ struct RowWriter {
             $0.bind(Double(record.endedAt.nanoseconds) / Double(Span.day))
             $0.bind(record.digest)
             $0.bind(record.events)
+            $0.bind(record.checkpoints)
             for outcome in record.outcomes { $0.bind(outcome) }
         }
         let rows = record.recorder

@@ -30,6 +30,7 @@ enum Schema {
                     lived_days REAL NOT NULL,
                     digest TEXT NOT NULL,
                     events INTEGER NOT NULL,
+                    checkpoints TEXT NOT NULL,
                     \(outcomes)
                 )
                 """)

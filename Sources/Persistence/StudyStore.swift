@@ -133,6 +133,16 @@ public final class StudyStore: ResultStore {
         }
     }
 
+    /// The stored digests on the way of a session, as `SessionRecord.checkpoints` has them.
+    public func checkpointText(ofSession session: Int) throws -> String {
+        try Self.translating(path) {
+            try queue.read { db in
+                try String.fetchOne(
+                    db, sql: "SELECT checkpoints FROM sessions WHERE session = ?", arguments: [session]) ?? ""
+            }
+        }
+    }
+
     public func absorb(storeAt other: String) throws {
         let source = try StudyStore(readingAt: other, outcomeKeys: outcomeKeys)
         guard try source.studyText() == studyText() else {

@@ -31,13 +31,16 @@ public struct SessionRecord: Sendable {
     /// 32 hexadecimal digits.
     public var digest: String
     public var events: Int
+    /// The digest on the way: canonical text, for bisecting. Empty where a session is short.
+    public var checkpoints: String
     /// One value a key of the study's outcome keys; nil where a metric is undefined.
     public var outcomes: [Double?]
     public var recorder: SessionRecorder
 
     public init(
         session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
-        endedAt: Instant, digest: String, events: Int, outcomes: [Double?], recorder: SessionRecorder
+        endedAt: Instant, digest: String, events: Int, checkpoints: String = "", outcomes: [Double?],
+        recorder: SessionRecorder
     ) {
         self.session = session
         self.subjectIndex = subjectIndex
@@ -48,6 +51,7 @@ public struct SessionRecord: Sendable {
         self.endedAt = endedAt
         self.digest = digest
         self.events = events
+        self.checkpoints = checkpoints
         self.outcomes = outcomes
         self.recorder = recorder
     }

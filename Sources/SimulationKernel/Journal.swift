@@ -60,6 +60,22 @@ public final class Journal {
     public struct Checkpoint: Hashable, Sendable, Codable {
         public var count: Int
         public var digest: Digest128
+
+        /// `count:digest` words, separated by spaces.
+        public static func text(_ checkpoints: [Checkpoint]) -> String {
+            checkpoints.map { "\($0.count):\($0.digest)" }.joined(separator: " ")
+        }
+
+        /// Reads what `text` wrote; words that are not a checkpoint are left out.
+        public static func list(_ text: String) -> [Checkpoint] {
+            text.split(separator: " ").compactMap { (word: Substring) -> Checkpoint? in
+                let parts: [Substring] = word.split(separator: ":")
+                guard parts.count == 2, let count = Int(parts[0]), let digest = Digest128(parts[1]) else {
+                    return nil
+                }
+                return Checkpoint(count: count, digest: digest)
+            }
+        }
     }
 
     public static let checkpointInterval = 1024
@@ -156,6 +172,14 @@ public struct Digest128: Hashable, Sendable, Codable, CustomStringConvertible {
     public private(set) var b: UInt64 = 0x1319_8a2e_0370_7344
 
     public init() {}
+
+    /// Reads 32 hexadecimal digits.
+    public init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 32, let a = UInt64(text.prefix(16), radix: 16),
+            let b = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        (self.a, self.b) = (a, b)
+    }
 
     @inlinable @inline(__always)
     public mutating func absorb(_ word: UInt64) { _absorb(word) }

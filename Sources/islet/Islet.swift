@@ -30,7 +30,8 @@ struct Islet: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, MergeCommand.self, TraceCommand.self, MetricsCommand.self, ModelsCommand.self,
+            RunCommand.self, MergeCommand.self, ReplayCommand.self, TraceCommand.self, MetricsCommand.self,
+            ModelsCommand.self,
             CohortCommand.self, StudyCommand.self,
         ])
 

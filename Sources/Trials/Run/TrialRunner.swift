@@ -68,7 +68,7 @@ public struct TrialRunner: Sendable {
             session: session, subjectIndex: subjectIndex, subject: subject.name, armIndex: armIndex,
             arm: arm.name,
             end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
-            events: outcome.events,
+            events: outcome.events, checkpoints: Journal.Checkpoint.text(outcome.checkpoints),
             outcomes: outcome.outcomes, recorder: live.recorder)
     }
 

@@ -151,7 +151,8 @@ public final class Session {
         outcomes += episodes.map { perDay(Double($0.count)) }
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
-            digest: executor.journal.digest, events: executor.eventsFired, jobs: executor.jobsRun,
+            digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,
+            events: executor.eventsFired, jobs: executor.jobsRun,
             outcomes: outcomes)
     }
 }
@@ -161,6 +162,7 @@ public struct SessionOutcome: Sendable {
     public var end: SessionEnd
     public var endedAt: Instant
     public var digest: Digest128
+    public var checkpoints: [Journal.Checkpoint]
     public var events: Int
     public var jobs: Int
     /// In the order of `OutcomeKey.all`.

@@ -1,0 +1,76 @@
+// One session of a study, run again and checked.
+//
+// Guarantees: the digest is compared with the stored one; where it differs, the session is run a second time: two runs
+// here that differ are bisected to their first diverging event, both sides shown; two that agree leave the difference
+// between this machine and the one that stored, narrowed down to a span of events by the stored checkpoints.
+
+public import Physiology
+import Records
+import SessionTime
+public import SimulationKernel
+
+public struct Replay: Sendable {
+    public enum Verdict: Sendable {
+        case agrees
+        /// The session isn't deterministic here: the first event that two runs do differently.
+        case diverges(event: Int, first: String, second: String)
+        /// Both runs here agree with each other and not with what was stored: the first checkpoint that differs.
+        case differs(stored: String, here: String, afterEvent: Int, beforeEvent: Int?)
+    }
+
+    public var verdict: Verdict
+    public var outcome: SessionOutcome
+    public var story: SessionStory
+
+    /// - Parameter checkpoints: as stored; empty where there are none.
+    public init(
+        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, storedDigest: String,
+        checkpoints: [Journal.Checkpoint]
+    ) throws {
+        var study = study
+        study.record = .full
+        let calendar = SessionCalendar(
+            startEpochSeconds: study.start.unixSeconds, offsetSeconds: Int64(study.start.offsetMinutes) * 60)
+        let session = try Session(study: study, subject: subject, index: index, arm: arm)
+        outcome = session.run()
+        story = SessionStory(session.recorder, calendar: calendar)
+        guard outcome.digest.description != storedDigest else {
+            verdict = .agrees
+            return
+        }
+        let runs = try (0..<2).map { _ in try Self.events(study, subject, index, arm) }
+        if let event = zip(runs[0], runs[1]).enumerated().first(where: { $1.0 != $1.1 })?.offset
+            ?? (runs[0].count == runs[1].count ? nil : min(runs[0].count, runs[1].count))
+        {
+            verdict = .diverges(
+                event: event, first: Self.text(runs[0], event), second: Self.text(runs[1], event))
+            return
+        }
+        let here = session.executor.journal.checkpoints
+        let matching = zip(here, checkpoints).prefix { $0 == $1 }.count
+        verdict = .differs(
+            stored: storedDigest, here: outcome.digest.description,
+            afterEvent: matching == 0 ? 0 : here[matching - 1].count,
+            beforeEvent: matching < min(here.count, checkpoints.count) ? here[matching].count : nil)
+    }
+
+    private static func events(
+        _ study: Study, _ subject: VirtualSubject, _ index: Int, _ arm: Study.Arm
+    ) throws -> [JournalEvent] {
+        let session = try Session(study: study, subject: subject, index: index, arm: arm)
+        let log = EventLog()
+        session.executor.journal.observer = { log.events.append($0) }
+        _ = session.run()
+        return log.events
+    }
+
+    private static func text(_ events: [JournalEvent], _ index: Int) -> String {
+        guard events.indices.contains(index) else { return "nothing: the session is over" }
+        let event = events[index]
+        return "\(event.kind) at minute \(event.instant.minutes): \(event.words)"
+    }
+}
+
+private final class EventLog {
+    var events: [JournalEvent] = []
+}

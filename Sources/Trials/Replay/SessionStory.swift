@@ -1,0 +1,71 @@
+// What happened in one session, line by line.
+
+public import Records
+public import SessionTime
+
+/// A session's rows at `record: full`, as lines in the order of time.
+public struct SessionStory: Sendable {
+    public struct Line: Hashable, Sendable {
+        public var instant: Instant
+        public var text: String
+        /// The code of an alert effect; nil for other lines.
+        public var alertCode: String?
+    }
+
+    public private(set) var lines: [Line] = []
+    private let calendar: SessionCalendar
+
+    public init(_ rows: SessionRecorder, calendar: SessionCalendar) {
+        self.calendar = calendar
+        // Within an instant: what the sensor said, what the loop did, what the pump gave, what the person did, what the
+        // alert center made of it.
+        for row in rows.readings { add(row.instant, "reading    \(Self.number(row.mgdl)) mg/dL") }
+        for row in rows.steps {
+            var text = "step \(row.algorithmTime)"
+            text += row.cgmMgdl.map { " on \(Self.number($0)) mg/dL" } ?? " without glucose"
+            text += row.isPumpAvailable ? "" : ", pump unavailable"
+            text +=
+                ": basal \(Self.number(row.basalUnits)) U, correction \(Self.number(row.correctionUnits)) U, meal "
+                + "\(Self.number(row.mealUnits)) U; accepted \(Self.number(row.acceptedUnits)) U"
+            if !row.failure.isEmpty { text += "; FAILED: \(row.failure)" }
+            add(row.instant, text)
+        }
+        for row in rows.deliveries {
+            add(row.instant, "delivery   \(Self.number(row.units)) U for request \(row.requestID)")
+        }
+        for row in rows.person {
+            add(
+                row.instant,
+                "\(row.kind.rawValue)       \(Self.number(row.amount)) \(row.kind == .manualBolus ? "U" : "g")"
+            )
+        }
+        for row in rows.faults { add(row.instant, "fault      \(row.kind), until \(time(row.end))") }
+        for row in rows.alerts {
+            add(
+                row.instant, "alert      \(row.effect) \(row.code) (\(row.severity)): \(row.reason)",
+                alertCode: row.code)
+        }
+        lines = lines.enumerated().sorted {
+            $0.element.instant != $1.element.instant
+                ? $0.element.instant < $1.element.instant : $0.offset < $1.offset
+        }.map(\.element)
+    }
+
+    private mutating func add(_ instant: Instant, _ text: String, alertCode: String? = nil) {
+        lines.append(Line(instant: instant, text: text, alertCode: alertCode))
+    }
+
+    /// Day and local time of day, to the second.
+    public func time(_ instant: Instant) -> String {
+        let seconds = calendar.timeOfDay(at: instant) / Span.second
+        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        return
+            "day \(calendar.day(of: instant)) \(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+
+    /// Up to three places after the point.
+    private static func number(_ value: Double) -> String {
+        guard value.isFinite, abs(value) < 1e9 else { return "\(value)" }
+        return "\((value * 1000).rounded() / 1000)"
+    }
+}

@@ -1,0 +1,121 @@
+// `islet replay DIR --session K`: one session again, its digest checked, its story told.
+
+import ArgumentParser
+import Persistence
+import Records
+import SessionTime
+import SimulationKernel
+import Trials
+
+/// `islet replay`
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Run one session of a study again and tell its story.",
+        discussion: """
+            Checks the digest against the stored one (exit code 1 where they differ) and prints readings, steps, doses, meals
+            and alerts with their reasons, whatever the study recorded.
+
+            Examples:
+              islet replay results/quickstart --session 12
+              islet replay results/quickstart --session 12 --until 12h
+              islet replay results/quickstart --session 12 --around ALERT-CGM-URGENT-LOW
+            """)
+
+    @Argument(help: "A study's output directory.")
+    var directory: String
+
+    @Option(help: "The session's index, as in sessions.csv.")
+    var session: Int
+
+    @Option(
+        help: ArgumentHelp(
+            "Tell the story up to this long after the start, as in 90m or 1d2h.", valueName: "T"))
+    var until: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Tell what happened from 30 min before to 30 min after each effect of this alert: a code, or the number of an alert line from 1.",
+            valueName: "ALERT"))
+    var around: String?
+
+    @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
+    var study: String?
+
+    func validate() throws {
+        if let until, TimeSpan(until) == nil {
+            throw ValidationError("--until takes a duration, as in 90m or 1d2h.")
+        }
+        if session < 0 { throw ValidationError("--session takes an index from 0.") }
+    }
+
+    func run() throws {
+        let folder = ResultFolder(path: directory)
+        let store = try StudyStore(readingAt: folder.storePath, outcomeKeys: OutcomeKey.all.map(\.name))
+        let resolved = try Study.parse(try store.studyText(), file: directory)
+        var found: SessionSummary?
+        try store.forEachSummary { if $0.session == session { found = $0 } }
+        guard let stored = found else {
+            throw InputProblem(
+                file: folder.storePath, found: "no session \(session)",
+                expected: "a session that has been run")
+        }
+        let subjects = try CohortLoader.subjects(of: resolved, studyPath: study ?? directory, jobs: 1)
+        guard subjects.indices.contains(stored.subjectIndex), resolved.arms.indices.contains(stored.armIndex)
+        else {
+            throw InputProblem(
+                file: directory, found: "subject \(stored.subjectIndex) of \(subjects.count)",
+                expected: "the cohort that the study was run with")
+        }
+        let replay = try Replay(
+            resolved, subject: subjects[stored.subjectIndex], index: stored.subjectIndex,
+            arm: resolved.arms[stored.armIndex], storedDigest: stored.digest,
+            checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)))
+        try StandardStream.output.writeLine(
+            "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")
+        for line in try selected(replay.story) {
+            try StandardStream.output.writeLine("\(replay.story.time(line.instant))  \(line.text)")
+        }
+        try tell(replay.verdict, stored.digest)
+    }
+
+    private func selected(_ story: SessionStory) throws -> [SessionStory.Line] {
+        var lines = story.lines
+        if let span = until.flatMap({ TimeSpan($0) }) {
+            lines = lines.filter { $0.instant.nanoseconds <= span.nanoseconds }
+        }
+        guard let around else { return lines }
+        let alerts = lines.filter { $0.alertCode != nil }
+        let centres: [Instant]
+        if let number = Int(around) {
+            centres = alerts.indices.contains(number - 1) ? [alerts[number - 1].instant] : []
+        } else {
+            centres = alerts.filter { $0.alertCode == around }.map(\.instant)
+        }
+        if centres.isEmpty {
+            let codes = Set(alerts.compactMap(\.alertCode)).sorted().joined(separator: ", ")
+            throw InputProblem(
+                file: directory, found: "no alert \(around) in session \(session)",
+                expected: alerts.isEmpty
+                    ? "a session with alerts" : "1 to \(alerts.count), or one of \(codes)")
+        }
+        return lines.filter { line in
+            centres.contains { abs($0.nanoseconds - line.instant.nanoseconds) <= 30 * Span.minute }
+        }
+    }
+
+    private func tell(_ verdict: Replay.Verdict, _ stored: String) throws {
+        switch verdict {
+        case .agrees: try StandardStream.output.writeLine("digest \(stored): as stored")
+        case .diverges(let event, let first, let second):
+            throw CheckFailure(
+                message:
+                    "session \(session) is not deterministic: event \(event) is `\(first)` in one run and "
+                    + "`\(second)` in the next")
+        case .differs(let stored, let here, let after, let before):
+            throw CheckFailure(
+                message: "digest \(here) differs from the stored \(stored) (numeric fingerprint here "
+                    + "\(NumericFingerprint.here)): first difference after event \(after)"
+                    + (before.map { ", by event \($0)" } ?? ""))
+        }
+    }
+}
