@@ -62,14 +62,14 @@ let package = Package(
         room(
             "Persistence",
             [
-                "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
+                "Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Floor 6
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Trials", "Persistence", "Records", "Physiology", "Devices",
+                "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -87,7 +87,8 @@ let package = Package(
         tests(
             "SimulatedDevicesTests",
             ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime", "GSL"]),
-        tests("AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests(
+            "AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime", "Trials"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("TidyTests", []),
@@ -95,10 +96,10 @@ let package = Package(
         tests(
             "TrialsTests",
             [
-                "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices",
+                "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts",
                 "SimulatedDevices",
             ]),
-        tests("PersistenceTests", ["Persistence", "Records", "SessionTime"]),
+        tests("PersistenceTests", ["Persistence", "Records", "SessionTime", "Alerts"]),
         tests("IsletTests", ["islet"]),
     ]
 )

@@ -30,9 +30,8 @@ struct Islet: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, MergeCommand.self, ReplayCommand.self, TraceCommand.self, MetricsCommand.self,
-            ModelsCommand.self,
-            CohortCommand.self, StudyCommand.self,
+            RunCommand.self, MergeCommand.self, ReplayCommand.self, AlertsCommand.self, TraceCommand.self,
+            MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,
         ])
 
     static func main() async {

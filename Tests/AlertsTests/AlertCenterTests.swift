@@ -13,7 +13,7 @@ import Testing
         let center: AlertCenter
 
         init() throws {
-            center = AlertCenter(executor: executor, policy: .bionicloop, recorder: recorder)
+            center = try AlertCenter(executor: executor, policy: .bionicloop, recorder: recorder)
             executor.start("begin") { [center, executor] in
                 await center.begin()
                 // A session with nothing left to do stands still; this one is watched for a day.

@@ -31,6 +31,8 @@ extension SimulatedPump {
     func attachPod() {
         pod = Pod(state: .active, expiresAt: executor.now.adding(device.podLife))
         planExpiry()
+        // A pod that is changed seamlessly has no end that anybody need hear of.
+        guard !habits.isSeamless else { return }
         followLife()
         setLook()
     }
@@ -102,6 +104,7 @@ extension SimulatedPump {
         case .priming: return .priming
         case .fault: return .fault
         case .active:
+            if habits.isSeamless { return .active }
             if executor.now >= pod.expiresAt { return .expired }
             return executor.now >= pod.expiresAt.adding(-device.userReminder) ? .expiring : .active
         }
@@ -138,7 +141,6 @@ extension SimulatedPump {
             pod.expiresAt.adding(-device.userReminder), pod.expiresAt,
             end.adding(-device.endOfServiceWarning), end,
         ]
-        // A seamless change at the pod's expiry comes first: it was scheduled before.
         schedule(\.lifecycle, "pod life", at: milestones.first { $0 > now }) { try $0.reachMilestone() }
     }
 
@@ -203,14 +205,14 @@ extension SimulatedPump {
 
     /// Reminds of a low reservoir, stops with an empty one, and waits for whichever comes next.
     func lookAtReservoir() {
+        guard pod.state == .active, !habits.isSeamless else { return }
         countBasal()
-        guard pod.state == .active else { return }
         if reservoirPulses <= lowPulses, !alerts.isOpen(.lowReservoir) {
             issue(.lowReservoir)
             lookBelow = Self.lookEvery
             tellStatus()
         }
-        if reservoirPulses <= 0, !habits.isSeamless {
+        if reservoirPulses <= 0 {
             if wakeups.empty?.instant == nil { runDry() }
             return
         }

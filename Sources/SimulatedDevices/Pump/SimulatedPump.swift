@@ -131,7 +131,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
             reservoir: isExact ? left : device.reservoirIsExactUpTo)
         status.isReservoirExact = isExact
         status.pod = podPhase
-        status.podExpiresAt = pod.state == .none || pod.state == .priming ? nil : pod.expiresAt
+        status.podExpiresAt = pod.state == .active && !habits.isSeamless ? pod.expiresAt : nil
         status.unresolvedRequest = link.unresolved
         return status
     }

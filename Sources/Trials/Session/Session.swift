@@ -59,7 +59,11 @@ public final class Session {
         let pump = SimulatedPump(
             executor: executor, body: patient, recorder: recorder, faults: plan, streams: streams,
             startOfDay: calendar.startOfDayOffset)
-        let alerts = AlertCenter(executor: executor, policy: arm.alerts.policy, recorder: recorder)
+        var around = Surroundings()
+        around.isFirstStepDone = false
+        let alerts = try AlertCenter(
+            executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
+            surroundings: around)
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
             settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target), sensor: sensor,
@@ -84,8 +88,8 @@ public final class Session {
             await patient.expect(duration)
             await alerts.begin()
             try await sensor.begin(observers: [alerts, loop])
-            await pump.begin(observers: [alerts, loop])
-            try await loop.begin()
+            await pump.begin(observers: [alerts, loop], alertObservers: [alerts])
+            try await loop.begin(observers: [alerts])
         }
         executor.start("person") { try await person.live() }
     }
@@ -127,7 +131,7 @@ public final class Session {
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
                 alerts.here { $0.episodes() },
-                alerts.here { $0.notifications }
+                alerts.here { ($0.episodeCount, $0.notifications) }
             )
         }
         let days = Double(reached.nanoseconds) / Double(Span.day)
@@ -146,8 +150,8 @@ public final class Session {
         outcomes.append(perDay(Double(ledger.delivered + ledger.basal) * pulse))
         outcomes.append(
             perDay(meals.reduce(0) { $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0) }))
-        outcomes.append(perDay(Double(episodes.reduce(0) { $0 + $1.count })))
-        outcomes.append(perDay(Double(notifications)))
+        outcomes.append(perDay(Double(notifications.0)))
+        outcomes.append(perDay(Double(notifications.1)))
         outcomes += episodes.map { perDay(Double($0.count)) }
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
@@ -216,16 +220,6 @@ extension AlgorithmID {
         switch self {
         case .basalBolus: BasalBolus()
         case .pidInsulinFeedback: PIDInsulinFeedback()
-        }
-    }
-}
-
-extension AlertPolicyID {
-    /// What the name stands for.
-    var policy: AlertPolicy {
-        switch self {
-        case .bionicloop: .bionicloop
-        case .none: .none
         }
     }
 }

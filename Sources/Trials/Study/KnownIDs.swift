@@ -93,19 +93,6 @@ public enum GroupID: String, KnownID {
     }
 }
 
-/// Alert policies.
-public enum AlertPolicyID: String, KnownID {
-    case bionicloop, none
-
-    public static let noun = "an alert policy"
-    public var summary: String {
-        switch self {
-        case .bionicloop: "the BionicLoop alert flow"
-        case .none: "no alerts"
-        }
-    }
-}
-
 extension RecordLevel: KnownID {
     public static let noun = "a record level"
     public var summary: String {

@@ -4,6 +4,7 @@
 // reference is an arm, the subjects are within `maximumSessions`. Encoding it and decoding the text gives an equal one.
 // Does not: open the cohort's table. How many subjects a table has is known when it is read; call `checkSessions` then.
 
+public import Alerts
 public import Records
 
 /// One study, resolved.
@@ -75,9 +76,10 @@ public struct Study: Hashable, Sendable {
     public struct Arm: Hashable, Sendable {
         public var name: String
         public var algorithm: AlgorithmID
-        public var alerts: AlertPolicyID
+        /// Complete: a policy file has been read, so that a result does not depend on it later.
+        public var alerts: AlertPolicy
 
-        public init(name: String, algorithm: AlgorithmID, alerts: AlertPolicyID) {
+        public init(name: String, algorithm: AlgorithmID, alerts: AlertPolicy) {
             self.name = name
             self.algorithm = algorithm
             self.alerts = alerts

@@ -3,6 +3,7 @@
 // Guarantees: any text ends in a `Study` or in one `InputProblem` with its place; overrides are applied to the tree
 // before anything of it is looked at.
 
+import Alerts
 public import Records
 
 extension Study {
@@ -123,8 +124,9 @@ extension Study {
                 throw (item["name"] ?? item).problem(
                     found: "the arm \(quotedForMessage(name)) twice", expected: "arms with different names")
             }
-            arms.append(
-                Arm(name: name, algorithm: algorithm, alerts: try item["alerts"].id(standard: .bionicloop)))
+            var alerts = AlertPolicy.bionicloop
+            if let policy = item["alerts"] { alerts = try AlertPolicy.find(policy) }
+            arms.append(Arm(name: name, algorithm: algorithm, alerts: alerts))
         }
         return arms
     }

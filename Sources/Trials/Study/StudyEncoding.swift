@@ -3,6 +3,7 @@
 // Guarantees: every key is written, defaults included; decoding the text gives an equal study; equal studies give
 // equal text. JSON is YAML, so the JSON text is itself a study file.
 
+import Alerts
 import Records
 
 extension Study {
@@ -51,7 +52,7 @@ extension Study.Arm {
     fileprivate var json: JSONValue {
         .object([
             .init("name", .string(name)), .init("algorithm", .string(algorithm.rawValue)),
-            .init("alerts", .string(alerts.rawValue)),
+            .init("alerts", alerts.presetName.map { .string($0) } ?? alerts.json),
         ])
     }
 }
@@ -65,5 +66,13 @@ extension MealPlan {
                 })
         }
         return .string(MealPlan.named.first { $0.plan == self }?.name ?? "none")
+    }
+}
+
+extension AlertPolicy {
+    /// The name of the preset that this is, where it is one.
+    fileprivate var presetName: String? {
+        guard let preset = AlertPreset(rawValue: name), (try? preset.policy()) == self else { return nil }
+        return name
     }
 }

@@ -2,6 +2,7 @@
 //
 // A new key is one `KeyShape` here, one line in `StudyDecoding` and one in `StudyEncoding`; a test compares the three.
 
+import Alerts
 import Records
 
 extension Study {
@@ -106,8 +107,17 @@ extension Study {
                 "algorithm", AlgorithmID.shape, "The dosing algorithm.",
                 standard: .string(AlgorithmID.pidInsulinFeedback.rawValue)),
             KeyShape(
-                "alerts", AlertPolicyID.shape, "The alert policy.",
-                standard: .string(AlertPolicyID.bionicloop.rawValue)),
+                "alerts",
+                .either([
+                    .text(
+                        TextRule(
+                            expectation: "an alert policy: "
+                                + AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")
+                                + "; or the path of a policy file",
+                            pattern: TextRule.path.pattern, accepts: TextRule.path.accepts)),
+                    .mapping(AlertPolicy.shape),
+                ]), "The alert policy: a preset, the path of a policy file, or a policy.",
+                standard: .string(AlertPreset.bionicloop.rawValue)),
         ])
 
     static let compareShape = MappingShape(

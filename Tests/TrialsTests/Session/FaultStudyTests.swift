@@ -77,6 +77,27 @@ struct FaultStudyTests {
         #expect(try digest(study("faults={ occlusion: false }")) == digest(study("faults=none")))
     }
 
+    @Test("is heard of by the alert center")
+    func alerts() throws {
+        let study = try study(
+            """
+            faults={ scheduled: [{ at: 2h, kind: pump-outage, for: 20m }, { at: 5h, kind: pod-fault, for: 30m }, \
+            { at: 8h, kind: sensor-failure, for: 30m }, { at: 12h, kind: temporary-sensor-error, for: 1h }] }
+            """, "scenario.meals=none", "sensor=ideal")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
+        let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+        _ = session.run()
+        func raised(_ code: String) -> [Double] {
+            session.recorder.alerts.filter { $0.code == code && $0.effect == "raise" }.map(\.instant.minutes)
+        }
+        #expect(raised("ALERT-PUMP-SIGNAL-LOSS") == [125])
+        #expect(raised("ALERT-PUMP-FAULT") == [300])
+        #expect(raised("ALERT-CGM-FAILED-OR-EXPIRED") == [480])
+        // The next sensor's warm-up, and the temporary error.
+        #expect(raised("ALERT-CGM-UNAVAILABLE") == [510, 720])
+        #expect(session.recorder.faults.map { $0.end.minutes - $0.instant.minutes } == [20, 30, 30, 60])
+    }
+
     @Test("keeps its account of insulin to a pulse in each of a thousand sessions, and logs true spans")
     func ledger() throws {
         // Rates that put every kind into the small days, and one subject's body for all of them.

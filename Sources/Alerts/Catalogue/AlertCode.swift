@@ -1,0 +1,92 @@
+// The catalogue: 18 alerts that something raises, 3 that are defined, routed and previewable.
+
+/// The alerts of the closed loop.
+public enum AlertCode: String, Sendable, CaseIterable, Codable {
+    case pumpSignalLoss = "ALERT-PUMP-SIGNAL-LOSS"
+    case pumpNoActivePod = "ALERT-PUMP-NO-ACTIVE-POD"
+    case pumpLowReservoir = "ALERT-PUMP-LOW-RESERVOIR"
+    case pumpExpiring = "ALERT-PUMP-EXPIRING"
+    case pumpExpired = "ALERT-PUMP-EXPIRED"
+    case pumpFault = "ALERT-PUMP-FAULT"
+    case pumpIncompatible = "ALERT-PUMP-INCOMPATIBLE"
+    case pumpSetupIncomplete = "ALERT-PUMP-SETUP-INCOMPLETE"
+    case pumpSuspendInProgress = "ALERT-PUMP-SUSPEND-IN-PROGRESS"
+    case pumpSuspendEnded = "ALERT-PUMP-SUSPEND-ENDED"
+    case pumpTimeOffsetDetected = "ALERT-PUMP-TIME-OFFSET-DETECTED"
+    case cgmUnavailable = "ALERT-CGM-UNAVAILABLE"
+    case cgmFailedOrExpired = "ALERT-CGM-FAILED-OR-EXPIRED"
+    case cgmUrgentLow = "ALERT-CGM-URGENT-LOW"
+    case steppingInterrupted = "ALERT-ALGORITHM-STEPPING-INTERRUPTED"
+    case loginRequired = "ALERT-AUTH-LOGIN-REQUIRED"
+    case subjectConflict = "ALERT-SUBJECT-ID-CONFLICT"
+    case clockSkew = "ALERT-APP-CLOCK-SKEW"
+    case awaitingFirstStep = "ALERT-LOOP-AWAITING-FIRST-STEP"
+    case commandBlocked = "ALERT-LOOP-COMMAND-BLOCKED"
+    case mealNotAvailable = "ALERT-MEAL-NOT-AVAILABLE-NOW"
+
+    public var source: AlertSource {
+        switch self {
+        case .pumpSignalLoss, .pumpNoActivePod, .pumpLowReservoir, .pumpExpiring, .pumpExpired, .pumpFault,
+            .pumpIncompatible, .pumpSetupIncomplete, .pumpSuspendInProgress, .pumpSuspendEnded,
+            .pumpTimeOffsetDetected:
+            .pump
+        case .cgmUnavailable, .cgmFailedOrExpired, .cgmUrgentLow: .cgm
+        case .steppingInterrupted, .awaitingFirstStep, .commandBlocked, .mealNotAvailable: .algorithm
+        case .loginRequired, .subjectConflict, .clockSkew: .app
+        }
+    }
+
+    public var route: AlertRoute {
+        switch source {
+        case .pump: .pump
+        case .cgm: .cgm
+        case .algorithm, .app, .policy: .home
+        }
+    }
+
+    public var severity: AlertSeverity {
+        switch self {
+        case .pumpFault, .pumpIncompatible, .cgmUrgentLow, .steppingInterrupted: .safetyCritical
+        case .cgmUnavailable, .awaitingFirstStep, .commandBlocked, .mealNotAvailable: .informational
+        default: .actionable
+        }
+    }
+
+    public var acknowledgement: AlertAcknowledgement {
+        switch self {
+        case .pumpFault, .pumpIncompatible: .closes
+        case .cgmUrgentLow: .reviews
+        default: .none
+        }
+    }
+
+    /// No live path raises it.
+    public var isReserved: Bool {
+        switch self {
+        case .awaitingFirstStep, .commandBlocked, .mealNotAvailable: true
+        default: false
+        }
+    }
+
+    /// Belongs to a pod and matters to nobody once the pod is gone.
+    public var isPodBound: Bool {
+        switch self {
+        case .pumpLowReservoir, .pumpExpiring, .pumpExpired, .pumpSetupIncomplete, .pumpSuspendInProgress,
+            .pumpSuspendEnded, .pumpTimeOffsetDetected:
+            true
+        default: false
+        }
+    }
+
+    /// Its message counts down and is refreshed each minute.
+    public var countsDown: Bool { self == .pumpExpiring || self == .pumpExpired }
+
+    /// The place of the code in `allCases`.
+    public var index: Int { Self.places[rawValue] ?? 0 }
+
+    private static let places: [String: Int] = {
+        var places: [String: Int] = [:]
+        for (place, code) in allCases.enumerated() { places[code.rawValue] = place }
+        return places
+    }()
+}

@@ -1,0 +1,36 @@
+// From what pump and sensor drivers call their alerts to the catalogue's codes.
+
+extension AlertCode {
+    /// The code of a pump's own alert; nil for one that nobody knows.
+    ///
+    /// The word "incompatible" in the text of any pump alert is enough: a pod that can't be used must be said so.
+    public static func pump(issue: String, text: String) -> AlertCode? {
+        if issue == "incompatiblePod" || text.lowercased().contains("incompatible") {
+            return .pumpIncompatible
+        }
+        return switch issue {
+        case "lowReservoir": .pumpLowReservoir
+        case "userPodExpiration": .pumpExpiring
+        case "podExpiring", "podExpireImminent": .pumpExpired
+        case "fault", "alarm", "unexpectedAlert": .pumpFault
+        case "finishSetupReminder": .pumpSetupIncomplete
+        case "suspendInProgress": .pumpSuspendInProgress
+        case "suspendEnded": .pumpSuspendEnded
+        case "timeOffsetChangeDetected": .pumpTimeOffsetDetected
+        default: nil
+        }
+    }
+
+    /// The code of a sensor driver's message, by its identifier only: words of a text are no reason to say that a
+    /// sensor has failed.
+    public static func cgm(issue: String) -> AlertCode? {
+        let letters = String(issue.lowercased().filter(\.isLetter))
+        for word in ["failed", "failure", "expired"] where letters.contains(word) {
+            return .cgmFailedOrExpired
+        }
+        for word in ["temporary", "warmup", "noreliable", "unavailable"] where letters.contains(word) {
+            return .cgmUnavailable
+        }
+        return nil
+    }
+}

@@ -1,0 +1,104 @@
+// The app: flow, store and notification center put together, in the order that survives a kill.
+//
+// Guarantees
+// - An input's source documents are written before its episode, the episode with what the system is to be asked in one
+//   transaction, and the system is asked after that, by token. Killed between any two of these, a launch finds the
+//   rest of the work in the store: nothing is lost, and nothing rings twice.
+// - An input that was being processed when the app died may be delivered again; it counts once.
+// Does not: decide when. Its owner calls `settle` in the alerts phase and wakes it at `nextDeadline`.
+
+public import SessionTime
+
+public struct AlertApp: Sendable {
+    public private(set) var flow: AlertFlow
+    public var store: (any AlertStore)?
+    public var port: (any NotificationPort)?
+    private var written: AlertMemory
+
+    /// Launches the app from its store.
+    public init(
+        policy: AlertPolicy, wallClock: WallClock, surroundings: Surroundings,
+        store: (any AlertStore)? = nil, port: (any NotificationPort)? = nil
+    ) throws {
+        let memory = try store?.load() ?? AlertMemory()
+        written = memory
+        self.store = store
+        self.port = port
+        flow = AlertFlow(policy: policy, wallClock: wallClock, memory: memory, surroundings: surroundings)
+        flow.schedulesAhead = port != nil
+    }
+
+    /// Restores, replays and cleans up. Its effects come when the instant is settled.
+    public mutating func launch(inForeground: Bool, at now: Instant) throws {
+        try performOutbox(at: now)
+        flow.launch(inForeground: inForeground, at: now)
+        try writeSources()
+    }
+
+    public mutating func apply(_ input: AlertInput, at now: Instant) throws {
+        flow.apply(input, at: now)
+        try writeSources()
+    }
+
+    /// A value of a metric; says whether the instant needs settling.
+    public mutating func hear(
+        _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
+    ) -> Bool {
+        flow.hear(metric, value, sampledAt: sampledAt, at: now)
+    }
+
+    /// A step succeeded; says whether the instant needs settling. Cheap where nothing comes of it.
+    mutating func stepped(at now: Instant) -> Bool {
+        let mayClear = flow.engine.badge > 0 || port != nil || store != nil
+        flow.step(succeeded: true, at: now)
+        return mayClear
+    }
+
+    /// Judges the instant, writes what came of it, and asks the system.
+    public mutating func settle(at now: Instant) throws -> [AlertEffect] {
+        flow.settle(at: now)
+        let effects = flow.takeEffects()
+        try writeSources()
+        try writeCenter()
+        try performOutbox(at: now)
+        return effects
+    }
+
+    public func nextDeadline(after now: Instant) -> Instant? { flow.nextDeadline(after: now) }
+
+    // MARK: Writing
+
+    private mutating func writeSources() throws {
+        guard store != nil else { return }
+        let memory = flow.memory
+        if memory.pump != written.pump { try write(.pump(memory.pump)) }
+        if memory.cgm != written.cgm { try write(.cgm(memory.cgm)) }
+        if memory.pendingAcknowledgements != written.pendingAcknowledgements {
+            try write(.pendingAcknowledgements(memory.pendingAcknowledgements))
+        }
+        if memory.monitor != written.monitor { try write(.monitor(memory.monitor)) }
+    }
+
+    private mutating func writeCenter() throws {
+        guard store != nil, flow.engine.state != written.center else { return }
+        try write(.center(flow.engine.state))
+    }
+
+    private mutating func write(_ document: AlertMemory.Document) throws {
+        try store?.commit(document)
+        written.replace(document)
+    }
+
+    private mutating func performOutbox(at now: Instant) throws {
+        let outbox = flow.engine.state.outbox
+        guard let last = outbox.last else { return }
+        for request in outbox { port?.perform(request, at: now) }
+        flow.settleOutbox(upTo: last.token)
+        try writeCenter()
+    }
+}
+
+extension AlertFlow {
+    mutating func takeEffects() -> [AlertEffect] { engine.takeEffects() }
+    mutating func settleOutbox(upTo token: Int64) { engine.settleOutbox(upTo: token) }
+}

@@ -1,0 +1,192 @@
+// The alert center of a session.
+//
+// Guarantees: conditions are judged in the alerts phase, once all inputs of an instant are in; a quiet reading costs
+// a few comparisons and no event; every effect is journaled and recorded. A relaunch rebuilds everything from
+// the store, while body, sensor and pump live on.
+// Does not: fail with its store. What can't be written is counted, and the alerts go on.
+
+public import Devices
+public import Records
+public import SessionTime
+public import SimulationKernel
+
+public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopObserver {
+    public nonisolated let executor: SessionExecutor
+
+    private let policy: AlertPolicy
+    private let recorder: SessionRecorder
+    private var app: AlertApp
+    private var wallClock: WallClock
+    private var wakeup: Wakeup?
+    private var isForeground = false
+    private var isTold = false
+    private var lastReading: Instant?
+    private var raisedByCode = [Int](repeating: 0, count: AlertCode.allCases.count)
+    private var raised = 0
+    private var notified = 0
+    public private(set) var storeFailures = 0
+    /// Sees every effect; nil in ordinary runs.
+    public var observer: (@Sendable (AlertEffect) -> Void)?
+
+    /// - Parameters:
+    ///   - store: where the app's memory lives; nil for a virtual session without relaunches.
+    ///   - surroundings: what the app finds at the session's start.
+    /// - Throws: what the store throws when it is read.
+    public init(
+        executor: SessionExecutor, policy: AlertPolicy, recorder: SessionRecorder,
+        wallClock: WallClock = WallClock(SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)),
+        surroundings: Surroundings = Surroundings(), store: (any AlertStore)? = nil,
+        port: (any NotificationPort)? = nil
+    ) throws {
+        self.executor = executor
+        self.policy = policy
+        self.recorder = recorder
+        self.wallClock = wallClock
+        app = try AlertApp(
+            policy: policy, wallClock: wallClock, surroundings: surroundings, store: store, port: port)
+    }
+
+    /// Launches the app at this instant.
+    public func begin() {
+        wakeup = Wakeup(executor, phase: .alerts, "alert center") { [unowned self] in here { $0.wake() } }
+        guarding { try app.launch(inForeground: isForeground, at: executor.now) }
+        judgeLater()
+    }
+
+    /// Quits the app and launches it again at this instant: all that it knows comes from its store.
+    public func relaunch() {
+        guarding {
+            app = try AlertApp(
+                policy: policy, wallClock: wallClock, surroundings: app.flow.surroundings, store: app.store,
+                port: app.port)
+            try app.launch(inForeground: isForeground, at: executor.now)
+        }
+        judgeLater()
+    }
+
+    /// Tells the app something. Judged in the alerts phase of this instant.
+    public func tell(_ input: AlertInput) {
+        switch input {
+        case .foreground: isForeground = true
+        case .background: isForeground = false
+        case .wallClock(let clock): wallClock = clock
+        default: break
+        }
+        guarding { try app.apply(input, at: executor.now) }
+        judgeLater()
+    }
+
+    // MARK: What is shown
+
+    /// Episodes raised so far, by code of the catalogue.
+    public func episodes() -> [(code: AlertCode, count: Int)] {
+        AlertCode.allCases.map { ($0, raisedByCode[$0.index]) }
+    }
+
+    /// Episodes raised so far, thresholds and rules of the policy's own included.
+    public var episodeCount: Int { raised }
+    public var notifications: Int { notified }
+    public var active: [ActiveAlert] { app.flow.engine.active }
+
+    // MARK: Judging
+
+    private func guarding(_ body: () throws -> Void) {
+        do { try body() } catch { storeFailures += 1 }
+    }
+
+    private func judgeLater() {
+        isTold = true
+        wakeup?.schedule(at: executor.now)
+    }
+
+    private func wake() {
+        let now = executor.now
+        // A deadline that has moved on since it was set is nothing to judge.
+        if !isTold, let next = app.nextDeadline(after: now.adding(-1)), next > now {
+            wakeup?.schedule(at: next)
+            return
+        }
+        isTold = false
+        guarding {
+            for effect in try app.settle(at: now) { take(effect) }
+        }
+        wakeup?.schedule(at: app.nextDeadline(after: now))
+    }
+
+    private func take(_ effect: AlertEffect) {
+        executor.journal.record(
+            .alertEffect, at: effect.instant, UInt64(effect.rule), UInt64(effect.kind.index),
+            UInt64(effect.severity.rawValue), UInt64(effect.reason.index))
+        recorder.alert(
+            AlertRow(
+                instant: effect.instant, effect: effect.kind.rawValue, code: effect.code,
+                severity: effect.severity.name, reason: effect.reason.rawValue))
+        observer?(effect)
+        switch effect.kind {
+        case .raise:
+            raised += 1
+            if let known = AlertCode(rawValue: effect.code) { raisedByCode[known.index] += 1 }
+        case .notify: notified += 1
+        default: break
+        }
+    }
+
+    // MARK: Devices
+
+    private func hear(_ reading: GlucoseReading?, _ state: SensorState) {
+        if state != app.flow.surroundings.cgmState { change { $0.cgmState = state } }
+        guard let reading, reading.isReliable else { return }
+        let value = reading.glucose.milligramsPerDecilitre
+        let isNews = app.hear(.glucose, value, sampledAt: reading.instant, at: executor.now)
+        if isNews || app.store != nil { judgeLater() }
+    }
+
+    private func hear(_ status: PumpStatus) {
+        let known = app.flow.surroundings
+        if known.isPumpStatusKnown != status.isConnected || known.hasPod != (status.condition != .noPod)
+            || known.podExpiresAt != status.podExpiresAt
+        {
+            change {
+                $0.podExpiresAt = status.podExpiresAt
+                $0.isPumpStatusKnown = status.isConnected
+                $0.hasPod = status.condition != .noPod
+            }
+        }
+        if app.hear(.reservoir, status.reservoir.units, sampledAt: executor.now, at: executor.now) {
+            judgeLater()
+        }
+    }
+
+    private func hear(stepSucceeded: Bool) {
+        guard stepSucceeded else { return }
+        if !app.flow.surroundings.isFirstStepDone { change { $0.isFirstStepDone = true } }
+        if app.stepped(at: executor.now) { judgeLater() }
+    }
+
+    private func change(_ body: (inout Surroundings) -> Void) {
+        var surroundings = app.flow.surroundings
+        body(&surroundings)
+        tell(.surroundings(surroundings))
+    }
+
+    public nonisolated func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {
+        here((reading, state)) { $0.hear($1.0, $1.1) }
+    }
+
+    public nonisolated func pumpDidUpdate(status: PumpStatus) { here(status) { $0.hear($1) } }
+
+    public nonisolated func pumpDidIssue(_ issue: PumpIssue, text: String) {
+        here((issue, text)) { $0.tell(.pumpIssue($1.0.rawValue, text: $1.1)) }
+    }
+
+    public nonisolated func pumpDidRetract(_ issue: PumpIssue) {
+        here(issue) { $0.tell(.pumpRetract($1.rawValue)) }
+    }
+
+    public nonisolated func loopDidStep(succeeded: Bool) { here(succeeded) { $0.hear(stepSucceeded: $1) } }
+}
+
+extension EventKind {
+    /// Words: rule's place in the policy, effect, severity, reason.
+    public static let alertEffect = EventKind(0x400, "alertEffect")
+}

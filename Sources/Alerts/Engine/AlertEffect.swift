@@ -1,0 +1,161 @@
+// What the alert center did, or decided not to do, and why.
+
+public import SessionTime
+
+/// One decision.
+public struct AlertEffect: Hashable, Sendable {
+    public enum Kind: String, Sendable, CaseIterable {
+        case raise
+        case update
+        case clear
+        case notify
+        case withdraw
+        case route
+        case refresh
+        /// An annunciation that was held back.
+        case suppress
+        /// A notification that the system will deliver by itself.
+        case schedule
+        case acknowledge
+        case snooze
+        /// A condition began, and its debounce with it.
+        case wait
+        /// A pending start was given up.
+        case drop
+
+        public var index: Int {
+            switch self {
+            case .raise: 0
+            case .update: 1
+            case .clear: 2
+            case .notify: 3
+            case .withdraw: 4
+            case .route: 5
+            case .refresh: 6
+            case .suppress: 7
+            case .schedule: 8
+            case .acknowledge: 9
+            case .snooze: 10
+            case .wait: 11
+            case .drop: 12
+            }
+        }
+    }
+
+    public enum Reason: String, Sendable, CaseIterable, Codable {
+        case conditionHeld
+        case recovered
+        case retracted
+        case acknowledged
+        case replaced
+        case cleanup
+        case reissued
+        case severityChanged
+        case escalated
+        case repeated
+        case released
+        case cooldown
+        case quietHours
+        case snoozed
+        case inhibited
+        case foreground
+        case sourceRule
+        case policyRule
+        case severity
+        case alreadyDelivered
+        case latched
+        case stale
+        case conditionBegan
+        case conditionEnded
+        case onceADay
+        case deadline
+        case countdown
+        case person
+        case test
+        case preview
+        case monitoringEnded
+
+        public var index: Int { Self.places[rawValue] ?? 0 }
+        private static let places: [String: Int] = {
+            var places: [String: Int] = [:]
+            for (place, reason) in allCases.enumerated() { places[reason.rawValue] = place }
+            return places
+        }()
+    }
+
+    public var instant: Instant
+    public var kind: Kind
+    public var code: String
+    public var severity: AlertSeverity
+    public var reason: Reason
+    /// What is shown, for raise, update, refresh and notify.
+    public var message = ""
+    /// Where a tap leads.
+    public var to = ""
+    /// When a scheduled notification is due.
+    public var due: Instant?
+    /// For withdraw: whether the person can have seen the notification.
+    public var wasDelivered = false
+    /// Its rule's place in the policy.
+    public var rule = 0
+}
+
+/// An alert that the center holds active: the normalized model.
+public struct ActiveAlert: Hashable, Sendable, Codable {
+    public var source: AlertSource
+    /// What the source itself calls it.
+    public var sourceCode: String
+    /// The normalized code.
+    public var code: String
+    public var severity: AlertSeverity
+    public var message: String
+    public var recommendedAction: String
+    public var acknowledgement: AlertAcknowledgement
+    public var acknowledgedAt: Instant?
+    public var dedupeKey: String
+    public var raisedAt: Instant
+    public var updatedAt: Instant
+    /// What the message counts down to.
+    public var countdownTo: Instant?
+}
+
+/// An alert that was active.
+public struct ClearedAlert: Hashable, Sendable, Codable {
+    public var alert: ActiveAlert
+    public var clearedAt: Instant
+    public var reason: AlertEffect.Reason
+}
+
+/// What the center asks of the system's notification center. Carried out in order, each exactly once by its token.
+public struct NotificationRequest: Hashable, Sendable, Codable {
+    public enum Action: Hashable, Sendable, Codable {
+        case deliver
+        case schedule(at: Instant)
+        case withdraw
+    }
+    /// Rises with each request of one center.
+    public var token: Int64
+    public var action: Action
+    /// From the dedupe key: a second request replaces the first.
+    public var identifier: String
+    /// The normalized code.
+    public var category: String
+    public var title: String
+    public var body: String
+    public var isTimeSensitive: Bool
+    public var deepLink: String
+
+    public init(
+        token: Int64, action: Action, identifier: String, category: String, title: String, body: String,
+        isTimeSensitive: Bool, deepLink: String
+    ) {
+        self.token = token
+        self.action = action
+        self.identifier = identifier
+        self.category = category
+        self.title = title
+        self.body = body
+        self.isTimeSensitive = isTimeSensitive
+        self.deepLink = deepLink
+    }
+}

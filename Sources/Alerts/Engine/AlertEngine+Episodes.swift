@@ -1,0 +1,200 @@
+// Episodes: what time alone does to them, their beginning and their end.
+
+import SessionTime
+
+extension AlertEngine {
+    /// Carries out what is due for one rule.
+    mutating func ripen(_ rule: Int, at now: Instant) {
+        guard !policy.rules[rule].isLiteral else { return }
+        if isStale(rule, at: now) {
+            state.tracks[rule].clearingSince = nil
+            if state.tracks[rule].pendingSince != nil {
+                state.tracks[rule].pendingSince = nil
+                state.tracks[rule].holds = false
+                emit(.drop, rule, .stale, at: now)
+            }
+        }
+        ripenStart(rule, at: now)
+        ripenEnd(rule, at: now)
+        escalate(rule, at: now)
+        if let due = state.tracks[rule].nextRepeat, due <= now, let every = policy.rules[rule].repeatEvery {
+            if state.tracks[rule].active?.acknowledgedAt == nil { attempts.append((rule, .repeated)) }
+            // On the grid of the raise, however late this comes.
+            let missed = (now.nanoseconds - due.nanoseconds) / every
+            state.tracks[rule].nextRepeat = due.adding((missed + 1) * every)
+        }
+        if let due = state.tracks[rule].nextRefresh, due <= now { refresh(rule, at: now) }
+        if state.tracks[rule].isShown, state.tracks[rule].isQuiet {
+            takeDown(rule, .recovered, policy.rules[rule].severity, at: now)
+        }
+    }
+
+    mutating func ripenStart(_ rule: Int, at now: Instant) {
+        guard let since = state.tracks[rule].pendingSince, now >= since.adding(policy.rules[rule].debounce)
+        else {
+            return
+        }
+        raise(rule, .conditionHeld, at: now)
+    }
+
+    mutating func ripenEnd(_ rule: Int, at now: Instant) {
+        guard let since = state.tracks[rule].clearingSince, let active = state.tracks[rule].active,
+            now >= since.adding(policy.rules[rule].keepFiringFor),
+            !policy.rules[rule].isLatching || active.acknowledgedAt != nil
+        else { return }
+        clear(rule, .recovered, at: now)
+    }
+
+    /// Whether a metric that the rule rests on is older than 15 min.
+    func isStale(_ rule: Int, at now: Instant) -> Bool {
+        for test in policy.rules[rule].tests {
+            guard let sample = state.samples[test.metric.index] else { return true }
+            if now.nanoseconds - sample.sampledAt.nanoseconds > Self.freshness { return true }
+        }
+        return false
+    }
+
+    mutating func raise(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
+        let settings = policy.rules[rule]
+        let details = state.tracks[rule].details
+        state.tracks[rule].pendingSince = nil
+        state.tracks[rule].clearingSince = nil
+        state.tracks[rule].escalationsDone = 0
+        state.tracks[rule].active = ActiveAlert(
+            source: settings.source, sourceCode: details.sourceCode, code: settings.code,
+            severity: details.severity ?? settings.severity,
+            message: AlertMessage.text(settings, details, at: now),
+            recommendedAction: settings.known?.recommendedAction ?? "",
+            acknowledgement: settings.acknowledgement,
+            acknowledgedAt: nil, dedupeKey: settings.code, raisedAt: now, updatedAt: now,
+            countdownTo: details.countdownTo)
+        state.tracks[rule].nextRepeat = settings.repeatEvery.map { now.adding($0) }
+        if refreshesMessages, details.countdownTo != nil {
+            state.tracks[rule].nextRefresh = now.adding(Span.minute)
+        }
+        emit(.raise, rule, reason, at: now)
+        if state.tracks[rule].isShown {
+            // Delivered as scheduled while nobody was there to raise it.
+            emit(.suppress, rule, .alreadyDelivered, at: now)
+        } else {
+            attempts.append((rule, reason))
+        }
+    }
+
+    mutating func clear(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
+        guard let alert = state.tracks[rule].active else { return }
+        state.recentlyCleared.insert(ClearedAlert(alert: alert, clearedAt: now, reason: reason), at: 0)
+        if state.recentlyCleared.count > Self.recentlyClearedLimit { state.recentlyCleared.removeLast() }
+        emit(.clear, rule, reason, at: now)
+        state.tracks[rule].active = nil
+        state.tracks[rule].clearingSince = nil
+        state.tracks[rule].isOwed = false
+        state.tracks[rule].nextRepeat = nil
+        state.tracks[rule].nextRefresh = nil
+        attempts.removeAll { $0.rule == rule }
+        if state.tracks[rule].isShown { takeDown(rule, reason, alert.severity, at: now) }
+    }
+
+    private mutating func takeDown(
+        _ rule: Int, _ reason: AlertEffect.Reason, _ severity: AlertSeverity, at now: Instant
+    ) {
+        state.tracks[rule].isShown = false
+        emit(.withdraw, rule, reason, at: now) {
+            $0.wasDelivered = true
+            $0.severity = severity
+        }
+        request(rule, .withdraw)
+    }
+
+    /// The severity that escalation has brought the active episode to.
+    func escalated(_ rule: Int) -> AlertSeverity {
+        let done = state.tracks[rule].escalationsDone
+        return policy.rules[rule].escalations.prefix(done).map(\.to).max() ?? .informational
+    }
+
+    private mutating func escalate(_ rule: Int, at now: Instant) {
+        while let active = state.tracks[rule].active, active.acknowledgedAt == nil,
+            state.tracks[rule].escalationsDone < policy.rules[rule].escalations.count
+        {
+            let step = policy.rules[rule].escalations[state.tracks[rule].escalationsDone]
+            guard now >= active.raisedAt.adding(step.after) else { return }
+            state.tracks[rule].escalationsDone += 1
+            guard step.to > active.severity else { continue }
+            state.tracks[rule].active?.severity = step.to
+            state.tracks[rule].active?.updatedAt = now
+            emit(.update, rule, .escalated, at: now)
+            attempts.append((rule, .escalated))
+        }
+    }
+
+    private mutating func refresh(_ rule: Int, at now: Instant) {
+        guard let due = state.tracks[rule].nextRefresh else { return }
+        let missed = (now.nanoseconds - due.nanoseconds) / Span.minute
+        state.tracks[rule].nextRefresh = due.adding((missed + 1) * Span.minute)
+        let message = AlertMessage.text(policy.rules[rule], state.tracks[rule].details, at: now)
+        state.tracks[rule].active?.message = message
+        emit(.refresh, rule, .countdown, at: now)
+    }
+
+    // MARK: What the person does
+
+    mutating func perform(_ rule: Int, _ action: Action, at now: Instant) {
+        switch action {
+        case .acknowledge:
+            guard let active = state.tracks[rule].active, active.acknowledgedAt == nil else { return }
+            let isOver = state.tracks[rule].clearingSince != nil && policy.rules[rule].isLatching
+            switch policy.rules[rule].acknowledgement {
+            case .none: return
+            case .closes: clear(rule, .acknowledged, at: now)
+            case .reviews where isOver: clear(rule, .acknowledged, at: now)
+            case .reviews:
+                state.tracks[rule].active?.acknowledgedAt = now
+                state.tracks[rule].isOwed = false
+                emit(.acknowledge, rule, .person, at: now)
+            }
+        case .snooze(let span):
+            state.tracks[rule].snoozedUntil = now.adding(span)
+            let severity = state.tracks[rule].active?.severity ?? policy.rules[rule].severity
+            state.tracks[rule].snoozedSeverity = severity
+            // What is snoozed while active is heard again when the snooze is over.
+            if let active = state.tracks[rule].active, active.acknowledgedAt == nil {
+                state.tracks[rule].isOwed = true
+            }
+            emit(.snooze, rule, .person, at: now)
+        }
+    }
+
+    // MARK: The literal sketch
+
+    /// The story's sketch as written: a sample that breaches starts a clock or, once the clock has run its time, alerts
+    /// and stops it, so that the next breach starts again; nothing happens between samples. Muted alerts are lost.
+    mutating func judgeLiterally(_ rule: Int, _ telling: Telling, at now: Instant) {
+        switch telling.verdict {
+        case .holds:
+            state.tracks[rule].holds = true
+            guard let since = state.tracks[rule].pendingSince else {
+                state.tracks[rule].pendingSince = now
+                emit(.wait, rule, .conditionBegan, at: now)
+                return
+            }
+            guard now.nanoseconds - since.nanoseconds >= policy.rules[rule].debounce else { return }
+            state.tracks[rule].pendingSince = nil
+            let severity = state.tracks[rule].details.severity ?? policy.rules[rule].severity
+            if severity < .safetyCritical, let quiet = policy.quietHours, wallClock.isQuiet(quiet, at: now) {
+                emit(.suppress, rule, .quietHours, at: now)
+            } else if state.tracks[rule].active == nil {
+                raise(rule, .conditionHeld, at: now)
+            } else {
+                state.tracks[rule].active?.severity = severity
+                state.tracks[rule].active?.updatedAt = now
+                emit(.update, rule, .reissued, at: now)
+                attempts.append((rule, .reissued))
+            }
+        case .between, .away:
+            if state.tracks[rule].pendingSince != nil { emit(.drop, rule, .conditionEnded, at: now) }
+            state.tracks[rule].pendingSince = nil
+            state.tracks[rule].holds = false
+            clear(rule, .recovered, at: now)
+        }
+    }
+}

@@ -1,0 +1,308 @@
+// Three layers: a condition is true; an episode is what the center holds active; an annunciation is what the person
+// is shown or woken by.
+//
+// The rules, for one rule with debounce d, off-delay k, and conditions judged once an instant after all its inputs:
+// - condition → pending. A condition that begins to hold at t0 starts waiting. Any judgement that finds it false, and
+//   any metric older than 15 min, drops the wait; the next breach starts anew.
+// - pending → episode at the first instant t ≥ t0 + d at which it still holds. Time decides, never a count of samples:
+//   the engine names its next deadline and is woken for it.
+// - episode → over. When the condition is false (for a metric: a fresh value at or past `clearAt`), the episode ends at
+//   the first instant t ≥ t1 + k; a new breach forgets t1, and so does a metric that goes stale: missing data is not
+//   recovery. A latching episode waits for its acknowledgement. A source that retracts, replaces or cleans up ends it
+//   at once. One episode a breach: acknowledged while the condition holds, it comes back only after the condition was
+//   false.
+// - annunciation, attempted at raise, at an update by the source, at a rise of severity, at each repeat. Held back
+//   and owed (made up for when the obstacle ends, if the episode is still active): inhibition, snooze, quiet hours.
+//   Held back and gone: foreground, cooldown, what never notifies. A severity higher than that of the last notification
+//   passes the cooldown; one higher than what was snoozed passes the snooze; safety-critical passes quiet hours.
+// - inhibited, snoozed, muted or acknowledged, an episode stays active, listed and counted.
+// - one instant's effects: by the order in which the inputs touched their rules, then timers by code; within a rule, cause
+//   before consequence.
+//
+// Guarantees: a pure value; equal inputs give equal effects; how often it is asked changes nothing.
+// Does not: know devices, glucose models or clocks. Wall time enters for quiet hours only.
+
+public import SessionTime
+
+public struct AlertEngine: Sendable {
+    public static let recentlyClearedLimit = 100
+    public static let pageSize = 10
+    /// A value older than this is stale.
+    public static let freshness = 15 * Span.minute
+
+    /// What is known of a condition.
+    public enum Verdict: Sendable {
+        case holds
+        /// Inside the bound, not past the hysteresis: neither breach nor recovery.
+        case between
+        case away(AlertEffect.Reason)
+    }
+
+    struct Telling {
+        var verdict: Verdict
+        var isReissue = false
+        var afterGap = false
+        var order: Int
+    }
+
+    enum Action {
+        case acknowledge
+        case snooze(Int64)
+    }
+
+    public let policy: AlertPolicy
+    public internal(set) var state: State
+    public var wallClock: WallClock
+    /// Whether the app is in the foreground: a banner is seen there.
+    public var isForeground = false
+    /// Whether a countdown's message is kept up to date.
+    public var refreshesMessages = true
+
+    var told: [Telling?]
+    var touched: [Int] = []
+    var actions: [(rule: Int, action: Action)] = []
+    var attempts: [(rule: Int, reason: AlertEffect.Reason)] = []
+    var order = 0
+    /// Rules by code: the order of what no input touched.
+    let byCode: [Int]
+    let codeRank: [Int]
+    let rulesOfMetric: [[Int]]
+    /// For each rule, the rules that inhibit it.
+    let inhibitors: [[Int]]
+    let indexOfCode: [String: Int]
+    var groups: [(rule: Int, effects: [AlertEffect])] = []
+    var effects: [AlertEffect] = []
+
+    public init(policy: AlertPolicy, wallClock: WallClock, state: State? = nil) {
+        self.policy = policy
+        self.wallClock = wallClock
+        let rules = policy.rules
+        let fresh = State(rules: rules.count)
+        self.state = state.flatMap { $0.tracks.count == rules.count ? $0 : nil } ?? fresh
+        told = [Telling?](repeating: nil, count: rules.count)
+        byCode = rules.indices.sorted { rules[$0].code < rules[$1].code }
+        var rank = [Int](repeating: 0, count: rules.count)
+        for (place, index) in byCode.enumerated() { rank[index] = place }
+        codeRank = rank
+        rulesOfMetric = AlertMetric.allCases.map { metric in
+            rules.indices.filter { rules[$0].tests.contains { $0.metric == metric } }
+        }
+        inhibitors = rules.map { rule in
+            rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
+        }
+        var index: [String: Int] = [:]
+        for (place, rule) in rules.enumerated() { index[rule.code] = place }
+        indexOfCode = index
+    }
+
+    public func index(of code: String) -> Int? { indexOfCode[code] }
+
+    // MARK: Telling
+
+    /// One input of this instant has been told; what follows belongs to the next.
+    public mutating func nextInput() { order += 1 }
+
+    /// A source says whether its condition holds. Judged when the instant is settled.
+    public mutating func tell(
+        _ rule: Int, _ verdict: Verdict, details: Details? = nil, isReissue: Bool = false
+    ) {
+        if let details { state.tracks[rule].details = details }
+        put(rule, Telling(verdict: verdict, isReissue: isReissue, order: order))
+    }
+
+    private mutating func put(_ rule: Int, _ telling: Telling) {
+        var telling = telling
+        if let before = told[rule] {
+            telling.order = before.order
+            telling.isReissue = telling.isReissue || before.isReissue
+            telling.afterGap = telling.afterGap || before.afterGap
+        } else {
+            touched.append(rule)
+        }
+        told[rule] = telling
+    }
+
+    /// A value of a metric. Duplicated, older and stale values change nothing.
+    /// - Returns: whether the instant needs settling.
+    public mutating func sample(
+        _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
+    ) -> Bool {
+        let place = metric.index
+        let before = state.samples[place]
+        if let before, sampledAt <= before.sampledAt { return false }
+        guard now.nanoseconds - sampledAt.nanoseconds <= Self.freshness, value.isFinite else { return false }
+        state.samples[place] = Sample(value: value, sampledAt: sampledAt)
+        var needsSettling = false
+        for rule in rulesOfMetric[place] {
+            let verdict = verdict(rule, at: now)
+            if case .holds = verdict {
+            } else if state.tracks[rule].isQuiet, told[rule] == nil {
+                continue
+            }
+            let afterGap = before.map { now.nanoseconds - $0.sampledAt.nanoseconds > Self.freshness } ?? false
+            if case .holds = verdict { describe(rule, value) }
+            put(rule, Telling(verdict: verdict, afterGap: afterGap, order: order))
+            needsSettling = true
+        }
+        return needsSettling
+    }
+
+    private func verdict(_ rule: Int, at now: Instant) -> Verdict {
+        var allBreached = true
+        for test in policy.rules[rule].tests {
+            guard let sample = state.samples[test.metric.index],
+                now.nanoseconds - sample.sampledAt.nanoseconds <= Self.freshness
+            else { return .between }
+            if test.isCleared(by: sample.value) { return .away(.recovered) }
+            if !test.isBreached(by: sample.value) { allBreached = false }
+        }
+        return allBreached ? .holds : .between
+    }
+
+    private mutating func describe(_ rule: Int, _ value: Double) {
+        let severity = policy.rules[rule].severity(
+            at: state.samples[policy.rules[rule].tests[0].metric.index]?.value ?? value)
+        state.tracks[rule].details.severity = severity
+        if state.tracks[rule].isQuiet {
+            state.tracks[rule].details.message = AlertMessage.breach(policy.rules[rule], value: value)
+        }
+    }
+
+    /// The person acknowledges. Carried out when the instant is settled.
+    public mutating func acknowledge(_ rule: Int) { actions.append((rule, .acknowledge)) }
+
+    /// The person doesn't want to hear of this for a while.
+    public mutating func snooze(_ rule: Int, for span: Int64) { actions.append((rule, .snooze(span))) }
+
+    // MARK: Settling
+
+    /// Judges what was told, lets ripen what is due, annunciates.
+    public mutating func settle(at now: Instant) {
+        for rule in touched.count > 1 ? touched.sorted(by: isBefore) : touched {
+            guard let telling = told[rule] else { continue }
+            self.told[rule] = nil
+            judge(rule, telling, at: now)
+        }
+        touched.removeAll(keepingCapacity: true)
+        order = 0
+        for rule in byCode where !isIdle(rule) { ripen(rule, at: now) }
+        for (rule, action) in actions { perform(rule, action, at: now) }
+        actions.removeAll(keepingCapacity: true)
+        for (rule, reason) in attempts { annunciate(rule, reason, at: now) }
+        attempts.removeAll(keepingCapacity: true)
+        for rule in byCode where state.tracks[rule].isOwed { release(rule, at: now) }
+        for group in groups { effects += group.effects }
+        groups.removeAll(keepingCapacity: true)
+    }
+
+    private func isBefore(_ a: Int, _ b: Int) -> Bool {
+        let (orderA, orderB) = (told[a]?.order ?? 0, told[b]?.order ?? 0)
+        if orderA != orderB { return orderA < orderB }
+        if isReplaced(a) != isReplaced(b) { return isReplaced(a) }
+        return codeRank[a] < codeRank[b]
+    }
+
+    private func isReplaced(_ rule: Int) -> Bool {
+        if case .away(.replaced)? = told[rule]?.verdict { true } else { false }
+    }
+
+    private func isIdle(_ rule: Int) -> Bool {
+        state.tracks[rule].active == nil && state.tracks[rule].pendingSince == nil
+            && !state.tracks[rule].isShown
+    }
+
+    private mutating func judge(_ rule: Int, _ telling: Telling, at now: Instant) {
+        if policy.rules[rule].isLiteral { return judgeLiterally(rule, telling, at: now) }
+        if telling.afterGap { forgetGap(rule, at: now) }
+        switch telling.verdict {
+        case .holds:
+            let began = !state.tracks[rule].holds
+            state.tracks[rule].holds = true
+            state.tracks[rule].clearingSince = nil
+            if state.tracks[rule].active != nil {
+                refreshInPlace(rule, isReissue: telling.isReissue, at: now)
+            } else if began {
+                state.tracks[rule].pendingSince = now
+                if policy.rules[rule].debounce > 0 { emit(.wait, rule, .conditionBegan, at: now) }
+            }
+            ripenStart(rule, at: now)
+        case .between:
+            if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }
+        case .away(let reason):
+            if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }
+            state.tracks[rule].holds = false
+            guard let active = state.tracks[rule].active else { return }
+            if reason != .recovered { return clear(rule, reason, at: now) }
+            if policy.rules[rule].isLatching, active.acknowledgedAt == nil {
+                if state.tracks[rule].clearingSince == nil { emit(.suppress, rule, .latched, at: now) }
+                state.tracks[rule].clearingSince = now
+                return
+            }
+            if state.tracks[rule].clearingSince == nil { state.tracks[rule].clearingSince = now }
+            ripenEnd(rule, at: now)
+        }
+    }
+
+    /// The metric was stale in between: neither a wait nor an off-delay runs on across the gap.
+    private mutating func forgetGap(_ rule: Int, at now: Instant) {
+        state.tracks[rule].clearingSince = nil
+        if state.tracks[rule].pendingSince != nil { drop(rule, .stale, at: now) }
+    }
+
+    private mutating func refreshInPlace(_ rule: Int, isReissue: Bool, at now: Instant) {
+        guard let active = state.tracks[rule].active else { return }
+        let details = state.tracks[rule].details
+        let base = details.severity ?? policy.rules[rule].severity
+        let severity = max(base, escalated(rule))
+        if isReissue || severity != active.severity {
+            state.tracks[rule].active?.severity = severity
+            state.tracks[rule].active?.sourceCode = details.sourceCode
+            state.tracks[rule].active?.updatedAt = now
+            state.tracks[rule].active?.countdownTo = details.countdownTo
+            state.tracks[rule].active?.message = AlertMessage.text(policy.rules[rule], details, at: now)
+            emit(.update, rule, isReissue ? .reissued : .severityChanged, at: now)
+            if isReissue || severity > active.severity {
+                attempts.append((rule, isReissue ? .reissued : .severityChanged))
+            }
+        } else if details.countdownTo != active.countdownTo {
+            state.tracks[rule].active?.countdownTo = details.countdownTo
+            state.tracks[rule].active?.message = AlertMessage.text(policy.rules[rule], details, at: now)
+            emit(.refresh, rule, .countdown, at: now)
+        }
+    }
+
+    private mutating func drop(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
+        state.tracks[rule].pendingSince = nil
+        state.tracks[rule].holds = false
+        emit(.drop, rule, reason, at: now)
+    }
+
+    // MARK: Effects
+
+    mutating func emit(
+        _ kind: AlertEffect.Kind, _ rule: Int, _ reason: AlertEffect.Reason, at now: Instant,
+        _ adjust: (inout AlertEffect) -> Void = { _ in }
+    ) {
+        let track = state.tracks[rule]
+        var effect = AlertEffect(
+            instant: now, kind: kind, code: policy.rules[rule].code,
+            severity: track.active?.severity ?? track.details.severity ?? policy.rules[rule].severity,
+            reason: reason, rule: rule)
+        switch kind {
+        case .raise, .update, .refresh, .notify: effect.message = track.active?.message ?? ""
+        default: break
+        }
+        adjust(&effect)
+        if let place = groups.firstIndex(where: { $0.rule == rule }) {
+            groups[place].effects.append(effect)
+        } else {
+            groups.append((rule, [effect]))
+        }
+    }
+
+    /// What was decided since the last call.
+    public mutating func takeEffects() -> [AlertEffect] {
+        defer { effects.removeAll(keepingCapacity: true) }
+        return effects
+    }
+}

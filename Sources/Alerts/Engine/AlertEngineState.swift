@@ -1,0 +1,76 @@
+// Everything that the engine remembers. Written as one transaction; a relaunch starts from it.
+
+public import SessionTime
+
+extension AlertEngine {
+    /// What one rule remembers.
+    public struct Track: Hashable, Sendable, Codable {
+        /// Whether the condition held when it was last judged.
+        public var holds = false
+        /// When it began to hold, while no episode has come of it.
+        public var pendingSince: Instant?
+        /// When it ended, while the episode outlives it.
+        public var clearingSince: Instant?
+        public var active: ActiveAlert?
+        public var lastNotified: Instant?
+        public var lastNotifiedSeverity = AlertSeverity.informational
+        public var snoozedUntil: Instant?
+        public var snoozedSeverity = AlertSeverity.informational
+        /// A notification was held back by something that ends by itself.
+        public var isOwed = false
+        public var nextRepeat: Instant?
+        public var nextRefresh: Instant?
+        public var escalationsDone = 0
+        /// The system shows a notification.
+        public var isShown = false
+        /// The system will show one then.
+        public var scheduledFor: Instant?
+        public var details = Details()
+
+        /// Nothing happens and nothing happened that is not over.
+        var isQuiet: Bool { !holds && active == nil && pendingSince == nil }
+    }
+
+    /// What the source last said about its condition.
+    public struct Details: Hashable, Sendable, Codable {
+        public var sourceCode = ""
+        /// Empty for the catalogue's own words.
+        public var message = ""
+        public var countdownTo: Instant?
+        /// Where it differs from the rule's.
+        public var severity: AlertSeverity?
+
+        public init(
+            sourceCode: String = "", message: String = "", countdownTo: Instant? = nil,
+            severity: AlertSeverity? = nil
+        ) {
+            self.sourceCode = sourceCode
+            self.message = message
+            self.countdownTo = countdownTo
+            self.severity = severity
+        }
+    }
+
+    /// The newest value of a metric.
+    public struct Sample: Hashable, Sendable, Codable {
+        public var value: Double
+        public var sampledAt: Instant
+    }
+
+    public struct State: Hashable, Sendable, Codable {
+        /// One a rule.
+        public var tracks: [Track]
+        /// One a metric.
+        public var samples: [Sample?]
+        /// Newest first, at most 100.
+        public var recentlyCleared: [ClearedAlert] = []
+        /// Asked of the system and not known to be carried out.
+        public var outbox: [NotificationRequest] = []
+        public var nextToken: Int64 = 1
+
+        init(rules: Int) {
+            tracks = [Track](repeating: Track(), count: rules)
+            samples = [Sample?](repeating: nil, count: AlertMetric.allCases.count)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+// From what happens around the app to conditions of the engine's rules.
+//
+// Guarantees: a pure value; what it must remember is in `memory` and `engine.state`, the rest it finds in its
+// surroundings, so that a launch rebuilds it. An input delivered twice counts once.
+// Does not: write or notify. `AlertApp` does both.
+
+public import SessionTime
+
+public struct AlertFlow: Sendable {
+    /// Three steps without success.
+    public static let steppingLimit = 15 * Span.minute
+    public static let expiringBefore = Span.hour
+    public static let serviceAfterExpiry = 8 * Span.hour
+    public static let skewLimitSeconds = 600.0
+    public static let clockCheckInterval = 24 * Span.hour
+
+    public internal(set) var engine: AlertEngine
+    public internal(set) var memory: AlertMemory
+    public internal(set) var surroundings: Surroundings
+    /// Whether the stepping deadline is also scheduled with the system.
+    public var schedulesAhead = false
+
+    /// What the engine was told last, by code.
+    var held: [Bool]
+    let rules: [Int?]
+    static let codesInOrder: [AlertCode] = AlertCode.allCases.sorted { $0.rawValue < $1.rawValue }
+
+    public init(policy: AlertPolicy, wallClock: WallClock, memory: AlertMemory, surroundings: Surroundings) {
+        engine = AlertEngine(policy: policy, wallClock: wallClock, state: memory.center)
+        self.memory = memory
+        self.surroundings = surroundings
+        let engine = engine
+        rules = AlertCode.allCases.map { code in
+            guard let index = engine.index(of: code.rawValue),
+                case .source(code) = policy.rules[index].trigger
+            else { return nil }
+            return index
+        }
+        held = [Bool](repeating: false, count: AlertCode.allCases.count)
+    }
+
+    /// Everything that a relaunch starts from.
+    public var rememberedMemory: AlertMemory {
+        var memory = memory
+        memory.center = engine.state
+        return memory
+    }
+
+    // MARK: Launch
+
+    /// The app comes to life: restores, replays, cleans up, checks.
+    public mutating func launch(inForeground: Bool, at now: Instant) {
+        engine.isForeground = inForeground
+        engine.countDelivered(at: now)
+        for code in AlertCode.allCases {
+            guard let rule = rules[code.index] else { continue }
+            held[code.index] = engine.state.tracks[rule].holds || engine.state.tracks[rule].active != nil
+        }
+        followArming(at: now)
+        // Live state speaks for the sensor, not messages of an earlier life.
+        memory.cgm.retract(at: now) { _ in true }
+        if surroundings.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
+        memory.pendingAcknowledgements.removeAll {
+            surroundings.isCGMHandlerRegistered && AlertCode(rawValue: $0.code)?.source == .cgm
+        }
+        if !memory.monitor.previews.isEmpty {
+            memory.monitor.previews = []
+            sync(because: .cleanup, at: now)
+        }
+        if !surroundings.hasPod { cleanUpPod(at: now) }
+        checkClock(at: now)
+        checkClaim()
+        sync(at: now)
+    }
+
+    private mutating func cleanUpPod(at now: Instant) {
+        memory.pump.retract(at: now) { AlertCode.pump(issue: $0.issue, text: $0.text)?.isPodBound == true }
+        for code in Self.codesInOrder where code.isPodBound {
+            guard let rule = rules[code.index], held[code.index] else { continue }
+            held[code.index] = false
+            engine.tell(rule, .away(.cleanup))
+        }
+    }
+
+    /// What was acknowledged while the pump's handler was away reaches its store before anything is restored from it.
+    mutating func replayAcknowledgements(at now: Instant) {
+        for pending in memory.pendingAcknowledgements {
+            memory.pump.acknowledge(at: pending.at) {
+                AlertCode.pump(issue: $0.issue, text: $0.text)?.rawValue == pending.code
+                    && $0.issuedAt <= pending.at
+            }
+        }
+        memory.pendingAcknowledgements.removeAll { AlertCode(rawValue: $0.code)?.source == .pump }
+    }
+
+    // MARK: Inputs
+
+    /// Applies one input. Its effects come when the instant is settled.
+    public mutating func apply(_ input: AlertInput, at now: Instant) {
+        engine.nextInput()
+        switch input {
+        case .surroundings(let new): change(to: new, at: now)
+        case .loopReset:
+            surroundings.isArmed = false
+            memory.monitor.lastStep = nil
+            followArming(at: now)
+            sync(at: now)
+        case .step(let succeeded): step(succeeded: succeeded, at: now)
+        case .pumpIssue(let issue, let text):
+            memory.pump.issue(issue, text: text, at: now)
+            if let code = AlertCode.pump(issue: issue, text: text) { takeNative(code, at: now) }
+            sync(at: now)
+        case .pumpRetract(let issue):
+            memory.pump.retract(at: now) { $0.issue == issue }
+            sync(because: .retracted, at: now)
+        case .cgmIssue(let issue, let text):
+            memory.cgm.issue(issue, text: text, at: now)
+            sync(at: now)
+        case .cgmRetract(let issue):
+            memory.cgm.retract(at: now) { $0.issue == issue }
+            sync(because: .retracted, at: now)
+        case .metric(let metric, let value, let sampledAt):
+            _ = hear(metric, value, sampledAt: sampledAt, at: now)
+        case .foreground:
+            engine.isForeground = true
+            let last = memory.monitor.lastClockCheck
+            if last.map({ now.nanoseconds - $0.nanoseconds > Self.clockCheckInterval }) ?? true {
+                checkClock(at: now)
+            }
+            checkClaim()
+            sync(at: now)
+        case .background: engine.isForeground = false
+        case .wallClock(let clock):
+            engine.wallClock = clock
+            checkClock(at: now)
+            sync(at: now)
+        case .settingsSaved, .settingsOpened:
+            checkClaim()
+            sync(at: now)
+        case .acknowledge(let code): acknowledge(code, at: now)
+        case .snooze(let code, let span):
+            if let rule = engine.index(of: code) { engine.snooze(rule, for: span) }
+        case .tap(let code):
+            if let rule = engine.index(of: code) { engine.tap(rule, at: now) }
+        case .preview(let code): preview(code, at: now)
+        case .testAlert(let code):
+            if let rule = engine.index(of: code) { engine.testAlert(rule, at: now) }
+        }
+    }
+
+    /// A value of a metric. Cheap where nothing comes of it.
+    /// - Returns: whether the instant needs settling.
+    public mutating func hear(
+        _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
+    ) -> Bool {
+        var needsSettling = engine.sample(metric, value, sampledAt: sampledAt, at: now)
+        if metric == .glucose, !engine.rulesOfMetric[AlertMetric.glucoseRate.index].isEmpty {
+            if let last = memory.monitor.lastGlucose, sampledAt > last.sampledAt,
+                sampledAt.nanoseconds - last.sampledAt.nanoseconds <= AlertEngine.freshness
+            {
+                let minutes = sampledAt.minutes - last.sampledAt.minutes
+                let rate = (value - last.value) / minutes
+                needsSettling =
+                    engine.sample(.glucoseRate, rate, sampledAt: sampledAt, at: now) || needsSettling
+            }
+            if memory.monitor.lastGlucose.map({ sampledAt > $0.sampledAt }) ?? true {
+                memory.monitor.lastGlucose = AlertEngine.Sample(value: value, sampledAt: sampledAt)
+            }
+        }
+        return needsSettling
+    }
+
+    private mutating func change(to new: Surroundings, at now: Instant) {
+        let old = surroundings
+        surroundings = new
+        if old.isArmed != new.isArmed { followArming(at: now) }
+        let wasOk = liveSensor(old) == nil
+        if !wasOk, liveSensor(new) == nil { memory.cgm.retract(at: now) { _ in true } }
+        if old.isClaimOk, !new.isClaimOk { memory.monitor.hasConflict = true }
+        if !old.isPumpHandlerRegistered, new.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
+        if !old.isCGMHandlerRegistered, new.isCGMHandlerRegistered {
+            memory.pendingAcknowledgements.removeAll { AlertCode(rawValue: $0.code)?.source == .cgm }
+        }
+        sync(at: now)
+    }
+
+    private mutating func acknowledge(_ code: String, at now: Instant) {
+        // Nobody acknowledges what has not been shown yet: an alert of this very instant.
+        guard let rule = engine.index(of: code), let active = engine.state.tracks[rule].active,
+            active.raisedAt < now, engine.policy.rules[rule].acknowledgement != .none
+        else { return }
+        if let known = AlertCode(rawValue: code) {
+            memory.monitor.previews.removeAll { $0 == code }
+            let isRegistered =
+                known.source == .pump
+                ? surroundings.isPumpHandlerRegistered : surroundings.isCGMHandlerRegistered
+            if known.source == .pump || known.source == .cgm, !isRegistered {
+                let pending = PendingAcknowledgement(code: code, at: now)
+                if !memory.pendingAcknowledgements.contains(pending) {
+                    memory.pendingAcknowledgements.append(pending)
+                }
+            } else if known.source == .pump, engine.policy.rules[rule].acknowledgement == .closes {
+                memory.pump.acknowledge(at: now) { AlertCode.pump(issue: $0.issue, text: $0.text) == known }
+            }
+            if engine.policy.rules[rule].acknowledgement == .closes { sync(because: .acknowledged, at: now) }
+            // Closed at its source: what the source issues from now on is another alert.
+            if isClosedAtSource(known) { return }
+        }
+        engine.acknowledge(rule)
+    }
+
+    /// Whether a pump's own alert of this code was on, and is off now.
+    private func isClosedAtSource(_ code: AlertCode) -> Bool {
+        code.source == .pump && rules[code.index] != nil && !held[code.index]
+    }
+
+    private mutating func preview(_ code: String, at now: Instant) {
+        guard let rule = engine.index(of: code) else { return }
+        guard let known = AlertCode(rawValue: code), rules[known.index] != nil else {
+            return engine.tell(rule, .holds)
+        }
+        if !memory.monitor.previews.contains(code) { memory.monitor.previews.append(code) }
+        sync(at: now)
+    }
+}

@@ -1,0 +1,56 @@
+// What the app finds around it: loop, pump, sensor, phone and cloud as they are now. None of it is the app's to remember.
+
+public import Devices
+public import SessionTime
+
+/// Where the sensor is in its life, as its driver says beside the state of its algorithm.
+public enum SensorLifecycle: String, Sendable, CaseIterable, Codable {
+    case ok
+    case failed
+    case expired
+}
+
+public struct Surroundings: Hashable, Sendable {
+    public var isArmed = true
+    public var isFirstStepDone = true
+    public var hasPod = true
+    public var podExpiresAt: Instant?
+    public var hasPumpSession = true
+    public var isPumpStatusKnown = true
+    public var cgmState = SensorState.ok
+    public var cgmLifecycle = SensorLifecycle.ok
+    public var isSignedIn = true
+    /// What the cloud would answer about the subject's claim.
+    public var isClaimOk = true
+    /// What a UTC check would answer, s; nil where there is no answer.
+    public var clockSkewSeconds: Double? = 0
+    /// Whether the sources' handlers take acknowledgements.
+    public var isPumpHandlerRegistered = true
+    public var isCGMHandlerRegistered = true
+
+    public init() {}
+}
+
+/// What reaches the app. Each is applied in full before the next.
+public enum AlertInput: Hashable, Sendable {
+    /// The surroundings are different now.
+    case surroundings(Surroundings)
+    case loopReset
+    case step(succeeded: Bool)
+    case pumpIssue(String, text: String)
+    case pumpRetract(String)
+    case cgmIssue(String, text: String)
+    case cgmRetract(String)
+    case metric(AlertMetric, Double, sampledAt: Instant)
+    case foreground
+    case background
+    /// The phone's clock or its zone changed.
+    case wallClock(WallClock)
+    case settingsSaved
+    case settingsOpened
+    case acknowledge(String)
+    case snooze(String, for: Int64)
+    case tap(String)
+    case preview(String)
+    case testAlert(String)
+}

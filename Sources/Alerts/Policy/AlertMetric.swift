@@ -1,0 +1,94 @@
+// What thresholds can watch.
+
+/// A number that somebody measures.
+public enum AlertMetric: String, Sendable, CaseIterable, Codable {
+    case glucose
+    case glucoseRate
+    case insulinOnBoard
+    case reservoir
+    case sensorAge
+    case temperature
+    case humidity
+    case vpd
+
+    public var unit: String {
+        switch self {
+        case .glucose: "mg/dL"
+        case .glucoseRate: "mg/dL/min"
+        case .insulinOnBoard, .reservoir: "U"
+        case .sensorAge: "h"
+        case .temperature: "°F"
+        case .humidity: "% RH"
+        case .vpd: "kPa"
+        }
+    }
+
+    public var name: String {
+        switch self {
+        case .glucose: "Glucose"
+        case .glucoseRate: "Glucose rate"
+        case .insulinOnBoard: "Insulin on board"
+        case .reservoir: "Reservoir"
+        case .sensorAge: "Sensor age"
+        case .temperature: "Temperature"
+        case .humidity: "Humidity"
+        case .vpd: "VPD"
+        }
+    }
+
+    /// As it stands in codes: `THRESHOLD-GLUCOSE-RATE-LOW`.
+    public var codeName: String {
+        switch self {
+        case .glucoseRate: "GLUCOSE-RATE"
+        case .insulinOnBoard: "INSULIN-ON-BOARD"
+        case .sensorAge: "SENSOR-AGE"
+        default: rawValue.uppercased()
+        }
+    }
+
+    /// A value below this is safety-critical, where nothing else is said.
+    public var criticalBelow: Double? {
+        switch self {
+        case .glucose: 54
+        case .temperature: 50
+        case .humidity: 20
+        case .vpd: 0.2
+        default: nil
+        }
+    }
+
+    /// A value above this is safety-critical, where nothing else is said.
+    public var criticalAbove: Double? {
+        switch self {
+        case .glucose: 400
+        case .temperature: 95
+        case .humidity: 90
+        case .vpd: 2.5
+        default: nil
+        }
+    }
+
+    /// Its place in `allCases`.
+    public var index: Int {
+        switch self {
+        case .glucose: 0
+        case .glucoseRate: 1
+        case .insulinOnBoard: 2
+        case .reservoir: 3
+        case .sensorAge: 4
+        case .temperature: 5
+        case .humidity: 6
+        case .vpd: 7
+        }
+    }
+
+    /// Ranges that growers aim at, by stage of growth; empty for metrics of people.
+    public static let recommendedRanges: [(metric: AlertMetric, stage: String, range: ClosedRange<Double>)] =
+        [
+            (.temperature, "seedling", 70...80), (.temperature, "vegetative", 70...85),
+            (.temperature, "flowering", 65...80),
+            (.humidity, "seedling", 65...75), (.humidity, "vegetative", 50...70),
+            (.humidity, "flowering", 40...50),
+            (.vpd, "seedling", 0.4...0.8), (.vpd, "vegetative", 0.8...1.2), (.vpd, "flowering", 1.2...1.6),
+        ]
+}

@@ -1,0 +1,118 @@
+// One rule: which condition, and how it becomes an episode and an annunciation.
+
+import SessionTime
+
+/// A comparison of one metric.
+public struct MetricTest: Hashable, Sendable, Codable {
+    public enum Side: String, Sendable, Codable {
+        case low
+        case high
+    }
+    public var metric: AlertMetric
+    public var side: Side
+    /// A breach is a value beyond it; the bound itself is inside.
+    public var bound: Double
+    /// Where an active episode counts as over; the bound itself where nothing is said.
+    public var clearAt: Double?
+
+    public init(_ metric: AlertMetric, _ side: Side, _ bound: Double, clearAt: Double? = nil) {
+        self.metric = metric
+        self.side = side
+        self.bound = bound
+        self.clearAt = clearAt
+    }
+
+    public func isBreached(by value: Double) -> Bool { side == .low ? value < bound : value > bound }
+
+    /// Whether `value` is back inside, past the hysteresis.
+    public func isCleared(by value: Double) -> Bool {
+        let limit = clearAt ?? bound
+        return side == .low ? value >= limit : value <= limit
+    }
+}
+
+/// How one alert behaves.
+public struct AlertRule: Hashable, Sendable, Codable {
+    /// What a rule waits for.
+    public enum Trigger: Hashable, Sendable, Codable {
+        /// A source of the catalogue says so.
+        case source(AlertCode)
+        /// All of these hold of the newest values.
+        case metrics([MetricTest])
+    }
+
+    public struct Escalation: Hashable, Sendable, Codable {
+        public var after: Int64
+        public var to: AlertSeverity
+        public init(after: Int64, to: AlertSeverity) {
+            self.after = after
+            self.to = to
+        }
+    }
+
+    /// Also the dedupe key.
+    public var code: String
+    public var trigger: Trigger
+    public var severity: AlertSeverity
+    /// Beyond these a metric rule is safety-critical.
+    public var criticalBelow: Double?
+    public var criticalAbove: Double?
+    /// How long the condition must hold before an episode begins, ns.
+    public var debounce: Int64 = 0
+    /// How long an episode outlives its condition, ns.
+    public var keepFiringFor: Int64 = 0
+    /// The shortest time between two notifications, ns; by severity where nothing is said.
+    public var cooldown: Int64?
+    public var repeatEvery: Int64?
+    public var escalations: [Escalation] = []
+    /// Active until acknowledged, whatever becomes of the condition.
+    public var isLatching = false
+    /// While this rule's episode is active, these are not annunciated.
+    public var inhibits: [String] = []
+    public var notifies: Bool
+    public var acknowledgement: AlertAcknowledgement
+    /// Whose settings it came from, for messages and deep links.
+    public var subject = ""
+    /// The literal sketch of the story: looks at samples only, restarts after each alert.
+    public var isLiteral = false
+
+    public init(
+        code: String, trigger: Trigger, severity: AlertSeverity, debounce: Int64 = 0,
+        acknowledgement: AlertAcknowledgement = .none, notifies: Bool = true
+    ) {
+        self.code = code
+        self.trigger = trigger
+        self.severity = severity
+        self.debounce = debounce
+        self.acknowledgement = acknowledgement
+        self.notifies = notifies
+    }
+
+    /// The rule of a catalogue alert as BionicLoop has it.
+    public init(_ code: AlertCode) {
+        let trigger: Trigger =
+            code == .cgmUrgentLow ? .metrics([MetricTest(.glucose, .low, 55)]) : .source(code)
+        self.init(
+            code: code.rawValue, trigger: trigger, severity: code.severity,
+            debounce: code == .pumpSignalLoss || code == .pumpNoActivePod ? 5 * Span.minute : 0,
+            acknowledgement: code.acknowledgement, notifies: code.source != .cgm)
+    }
+
+    /// The catalogue's entry, where it has one.
+    public var known: AlertCode? { AlertCode(rawValue: code) }
+    public var source: AlertSource { known?.source ?? .policy }
+
+    public func cooldown(at severity: AlertSeverity) -> Int64 { cooldown ?? severity.standardCooldown }
+
+    /// The tests of a metric rule; empty for others.
+    public var tests: [MetricTest] {
+        if case .metrics(let tests) = trigger { tests } else { [] }
+    }
+
+    /// How severe the rule is at a value of its first metric.
+    func severity(at value: Double) -> AlertSeverity {
+        if let criticalBelow, value < criticalBelow { return .safetyCritical }
+        if let criticalAbove, value > criticalAbove { return .safetyCritical }
+        return severity
+    }
+}

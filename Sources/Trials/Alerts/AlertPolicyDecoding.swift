@@ -1,0 +1,241 @@
+// From a YAML tree to a policy.
+//
+// Guarantees: any text ends in a policy or in one `InputProblem` with its place; codes differ, no side of a metric is
+// claimed twice, what latches can be acknowledged, what is inhibited exists.
+
+public import Alerts
+public import Records
+
+extension AlertPolicy {
+    /// The policy that `reference` means, seen from `file`: the name of a preset, or a path relative to that file.
+    public static func find(_ reference: YAMLReader) throws(InputProblem) -> AlertPolicy {
+        if reference.isMapping { return try decode(reference.node) }
+        let text = try reference.text()
+        if let preset = AlertPreset(rawValue: text) { return try preset.policy() }
+        guard text.contains(".") || text.contains("/") else {
+            let names = AlertPreset.allCases.map(\.rawValue)
+            let meant = nearest(to: text, among: names).map { " (nearest: `\($0)`)" } ?? ""
+            throw reference.problem(
+                expected: "a preset: \(names.joined(separator: ", ")); or the path of a policy file\(meant)")
+        }
+        let path = sibling(text, of: reference.node.origin.file)
+        do {
+            return try decode(try YAMLDocument.read(path: path))
+        } catch let problem {
+            guard problem.kind == .missing else { throw problem }
+            throw InputProblem(
+                .missing, file: reference.node.origin.file, line: reference.node.origin.line,
+                found: "the policy file \(quotedForMessage(path)), \(problem.found)",
+                expected: "a preset or a readable policy file")
+        }
+    }
+
+    /// `path` seen from the directory of `file`.
+    static func sibling(_ path: String, of file: String) -> String {
+        guard !path.hasPrefix("/"), !file.hasPrefix("--set"), let slash = file.lastIndex(of: "/") else {
+            return path
+        }
+        return file[...slash] + path
+    }
+
+    public static func parse(_ text: String, file: String) throws(InputProblem) -> AlertPolicy {
+        try decode(try YAMLDocument.parse(text, file: file))
+    }
+
+    public static func decode(_ document: YAMLNode) throws(InputProblem) -> AlertPolicy {
+        let root = YAMLReader(document)
+        try root.check(.mapping(shape))
+        var policy = AlertPolicy(name: try root["policy"]?.text() ?? "policy", rules: [])
+        if let base = root["extends"], let preset = AlertPreset(rawValue: try base.text()) {
+            let inherited = try preset.policy()
+            policy.rules = inherited.rules
+            policy.quietHours = inherited.quietHours
+            policy.notifiesInForeground = inherited.notifiesInForeground
+        }
+        let subject = try root["subject"]?.text() ?? ""
+        var own: Set<String> = []
+        for item in root["rules"]?.items ?? [] {
+            try policy.add(try decodeRule(item, subject: subject), &own, item)
+        }
+        let isLiteral = try root["evaluation"]?.text() == "literal"
+        for item in root["thresholds"]?.items ?? [] {
+            for rule in try decodeThreshold(item, subject: subject, isLiteral: isLiteral) {
+                try policy.add(rule, &own, item)
+            }
+        }
+        for item in (root["rules"]?.items ?? []) + (root["thresholds"]?.items ?? []) {
+            for inhibited in item["inhibits"]?.items ?? [] {
+                let code = try inhibited.text()
+                let codes = policy.rules.map(\.code)
+                guard !codes.contains(code) else { continue }
+                throw inhibited.problem(
+                    expected: "the code of a rule of this policy"
+                        + (nearest(to: code, among: codes).map { " (nearest: `\($0)`)" } ?? ""))
+            }
+        }
+        if let quiet = root["quietHours"] {
+            guard let from = nanoseconds(ofDay: try quiet["from"]?.text() ?? ""),
+                let to = nanoseconds(ofDay: try quiet["to"]?.text() ?? "")
+            else { throw quiet.problem(expected: timeOfDay.expectation) }
+            // Any year of this century: the table covers the sessions that a study may have.
+            let zone = try quiet["timeZone"]?.text()
+            policy.quietHours = QuietHours(
+                from: from, to: to,
+                zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
+        }
+        if let foreground = root["notifyInForeground"] { policy.notifiesInForeground = try foreground.flag() }
+        return policy
+    }
+
+    private mutating func add(
+        _ rule: AlertRule, _ own: inout Set<String>, _ item: YAMLReader
+    ) throws(InputProblem) {
+        guard own.insert(rule.code).inserted else {
+            throw (item["code"] ?? item["metric"] ?? item).problem(
+                found: "\(rule.code) a second time", expected: "one rule a code, each side of a metric once")
+        }
+        if rule.isLatching, rule.acknowledgement == .none {
+            throw (item["latching"] ?? item).problem(
+                found: "`latching` without `acknowledge`",
+                expected: "`acknowledge: closes` or `reviews` beside it, or the alert would stay for ever")
+        }
+        if let place = rules.firstIndex(where: { $0.code == rule.code }) {
+            rules[place] = rule
+        } else {
+            rules.append(rule)
+        }
+    }
+
+    private static func decodeRule(_ item: YAMLReader, subject: String) throws(InputProblem) -> AlertRule {
+        let code = try item["code"]?.text() ?? ""
+        var rule: AlertRule
+        if let known = AlertCode(rawValue: code) {
+            rule = AlertRule(known)
+        } else {
+            guard item["when"] != nil else {
+                let meant = nearest(to: code, among: AlertCode.allCases.map(\.rawValue)).map {
+                    " (nearest: `\($0)`)"
+                }
+                throw (item["code"] ?? item).problem(
+                    found: "\(quotedForMessage(code)) without `when`",
+                    expected: "a code of the catalogue, or `when` with the condition\(meant ?? "")")
+            }
+            rule = AlertRule(code: code, trigger: .metrics([]), severity: .actionable)
+            rule.subject = subject
+        }
+        if let when = item["when"] {
+            guard let tests = tests(of: try when.text()) else { throw when.problem(expected: "comparisons") }
+            rule.trigger = .metrics(tests)
+        }
+        if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
+        if let debounce = try item["debounce"].span() { rule.debounce = debounce }
+        try decodeLayers(item, into: &rule)
+        return rule
+    }
+
+    private static func setClearAt(_ rule: inout AlertRule, _ reader: YAMLReader) throws(InputProblem) {
+        let value = try reader.number(in: -100_000...100_000)
+        var tests = rule.tests
+        guard !tests.isEmpty else {
+            throw reader.problem(expected: "`clearAt` only where `when` compares a metric")
+        }
+        let isInside = tests[0].side == .low ? value >= tests[0].bound : value <= tests[0].bound
+        guard isInside else {
+            let side = tests[0].side == .low ? "at least" : "at most"
+            throw reader.problem(expected: "\(side) the bound \(JSONValue.numberText(tests[0].bound))")
+        }
+        tests[0].clearAt = value
+        rule.trigger = .metrics(tests)
+    }
+
+    private static func decodeThreshold(
+        _ item: YAMLReader, subject: String, isLiteral: Bool
+    ) throws(InputProblem) -> [AlertRule] {
+        guard let name = item["metric"], let metric = AlertMetric(rawValue: try name.text()) else {
+            throw item.problem(expected: "a metric")
+        }
+        let bounds = -100_000.0...100_000.0
+        let low = try item["min"].number(bounds)
+        let high = try item["max"].number(bounds)
+        guard low != nil || high != nil else {
+            throw item.problem(found: "neither min nor max", expected: "`min`, `max` or both")
+        }
+        if let low, let high, low >= high {
+            throw item.problem(
+                found: "min \(JSONValue.numberText(low)) and max \(JSONValue.numberText(high))",
+                expected: "min below max")
+        }
+        guard try item["enabled"]?.flag() ?? true else { return [] }
+        var rules: [AlertRule] = []
+        let sides: [(MetricTest.Side, Double?)] = [(.low, low), (.high, high)]
+        for (side, bound) in sides {
+            guard let bound else { continue }
+            let suffix = side == .low ? "LOW" : "HIGH"
+            var rule = AlertRule(
+                code: "THRESHOLD-\(metric.codeName)-\(suffix)",
+                trigger: .metrics([MetricTest(metric, side, bound)]), severity: .actionable)
+            rule.criticalBelow = side == .low ? metric.criticalBelow : nil
+            rule.criticalAbove = side == .high ? metric.criticalAbove : nil
+            if let critical = item["critical"] {
+                if side == .low, let below = critical["below"] {
+                    rule.criticalBelow = try below.number(in: bounds)
+                }
+                if side == .high, let above = critical["above"] {
+                    rule.criticalAbove = try above.number(in: bounds)
+                }
+            }
+            if let sensitivity = item["sensitivity"], try sensitivity.text() != "immediate" {
+                rule.debounce = try Optional(sensitivity).span() ?? 0
+            }
+            if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
+            rule.subject = subject
+            rule.isLiteral = isLiteral
+            try decodeLayers(item, into: &rule)
+            rules.append(rule)
+        }
+        return rules
+    }
+
+    private static func decodeLayers(_ item: YAMLReader, into rule: inout AlertRule) throws(InputProblem) {
+        if let text = try item["severity"]?.text(), let severity = AlertSeverity(name: text) {
+            rule.severity = severity
+        }
+        if let span = try item["keepFiringFor"].span() { rule.keepFiringFor = span }
+        if let text = try item["acknowledge"]?.text(), let meaning = AlertAcknowledgement(rawValue: text) {
+            rule.acknowledgement = meaning
+        }
+        rule.repeatEvery = try item["repeatEvery"].span() ?? rule.repeatEvery
+        rule.cooldown = try item["cooldown"].span() ?? rule.cooldown
+        var steps: [AlertRule.Escalation] = []
+        for step in item["escalate"]?.items ?? [] {
+            guard let after = try step["after"].span(),
+                let to = AlertSeverity(name: try step["to"]?.text() ?? "")
+            else { throw step.problem(expected: "after and to") }
+            steps.append(AlertRule.Escalation(after: after, to: to))
+        }
+        if !steps.isEmpty { rule.escalations = steps.sorted { $0.after < $1.after } }
+        rule.isLatching = try item["latching"]?.flag() ?? rule.isLatching
+        if let inhibits = item["inhibits"] {
+            rule.inhibits = []
+            for code in inhibits.items { rule.inhibits.append(try code.text()) }
+        }
+        rule.notifies = try item["notify"]?.flag() ?? rule.notifies
+    }
+}
+
+extension YAMLReader? {
+    /// The number here; nil where nothing stands.
+    fileprivate func number(_ range: ClosedRange<Double>) throws(InputProblem) -> Double? {
+        guard let reader = self else { return nil }
+        return try reader.number(in: range)
+    }
+
+    /// The length of time here, ns; nil where nothing stands.
+    func span() throws(InputProblem) -> Int64? {
+        guard let reader = self else { return nil }
+        guard let span = TimeSpan(try reader.text()) else {
+            throw reader.problem(expected: AlertPolicy.span.expectation)
+        }
+        return span.nanoseconds
+    }
+}

@@ -1,0 +1,88 @@
+// From a policy back to text: what a study's manifest keeps, so that a result never depends on a file that has changed.
+
+public import Alerts
+
+extension AlertPolicy {
+    /// The policy as a policy file, every rule and key written out.
+    public var json: JSONValue {
+        var members: [JSONValue.Member] = [.init("policy", .string(name))]
+        let timed = rules.filter { !$0.isLiteral && !$0.code.hasPrefix("THRESHOLD-") }
+        let thresholds = rules.filter { $0.isLiteral || $0.code.hasPrefix("THRESHOLD-") }
+        if let subject = rules.first(where: { !$0.subject.isEmpty })?.subject {
+            members.append(.init("subject", .string(subject)))
+        }
+        members.append(.init("rules", .array(timed.map(\.ruleJSON))))
+        if !thresholds.isEmpty {
+            members.append(.init("thresholds", .array(thresholds.map(\.thresholdJSON))))
+        }
+        if let quietHours {
+            var quiet: [JSONValue.Member] = [
+                .init("from", .string(Self.timeText(quietHours.from))),
+                .init("to", .string(Self.timeText(quietHours.to))),
+            ]
+            if let zone = quietHours.zone { quiet.append(.init("timeZone", .string(zone.name))) }
+            members.append(.init("quietHours", .object(quiet)))
+        }
+        if rules.contains(where: \.isLiteral) { members.append(.init("evaluation", .string("literal"))) }
+        members.append(.init("notifyInForeground", .bool(notifiesInForeground)))
+        return .object(members)
+    }
+
+    private static func timeText(_ nanoseconds: Int64) -> String {
+        let minutes = nanoseconds / 60_000_000_000
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(two(minutes / 60)):\(two(minutes % 60))"
+    }
+}
+
+extension AlertRule {
+    private static func span(_ nanoseconds: Int64) -> JSONValue {
+        .string(TimeSpan(nanoseconds: nanoseconds).description)
+    }
+
+    fileprivate var ruleJSON: JSONValue {
+        var members: [JSONValue.Member] = [.init("code", .string(code))]
+        if !tests.isEmpty {
+            let texts = tests.map {
+                "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") \(JSONValue.numberText($0.bound))"
+            }
+            members.append(.init("when", .string(texts.joined(separator: " and "))))
+            if let clearAt = tests[0].clearAt { members.append(.init("clearAt", .number(clearAt))) }
+        }
+        members.append(.init("debounce", Self.span(debounce)))
+        return .object(members + layers)
+    }
+
+    fileprivate var thresholdJSON: JSONValue {
+        guard let test = tests.first else { return ruleJSON }
+        var members: [JSONValue.Member] = [
+            .init("metric", .string(test.metric.rawValue)),
+            .init(test.side == .low ? "min" : "max", .number(test.bound)),
+            .init("sensitivity", Self.span(debounce)),
+        ]
+        if let clearAt = test.clearAt { members.append(.init("clearAt", .number(clearAt))) }
+        var critical: [JSONValue.Member] = []
+        if let criticalBelow { critical.append(.init("below", .number(criticalBelow))) }
+        if let criticalAbove { critical.append(.init("above", .number(criticalAbove))) }
+        if !critical.isEmpty { members.append(.init("critical", .object(critical))) }
+        return .object(members + layers)
+    }
+
+    private var layers: [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            .init("severity", .string(severity.name)), .init("keepFiringFor", Self.span(keepFiringFor)),
+            .init("acknowledge", .string(acknowledgement.rawValue)), .init("latching", .bool(isLatching)),
+            .init("notify", .bool(notifies)),
+        ]
+        if let cooldown { members.append(.init("cooldown", Self.span(cooldown))) }
+        if let repeatEvery { members.append(.init("repeatEvery", Self.span(repeatEvery))) }
+        if !escalations.isEmpty {
+            let steps = escalations.map {
+                JSONValue.object([.init("after", Self.span($0.after)), .init("to", .string($0.to.name))])
+            }
+            members.append(.init("escalate", .array(steps)))
+        }
+        if !inhibits.isEmpty { members.append(.init("inhibits", .array(inhibits.map { .string($0) }))) }
+        return members
+    }
+}

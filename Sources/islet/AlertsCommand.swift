@@ -1,0 +1,11 @@
+// `islet alerts`: test, list and explain alerts.
+
+import ArgumentParser
+import Trials
+
+/// `islet alerts`
+struct AlertsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alerts", abstract: "Test alert policies, list alerts, print the schemas.",
+        subcommands: [AlertsTestCommand.self, AlertsListCommand.self, AlertsSchemaCommand.self])
+}

@@ -1,0 +1,19 @@
+// `islet alerts schema`: the JSON Schemas of policy and scenario files.
+
+import Alerts
+import ArgumentParser
+import Trials
+
+/// `islet alerts schema`
+struct AlertsSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema of policy files, or of scenario files.")
+
+    @Flag(help: "The schema of scenario files.")
+    var scenario = false
+
+    func run() throws {
+        let schema = scenario ? AlertScenario.jsonSchema : AlertPolicy.jsonSchema
+        try StandardStream.output.write(schema.prettyText)
+    }
+}

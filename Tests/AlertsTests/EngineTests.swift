@@ -1,0 +1,110 @@
+// What scenario files can't see: limits, pages, stores, the system's requests.
+
+import Alerts
+import Devices
+import SessionTime
+import Testing
+
+@Suite struct EngineTests {
+    @Test func `recently cleared keeps a hundred, newest first, shown ten at a time`() {
+        var world = AlertWorld.standard(.bionicloop)
+        var timeline: [(at: Instant, events: [AlertWorldEvent])] = []
+        for minute in 0..<130 {
+            timeline.append((.minutes(Int64(minute)), [.user(.pumpIssue("lowReservoir", text: "\(minute)"))]))
+            timeline.append(
+                (
+                    Instant.minutes(Int64(minute)).adding(30 * Span.second),
+                    [.user(.pumpRetract("lowReservoir"))]
+                ))
+        }
+        world.run(timeline, until: .minutes(131))
+        let engine = world.app?.flow.engine
+        #expect(engine?.state.recentlyCleared.count == 100)
+        #expect(engine?.recentlyCleared(page: 0).map(\.alert.message).first == "129")
+        #expect(engine?.recentlyCleared(page: 0).count == 10)
+        #expect(engine?.recentlyCleared(page: 9).map(\.alert.message).last == "30")
+        #expect(engine?.recentlyCleared(page: 10).isEmpty == true)
+        #expect(engine?.recentlyCleared(page: -1).count == 10)
+    }
+
+    @Test func testPumpPersistedAlertStoreReturnsIssuedAndRetractedAlerts() {
+        var store = NativeAlertStore()
+        store.issue("fault", text: "", at: .minutes(1))
+        store.issue("lowReservoir", text: "", at: .minutes(2))
+        store.retract(at: .minutes(3)) { $0.issue == "lowReservoir" }
+        #expect(store.alerts.map(\.issue) == ["fault", "lowReservoir"])
+        #expect(store.open.map(\.issue) == ["fault"])
+        store.acknowledge(at: .minutes(4)) { $0.issue == "fault" }
+        #expect(store.open.isEmpty)
+        #expect(store.alerts.map(\.retractedAt) == [nil, .minutes(3)])
+        #expect(store.alerts.map(\.acknowledgedAt) == [.minutes(4), nil])
+    }
+
+    @Test func testCGMPersistedAlertStoreReturnsIssuedAndRetractedAlerts() {
+        var store = NativeAlertStore()
+        for minute in 0..<150 {
+            store.issue("sensorFailed", text: "", at: .minutes(Int64(minute)))
+            store.retract(at: .minutes(Int64(minute))) { $0.issue == "sensorFailed" }
+        }
+        store.issue("sensorExpired", text: "", at: .minutes(200))
+        #expect(store.open.map(\.issue) == ["sensorExpired"])
+        #expect(store.alerts.count <= NativeAlertStore.closedLimit + 1)
+    }
+
+    @Test func `a request that was carried out is not carried out again`() {
+        var center = SimulatedNotificationCenter()
+        let request = NotificationRequest(
+            token: 1, action: .deliver, identifier: "a", category: "a", title: "", body: "",
+            isTimeSensitive: true,
+            deepLink: "")
+        center.perform(request, at: .start)
+        center.perform(request, at: .minutes(1))
+        #expect(center.deliveries.count == 1)
+    }
+
+    @Test func `a notification says category, identifier and urgency`() throws {
+        var world = AlertWorld.standard(.bionicloop)
+        world.run([(.minutes(1), [.user(.pumpIssue("fault", text: "broken"))])], until: .minutes(2))
+        let center = try #require(world.app?.port as? SimulatedNotificationCenter)
+        let shown = try #require(center.shown.first)
+        #expect(shown.category == "ALERT-PUMP-FAULT" && shown.identifier == "ALERT-PUMP-FAULT")
+        #expect(shown.isTimeSensitive && shown.body == "broken")
+        // The stepping deadline waits behind it.
+        #expect(center.pending.map(\.category) == ["ALERT-ALGORITHM-STEPPING-INTERRUPTED"])
+    }
+
+    @Test func testUI007_HomeAlertCenterButtonOpensAlertCenter() {
+        var world = AlertWorld.standard(.bionicloop)
+        world.run(
+            [
+                (
+                    .minutes(1),
+                    [.user(.pumpIssue("lowReservoir", text: "")), .user(.pumpIssue("fault", text: ""))]
+                )
+            ],
+            until: .minutes(2))
+        // What the button shows, and what opens behind it.
+        #expect(world.app?.flow.engine.badge == 2)
+        #expect(
+            world.app?.flow.engine.active.map(\.code) == ["ALERT-PUMP-FAULT", "ALERT-PUMP-LOW-RESERVOIR"])
+    }
+
+    @Test func `the normalized alert says everything`() throws {
+        var world = AlertWorld.standard(.bionicloop)
+        world.run([(.minutes(1), [.user(.pumpIssue("alarm", text: "Occlusion"))])], until: .minutes(2))
+        let alert = try #require(world.app?.flow.engine.active.first)
+        #expect(alert.source == .pump && alert.sourceCode == "alarm" && alert.code == "ALERT-PUMP-FAULT")
+        #expect(
+            alert.severity == .safetyCritical && alert.message == "Occlusion"
+                && !alert.recommendedAction.isEmpty)
+        #expect(
+            alert.acknowledgement == .closes && alert.dedupeKey == "ALERT-PUMP-FAULT"
+                && alert.countdownTo == nil)
+    }
+
+    @Test(arguments: AlertCode.allCases) func `every code has its words and its route`(code: AlertCode) {
+        #expect(!code.message.isEmpty && !code.recommendedAction.isEmpty && !code.condition.isEmpty)
+        #expect(code.route == (code.source == .pump ? .pump : code.source == .cgm ? .cgm : .home))
+        #expect(AlertCode.allCases[code.index] == code)
+    }
+}

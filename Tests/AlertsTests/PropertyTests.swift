@@ -1,0 +1,173 @@
+// What must hold of any session.
+
+import Alerts
+import SessionTime
+import SimulationKernel
+import Testing
+
+@Suite struct PropertyTests {
+    static let sessions = 1000
+
+    struct Rung: Hashable, Comparable {
+        var at: Instant
+        var kind: String
+        var code: String
+        static func < (a: Self, b: Self) -> Bool { (a.at, a.kind, a.code) < (b.at, b.kind, b.code) }
+    }
+
+    static func trace(
+        _ world: AlertWorld, _ kinds: [AlertEffect.Kind] = [.raise, .update, .clear, .notify, .withdraw]
+    )
+        -> [Rung]
+    {
+        world.effects.filter { kinds.contains($0.kind) && ($0.kind != .withdraw || $0.wasDelivered) }
+            .map { Rung(at: $0.instant, kind: $0.kind.rawValue, code: $0.code) }
+    }
+
+    @Test func `duplicated, reordered and backfilled readings notify nothing new`() {
+        for seed in 0..<Self.sessions {
+            var session = RandomSession(seed)
+            let timeline = session.timeline(8, within: 90)
+            var plain = AlertWorld.standard(.rich)
+            plain.run(timeline, until: .minutes(100))
+            var noisy = AlertWorld.standard(.rich)
+            var repeated = timeline
+            for _ in 0..<12 {
+                let second = Int64.random(in: 301..<5900, using: &session.random)
+                guard second % 300 != 0 else { continue }
+                let at = Instant(nanoseconds: second * Span.second)
+                // At or before the reading of the last grid point: not newer than what is known.
+                let age = (second % 300 + Int64.random(in: 0...900, using: &session.random)) * Span.second
+                let value = Double.random(in: 35...300, using: &session.random)
+                let event = AlertWorldEvent.reading(value, isReliable: true, age: age)
+                if let place = repeated.firstIndex(where: { $0.at == at }) {
+                    repeated[place].events.append(event)
+                } else {
+                    repeated.append((at, [event]))
+                }
+            }
+            repeated.sort { $0.at < $1.at }
+            // While a sensor that is out of order sends nothing, an old reading may be the newest: not this property.
+            let sendsAlways = !timeline.contains { moment in
+                moment.events.contains { if case .cgmState = $0 { true } else { false } }
+            }
+            guard sendsAlways else { continue }
+            noisy.run(repeated, until: .minutes(100))
+            #expect(Self.trace(noisy) == Self.trace(plain), "seed \(seed)")
+        }
+    }
+
+    @Test func `a shift of time shifts the trace`() {
+        for seed in 0..<Self.sessions {
+            var session = RandomSession(seed)
+            let timeline = session.timeline(8, within: 90).filter { moment in
+                // Before the start there are no steps, before the shifted one there are.
+                moment.at > .start
+                    // The phone's clock is compared with the session's start, not with the session.
+                    && !moment.events.contains { if case .timeChange = $0 { true } else { false } }
+            }
+            var policy = AlertPolicy.rich
+            policy.quietHours = nil
+            let shift = Int64.random(in: 1...40, using: &session.random) * AlertWorld.grid
+            var early = AlertWorld.standard(policy)
+            early.run(timeline, until: .minutes(100))
+            var late = AlertWorld.standard(policy)
+            late.run(
+                timeline.map { ($0.at.adding(shift), $0.events) }, until: Instant.minutes(100).adding(shift))
+            let moved = Self.trace(early).map { Rung(at: $0.at.adding(shift), kind: $0.kind, code: $0.code) }
+            #expect(Self.trace(late) == moved, "seed \(seed), shifted by \(shift / Span.minute) min")
+        }
+    }
+
+    @Test func `a longer debounce never raises earlier`() {
+        for seed in 0..<Self.sessions {
+            var session = RandomSession(seed)
+            let timeline = session.timeline(8, within: 90)
+            let short = Int64.random(in: 0...20, using: &session.random) * Span.minute
+            let long = short + Int64.random(in: 1...20, using: &session.random) * Span.minute
+            func firstRaises(_ debounce: Int64) -> [Instant] {
+                var policy = AlertPolicy.rich
+                for index in policy.rules.indices { policy.rules[index].debounce = debounce }
+                var world = AlertWorld.standard(policy)
+                world.run(timeline, until: .minutes(120))
+                return policy.rules.map { rule in
+                    world.effects.first { $0.kind == .raise && $0.code == rule.code }?.instant
+                        ?? .distantFuture
+                }
+            }
+            for (a, b) in zip(firstRaises(short), firstRaises(long)) { #expect(a <= b, "seed \(seed)") }
+        }
+    }
+
+    @Test func `sampling every five minutes or every one differs by at most one sample`() {
+        for seed in 0..<Self.sessions {
+            var random = RandomStream(key: 7, index: UInt64(seed))
+            var minutes: [Double] = []
+            // Levels that last longer than the debounce and a sample.
+            while minutes.count < 240 {
+                let value: Double = Bool.random(using: &random) ? 60 : 120
+                for _ in 0..<Int.random(in: 25...50, using: &random) { minutes.append(value) }
+            }
+            let debounce = Int64.random(in: 0...15, using: &random) * Span.minute
+            var policy = AlertPolicy(name: "one", rules: [])
+            policy.rules = [
+                AlertRule(
+                    code: "LOW", trigger: .metrics([MetricTest(.glucose, .low, 70)]), severity: .actionable,
+                    debounce: debounce)
+            ]
+            func raises(_ every: Int) -> [Instant] {
+                let values = stride(from: 0, to: 240, by: every).map { Optional(minutes[$0]) }
+                var world = AlertWorld.standard(
+                    policy, series: [AlertSeries(.glucose, values, interval: Int64(every) * Span.minute)])
+                world.run([], until: .minutes(235))
+                return world.effects.filter { $0.kind == .raise }.map(\.instant)
+            }
+            let (fine, coarse) = (raises(1), raises(5))
+            #expect(abs(fine.count - coarse.count) <= 1, "seed \(seed)")
+            for (a, b) in zip(fine, coarse) {
+                #expect(b >= a && b.nanoseconds - a.nanoseconds < 5 * Span.minute, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `an urgent low is never missing from the list`() {
+        for seed in 0..<Self.sessions {
+            var session = RandomSession(seed)
+            let timeline = session.timeline(12, within: 120)
+            var policy = AlertPolicy.rich
+            policy.quietHours = QuietHours(from: 0, to: 0)
+            policy.rules[policy.rules.count - 2].inhibits = ["ALERT-CGM-URGENT-LOW"]
+            var world = AlertWorld.standard(policy)
+            world.happen([], at: .start)
+            var isLow = false
+            for moment in timeline {
+                world.run(to: moment.at.adding(-1))
+                world.happen(moment.events, at: moment.at)
+                guard let sample = world.memory.center?.samples[AlertMetric.glucose.index] else { continue }
+                let isListed = world.app?.flow.engine.active.contains {
+                    $0.code == AlertCode.cgmUrgentLow.rawValue
+                }
+                isLow = sample.value < 55
+                #expect(isListed == isLow, "seed \(seed) at \(moment.at.minutes)")
+            }
+        }
+    }
+
+    @Test func `how often the engine is asked changes nothing`() {
+        for seed in 0..<200 {
+            var session = RandomSession(seed)
+            let timeline = session.timeline(8, within: 90)
+            var plain = AlertWorld.standard(.rich)
+            plain.run(timeline, until: .minutes(100))
+            var asked = AlertWorld.standard(.rich)
+            var moments = timeline
+            for second in stride(from: Int64(7), to: 6000, by: 131) {
+                let at = Instant(nanoseconds: second * Span.second)
+                if !moments.contains(where: { $0.at == at }) { moments.append((at, [])) }
+            }
+            moments.sort { $0.at < $1.at }
+            asked.run(moments, until: .minutes(100))
+            #expect(Self.trace(asked) == Self.trace(plain), "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// Every scenario file passes; malformed ones say where and why.
+
+import Foundation
+import Records
+import Testing
+import Trials
+
+@Suite struct ScenarioFileTests {
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
+        .appendingPathComponent("AlertScenarios").path
+    static let files: [String] =
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter {
+            $0.hasSuffix(".yaml")
+        }
+        .sorted()
+
+    @Test(arguments: files) func `every case of a scenario file passes`(file: String) throws {
+        let scenario = try AlertScenario.read(path: Self.folder + "/" + file)
+        for one in scenario.cases {
+            let result = one.run()
+            #expect(result.passed, "\(file): \(one.name)\n\(result.differences.joined(separator: "\n"))")
+        }
+    }
+
+    @Test func `there are scenario files`() { #expect(Self.files.count >= 10) }
+
+    static let head = "suite: s\ncases:\n  - name: n\n    until: 10m\n"
+
+    @Test(arguments: [
+        ("suite: s\n", "s.yaml:1", "`cases`"),
+        ("suite: s\nplicy: none\ncases: []\n", "s.yaml:2", "`policy`"),
+        (
+            "suite: s\npolicy: bionicloops\ncases: [{ name: n, until: 1m, expect: [] }]\n", "s.yaml:2",
+            "`bionicloop`"
+        ),
+        (head + "    expect: [{ at: 1m, rise: X }]\n", "s.yaml:5", "raise"),
+        (head + "    expect: [{ at: 1m, suppress: X }]\n", "s.yaml:5", "compare"),
+        (head + "    expect: [{ at: 1m, raise: X, clear: X }]\n", "s.yaml:5", "exactly one"),
+        (head + "    expect: [{ at: 1 minute, raise: X }]\n", "s.yaml:5", "a length of time"),
+        (
+            head + "    expect: []\n    timeline: [{ at: 1m, pumpStatus: gone }]\n", "s.yaml:6",
+            "known, missing"
+        ),
+        (head + "    expect: []\n    timeline: [{ at: 1m, pumpStats: known }]\n", "s.yaml:6", "`pumpStatus`"),
+        (head + "    expect: []\n    timeline: [{ at: 1m, user: { snooze: X } }]\n", "s.yaml:6", "`for`"),
+        (
+            head + "    expect: []\n    timeline: [{ at: 1m, timeZone: America/Nowhere }]\n", "s.yaml:6",
+            "IANA"
+        ),
+        (head + "    expect: []\n    series: { glucose: \"120-5y12\" }\n", "s.yaml:6", "samples"),
+        (head + "    expect: []\n    states: [{ at: 11m, badge: 0 }]\n", "s.yaml:6", "at most 10m"),
+        (head + "    expect: []\n    defaults: { start: yesterday }\n", "s.yaml:6", "a time with its offset"),
+        (head + "    expect: []\n    policy: nowhere.yaml\n", "s.yaml:6", "policy file"),
+    ])
+    func `a malformed scenario names file, line and what was expected`(
+        text: String, place: String, part: String
+    ) throws {
+        let problem = try #require(throws: InputProblem.self) {
+            try AlertScenario.parse(text, file: "s.yaml")
+        }
+        #expect(problem.description.hasPrefix(place), "\(problem)")
+        #expect(problem.expected.contains(part), "\(problem)")
+    }
+
+    @Test func `a failing case shows what was expected and what happened`() throws {
+        let text =
+            Self.head + "    timeline: [{ at: 1m, auth: signedOut }]\n"
+            + "    expect: [{ at: 2m, raise: ALERT-AUTH-LOGIN-REQUIRED }]\n"
+        let scenario = try AlertScenario.parse(text, file: "s.yaml")
+        let result = try #require(scenario.cases.first).run()
+        #expect(
+            result.differences == [
+                "- { at: 2m, raise: ALERT-AUTH-LOGIN-REQUIRED }",
+                "+ { at: 1m, raise: ALERT-AUTH-LOGIN-REQUIRED, severity: actionable, reason: conditionHeld }",
+            ])
+        let xml = JUnitReport.text([("a&b.yaml", "s", [result])])
+        #expect(xml.contains("failures=\"1\"") && xml.contains("a&amp;b.yaml") && xml.contains("<failure"))
+    }
+}
