@@ -87,7 +87,7 @@ let package = Package(
         tests("SimulationKernelTests", ["SimulationKernel", "SessionTime"]),
         tests(
             "SimulatedDevicesTests",
-            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime", "GSL"]),
         tests(
             "AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime", "Trials"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
@@ -96,7 +96,10 @@ let package = Package(
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
         tests(
             "TrialsTests",
-            ["Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts"]),
+            [
+                "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts",
+                "SimulatedDevices",
+            ]),
         tests("PersistenceTests", ["Persistence", "Records", "SessionTime", "Alerts"]),
         tests("IsletTests", ["islet"]),
     ]

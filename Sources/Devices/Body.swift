@@ -14,6 +14,9 @@ public protocol InterstitialGlucoseSource: AnyObject, Sendable {
 public protocol InsulinReceiver: AnyObject, Sendable {
     /// Delivers `amount` from now on, evenly over `nanoseconds`.
     func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws
+    /// Ends every delivery that `receive` began.
+    /// - Returns: what had not yet flowed in.
+    func stopReceiving() throws -> InsulinAmount
     /// The continuous rate from now on, beside what `receive` delivers.
     func setBasalRate(_ rate: InsulinRate) throws
 }

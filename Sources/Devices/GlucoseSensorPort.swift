@@ -12,11 +12,16 @@ public struct GlucoseReading: Hashable, Sendable {
     public var glucose: GlucoseConcentration
     /// False where the sensor itself doubts it.
     public var isReliable: Bool
+    /// True where it arrived late, after a loss of signal: history, never news.
+    public var isBackfilled: Bool
 
-    public init(instant: Instant, glucose: GlucoseConcentration, isReliable: Bool = true) {
+    public init(
+        instant: Instant, glucose: GlucoseConcentration, isReliable: Bool = true, isBackfilled: Bool = false
+    ) {
         self.instant = instant
         self.glucose = glucose
         self.isReliable = isReliable
+        self.isBackfilled = isBackfilled
     }
 }
 
@@ -31,7 +36,7 @@ public enum SensorState: UInt8, Sendable, CaseIterable {
 }
 
 public protocol GlucoseSensorPort: AnyObject, Sendable {
-    /// The newest reading; nil before the first.
+    /// The newest reading that arrived in its own time; nil before the first. Never a backfilled one.
     var latestReading: GlucoseReading? { get }
     var state: SensorState { get }
 }
@@ -41,6 +46,13 @@ public protocol GlucoseSensorPort: AnyObject, Sendable {
 public protocol DeviceObserver: AnyObject, Sendable {
     /// A new reading arrived, or the sensor's state changed.
     func sensorDidUpdate(reading: GlucoseReading?, state: SensorState)
+    /// Readings that a loss of signal held back, oldest first, with the instants at which they were measured. They
+    /// fill the record; no decision hangs on them.
+    func sensorDidBackfill(_ readings: [GlucoseReading])
     /// The pump's connection or condition changed.
     func pumpDidUpdate(status: PumpStatus)
+}
+
+extension DeviceObserver {
+    public func sensorDidBackfill(_ readings: [GlucoseReading]) {}
 }

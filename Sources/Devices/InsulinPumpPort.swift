@@ -7,6 +7,19 @@
 
 public import SessionTime
 
+/// Where a pod is in its life.
+public enum PodPhase: UInt8, Sendable, CaseIterable {
+    case none
+    case priming
+    case active
+    /// Active; the person's reminder is due.
+    case expiring
+    /// Beyond its nominal life, in its hours of service.
+    case expired
+    /// Delivery has stopped for good: out of service, empty, occluded or broken.
+    case fault
+}
+
 /// What the pump last said of itself.
 public struct PumpStatus: Hashable, Sendable {
     public enum Condition: UInt8, Sendable {
@@ -22,6 +35,13 @@ public struct PumpStatus: Hashable, Sendable {
     public var isConnected: Bool
     /// What is left in the reservoir. Exact at or below `reservoirIsExactUpTo`, a lower bound above.
     public var reservoir: InsulinAmount
+    /// False where there is more than `reservoir`.
+    public var isReservoirExact = true
+    public var pod = PodPhase.active
+    /// When the pod in use expires, before its hours of service; nil without one.
+    public var podExpiresAt: Instant?
+    /// A request that was sent and never answered: nobody knows yet whether it was carried out.
+    public var unresolvedRequest: Int64?
 
     public init(condition: Condition, isConnected: Bool, reservoir: InsulinAmount) {
         self.condition = condition
@@ -52,6 +72,8 @@ public enum PumpError: Error, Hashable, Sendable {
     case notConnected
     /// The pump is busy, suspended, without a pod or in a fault.
     case notReady(PumpStatus.Condition)
+    /// The command didn't reach the pump; nothing was delivered, and it may be sent again.
+    case commandFailed
     /// The request is outside the pump's limits.
     case outOfRange(InsulinAmount, limit: InsulinAmount)
     /// The command was sent and never answered: it may have been carried out. `outcome(ofRequest:)` tells once the

@@ -91,6 +91,18 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         }
     }
 
+    private func stopInfusions() throws -> InsulinAmount {
+        try advance(to: executor.now)
+        var left = 0.0
+        for infusion in infusions {
+            let minutes = Double(infusion.end.nanoseconds - executor.now.nanoseconds) / Double(Span.minute)
+            left += infusion.unitsPerMinute * minutes
+        }
+        infusions.removeAll()
+        applyInsulinRate()
+        return InsulinAmount(units: left)
+    }
+
     private func changeBasal(to rate: InsulinRate) throws {
         try advance(to: executor.now)
         basalRate = rate
@@ -150,6 +162,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     public nonisolated func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
         try here((amount, nanoseconds)) { try $0.infuse($1.0, over: $1.1) }
     }
+
+    public nonisolated func stopReceiving() throws -> InsulinAmount { try here { try $0.stopInfusions() } }
 
     public nonisolated func setBasalRate(_ rate: InsulinRate) throws {
         try here(rate) { try $0.changeBasal(to: $1) }

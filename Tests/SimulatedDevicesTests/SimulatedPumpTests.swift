@@ -7,7 +7,6 @@ import Testing
 @testable import SimulatedDevices
 
 @Suite struct SimulatedPumpTests {
-    private func units(_ units: Double) -> InsulinAmount { InsulinAmount(units: units) }
     private func seconds(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * Span.second) }
 
     @Test func aBolusIsWholePulsesAndNotAHairMoreOrLess() throws {
@@ -131,7 +130,7 @@ import Testing
             _ = try pump.requestBolus(units(20), id: 1)
         }
         func reservoir(atHour hour: Int64) throws -> Double {
-            try bench.at(.minutes(hour * 60)) { $0.status.reservoir.units }
+            try bench.at(.minutes(hour * 60)) { pump in pump.here { $0.trueReservoir().units } }
         }
         try #expect(abs(reservoir(atHour: 10) - 170) < 1e-9)
         try #expect(abs(reservoir(atHour: 71) - 109) < 1e-9)

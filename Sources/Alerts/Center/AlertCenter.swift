@@ -10,7 +10,7 @@ public import Records
 public import SessionTime
 public import SimulationKernel
 
-public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
+public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopObserver {
     public nonisolated let executor: SessionExecutor
 
     private let policy: AlertPolicy
@@ -163,8 +163,11 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
 
     private func hear(_ status: PumpStatus) {
         let known = app.flow.surroundings
-        if known.isPumpStatusKnown != status.isConnected || known.hasPod != (status.condition != .noPod) {
+        if known.isPumpStatusKnown != status.isConnected || known.hasPod != (status.condition != .noPod)
+            || known.podExpiresAt != status.podExpiresAt
+        {
             change {
+                $0.podExpiresAt = status.podExpiresAt
                 $0.isPumpStatusKnown = status.isConnected
                 $0.hasPod = status.condition != .noPod
             }
@@ -195,6 +198,14 @@ public actor AlertCenter: SessionActor, DeviceObserver, LoopObserver {
     }
 
     public nonisolated func pumpDidUpdate(status: PumpStatus) { here(status) { $0.hear($1) } }
+
+    public nonisolated func pumpDidIssue(_ issue: PumpIssue, text: String) {
+        here((issue, text)) { $0.tell(.pumpIssue($1.0.rawValue, text: $1.1)) }
+    }
+
+    public nonisolated func pumpDidRetract(_ issue: PumpIssue) {
+        here(issue) { $0.tell(.pumpRetract($1.rawValue)) }
+    }
 
     public nonisolated func loopDidStep(succeeded: Bool) { here(succeeded) { $0.hear(stepSucceeded: $1) } }
 }

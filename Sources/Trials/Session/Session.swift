@@ -12,7 +12,7 @@ import People
 public import Physiology
 public import Records
 public import SessionTime
-import SimulatedDevices
+public import SimulatedDevices
 public import SimulationKernel
 
 /// The live actors of one session.
@@ -25,6 +25,7 @@ public final class Session {
     private let cast: [any SessionActor]
     private let patient: VirtualPatient
     private let pump: SimulatedPump
+    private let sensor: SimulatedSensor
     private let alerts: AlertCenter
     private let calendar: SessionCalendar
     private var meals: [Meal] = []
@@ -48,11 +49,16 @@ public final class Session {
             streams.stream("meals", index: UInt64(day) &* slots &+ UInt64(slot))
         }
 
+        let plan = study.faults.plan(
+            start: study.start, duration: study.duration, group: subject.group.map(GroupID.init))
         let patient = VirtualPatient(executor: executor, model: subject.makeModel())
         let sensor = SimulatedSensor(
-            executor: executor, model: study.sensor.id.model, streams: streams, body: patient,
-            recorder: recorder)
-        let pump = SimulatedPump(executor: executor, body: patient, recorder: recorder)
+            executor: executor, model: study.sensor.id.model, device: study.sensor.id.device,
+            streams: streams,
+            body: patient, recorder: recorder, faults: plan, startOfDay: calendar.startOfDayOffset)
+        let pump = SimulatedPump(
+            executor: executor, body: patient, recorder: recorder, faults: plan, streams: streams,
+            startOfDay: calendar.startOfDayOffset)
         var around = Surroundings()
         around.isFirstStepDone = false
         let alerts = try AlertCenter(
@@ -74,6 +80,7 @@ public final class Session {
         cast = [patient, sensor, pump, alerts, loop, person]
         self.patient = patient
         self.pump = pump
+        self.sensor = sensor
         self.alerts = alerts
 
         let duration = duration
@@ -81,7 +88,7 @@ public final class Session {
             await patient.expect(duration)
             await alerts.begin()
             try await sensor.begin(observers: [alerts, loop])
-            await pump.begin(observers: [alerts, loop])
+            await pump.begin(observers: [alerts, loop], alertObservers: [alerts])
             try await loop.begin(observers: [alerts])
         }
         executor.start("person") { try await person.live() }
@@ -103,6 +110,9 @@ public final class Session {
         return outcome
     }
 
+    /// The pump's account of insulin up to now.
+    public var ledger: PumpLedger { executor.inspect { pump.here { $0.ledger() } } }
+
     /// Evaluations of the body's right-hand side so far.
     public var evaluations: Int { executor.inspect { patient.here { $0.evaluations() } } }
 
@@ -114,7 +124,9 @@ public final class Session {
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now
-        let (truth, ledger, episodes, notifications) = executor.inspect { [patient, pump, alerts] in
+        let (truth, ledger, episodes, notifications) = executor.inspect { [patient, pump, sensor, alerts] in
+            pump.here { $0.finish() }
+            sensor.here { $0.finish() }
             if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
@@ -179,7 +191,26 @@ extension SensorID {
         switch self {
         case .ideal: .ideal
         case .breton2008: .breton2008
-        case .vettoretti2019: .vettoretti2019
+        // No error model of the G7 is published with its numbers.
+        case .vettoretti2019, .dexcomG6, .dexcomG7: .vettoretti2019
+        }
+    }
+
+    /// How long it lasts, and what it does beside reading.
+    var device: SensorDevice {
+        switch self {
+        case .ideal, .breton2008, .vettoretti2019, .dexcomG6: .dexcomG6
+        case .dexcomG7: .dexcomG7
+        }
+    }
+}
+
+extension GroupID {
+    init(_ group: AgeGroup) {
+        switch group {
+        case .adult: self = .adult
+        case .adolescent: self = .adolescent
+        case .child: self = .child
         }
     }
 }

@@ -25,6 +25,8 @@ public enum SensorID: String, KnownID {
     case ideal
     case breton2008 = "breton-2008"
     case vettoretti2019 = "vettoretti-2019"
+    case dexcomG6 = "dexcom-g6"
+    case dexcomG7 = "dexcom-g7"
 
     public static let noun = "a sensor"
     public var summary: String {
@@ -32,6 +34,9 @@ public enum SensorID: String, KnownID {
         case .ideal: "interstitial glucose without error, every 5 min"
         case .breton2008: "error model of Breton and Kovatchev 2008"
         case .vettoretti2019: "error model of Vettoretti et al. 2019 for a factory-calibrated sensor"
+        case .dexcomG6: "Dexcom G6: 10 days, 2 h of warm-up, errors as vettoretti-2019"
+        case .dexcomG7:
+            "Dexcom G7: 10 days and 12 h of grace, 27 min of warm-up, errors as vettoretti-2019"
         }
     }
 }

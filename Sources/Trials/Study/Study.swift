@@ -25,6 +25,7 @@ public struct Study: Hashable, Sendable {
     public var sensor: Sensor
     public var pump: Pump
     public var scenario: Scenario
+    public var faults: Faults
     public var record: RecordLevel
     /// At least one; names differ.
     public var arms: [Arm]
@@ -87,7 +88,8 @@ public struct Study: Hashable, Sendable {
 
     public init(
         name: String, seed: UInt64, start: StudyStart, duration: TimeSpan, cohort: Cohort, sensor: Sensor,
-        pump: Pump, scenario: Scenario, record: RecordLevel, arms: [Arm], reference: String?
+        pump: Pump, scenario: Scenario, faults: Faults = .none, record: RecordLevel, arms: [Arm],
+        reference: String?
     ) {
         self.name = name
         self.seed = seed
@@ -97,6 +99,7 @@ public struct Study: Hashable, Sendable {
         self.sensor = sensor
         self.pump = pump
         self.scenario = scenario
+        self.faults = faults
         self.record = record
         self.arms = arms
         self.reference = reference

@@ -41,6 +41,7 @@ extension Study {
             sensor: Sensor(id: try decodeDevice(root["sensor"], standard: .vettoretti2019)),
             pump: Pump(id: try decodeDevice(root["pump"], standard: .omnipod)),
             scenario: Scenario(meals: try decodeMeals(meals)),
+            faults: try decodeFaults(root["faults"]),
             record: try root["record"].id(standard: .events),
             arms: arms,
             reference: try decodeReference(root["compare"], arms: arms))

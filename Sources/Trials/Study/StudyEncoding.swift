@@ -18,6 +18,7 @@ extension Study {
             .init("sensor", .string(sensor.id.rawValue)),
             .init("pump", .string(pump.id.rawValue)),
             .init("scenario", .object([.init("meals", scenario.meals.json)])),
+            .init("faults", faults.json),
             .init("record", .string(record.rawValue)),
             .init("arms", .array(arms.map(\.json))),
             .init("compare", reference.map { .object([.init("reference", .string($0))]) } ?? .string("none")),

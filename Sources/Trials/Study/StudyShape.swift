@@ -33,6 +33,9 @@ extension Study {
                 "scenario", .mapping(scenarioShape), "What happens to the people.",
                 standard: .object([.init("meals", .string("moderate"))])),
             KeyShape(
+                "faults", faultsShape, "What goes wrong with the devices.",
+                standard: .string(noFaults.id)),
+            KeyShape(
                 "record", RecordLevel.shape, "What a run keeps.",
                 standard: .string(RecordLevel.events.rawValue)),
             KeyShape(

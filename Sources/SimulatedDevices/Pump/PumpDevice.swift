@@ -1,0 +1,131 @@
+// Makes of pumps and the habits of those who wear them, as data.
+
+public import Devices
+import SessionTime
+
+/// What a make of pump does.
+public struct PumpDevice: Hashable, Sendable {
+    public var name: String
+    public var pulse: InsulinAmount
+    /// Nanoseconds from one bolus pulse to the next.
+    public var bolusPulseInterval: Int64
+    public var reservoir: InsulinAmount
+    public var largestBolus: InsulinAmount
+    public var largestBasal: InsulinRate
+    /// Basal rates are multiples of this.
+    public var basalStep: InsulinRate
+    /// From one pod to the next.
+    public var podLife: Int64
+    /// How long a pod goes on after that.
+    public var podService = 8 * Span.hour
+    /// The reminder before the end of the pod's life.
+    public var userReminder = 2 * Span.hour
+    /// The alert before the end of its service.
+    public var endOfServiceWarning = Span.hour
+    /// The reservoir is known exactly up to here, and reported as this above.
+    public var reservoirIsExactUpTo = InsulinAmount(units: 50)
+    public var lowReservoir = InsulinAmount(units: 10)
+    public var primeAmount = InsulinAmount(units: 2.6)
+    public var cannulaAmount = InsulinAmount(units: 0.5)
+    /// Nanoseconds from one pulse of priming to the next.
+    public var primePulseInterval = Span.second
+    public var basalSegmentLimit = 24
+    public var shortestBasalSegment = 30 * Span.minute
+    public var temporaryBasalRange = 30 * Span.minute...12 * Span.hour
+    /// U that a blocked cannula holds back before the pump may notice.
+    public var occlusionThreshold = 3.0...5.0
+    /// From there to the alarm. With it, all the published maxima from 0.4 to 1.7 U/h, and a bolus of 5 U, are met.
+    public var occlusionConfirmation = 30 * Span.minute
+
+    public init(
+        name: String, pulse: InsulinAmount, bolusPulseInterval: Int64, reservoir: InsulinAmount,
+        largestBolus: InsulinAmount, largestBasal: InsulinRate, basalStep: InsulinRate, podLife: Int64
+    ) {
+        self.name = name
+        self.pulse = pulse
+        self.bolusPulseInterval = bolusPulseInterval
+        self.reservoir = reservoir
+        self.largestBolus = largestBolus
+        self.largestBasal = largestBasal
+        self.basalStep = basalStep
+        self.podLife = podLife
+    }
+
+    /// Omnipod: OmniBLE's protocol constants; largest bolus after the user guide.
+    public static let omnipod = PumpDevice(
+        name: "Omnipod", pulse: InsulinAmount(units: 0.05), bolusPulseInterval: 2 * Span.second,
+        reservoir: InsulinAmount(units: 200), largestBolus: InsulinAmount(units: 30),
+        largestBasal: InsulinRate(unitsPerHour: 30), basalStep: InsulinRate(unitsPerHour: 0.05),
+        podLife: 72 * Span.hour)
+
+    /// Whole pulses in an amount. A request for three pulses that arithmetic left a hair short is three pulses.
+    func pulses(in amount: InsulinAmount) -> Int64 {
+        let count = amount.units / pulse.units + 1e-6
+        return count.isFinite && count > 0 ? Int64(min(count, 1e9)) : 0
+    }
+
+    func amount(_ pulses: Int64) -> InsulinAmount { InsulinAmount(units: Double(pulses) * pulse.units) }
+
+    /// A rate that the pump can do.
+    func rounded(_ rate: InsulinRate) throws(PumpError) -> InsulinRate {
+        let steps = (rate.unitsPerHour / basalStep.unitsPerHour).rounded()
+        let rounded = InsulinRate(unitsPerHour: max(0, steps) * basalStep.unitsPerHour)
+        guard rounded <= largestBasal else {
+            throw .outOfRange(
+                InsulinAmount(units: rate.unitsPerHour),
+                limit: InsulinAmount(units: largestBasal.unitsPerHour))
+        }
+        return rounded
+    }
+}
+
+/// How pods are changed.
+public struct PodHabits: Hashable, Sendable {
+    /// The next pod is in place the instant that the old one is over or can't cover what is asked of it.
+    public var isSeamless: Bool
+    /// From an alarm, a fault or an empty pod to the next pod (assumed).
+    public var reaction = 20 * Span.minute
+    /// Mean lateness at the end of the pod's life, and of the reaction; 0 for a punctual person.
+    public var meanLateness: Int64 = 0
+    /// Share of the changes of a person who can be late in which the setup is left unfinished for a while (assumed).
+    public var pauseShare = 0.05
+    public var pause = 20 * Span.minute
+
+    public init(isSeamless: Bool) { self.isSeamless = isSeamless }
+
+    public static let seamless = PodHabits(isSeamless: true)
+    public static let byHand = PodHabits(isSeamless: false)
+}
+
+/// The pump's account of insulin, in pulses. The truth, not what pump or loop believe.
+///
+/// requested = delivered + refused + lost + uncertain + held, at any instant.
+public struct PumpLedger: Hashable, Sendable {
+    public var requested: Int64 = 0
+    /// Reached the body, or is on its way in a running bolus.
+    public var delivered: Int64 = 0
+    /// Requested and not accepted: the pump was busy, stopped or never heard of it, or the amount was beyond its limits.
+    /// Parts of a pulse don't count.
+    public var refused: Int64 = 0
+    /// Delivered by the programmed basal, beside the requests.
+    public var basal: Int64 = 0
+    /// Accepted, and never in the body: cut short, leaked, or taken off with a blocked pod.
+    public var lost: Int64 = 0
+    /// Sent, not answered, and found later not to have been carried out.
+    public var uncertain: Int64 = 0
+    /// Behind a blocked cannula.
+    public var held: Int64 = 0
+    public var basalLost: Int64 = 0
+    public var basalHeld: Int64 = 0
+    /// Went into filling new pods' tubes.
+    public var primed: Int64 = 0
+
+    public init(requested: Int64 = 0, delivered: Int64 = 0, refused: Int64 = 0, basal: Int64 = 0) {
+        self.requested = requested
+        self.delivered = delivered
+        self.refused = refused
+        self.basal = basal
+    }
+
+    public var isBalanced: Bool { requested == delivered + refused + lost + uncertain + held }
+}

@@ -1,0 +1,187 @@
+// Basal insulin: a programme over the day, a temporary rate in its place, suspension of all delivery.
+
+import Devices
+import SessionTime
+import SimulationKernel
+
+extension SimulatedPump {
+    func program(_ segments: [BasalSegment]) throws {
+        try transmit()
+        programme = try checked(segments)
+        try applyBasal()
+        followProgramme()
+    }
+
+    private func checked(_ segments: [BasalSegment]) throws -> [BasalSegment] {
+        guard let first = segments.first, first.startOfDay == 0 else {
+            throw BasalScheduleProblem(reason: "no segment begins at midnight")
+        }
+        guard segments.count <= device.basalSegmentLimit else {
+            throw BasalScheduleProblem(reason: "more than \(device.basalSegmentLimit) segments")
+        }
+        let ends = segments.dropFirst().map(\.startOfDay) + [Span.day]
+        for (segment, end) in zip(segments, ends)
+        where end - segment.startOfDay < device.shortestBasalSegment {
+            throw BasalScheduleProblem(
+                reason: "a segment shorter than \(device.shortestBasalSegment / Span.minute) min")
+        }
+        return try segments.map {
+            BasalSegment(startOfDay: $0.startOfDay, rate: try device.rounded($0.rate))
+        }
+    }
+
+    /// Waits for the next segment, where there is more than one.
+    private func followProgramme() {
+        guard programme.count > 1 else { return schedule(\.segment, "basal segment", at: nil) { _ in } }
+        let time = timeOfDay
+        let next = programme.first { $0.startOfDay > time }?.startOfDay ?? Span.day
+        schedule(\.segment, "basal segment", at: executor.now.adding(next - time)) {
+            try $0.applyBasal()
+            $0.followProgramme()
+        }
+    }
+
+    private var timeOfDay: Int64 {
+        let remainder = (startOfDay + executor.now.nanoseconds) % Span.day
+        return remainder < 0 ? remainder + Span.day : remainder
+    }
+
+    private var programmedRate: InsulinRate {
+        let time = timeOfDay
+        return programme.last { $0.startOfDay <= time }?.rate ?? .zero
+    }
+
+    // MARK: Temporary rates
+
+    func startTemporary(_ rate: InsulinRate, nanoseconds: Int64) throws {
+        try transmit()
+        guard pod.state == .active, !isSuspended else { throw PumpError.notReady(condition) }
+        guard device.temporaryBasalRange.contains(nanoseconds) else {
+            throw BasalScheduleProblem(reason: "a temporary rate lasts 30 min to 12 h")
+        }
+        let rounded = try device.rounded(rate)
+        countBasal()
+        temporary = (rounded, executor.now.adding(nanoseconds))
+        if plan.rate(of: .missingPulses) != nil { discardPartOfPulse() }
+        try applyBasal()
+        schedule(\.temporary, "temporary basal", at: executor.now.adding(nanoseconds)) {
+            try $0.endTemporary()
+        }
+    }
+
+    func cancelTemporary() throws {
+        try transmit()
+        try endTemporary()
+    }
+
+    func endTemporary() throws {
+        guard temporary != nil else { return }
+        temporary = nil
+        schedule(\.temporary, "temporary basal", at: nil) { _ in }
+        try applyBasal()
+    }
+
+    /// The effect that Tidepool describes: what had built up towards the next pulse is gone.
+    private func discardPartOfPulse() {
+        leftOver = 0
+        flowSince = executor.now
+        countedPulses = 0
+        log.note(.missingPulses)
+    }
+
+    /// With missing pulses a temporary rate is pushed pulse by pulse: what is discarded must not have flowed already.
+    private func pushTemporaryPulse() throws {
+        guard let temporary, pod.state == .active, !isSuspended else { return }
+        let reaching = push(basal: 1)
+        if reaching > 0 { try body.receive(device.amount(reaching), over: device.bolusPulseInterval) }
+        if reservoirPulses <= lookBelow { lookAtReservoir() }
+        waitForTemporaryPulse(temporary.rate)
+    }
+
+    private func waitForTemporaryPulse(_ rate: InsulinRate) {
+        let hours = device.pulse.units / rate.unitsPerHour
+        schedule(
+            \.temporaryPulse, "temporary basal pulse",
+            at: rate > .zero ? executor.now.adding(Int64(hours * Double(Span.hour))) : nil
+        ) { try $0.pushTemporaryPulse() }
+    }
+
+    // MARK: Suspension
+
+    func suspendDelivery(nanoseconds: Int64?) throws {
+        try transmit()
+        guard pod.state == .active else { throw PumpError.notReady(condition) }
+        guard !isSuspended else { return }
+        try cutBolus()
+        temporary = nil
+        isSuspended = true
+        try applyBasal()
+        executor.journal.record(.suspension, at: executor.now, 1)
+        issue(.suspendInProgress)
+        schedule(\.suspension, "suspension", at: nanoseconds.map { executor.now.adding($0) }) {
+            $0.retract(.suspendInProgress)
+            $0.issue(.suspendEnded)
+        }
+        tellStatus()
+    }
+
+    func resumeDelivery() throws {
+        try transmit()
+        guard isSuspended else { return }
+        endSuspension()
+        try applyBasal()
+        tellStatus()
+    }
+
+    func endSuspension() {
+        guard isSuspended else { return }
+        isSuspended = false
+        schedule(\.suspension, "suspension", at: nil) { _ in }
+        executor.journal.record(.suspension, at: executor.now, 0)
+        retract(.suspendInProgress)
+        retract(.suspendEnded)
+    }
+
+    // MARK: Flow
+
+    /// Sets the flow to what programme, temporary rate and pod make of it, and lets the body have its part.
+    func applyBasal() throws {
+        countBasal()
+        let flows = pod.state == .active && !isSuspended
+        let isPulsed = flows && temporary != nil && plan.rate(of: .missingPulses) != nil
+        let rate = !flows || isPulsed ? .zero : temporary?.rate ?? programmedRate
+        leftOver = max(0, basalPulses() - Double(countedPulses))
+        flow = rate
+        flowSince = executor.now
+        countedPulses = 0
+        try applySite()
+        executor.journal.record(.basalRate, at: executor.now, rate.unitsPerHour.bitPattern)
+        if isPulsed, let temporary {
+            waitForTemporaryPulse(temporary.rate)
+        } else {
+            schedule(\.temporaryPulse, "temporary basal pulse", at: nil) { _ in }
+        }
+        if rate > .zero { lookAtReservoir() }
+    }
+
+    /// Pulses of the basal since `flowSince`, with what was left over before.
+    private func basalPulses() -> Double {
+        let hours = Double(executor.now.nanoseconds - flowSince.nanoseconds) / Double(Span.hour)
+        return leftOver + hours * flow.unitsPerHour / device.pulse.units
+    }
+
+    /// Takes the basal pulses up to now out of the reservoir.
+    func countBasal() {
+        guard flow > .zero else { return }
+        let total = Int64(basalPulses() + 1e-9)
+        let fresh = total - countedPulses
+        guard fresh > 0 else { return }
+        countedPulses = total
+        push(basal: fresh)
+        while reservoirPulses < 0, habits.isSeamless {
+            let overdrawn = -reservoirPulses
+            changePod()
+            reservoirPulses -= overdrawn
+        }
+    }
+}

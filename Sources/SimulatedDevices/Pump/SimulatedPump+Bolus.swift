@@ -1,0 +1,123 @@
+// Boluses: asked for, pushed at the pump's speed, cut short.
+
+import Devices
+import Records
+import SessionTime
+import SimulationKernel
+
+/// A bolus that the pump accepted.
+struct Bolus {
+    var status: BolusStatus
+    var startedAt: Instant
+    var endsAt: Instant
+    var pulses: Int64
+    /// Of its pulses, those that went behind an occlusion.
+    var held: Int64 = 0
+}
+
+extension SimulatedPump {
+    func readCompletedBolus() throws -> BolusStatus? {
+        try transmit()
+        guard let done = bolus, done.endsAt <= executor.now else { return nil }
+        bolus = nil
+        return done.status
+    }
+
+    func recall(_ id: Int64) throws -> BolusStatus? {
+        try transmit()
+        return lastRequest?.id == id ? lastRequest : nil
+    }
+
+    func deliver(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+        guard link.isConnected else { throw PumpError.notConnected }
+        if let last = lastRequest, id <= last.id { return id == last.id ? last.delivered : .zero }
+        let asked = device.pulses(in: amount)
+        guard asked > 0 else { return .zero }
+        account.requested += asked
+        guard chance != nil else { return try accept(amount, asked, id: id) }
+        switch bolusOutcome() {
+        case .heard: return try accept(amount, asked, id: id)
+        case .lost:
+            account.refused += asked
+            throw PumpError.commandFailed
+        case .lostUnanswered:
+            account.uncertain += asked
+            fallSilent(after: id)
+        case .heardUnanswered:
+            // Whatever the pump makes of it, nobody hears.
+            _ = try? accept(amount, asked, id: id)
+            fallSilent(after: id)
+        }
+        throw PumpError.uncertain
+    }
+
+    private func accept(_ amount: InsulinAmount, _ asked: Int64, id: Int64) throws -> InsulinAmount {
+        let condition = condition
+        guard condition == .ready else {
+            account.refused += asked
+            throw PumpError.notReady(condition)
+        }
+        guard amount <= device.largestBolus else {
+            account.refused += asked
+            throw PumpError.outOfRange(amount, limit: device.largestBolus)
+        }
+        countBasal()
+        var accepted = asked
+        if reservoirPulses < asked {
+            if habits.isSeamless {
+                changePod()
+            } else {
+                accepted = max(0, reservoirPulses)
+                account.refused += asked - accepted
+            }
+        }
+        guard accepted > 0 else { return .zero }
+        reservoirPulses -= accepted
+        let delivered = device.amount(accepted)
+        let request = BolusStatus(
+            id: id, requestedAt: executor.now, requested: amount, delivered: delivered)
+        lastRequest = request
+        let length = accepted * device.bolusPulseInterval
+        bolus = Bolus(
+            status: request, startedAt: executor.now, endsAt: executor.now.adding(length), pulses: accepted)
+        try push(bolus: accepted, over: length)
+        executor.journal.record(
+            .bolus, at: executor.now, UInt64(bitPattern: id), UInt64(bitPattern: accepted))
+        recorder.delivery(delivered.units, requestID: id, at: executor.now)
+        if reservoirPulses <= lookBelow { lookAtReservoir() }
+        return delivered
+    }
+
+    func cancelRunningBolus() throws -> BolusStatus? {
+        try transmit()
+        guard isBolusing else { return nil }
+        try cutBolus()
+        return bolus?.status
+    }
+
+    /// Stops a running bolus. Short ones are in the body at once, and past stopping there.
+    func cutBolus() throws {
+        guard var cut = bolus, cut.endsAt > executor.now else { return }
+        let now = executor.now
+        let elapsed = now.nanoseconds - cut.startedAt.nanoseconds
+        let pushed = min(cut.pulses, elapsed / device.bolusPulseInterval)
+        let left = cut.pulses - pushed
+        // What is left is behind the occlusion's account, or still to flow into the body, or has leaked already.
+        let fromHeld = min(cut.held, left)
+        account.held -= fromHeld
+        account.lost += fromHeld
+        cut.held -= fromHeld
+        let unflowed = (try body.stopReceiving().units / device.pulse.units).rounded()
+        let fromBody = min(Int64(unflowed), left - fromHeld)
+        account.delivered -= fromBody
+        account.lost += fromBody
+        reservoirPulses += left
+        cut.pulses = pushed
+        cut.status.delivered = device.amount(pushed)
+        cut.endsAt = now
+        bolus = cut
+        if lastRequest?.id == cut.status.id { lastRequest?.delivered = cut.status.delivered }
+        executor.journal.record(
+            .bolusCut, at: now, UInt64(bitPattern: cut.status.id), UInt64(bitPattern: pushed))
+    }
+}

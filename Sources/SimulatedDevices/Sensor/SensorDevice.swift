@@ -1,0 +1,35 @@
+// Makes of sensors, as data.
+
+import SessionTime
+
+/// What a make of sensor does, in time and range.
+public struct SensorDevice: Hashable, Sendable {
+    public var name: String
+    public var samplingInterval: Int64
+    public var warmup: Int64
+    /// From insertion to the end of the nominal life.
+    public var life: Int64
+    /// How long it goes on after that.
+    public var grace: Int64
+    /// mg/dL.
+    public var range: ClosedRange<Double>
+    /// How much it hands over after a loss of signal.
+    public var backfill: Int64
+    /// Weibull shape of early failures: below 1, they cluster early (assumed).
+    public var failureShape: Double
+
+    /// Dexcom G6: 10 days, two hours of warm-up, 40 to 400 mg/dL.
+    public static let dexcomG6 = SensorDevice(
+        name: "Dexcom G6", samplingInterval: 5 * Span.minute, warmup: 2 * Span.hour, life: 10 * Span.day,
+        grace: 0, range: 40...400, backfill: 24 * Span.hour, failureShape: 0.7)
+
+    /// Dexcom G7: 10 days and 12 h of grace, 27 min of warm-up.
+    public static let dexcomG7 = SensorDevice(
+        name: "Dexcom G7", samplingInterval: 5 * Span.minute, warmup: 27 * Span.minute, life: 10 * Span.day,
+        grace: 12 * Span.hour, range: 40...400, backfill: 24 * Span.hour, failureShape: 0.7)
+
+    /// The Weibull scale, ns, at which a share of the sensors fails within the nominal life.
+    func failureScale(share: Double) -> Double {
+        Double(life) / power(-logarithm(1 - share), 1 / failureShape)
+    }
+}

@@ -1,0 +1,135 @@
+// Studies with faults: what the key says, what a session makes of it, and that the account stays exact.
+
+import Devices
+import Records
+import SessionTime
+import SimulatedDevices
+import SimulationKernel
+import Testing
+
+@testable import Trials
+
+@Suite("A study with faults")
+struct FaultStudyTests {
+    private func study(_ overrides: String...) throws -> Study {
+        try Study.parse(
+            """
+            study: faulty
+            seed: 5
+            duration: 1d
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 10 } }
+            sensor: dexcom-g7
+            faults: all
+            record: events
+            arms: [{ algorithm: pid-insulin-feedback }]
+            """, file: "faulty.yaml", overrides: overrides.map { try SetOverride($0) })
+    }
+
+    @Test(
+        "reads back as itself",
+        arguments: [
+            "all", "none", "{ occlusion: true, signal-loss: { rate: 4.5 } }",
+            "{ pod-fault: false, scheduled: [{ at: 2h, kind: occlusion, for: 90m }, { at: 03:00, kind: signal-loss }] }",
+        ])
+    func roundTrip(faults: String) throws {
+        let study = try study("faults=\(faults)")
+        #expect(try Study.parse(study.yaml, file: "yaml") == study, "\(study.yaml)")
+        #expect(try Study.parse(study.json.compactText, file: "json") == study)
+    }
+
+    @Test(
+        "refuses what is no fault",
+        arguments: [
+            "some", "{ oclusion: true }", "{ occlusion: { rate: -1 } }", "{ command-failure: { rate: 1.5 } }",
+            "{ scheduled: [{ at: 2h, kind: missing-pulses, for: 1h }] }",
+            "{ scheduled: [{ at: 2h, for: 1h }] }",
+            "{ scheduled: [{ at: 2h, kind: occlusion, for: 0s }] }",
+        ])
+    func refusals(faults: String) {
+        #expect(throws: InputProblem.self) { try study("faults=\(faults)") }
+    }
+
+    @Test("has the site failures of its age group, and scheduled faults by local time")
+    func plans() throws {
+        let faults = try study("faults={ site-failure: true, scheduled: [{ at: 07:00, kind: pod-fault }] }")
+            .faults
+        let start = try #require(StudyStart(StudyStart.standardText))
+        let week = TimeSpan(seconds: 7 * 86_400)
+        let rates = [GroupID.adult, .adolescent, .child, nil].map {
+            faults.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
+        }
+        #expect(rates == [2.7e-4, 8.3e-4, 6.3e-4, 4.7e-4])
+        // The study starts at 06:00.
+        let scheduled = faults.plan(start: start, duration: week, group: nil).scheduled
+        #expect(scheduled.map(\.at) == (0..<7).map { .minutes(60 + 1440 * $0) })
+    }
+
+    @Test("repeats, and differs from the study without")
+    func digests() throws {
+        let subjects = try CohortLoader.subjects(of: study(), studyPath: "faulty.yaml", jobs: 1)
+        func digest(_ study: Study) throws -> Digest128 {
+            try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0]).run().digest
+        }
+        let faulty = try digest(study())
+        #expect(try digest(study()) == faulty)
+        #expect(try digest(study("faults=none")) != faulty)
+        // Off is off: a mapping that switches nothing on is no fault at all.
+        #expect(try digest(study("faults={ occlusion: false }")) == digest(study("faults=none")))
+    }
+
+    @Test("is heard of by the alert center")
+    func alerts() throws {
+        let study = try study(
+            """
+            faults={ scheduled: [{ at: 2h, kind: pump-outage, for: 20m }, { at: 5h, kind: pod-fault, for: 30m }, \
+            { at: 8h, kind: sensor-failure, for: 30m }, { at: 12h, kind: temporary-sensor-error, for: 1h }] }
+            """, "scenario.meals=none", "sensor=ideal")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
+        let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+        _ = session.run()
+        func raised(_ code: String) -> [Double] {
+            session.recorder.alerts.filter { $0.code == code && $0.effect == "raise" }.map(\.instant.minutes)
+        }
+        #expect(raised("ALERT-PUMP-SIGNAL-LOSS") == [125])
+        #expect(raised("ALERT-PUMP-FAULT") == [300])
+        #expect(raised("ALERT-CGM-FAILED-OR-EXPIRED") == [480])
+        // The next sensor's warm-up, and the temporary error.
+        #expect(raised("ALERT-CGM-UNAVAILABLE") == [510, 720])
+        #expect(session.recorder.faults.map { $0.end.minutes - $0.instant.minutes } == [20, 30, 30, 60])
+    }
+
+    @Test("keeps its account of insulin to a pulse in each of a thousand sessions, and logs true spans")
+    func ledger() throws {
+        // Rates that put every kind into the small days, and one subject's body for all of them.
+        let rates = FaultKind.allCases.map { kind -> String in
+            switch kind {
+            case .occlusion, .podFault, .pumpOutage: "\(kind.rawValue): { rate: 6 }"
+            case .siteFailure: "\(kind.rawValue): { rate: 0.2 }"
+            case .commandFailure, .uncertainDelivery: "\(kind.rawValue): { rate: 0.2 }"
+            default: "\(kind.rawValue): true"
+            }
+        }
+        let study = try study("faults={ \(rates.joined(separator: ", ")) }", "duration=2h")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
+        var total = PumpLedger()
+        var kinds: Set<String> = []
+        for index in 0..<1000 {
+            let session = try Session(
+                study: study, subject: subjects[index % subjects.count], index: index, arm: study.arms[0])
+            try session.advance(to: session.duration)
+            let ledger = session.ledger
+            #expect(ledger.isBalanced, "session \(index): \(ledger)")
+            total.requested += ledger.requested
+            total.lost += ledger.lost
+            total.uncertain += ledger.uncertain
+            total.refused += ledger.refused
+            _ = session.run()
+            for fault in session.recorder.faults {
+                #expect(fault.end >= fault.instant && fault.end <= session.duration.adding(Span.day))
+                kinds.insert(fault.kind)
+            }
+        }
+        #expect(total.requested > 0 && total.lost > 0 && total.uncertain > 0 && total.refused > 0)
+        #expect(kinds.isSuperset(of: ["occlusion", "site-failure", "pump-outage", "uncertain-delivery"]))
+    }
+}
