@@ -81,12 +81,31 @@ public enum AlertCode: String, Sendable, CaseIterable, Codable {
     /// Its message counts down and is refreshed each minute.
     public var countsDown: Bool { self == .pumpExpiring || self == .pumpExpired }
 
-    /// The place of the code in `allCases`.
-    public var index: Int { Self.places[rawValue] ?? 0 }
-
-    private static let places: [String: Int] = {
-        var places: [String: Int] = [:]
-        for (place, code) in allCases.enumerated() { places[code.rawValue] = place }
-        return places
-    }()
+    /// The place of the code in `allCases`. A constant a case: it is asked at every step, and hashing a name would cost
+    /// more than the step's alerts do.
+    public var index: Int {
+        switch self {
+        case .pumpSignalLoss: 0
+        case .pumpNoActivePod: 1
+        case .pumpLowReservoir: 2
+        case .pumpExpiring: 3
+        case .pumpExpired: 4
+        case .pumpFault: 5
+        case .pumpIncompatible: 6
+        case .pumpSetupIncomplete: 7
+        case .pumpSuspendInProgress: 8
+        case .pumpSuspendEnded: 9
+        case .pumpTimeOffsetDetected: 10
+        case .cgmUnavailable: 11
+        case .cgmFailedOrExpired: 12
+        case .cgmUrgentLow: 13
+        case .steppingInterrupted: 14
+        case .loginRequired: 15
+        case .subjectConflict: 16
+        case .clockSkew: 17
+        case .awaitingFirstStep: 18
+        case .commandBlocked: 19
+        case .mealNotAvailable: 20
+        }
+    }
 }
