@@ -86,6 +86,13 @@ if [ -e .build-oracles/requirements ]; then
         "$python" Tests/Oracles/trace_oracle.py --islet "$release"
 fi
 
+step "traceability of the alerts"
+if python3 Tests/Tools/trace_alerts.py --check; then
+    passed=$((passed + 1))
+else
+    one_failed "Tests/AlertScenarios/TRACEABILITY.md"
+fi
+
 step "format"
 if git ls-files '*.swift' | xargs swift format lint --strict --parallel; then
     passed=$((passed + 1))
