@@ -126,6 +126,20 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         schedule()
     }
 
+    /// The app dies and is launched again at this instant: all that it knows comes from its store.
+    public func relaunch() {
+        guard store != nil else { return }
+        kill()
+        isSuspended = false
+        completed = nil
+        programmedBasal = nil
+        lastPoll = nil
+        memory = LoopMemory()
+        state.clear()
+        launch(observers: observers)
+        if memory.isInSession { applyBasal() }
+    }
+
     /// The app dies: nothing of this controller runs any more. Another one is launched from the store.
     public func kill() {
         isSuspended = true

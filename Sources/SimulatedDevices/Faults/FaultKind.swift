@@ -19,6 +19,8 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case podFault = "pod-fault"
     case latePodChange = "late-pod-change"
     case missingPulses = "missing-pulses"
+    // The app's
+    case appRelaunch = "app-relaunch"
 
     public var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
@@ -37,6 +39,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
         case .siteFailure: "insulin leaks or isn't absorbed; rate: 1/hour"
         case .podFault: "the pod breaks; rate: 1/day"
         case .latePodChange: "the person changes the pod late; rate: mean hours"
+        case .appRelaunch: "the phone's app dies and is launched again at once; rate: 1/day"
         case .missingPulses: "a temporary basal rate discards the part of a pulse before it; no rate"
         }
     }
@@ -57,6 +60,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
         case .podFault: 0.003  // assumed
         case .latePodChange: 3  // assumed
         case .missingPulses: 1
+        case .appRelaunch: 1  // assumed
         }
     }
 
@@ -64,7 +68,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
     public var rateRange: ClosedRange<Double> {
         switch self {
         case .compressionLow: 0...20
-        case .signalLoss, .temporarySensorError, .pumpOutage, .occlusion, .podFault: 0...24
+        case .signalLoss, .temporarySensorError, .pumpOutage, .occlusion, .podFault, .appRelaunch: 0...24
         case .sensorFailure: 0...0.999
         case .commandFailure, .uncertainDelivery, .missingPulses: 0...1
         case .lateSensorChange, .latePodChange: 0...1000
@@ -79,6 +83,8 @@ public enum FaultKind: String, CaseIterable, Sendable {
         default: true
         }
     }
+
+    var isOfPump: Bool { !isOfSensor && self != .appRelaunch }
 
     var isOfSensor: Bool {
         switch self {

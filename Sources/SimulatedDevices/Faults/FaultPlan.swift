@@ -38,7 +38,9 @@ public struct FaultPlan: Hashable, Sendable {
     public func rate(of kind: FaultKind) -> Double? { rates[kind.index] }
 
     var troublesSensor: Bool { troubles { $0.isOfSensor } }
-    var troublesPump: Bool { troubles { !$0.isOfSensor } }
+    var troublesPump: Bool { troubles { $0.isOfPump } }
+    /// Whether the app is ever launched again: then it needs a memory that outlives it.
+    public var troublesApp: Bool { troubles { $0 == .appRelaunch } }
 
     private func troubles(_ matches: (FaultKind) -> Bool) -> Bool {
         FaultKind.allCases.contains { rates[$0.index] != nil && matches($0) }

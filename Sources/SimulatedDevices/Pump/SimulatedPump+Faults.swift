@@ -40,7 +40,7 @@ final class PumpChance {
     private let silences: GSLRandom
 
     init(plan: FaultPlan, streams: RandomStreams, at now: Instant) {
-        scheduled = plan.scheduled.filter { !$0.kind.isOfSensor }[...]
+        scheduled = plan.scheduled.filter { $0.kind.isOfPump }[...]
         let failing = plan.rate(of: .commandFailure)
         let unanswered = plan.rate(of: .uncertainDelivery)
         // Unanswered commands are a share of those that fail, whether or not the others are on.

@@ -63,12 +63,16 @@ public final class Session {
         around.isFirstStepDone = false
         let alerts = try AlertCenter(
             executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
-            surroundings: around)
+            surroundings: around, store: plan.troublesApp ? MemoryAlertStore() : nil)
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
             settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target), sensor: sensor,
-            pump: pump,
-            recorder: recorder)
+            pump: pump, recorder: recorder, store: plan.troublesApp ? MemoryLoopStore() : nil)
+        let app = AppTroubles(executor: executor, plan: plan, streams: streams, recorder: recorder) {
+            [unowned loop, unowned alerts] in
+            loop.here { $0.relaunch() }
+            alerts.here { $0.relaunch() }
+        }
         let person = Person(
             executor: executor,
             meals: meals.map {
@@ -77,7 +81,7 @@ public final class Session {
                     carbohydrate: Carbohydrate(grams: $0.grams))
             },
             body: patient, loop: loop, recorder: recorder)
-        cast = [patient, sensor, pump, alerts, loop, person]
+        cast = [patient, sensor, pump, alerts, loop, app, person]
         self.patient = patient
         self.pump = pump
         self.sensor = sensor
@@ -90,6 +94,7 @@ public final class Session {
             try await sensor.begin(observers: [alerts, loop])
             await pump.begin(observers: [alerts, loop], alertObservers: [alerts])
             try await loop.begin(observers: [alerts])
+            if plan.troublesApp { await app.begin() }
         }
         executor.start("person") { try await person.live() }
     }

@@ -155,4 +155,25 @@ struct SessionTests {
         #expect(rows.alerts.contains { $0.code == "ALERT-CGM-UNAVAILABLE" && $0.effect == "raise" })
         #expect(rows.alerts.contains { $0.code == "ALERT-CGM-UNAVAILABLE" && $0.effect == "clear" })
     }
+
+    @Test(
+        "goes on as if nothing had been when its app dies and comes back: same doses, same steps, same alerts"
+    )
+    func relaunches() throws {
+        let quiet = try run(smallStudy("record=full", "duration=2d"))
+        let study = try smallStudy(
+            "record=full", "duration=2d",
+            "faults={scheduled: [{at: 61m, kind: app-relaunch, for: 1m}, {at: 5h, kind: app-relaunch, for: 1m}, "
+                + "{at: 1d3h2m, kind: app-relaunch, for: 1m}]}")
+        let troubled = try run(study)
+        #expect(troubled.1.faults.map(\.kind) == ["app-relaunch", "app-relaunch", "app-relaunch"])
+        // Telling the pump its basal again is one more edge for the integrator: glucose may differ by its tolerance.
+        #expect(troubled.1.steps.map(\.algorithmTime) == quiet.1.steps.map(\.algorithmTime))
+        #expect(troubled.1.steps.map(\.failure) == quiet.1.steps.map(\.failure))
+        for (one, other) in zip(troubled.1.steps, quiet.1.steps) {
+            #expect(abs((one.cgmMgdl ?? 0) - (other.cgmMgdl ?? 0)) < 0.02)
+        }
+        #expect(troubled.1.deliveries.map(\.requestID) == quiet.1.deliveries.map(\.requestID))
+        #expect(troubled.1.alerts == quiet.1.alerts)
+    }
 }
