@@ -2,7 +2,7 @@
 //
 // All actors of a session share its executor, and one thread at a time is inside it. Code that runs there may
 // therefore enter any of them at once: `here` checks that it does run there (one load and one comparison) and
-// calls. An `await` would come to the same, at fifty times the price: the runtime looks the task's executor up
+// calls. An `await` would come to the same, at more than ten times the price: the runtime looks the task's executor up
 // under a lock for each call.
 
 /// An actor that lives on a session's executor.
