@@ -13,6 +13,11 @@ public enum Normal {
     /// The z with P(Z ≤ z) = `p`, for 0 < p < 1.
     public static func quantile(_ p: Double) -> Double { gsl_cdf_ugaussian_Pinv(p) }
 
+    /// A standard normal variate from 53 bits of one draw: never beyond 8.3, where they end.
+    public static func next(using generator: inout some RandomNumberGenerator) -> Double {
+        quantile((Double(generator.next() >> 11) + 0.5) * 0x1p-53)
+    }
+
     /// The `p` quantile of a normal distribution cut to `bounds`, never outside them.
     ///
     /// In the upper tail the mirrored distribution is used: 1 − P loses all digits there.

@@ -56,7 +56,7 @@ public struct CohortGenerator: Sendable {
         for _ in 0..<Self.maximumAttempts {
             var p = UVAPadova2008.Parameters()
             for (path, mu, sigma) in distribution.draws {
-                p[keyPath: path] = exponential(mu + sigma * NormalQuantile.next(using: &generator))
+                p[keyPath: path] = exponential(mu + sigma * Normal.next(using: &generator))
             }
             p.kabs = min(p.kabs, 0.6)
             p.closeSteadyState()
