@@ -16,6 +16,10 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "sessions",
     let count = Int(CommandLine.arguments[2])
 {
     print(try LiveSessions.residentBytes(count: count))
+} else if CommandLine.arguments.dropFirst() == ["ratio"] {
+    var table = BenchTable()
+    try table.measureRatio()
+    print(table.text)
 } else {
     let json = CommandLine.arguments.dropFirst().first ?? "Benchmarks/results/bench.json"
     var table = BenchTable()

@@ -123,14 +123,7 @@ extension LoopController {
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
         memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
         advanceMemory(input, output, keepsUser: hasFailed, request)
-        if let store {
-            memory.algorithmState = state.bytes
-            store.append(
-                StepRecord(
-                    instant: input.now, algorithmTime: input.algorithmTime, input: input, output: output,
-                    accepted: request == nil ? .zero : nil, failure: failure),
-                memory)
-        }
+        if store != nil { keep(input, output, failure: failure, isSettled: request == nil) }
         let (accepted, trouble) = try send(request)
         if failure.isEmpty { failure = trouble }
 
@@ -145,6 +138,16 @@ extension LoopController {
                 correctionUnits: output.correction.units, mealUnits: output.meal.units,
                 acceptedUnits: accepted.units, failure: failure))
         tellObservers(succeeded: !hasFailed)
+    }
+
+    /// The step's record and the memory after it, as one transaction.
+    private func keep(_ input: StepInput, _ output: StepOutput, failure: String, isSettled: Bool) {
+        memory.algorithmState = state.bytes
+        store?.append(
+            StepRecord(
+                instant: input.now, algorithmTime: input.algorithmTime, input: input, output: output,
+                accepted: isSettled ? .zero : nil, failure: failure),
+            memory)
     }
 
     /// The memory after a step, before anything is sent.

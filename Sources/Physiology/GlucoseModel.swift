@@ -45,7 +45,8 @@ public protocol GlucoseModel: AnyObject {
     /// Enters a short train of pump pulses as one impulse at this instant.
     ///
     /// The state jumps to where an impulse `centredMinutesFromNow` later would have come from, to first order
-    /// in that delay: `(I − A·δ)·e_depot·dose`. Mass is exact. Meant for δ ≤ 0.1 min.
+    /// in that delay: `(I − A·δ)·e_depot·dose`. Mass is exact. Meant for δ ≤ 0.5 min.
+    /// A negative amount takes back what a train that was entered whole had still to give.
     func injectBolus(_ amount: InsulinAmount, centredMinutesFromNow delay: Double)
 
     // MARK: Time

@@ -26,8 +26,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// How often the truth is kept.
     public static let truthInterval = 5 * Span.minute
     /// A pulse train up to this long enters as one impulse at its start, moved to its middle to first order; the
-    /// error is second order in its length, below 1e-6 of the dose. A longer one is a rate with two edges.
-    public static let longestImpulse = 10 * Span.second
+    /// error is second order in its length, a few 1e-5 of the dose at most. A longer one is a rate with two edges.
+    public static let longestImpulse = 60 * Span.second
     /// mg/min: the speed of eating at which the field's reference simulator serves its meals.
     public static let eatingSpeed = 5000.0
 
@@ -40,6 +40,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private var basalRate = InsulinRate.zero
     /// Boluses under way: units a minute, and when each ends.
     private var infusions: [(unitsPerMinute: Double, end: Instant)] = []
+    /// Trains that entered whole and may still be under way.
+    private var impulses: [(unitsPerMinute: Double, end: Instant)] = []
     private var stopsEatingAt: Instant?
 
     /// A body in its model's steady state.
@@ -82,11 +84,15 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private func infuse(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
         try advance(to: executor.now)
         guard amount > .zero else { return }
+        let minutes = Double(nanoseconds) / Double(Span.minute)
+        let infusion = (unitsPerMinute: amount.units / minutes, end: executor.now.adding(nanoseconds))
         if nanoseconds <= Self.longestImpulse {
-            model.injectBolus(amount, centredMinutesFromNow: Double(nanoseconds) / 2 / Double(Span.minute))
+            model.injectBolus(amount, centredMinutesFromNow: minutes / 2)
+            let now = executor.now
+            impulses.removeAll { $0.end <= now }
+            if nanoseconds > 0 { impulses.append(infusion) }
         } else {
-            let minutes = Double(nanoseconds) / Double(Span.minute)
-            infusions.append((amount.units / minutes, executor.now.adding(nanoseconds)))
+            infusions.append(infusion)
             applyInsulinRate()
         }
     }
@@ -100,6 +106,13 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         }
         infusions.removeAll()
         applyInsulinRate()
+        for impulse in impulses where impulse.end > executor.now {
+            let minutes = Double(impulse.end.nanoseconds - executor.now.nanoseconds) / Double(Span.minute)
+            let toCome = impulse.unitsPerMinute * minutes
+            model.injectBolus(InsulinAmount(units: -toCome), centredMinutesFromNow: minutes / 2)
+            left += toCome
+        }
+        impulses.removeAll()
         return InsulinAmount(units: left)
     }
 

@@ -7,6 +7,8 @@ final class JobRing {
 
     deinit { slots.deallocate() }
 
+    @inline(__always) var isEmpty: Bool { count == 0 }
+
     func append(_ job: UnownedJob) {
         if count == capacity { grow() }
         (slots + ((head + count) & (capacity - 1))).initialize(to: job)

@@ -167,7 +167,12 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         }
     }
 
-    private func drain() throws {
+    @inline(__always) private func drain() throws {
+        if !ready.isEmpty { return try runReadyJobs() }
+        if let failure { throw failure }
+    }
+
+    private func runReadyJobs() throws {
         var budget = Self.jobsPerInstantLimit
         let serial = asUnownedSerialExecutor()
         let task = asUnownedTaskExecutor()

@@ -53,7 +53,9 @@ public final class Wakeup: @unchecked Sendable {
     private(set) var generation: UInt32 = 0
     /// Where the executor keeps it while a task waits on it.
     var place = 0
-    private let handler: (@Sendable () throws -> Void)?
+    /// Two properties rather than an optional: the closure is called without being retained.
+    private let handler: @Sendable () throws -> Void
+    private let hasHandler: Bool
     private var continuation: UnsafeContinuation<Void, Never>?
     private var isDue = false
     /// When it will come; nil when nothing is scheduled.
@@ -69,7 +71,8 @@ public final class Wakeup: @unchecked Sendable {
         self.executor = executor
         self.phase = phase
         self.waiter = waiter
-        self.handler = handler
+        self.handler = handler ?? {}
+        hasHandler = handler != nil
     }
 
     /// Comes at `instant` (now, when that has passed) in place of whatever was scheduled; nil withdraws it.
@@ -85,7 +88,7 @@ public final class Wakeup: @unchecked Sendable {
 
     /// Suspends until the moment comes. One that came while nobody waited returns at once. One task at a time.
     public func wait(isolation: isolated (any Actor)? = #isolation) async throws {
-        precondition(handler == nil, "A wake-up with a handler has nobody to wake.")
+        precondition(!hasHandler, "A wake-up with a handler has nobody to wake.")
         precondition(executor.isOccupiedByThisThread, "Only the session's own code may wait on its wake-ups.")
         if executor.hasEnded { throw SessionEnded() }
         if isDue {
@@ -107,10 +110,7 @@ public final class Wakeup: @unchecked Sendable {
 
     func fire() throws {
         instant = nil
-        if let handler {
-            try handler()
-            return
-        }
+        if hasHandler { return try handler() }
         isDue = true
         resume()
     }

@@ -11,8 +11,12 @@ public import SessionTime
 
 public struct AlertApp: Sendable {
     public private(set) var flow: AlertFlow
+    /// Store and port may be exchanged, not come or go.
     public var store: (any AlertStore)?
     public var port: (any NotificationPort)?
+    /// Whether anything that is said here must be written.
+    let hasStore: Bool
+    private let mustSettleSteps: Bool
     private var written: AlertMemory
 
     /// Launches the app from its store.
@@ -24,6 +28,8 @@ public struct AlertApp: Sendable {
         written = memory
         self.store = store
         self.port = port
+        hasStore = store != nil
+        mustSettleSteps = store != nil || port != nil
         flow = AlertFlow(policy: policy, wallClock: wallClock, memory: memory, surroundings: surroundings)
         flow.schedulesAhead = port != nil
     }
@@ -49,7 +55,7 @@ public struct AlertApp: Sendable {
 
     /// A step succeeded; says whether the instant needs settling. Cheap where nothing comes of it.
     mutating func stepped(at now: Instant) -> Bool {
-        let mayClear = flow.isSteppingInterrupted || port != nil || store != nil
+        let mayClear = mustSettleSteps || flow.isSteppingInterrupted
         flow.step(succeeded: true, at: now)
         return mayClear
     }
@@ -72,7 +78,7 @@ public struct AlertApp: Sendable {
     // MARK: Writing
 
     private mutating func writeSources() throws {
-        guard store != nil else { return }
+        guard hasStore else { return }
         let memory = flow.memory
         if memory.pump != written.pump { try write(.pump(memory.pump)) }
         if memory.cgm != written.cgm { try write(.cgm(memory.cgm)) }
@@ -83,7 +89,7 @@ public struct AlertApp: Sendable {
     }
 
     private mutating func writeCenter() throws {
-        guard store != nil, flow.engine.state != written.center else { return }
+        guard hasStore, flow.engine.state != written.center else { return }
         try write(.center(flow.engine.state))
     }
 

@@ -107,10 +107,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private func wake() {
         let now = executor.now
         // A deadline that has moved on since it was set is nothing to judge.
-        if !isTold, let next = app.nextDeadline(after: now.adding(-1)), next > now {
-            quietDeadline = app.deadlineBesideStepping(after: now)
-            wakeup?.schedule(at: next)
-            return
+        if !isTold, quietDeadline ?? .distantFuture > now,
+            app.watchedSteppingDeadline ?? .distantFuture > now
+        {
+            return scheduleNext()
         }
         isTold = false
         guarding {
@@ -129,6 +129,13 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
             next = stepping
         }
         wakeup?.schedule(at: next)
+    }
+
+    /// A wake-up that comes before the moved deadline finds nothing to judge, and looks again: dearer than one look
+    /// every quarter of an hour would be a new wake-up for every step.
+    private func waitForStepping() {
+        if let due = wakeup?.instant, let stepping = app.watchedSteppingDeadline, due <= stepping { return }
+        scheduleNext()
     }
 
     private func take(_ effect: AlertEffect) {
@@ -158,7 +165,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         guard let reading, reading.isReliable else { return }
         let value = reading.glucose.milligramsPerDecilitre
         let isNews = app.hear(.glucose, value, sampledAt: reading.instant, at: executor.now)
-        if isNews || app.store != nil { judgeLater() }
+        if isNews || app.hasStore { judgeLater() }
     }
 
     private func hear(_ status: PumpStatus) {
@@ -183,7 +190,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if app.stepped(at: executor.now) {
             judgeLater()
         } else if !isTold {
-            scheduleNext()
+            waitForStepping()
         }
     }
 

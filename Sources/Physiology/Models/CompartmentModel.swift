@@ -80,8 +80,8 @@ final class CompartmentModel<Form: ModelForm>: GlucoseModel {
     }
 
     func injectBolus(_ amount: InsulinAmount, centredMinutesFromNow delay: Double) {
-        precondition(amount.units >= 0 && amount.units.isFinite, "a bolus is finite")
-        guard amount.units > 0 else { return }
+        precondition(amount.units.isFinite, "a bolus is finite")
+        guard amount != .zero else { return }
         Form.inject(amount.units * Form.insulinFactor(parameters), delay: delay, engine.state, parameters)
         engine.integrator.resetAtEdge()
     }

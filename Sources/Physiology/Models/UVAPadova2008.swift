@@ -198,8 +198,8 @@ public final class UVAPadova2008: GlucoseModel {
 
     public func injectBolus(_ amount: InsulinAmount, centredMinutesFromNow delay: Double) {
         let dose = amount.picomoles / parameters.BW
-        precondition(dose >= 0 && dose.isFinite, "a bolus is finite")
-        guard dose > 0 else { return }
+        precondition(dose.isFinite, "a bolus is finite")
+        guard dose != 0 else { return }
         let x = engine.state
         // What the delay takes back may not exceed what is there.
         let toIsc2 = min(dose * parameters.kd * delay, max(0, x[11]))

@@ -144,7 +144,10 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         }
     }
 
-    var isBolusing: Bool { bolus.map { $0.endsAt > executor.now } ?? false }
+    var isBolusing: Bool {
+        guard let bolus else { return false }
+        return bolus.endsAt > executor.now
+    }
 
     /// Tells everybody how the pump is now; nobody hears of it while it can't be reached.
     func tellStatus() {
