@@ -7,11 +7,12 @@
 import Foundation
 import Trials
 
-/// Run by this program itself, side by side with a twin: `islet-bench sessions ROUNDS JOBS`.
-if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "sessions",
+/// Run by this program itself, side by side with a twin: `islet-bench sessions ROUNDS JOBS [path=value ...]`.
+if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     let rounds = Int(CommandLine.arguments[2]), let jobs = Int(CommandLine.arguments[3])
 {
-    print(try Workload().wallSeconds(rounds: rounds, jobs: jobs))
+    let overrides = Array(CommandLine.arguments.dropFirst(4))
+    print(try Workload(overrides: overrides).wallSeconds(rounds: rounds, jobs: jobs))
 } else if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "live",
     let count = Int(CommandLine.arguments[2])
 {

@@ -39,8 +39,7 @@ extension LoopController {
     }
 
     private func pumpStatus() -> StepPumpStatus {
-        let status = pump.status
-        guard status.isConnected, status.condition == .ready else { return .unavailable }
+        guard pump.isReady else { return .unavailable }
         // From the second step on, what became of the last request is read; a step that can't know it can't dose.
         if memory.stepsRun > 0, !collect() { return .unavailable }
         guard memory.request == nil else { return .unavailable }
@@ -130,6 +129,11 @@ extension LoopController {
         executor.journal.record(
             .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
             accepted.units.bitPattern, failure.isEmpty ? 0 : 1)
+        if recorder.level >= .full { write(input, output, accepted: accepted, failure: failure) }
+        tellObservers(succeeded: !hasFailed)
+    }
+
+    private func write(_ input: StepInput, _ output: StepOutput, accepted: InsulinAmount, failure: String) {
         recorder.step(
             StepRow(
                 instant: input.now, algorithmTime: input.algorithmTime,
@@ -137,7 +141,6 @@ extension LoopController {
                 isPumpAvailable: input.insulinPump.isAvailable, basalUnits: output.basal.units,
                 correctionUnits: output.correction.units, mealUnits: output.meal.units,
                 acceptedUnits: accepted.units, failure: failure))
-        tellObservers(succeeded: !hasFailed)
     }
 
     /// The step's record and the memory after it, as one transaction.

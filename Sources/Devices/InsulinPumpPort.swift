@@ -83,6 +83,8 @@ public enum PumpError: Error, Hashable, Sendable {
 
 public protocol InsulinPumpPort: AnyObject, Sendable {
     var status: PumpStatus { get }
+    /// Connected, and able to take a bolus: what each step asks first.
+    var isReady: Bool { get }
     /// The smallest amount that the pump can deliver.
     var pulse: InsulinAmount { get }
     /// The completed bolus that nobody has read yet; reading clears it.
@@ -93,4 +95,11 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     func outcome(ofRequest id: Int64) throws -> BolusStatus?
     /// The basal rate that runs until it is set again, rounded to what the pump can do.
     func setProgrammedBasal(_ rate: InsulinRate) throws
+}
+
+extension InsulinPumpPort {
+    public var isReady: Bool {
+        let status = status
+        return status.isConnected && status.condition == .ready
+    }
 }

@@ -19,9 +19,21 @@ public enum Phase: UInt8, Sendable, CaseIterable, Comparable {
 }
 
 final class EventQueue {
+    /// A task that waits on the clock.
+    final class Sleeper: Sendable {
+        let continuation: UnsafeContinuation<Void, Never>
+        let waiter: StaticString
+
+        init(_ continuation: UnsafeContinuation<Void, Never>, waiter: StaticString) {
+            self.continuation = continuation
+            self.waiter = waiter
+        }
+    }
+
+    /// Small on purpose: entries are moved about.
     enum Target {
-        /// A task that waits on the clock; resumed once.
-        case continuation(UnsafeContinuation<Void, Never>, waiter: StaticString)
+        /// Resumed once.
+        case sleeper(Unmanaged<Sleeper>)
         /// A wake-up that may have been moved since; it fires when the generation still matches.
         case wakeup(Unmanaged<Wakeup>, generation: UInt32)
         /// The input with this index in the journal.
@@ -37,7 +49,7 @@ final class EventQueue {
         /// Who waits for it; nil for a stale entry.
         var waiter: String? {
             switch target {
-            case .continuation(_, let waiter): "\(waiter)"
+            case .sleeper(let reference): reference._withUnsafeGuaranteedRef { "\($0.waiter)" }
             case .wakeup(let reference, let generation):
                 reference._withUnsafeGuaranteedRef { $0.generation == generation ? "\($0.waiter)" : nil }
             case .input: "input"
@@ -58,7 +70,11 @@ final class EventQueue {
 
     deinit {
         for index in 0..<count {
-            if case .wakeup(let reference, _) = heap[index].target { reference.release() }
+            switch heap[index].target {
+            case .wakeup(let reference, _): reference.release()
+            case .sleeper(let reference): reference.release()
+            case .input: break
+            }
         }
         heap.deallocate()
     }

@@ -10,9 +10,9 @@
 //
 // Does not: keep wall time (see `Pacer`) or share anything with another session.
 
-import Glibc
+public import Glibc
 public import SessionTime
-import Synchronization
+public import Synchronization
 
 public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Jobs in a row, or events of one instant, after which the session counts as caught in a livelock.
@@ -30,7 +30,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     private var tieShuffle: RandomStream?
 
     /// `pthread_self()` of the thread inside `advance`, `start` or `end`; 0 when nobody is.
-    private let occupant = Atomic<UInt>(0)
+    @usableFromInline let occupant = Atomic<UInt>(0)
     private let ready = JobRing()
     private let queue = EventQueue()
     /// Wake-ups that a task waits on; each knows its place here.
@@ -77,7 +77,9 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     /// True on the thread that is draining this session now. It is the proof that `SessionActor.here` rests on:
     /// one thread at a time is inside, and all actors of the session share it.
-    public var isOccupiedByThisThread: Bool { occupant.load(ordering: .relaxed) == UInt(pthread_self()) }
+    @inlinable public var isOccupiedByThisThread: Bool {
+        occupant.load(ordering: .relaxed) == UInt(pthread_self())
+    }
 
     // MARK: Running
 
@@ -131,7 +133,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             outside.withLock { $0 = Outside() }
             while !queue.isEmpty {
                 switch queue.pop().target {
-                case .continuation(let continuation, _): continuation.resume()
+                case .sleeper(let reference): reference.takeRetainedValue().continuation.resume()
                 case .wakeup(let reference, _): reference.release()
                 case .input: break
                 }
@@ -208,19 +210,22 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     private func fire(_ entry: EventQueue.Entry) {
         switch entry.target {
-        case .continuation(let continuation, _):
+        case .sleeper(let reference):
             begin(entry)
-            continuation.resume()
+            reference.takeRetainedValue().continuation.resume()
         case .wakeup(let reference, let generation):
             // A stale entry is no event: not even time moves.
-            let wakeup = reference.takeRetainedValue()
-            guard wakeup.generation == generation else { return }
+            guard reference._withUnsafeGuaranteedRef({ $0.generation == generation }) else {
+                return reference.release()
+            }
             begin(entry)
             do {
-                try wakeup.fire()
+                try reference._withUnsafeGuaranteedRef { try $0.fire() }
             } catch {
                 if failure == nil { failure = error }
             }
+            // One that was scheduled again while it fired has kept the reference that this entry held.
+            if reference._withUnsafeGuaranteedRef({ $0.givesUpReference() }) { reference.release() }
         case .input(let index):
             begin(entry)
             journal.recordInput(index)
@@ -251,13 +256,14 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             return
         }
         queue.push(
-            at: max(instant, now.nanoseconds), phase: phase, .continuation(continuation, waiter: waiter))
+            at: max(instant, now.nanoseconds), phase: phase,
+            .sleeper(.passRetained(EventQueue.Sleeper(continuation, waiter: waiter))))
     }
 
     func schedule(_ wakeup: Wakeup, at instant: Int64, phase: Phase) {
         queue.push(
             at: max(instant, now.nanoseconds), phase: phase,
-            .wakeup(Unmanaged.passRetained(wakeup), generation: wakeup.generation))
+            .wakeup(wakeup.referenceForQueue(), generation: wakeup.generation))
     }
 
     func park(_ wakeup: Wakeup) {

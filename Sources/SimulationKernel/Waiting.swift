@@ -58,6 +58,7 @@ public final class Wakeup: @unchecked Sendable {
     private let hasHandler: Bool
     private var continuation: UnsafeContinuation<Void, Never>?
     private var isDue = false
+    private var hasSpareReference = false
     /// When it will come; nil when nothing is scheduled.
     public private(set) var instant: Instant?
 
@@ -71,7 +72,8 @@ public final class Wakeup: @unchecked Sendable {
         self.executor = executor
         self.phase = phase
         self.waiter = waiter
-        self.handler = handler ?? {}
+        // `??` would wrap the closure in two more.
+        if let handler { self.handler = handler } else { self.handler = {} }
         hasHandler = handler != nil
     }
 
@@ -108,8 +110,21 @@ public final class Wakeup: @unchecked Sendable {
         if executor.hasEnded { throw SessionEnded() }
     }
 
+    /// A reference that the queue owns.
+    func referenceForQueue() -> Unmanaged<Wakeup> {
+        let reference = Unmanaged.passUnretained(self)
+        return givesUpReference() ? reference : reference.retain()
+    }
+
+    /// Whether the reference of the entry that has just fired is free.
+    func givesUpReference() -> Bool {
+        defer { hasSpareReference = false }
+        return hasSpareReference
+    }
+
     func fire() throws {
         instant = nil
+        hasSpareReference = true
         if hasHandler { return try handler() }
         isDue = true
         resume()

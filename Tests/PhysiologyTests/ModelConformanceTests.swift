@@ -201,6 +201,35 @@ import Testing
         }
     }
 
+    /// A minute of pulses as one impulse, against the same insulin as a rate; and again with the train cut short.
+    @Test(arguments: [60.0, 22.0])
+    func aTrainOfAMinuteEnteredWholeActsAsTheRateItIs(cutAfterSeconds seconds: Double) throws {
+        for subject in try subjectsOfEveryModel() {
+            let units = 1.5
+            let given = seconds / 60
+            let whole = subject.makeModel(settings: .reference)
+            whole.injectBolus(InsulinAmount(units: units), centredMinutesFromNow: 0.5)
+            try whole.advance(byMinutes: given)
+            let toCome = 1 - given
+            whole.injectBolus(InsulinAmount(units: -units * toCome), centredMinutesFromNow: toCome / 2)
+            let rate = subject.makeModel(settings: .reference)
+            let basal = rate.insulinRate.unitsPerMinute
+            rate.setInsulinRate(InsulinRate(unitsPerMinute: basal + units))
+            try rate.advance(byMinutes: given)
+            rate.setInsulinRate(InsulinRate(unitsPerMinute: basal))
+            var worst = 0.0
+            for segment in 0..<72 {
+                let minutes = segment == 0 ? 5 - given : 5
+                try whole.advance(byMinutes: minutes)
+                try rate.advance(byMinutes: minutes)
+                worst = max(worst, abs(whole.plasma - rate.plasma))
+            }
+            #expect(abs(whole.insulinInBody.units - rate.insulinInBody.units) < 1e-4)
+            // As far as a session's tolerance goes.
+            #expect(worst < 0.01, "\(subject.kind)")
+        }
+    }
+
     @Test func theCatalogueDescribesEveryModel() throws {
         for subject in try subjectsOfEveryModel() {
             let description = ModelCatalogue.description(of: subject.kind)

@@ -122,6 +122,11 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         return trueStatus()
     }
 
+    func canTakeBolus() -> Bool {
+        countBasal()
+        return link.isConnected && condition == .ready
+    }
+
     func trueStatus() -> PumpStatus {
         countBasal()
         let left = device.amount(reservoirPulses)
@@ -159,6 +164,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     // MARK: Port
 
     public nonisolated var status: PumpStatus { here { $0.currentStatus() } }
+    public nonisolated var isReady: Bool { here { $0.canTakeBolus() } }
     public nonisolated func takeCompletedBolus() throws -> BolusStatus? {
         try here { try $0.readCompletedBolus() }
     }

@@ -21,10 +21,11 @@ public struct GlucoseEvents: Hashable, Sendable {
     static let longestGapMilliseconds = 30 * GlucoseTrace.millisecondsPerMinute
 
     public init(_ trace: GlucoseTrace) {
-        hypoL1 = Self.count(trace) { $0 < 70 }
-        hypoL2 = Self.count(trace) { $0 < 54 }
-        hyperL1 = Self.count(trace) { $0 > 180 }
-        hyperL2 = Self.count(trace) { $0 > 250 }
+        let (lowest, highest) = trace.mgdl.reduce((Double.infinity, 0.0)) { (min($0.0, $1), max($0.1, $1)) }
+        if lowest < 70 { hypoL1 = Self.count(trace) { $0 < 70 } }
+        if lowest < 54 { hypoL2 = Self.count(trace) { $0 < 54 } }
+        if highest > 180 { hyperL1 = Self.count(trace) { $0 > 180 } }
+        if highest > 250 { hyperL2 = Self.count(trace) { $0 > 250 } }
     }
 
     @inline(__always)

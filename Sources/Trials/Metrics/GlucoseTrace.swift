@@ -92,6 +92,15 @@ public struct GlucoseTrace: Hashable, Sendable {
             mgdl: mgdl)
     }
 
+    /// A trace of readings at even intervals.
+    ///
+    /// - Parameters:
+    ///   - interval: from one reading to the next, in milliseconds; positive.
+    ///   - first: of the first reading, in local milliseconds.
+    public init(every interval: Int64, from first: Int64, mgdl: [Double]) throws(Problem) {
+        try self.init(localMilliseconds: mgdl.indices.map { first + Int64($0) * interval }, mgdl: mgdl)
+    }
+
     /// The lower median, found without sorting where one spacing holds a majority, as in nearly every trace.
     private static func medianSpacing(_ instants: [Int64]) -> Int64? {
         guard instants.count >= 2 else { return nil }

@@ -142,10 +142,10 @@ public final class Session {
         let days = Double(reached.nanoseconds) / Double(Span.day)
         var outcomes: [Double?] = GlucoseMetricKey.allCases.map { _ in nil }
         // The last value stands at the end itself: the trace covers the intervals before it.
-        let minutes = truth.indices.map { Double($0) * 5 }
+        let perMillisecond = Span.second / 1000
         if let trace = try? GlucoseTrace(
-            minutes: minutes, mgdl: truth.map(Double.init),
-            startMinuteOfDay: Double(calendar.startOfDayOffset) / Double(Span.minute))
+            every: VirtualPatient.truthInterval / perMillisecond,
+            from: calendar.startOfDayOffset / perMillisecond, mgdl: truth.map(Double.init))
         {
             let metrics = GlucoseMetrics(trace)
             outcomes = GlucoseMetricKey.allCases.map { metrics[$0] }
