@@ -29,8 +29,8 @@ import Testing
 
     @Test func testPumpPersistedAlertStoreReturnsIssuedAndRetractedAlerts() {
         var store = NativeAlertStore()
-        store.issue("fault", text: "", at: .minutes(1))
-        store.issue("lowReservoir", text: "", at: .minutes(2))
+        store.issue("fault", text: "", code: .pumpFault, at: .minutes(1))
+        store.issue("lowReservoir", text: "", code: .pumpLowReservoir, at: .minutes(2))
         store.retract(at: .minutes(3)) { $0.issue == "lowReservoir" }
         #expect(store.alerts.map(\.issue) == ["fault", "lowReservoir"])
         #expect(store.open.map(\.issue) == ["fault"])
@@ -43,10 +43,10 @@ import Testing
     @Test func testCGMPersistedAlertStoreReturnsIssuedAndRetractedAlerts() {
         var store = NativeAlertStore()
         for minute in 0..<150 {
-            store.issue("sensorFailed", text: "", at: .minutes(Int64(minute)))
+            store.issue("sensorFailed", text: "", code: .cgmFailedOrExpired, at: .minutes(Int64(minute)))
             store.retract(at: .minutes(Int64(minute))) { $0.issue == "sensorFailed" }
         }
-        store.issue("sensorExpired", text: "", at: .minutes(200))
+        store.issue("sensorExpired", text: "", code: .cgmFailedOrExpired, at: .minutes(200))
         #expect(store.open.map(\.issue) == ["sensorExpired"])
         #expect(store.alerts.count <= NativeAlertStore.closedLimit + 1)
     }

@@ -7,7 +7,7 @@ extension AlertFlow {
     /// Tells the engine which conditions began or ended. What ends does so `because`, unless another alert replaced it.
     mutating func sync(because reason: AlertEffect.Reason = .recovered, at now: Instant) {
         if holds(.pumpExpired, at: now) {
-            memory.pump.retract(at: now) { AlertCode.pump(issue: $0.issue, text: $0.text) == .pumpExpiring }
+            memory.pump.retract(at: now) { $0.code == .pumpExpiring }
         }
         for code in Self.codesInOrder {
             guard let rule = rules[code.index], isKnown(code) else { continue }
@@ -45,9 +45,7 @@ extension AlertFlow {
         if code == .cgmUnavailable, holds(.cgmFailedOrExpired, at: now) { return .replaced }
         if code == .pumpExpiring, holds(.pumpExpired, at: now) { return .replaced }
         guard
-            let last = memory.pump.alerts.last(where: {
-                AlertCode.pump(issue: $0.issue, text: $0.text) == code
-            })
+            let last = memory.pump.alerts.last(where: { $0.code == code })
         else { return nil }
         if last.acknowledgedAt != nil { return .acknowledged }
         if memory.pendingAcknowledgements.contains(where: {
@@ -96,8 +94,7 @@ extension AlertFlow {
 
     /// Whether the pump has an open alert of this code that nobody acknowledged.
     private func hasNative(_ code: AlertCode) -> Bool {
-        for alert in memory.pump.alerts where alert.isOpen {
-            guard AlertCode.pump(issue: alert.issue, text: alert.text) == code else { continue }
+        for alert in memory.pump.alerts where alert.code == code && alert.isOpen {
             let isAcknowledged = memory.pendingAcknowledgements.contains {
                 $0.code == code.rawValue && alert.issuedAt <= $0.at
             }
@@ -107,7 +104,7 @@ extension AlertFlow {
     }
 
     private func hasFallback(_ code: AlertCode) -> Bool {
-        memory.cgm.alerts.contains { $0.isOpen && AlertCode.cgm(issue: $0.issue) == code }
+        memory.cgm.alerts.contains { $0.isOpen && $0.code == code }
     }
 
     /// What the live state of the sensor says; nil where all is well.
@@ -122,9 +119,7 @@ extension AlertFlow {
 
     private func details(_ code: AlertCode, at now: Instant) -> AlertEngine.Details {
         var details = AlertEngine.Details(sourceCode: code.rawValue)
-        if let native = memory.pump.alerts.last(where: {
-            $0.isOpen && AlertCode.pump(issue: $0.issue, text: $0.text) == code
-        }) {
+        if let native = memory.pump.alerts.last(where: { $0.code == code && $0.isOpen }) {
             details.sourceCode = native.issue
             details.message = native.text
         }

@@ -74,7 +74,7 @@ public struct AlertFlow: Sendable {
     }
 
     private mutating func cleanUpPod(at now: Instant) {
-        memory.pump.retract(at: now) { AlertCode.pump(issue: $0.issue, text: $0.text)?.isPodBound == true }
+        memory.pump.retract(at: now) { $0.code?.isPodBound == true }
         for code in Self.codesInOrder where code.isPodBound {
             guard let rule = rules[code.index], held[code.index] else { continue }
             held[code.index] = false
@@ -86,7 +86,7 @@ public struct AlertFlow: Sendable {
     mutating func replayAcknowledgements(at now: Instant) {
         for pending in memory.pendingAcknowledgements {
             memory.pump.acknowledge(at: pending.at) {
-                AlertCode.pump(issue: $0.issue, text: $0.text)?.rawValue == pending.code
+                $0.code?.rawValue == pending.code
                     && $0.issuedAt <= pending.at
             }
         }
@@ -107,14 +107,15 @@ public struct AlertFlow: Sendable {
             sync(at: now)
         case .step(let succeeded): step(succeeded: succeeded, at: now)
         case .pumpIssue(let issue, let text):
-            memory.pump.issue(issue, text: text, at: now)
-            if let code = AlertCode.pump(issue: issue, text: text) { takeNative(code, at: now) }
+            let code = AlertCode.pump(issue: issue, text: text)
+            memory.pump.issue(issue, text: text, code: code, at: now)
+            if let code { takeNative(code, at: now) }
             sync(at: now)
         case .pumpRetract(let issue):
             memory.pump.retract(at: now) { $0.issue == issue }
             sync(because: .retracted, at: now)
         case .cgmIssue(let issue, let text):
-            memory.cgm.issue(issue, text: text, at: now)
+            memory.cgm.issue(issue, text: text, code: AlertCode.cgm(issue: issue), at: now)
             sync(at: now)
         case .cgmRetract(let issue):
             memory.cgm.retract(at: now) { $0.issue == issue }
@@ -200,7 +201,7 @@ public struct AlertFlow: Sendable {
                     memory.pendingAcknowledgements.append(pending)
                 }
             } else if known.source == .pump, engine.policy.rules[rule].acknowledgement == .closes {
-                memory.pump.acknowledge(at: now) { AlertCode.pump(issue: $0.issue, text: $0.text) == known }
+                memory.pump.acknowledge(at: now) { $0.code == known }
             }
             if engine.policy.rules[rule].acknowledgement == .closes { sync(because: .acknowledged, at: now) }
             // Closed at its source: what the source issues from now on is another alert.

@@ -6,6 +6,8 @@ public import SessionTime
 public struct NativeAlert: Hashable, Sendable, Codable {
     public var issue: String
     public var text: String
+    /// The alert of the catalogue that it stands for; nil for one that nobody knows. Looked up once, when it is issued.
+    public var code: AlertCode?
     public var issuedAt: Instant
     public var retractedAt: Instant?
     public var acknowledgedAt: Instant?
@@ -25,9 +27,9 @@ public struct NativeAlertStore: Hashable, Sendable, Codable {
     public var open: [NativeAlert] { alerts.filter(\.isOpen) }
 
     /// Takes an alert in; one that is open under the same name is replaced, and one of this very instant is the same.
-    public mutating func issue(_ issue: String, text: String, at now: Instant) {
+    public mutating func issue(_ issue: String, text: String, code: AlertCode?, at now: Instant) {
         alerts.removeAll { $0.issue == issue && ($0.isOpen || $0.issuedAt == now) }
-        alerts.append(NativeAlert(issue: issue, text: text, issuedAt: now))
+        alerts.append(NativeAlert(issue: issue, text: text, code: code, issuedAt: now))
         while alerts.count(where: { !$0.isOpen }) > Self.closedLimit,
             let oldest = alerts.firstIndex(where: { !$0.isOpen })
         {
