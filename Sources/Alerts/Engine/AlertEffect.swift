@@ -75,12 +75,9 @@ public struct AlertEffect: Hashable, Sendable {
         case preview
         case monitoringEnded
 
-        public var index: Int { Self.places[rawValue] ?? 0 }
-        private static let places: [String: Int] = {
-            var places: [String: Int] = [:]
-            for (place, reason) in allCases.enumerated() { places[reason.rawValue] = place }
-            return places
-        }()
+        /// The place of the reason in `allCases`.
+        public var index: Int { Self.inOrder.firstIndex(of: self) ?? 0 }
+        private static let inOrder = allCases
     }
 
     public var instant: Instant

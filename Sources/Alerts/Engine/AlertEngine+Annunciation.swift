@@ -5,7 +5,7 @@ public import SessionTime
 extension AlertEngine {
     /// What holds a notification back and ends by itself; nil where nothing does.
     private func obstacle(_ rule: Int, _ severity: AlertSeverity, at now: Instant) -> AlertEffect.Reason? {
-        for other in inhibitors[rule] where state.tracks[other].active != nil { return .inhibited }
+        for other in inhibitors[rule] where state.tracks[other].isActive { return .inhibited }
         if let until = state.tracks[rule].snoozedUntil, now < until,
             severity <= state.tracks[rule].snoozedSeverity
         {
@@ -96,7 +96,7 @@ extension AlertEngine {
     public mutating func schedule(_ rule: Int, at due: Instant, now: Instant) {
         let settings = policy.rules[rule]
         guard settings.notifies, settings.severity > .informational, state.tracks[rule].scheduledFor != due,
-            state.tracks[rule].active == nil
+            !state.tracks[rule].isActive
         else { return }
         state.tracks[rule].scheduledFor = due
         emit(.schedule, rule, .deadline, at: now) { $0.due = due }
@@ -118,6 +118,7 @@ extension AlertEngine {
             state.tracks[rule].lastNotified = due
             state.tracks[rule].lastNotifiedSeverity = policy.rules[rule].severity
             state.tracks[rule].isShown = true
+            isAtRest[rule] = false
         }
     }
 

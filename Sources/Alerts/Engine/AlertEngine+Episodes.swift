@@ -182,7 +182,7 @@ extension AlertEngine {
             let severity = state.tracks[rule].details.severity ?? policy.rules[rule].severity
             if severity < .safetyCritical, let quiet = policy.quietHours, wallClock.isQuiet(quiet, at: now) {
                 emit(.suppress, rule, .quietHours, at: now)
-            } else if state.tracks[rule].active == nil {
+            } else if !state.tracks[rule].isActive {
                 raise(rule, .conditionHeld, at: now)
             } else {
                 state.tracks[rule].active?.severity = severity

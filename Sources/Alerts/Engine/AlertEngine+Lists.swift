@@ -13,7 +13,7 @@ extension AlertEngine {
     }
 
     /// The number on the bell.
-    public var badge: Int { state.tracks.count { $0.active != nil } }
+    public var badge: Int { state.tracks.count { $0.isActive } }
 
     /// Codes whose condition holds and whose episode has not begun.
     public var pending: [String] {
@@ -40,7 +40,7 @@ extension AlertEngine {
             next = instant
         }
         for rule in isCalm.indices where !isCalm[rule] {
-            if state.tracks[rule].active == nil, state.tracks[rule].pendingSince == nil { continue }
+            if !state.tracks[rule].isActive, state.tracks[rule].pendingSince == nil { continue }
             let settings = policy.rules[rule]
             if settings.isLiteral { continue }
             let track = state.tracks[rule]

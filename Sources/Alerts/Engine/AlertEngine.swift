@@ -71,6 +71,8 @@ public struct AlertEngine: Sendable {
     let calmTests: [[(rule: Int, test: MetricTest?)]]
     /// Whether nothing goes on in a rule, and nothing was told since the last judgement.
     var isCalm: [Bool]
+    /// Whether time alone can do nothing to a rule: those that settling passes over.
+    var isAtRest: [Bool]
     /// For each rule, the rules that inhibit it.
     let inhibitors: [[Int]]
     let indexOfCode: [String: Int]
@@ -95,6 +97,7 @@ public struct AlertEngine: Sendable {
             places.map { (rule: $0, test: rules[$0].tests.count == 1 ? rules[$0].tests[0] : nil) }
         }
         isCalm = self.state.tracks.map(\.isQuiet)
+        isAtRest = self.state.tracks.map(\.isAtRest)
         inhibitors = rules.map { rule in
             rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
         }
@@ -121,6 +124,7 @@ public struct AlertEngine: Sendable {
     private mutating func put(_ rule: Int, _ telling: Telling) {
         var telling = telling
         isCalm[rule] = false
+        isAtRest[rule] = false
         if let before = told[rule] {
             telling.order = before.order
             telling.isReissue = telling.isReissue || before.isReissue
@@ -196,15 +200,18 @@ public struct AlertEngine: Sendable {
         }
         touched.removeAll(keepingCapacity: true)
         order = 0
-        for rule in byCode where !isIdle(rule) { ripen(rule, at: now) }
+        for rule in byCode where !isAtRest[rule] { ripen(rule, at: now) }
         for (rule, action) in actions { perform(rule, action, at: now) }
         actions.removeAll(keepingCapacity: true)
         for (rule, reason) in attempts { annunciate(rule, reason, at: now) }
         attempts.removeAll(keepingCapacity: true)
-        for rule in byCode where state.tracks[rule].isOwed { release(rule, at: now) }
+        for rule in byCode where !isAtRest[rule] && state.tracks[rule].isOwed { release(rule, at: now) }
         for group in groups { effects += group.effects }
         groups.removeAll(keepingCapacity: true)
-        for rule in isCalm.indices { isCalm[rule] = state.tracks[rule].isQuiet }
+        for rule in isCalm.indices where !isAtRest[rule] {
+            isCalm[rule] = state.tracks[rule].isQuiet
+            isAtRest[rule] = state.tracks[rule].isAtRest
+        }
     }
 
     private func isBefore(_ a: Int, _ b: Int) -> Bool {
@@ -218,11 +225,6 @@ public struct AlertEngine: Sendable {
         if case .away(.replaced)? = told[rule]?.verdict { true } else { false }
     }
 
-    private func isIdle(_ rule: Int) -> Bool {
-        state.tracks[rule].active == nil && state.tracks[rule].pendingSince == nil
-            && !state.tracks[rule].isShown
-    }
-
     private mutating func judge(_ rule: Int, _ telling: Telling, at now: Instant) {
         if policy.rules[rule].isLiteral { return judgeLiterally(rule, telling, at: now) }
         if telling.afterGap { forgetGap(rule, at: now) }
@@ -231,7 +233,7 @@ public struct AlertEngine: Sendable {
             let began = !state.tracks[rule].holds
             state.tracks[rule].holds = true
             state.tracks[rule].clearingSince = nil
-            if state.tracks[rule].active != nil {
+            if state.tracks[rule].isActive {
                 refreshInPlace(rule, isReissue: telling.isReissue, at: now)
             } else if began {
                 state.tracks[rule].pendingSince = now

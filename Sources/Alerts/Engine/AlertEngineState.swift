@@ -28,7 +28,10 @@ extension AlertEngine {
         public var details = Details()
 
         /// Nothing happens and nothing happened that is not over.
-        var isQuiet: Bool { !holds && active == nil && pendingSince == nil }
+        @inline(__always) var isQuiet: Bool { !holds && !isActive && pendingSince == nil }
+        @inline(__always) var isActive: Bool { if case .some = active { true } else { false } }
+        /// Quiet, and nothing is owed or shown.
+        @inline(__always) var isAtRest: Bool { isQuiet && !isShown && !isOwed }
     }
 
     /// What the source last said about its condition.

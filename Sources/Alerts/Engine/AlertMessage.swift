@@ -13,10 +13,18 @@ public enum AlertMessage {
     private static func countdown(_ rule: AlertRule, until end: Instant, at now: Instant) -> String {
         let left = max(0, end.nanoseconds - now.nanoseconds)
         let minutes = (left + Span.minute - 1) / Span.minute
-        let span = minutes >= 60 ? "\(minutes / 60) h \(minutes % 60) min" : "\(minutes) min"
-        return rule.known == .pumpExpired
-            ? "The pod has expired. Delivery stops in \(span)." : "The pod expires in \(span)."
+        let span = minutes < spans.count ? spans[Int(minutes)] : span(minutes)
+        return
+            (rule.known == .pumpExpired ? "The pod has expired. Delivery stops in " : "The pod expires in ")
+            + span
     }
+
+    private static func span(_ minutes: Int64) -> String {
+        minutes >= 60 ? "\(minutes / 60) h \(minutes % 60) min." : "\(minutes) min."
+    }
+
+    /// Up to the end of a pod's service: a countdown is written every minute.
+    private static let spans: [String] = (0...540).map { span(Int64($0)) }
 
     /// Subject, metric, value and threshold of a breach.
     static func breach(_ rule: AlertRule, value: Double) -> String {

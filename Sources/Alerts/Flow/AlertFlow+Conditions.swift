@@ -6,21 +6,25 @@ public import SessionTime
 extension AlertFlow {
     /// Tells the engine which conditions began or ended. What ends does so `because`, unless another alert replaced it.
     mutating func sync(because reason: AlertEffect.Reason = .recovered, at now: Instant) {
-        if holds(.pumpExpired, at: now) {
+        let natives = openNatives()
+        let current = conditions(natives, at: now)
+        if current.contains(.pumpExpired), natives.contains(.pumpExpiring) {
             memory.pump.retract(at: now) { $0.code == .pumpExpiring }
         }
-        for code in Self.codesInOrder {
+        let changed = current.difference(from: held)
+        let counting = current.intersection(.countingDown)
+        if changed.isEmpty, counting.isEmpty { return }
+        for code in Self.codesInOrder where changed.contains(code) || counting.contains(code) {
             guard let rule = rules[code.index], isKnown(code) else { continue }
-            let holds = holds(code, at: now)
-            guard holds != held[code.index] else {
-                if holds, code.countsDown { followCountdown(code, rule, at: now) }
+            guard changed.contains(code) else {
+                followCountdown(code, rule, at: now)
                 continue
             }
-            held[code.index] = holds
-            if holds {
+            held.set(code, current.contains(code))
+            if current.contains(code) {
                 engine.tell(rule, .holds, details: details(code, at: now))
             } else {
-                engine.tell(rule, .away(endReason(code, at: now) ?? reason))
+                engine.tell(rule, .away(endReason(code, current) ?? reason))
             }
         }
     }
@@ -36,14 +40,14 @@ extension AlertFlow {
     /// Whether a code's condition can be known: a pump's own alerts can't before its handler is there.
     private func isKnown(_ code: AlertCode) -> Bool {
         guard !surroundings.isPumpHandlerRegistered else { return true }
-        return code.acknowledgement != .closes || held[code.index] == false
+        return code.acknowledgement != .closes || !held.contains(code)
             || memory.pendingAcknowledgements.contains { $0.code == code.rawValue }
     }
 
     /// Why a condition is over, where another alert or the pump's own store says so. After a crash the store still does.
-    private func endReason(_ code: AlertCode, at now: Instant) -> AlertEffect.Reason? {
-        if code == .cgmUnavailable, holds(.cgmFailedOrExpired, at: now) { return .replaced }
-        if code == .pumpExpiring, holds(.pumpExpired, at: now) { return .replaced }
+    private func endReason(_ code: AlertCode, _ current: AlertCodeSet) -> AlertEffect.Reason? {
+        if code == .cgmUnavailable, current.contains(.cgmFailedOrExpired) { return .replaced }
+        if code == .pumpExpiring, current.contains(.pumpExpired) { return .replaced }
         guard
             let last = memory.pump.alerts.last(where: { $0.code == code })
         else { return nil }
@@ -56,55 +60,57 @@ extension AlertFlow {
         return last.retractedAt != nil ? .retracted : nil
     }
 
-    func holds(_ code: AlertCode, at now: Instant) -> Bool {
-        if memory.monitor.previews.contains(code.rawValue) { return true }
+    /// The codes whose conditions hold.
+    private func conditions(_ natives: AlertCodeSet, at now: Instant) -> AlertCodeSet {
         let around = surroundings
-        switch code {
-        case .pumpSignalLoss:
-            return around.isArmed && around.hasPod && around.hasPumpSession && !around.isPumpStatusKnown
-        case .pumpNoActivePod: return around.isArmed && around.isFirstStepDone && !around.hasPod
-        case .pumpExpiring:
-            if holds(.pumpExpired, at: now) { return false }
-            if hasNative(code) { return true }
-            guard around.hasPod, let end = around.podExpiresAt else { return false }
-            return now < end && end.nanoseconds - now.nanoseconds <= Self.expiringBefore
-        case .pumpExpired:
-            guard around.hasPod else { return false }
-            if hasNative(code) { return !isServiceOver(at: now) }
-            guard let end = around.podExpiresAt else { return false }
-            return now >= end && !isServiceOver(at: now)
-        case .pumpLowReservoir, .pumpFault, .pumpIncompatible, .pumpSetupIncomplete, .pumpSuspendInProgress,
-            .pumpSuspendEnded, .pumpTimeOffsetDetected:
-            return hasNative(code)
-        case .cgmUnavailable:
-            return !holds(.cgmFailedOrExpired, at: now) && (liveSensor(around) == code || hasFallback(code))
-        case .cgmFailedOrExpired: return liveSensor(around) == code || hasFallback(code)
-        case .steppingInterrupted: return steppingDeadline.map { now >= $0 } ?? false
-        case .loginRequired: return !around.isSignedIn && around.isArmed
-        case .subjectConflict: return memory.monitor.hasConflict
-        case .clockSkew: return memory.monitor.isSkewed
-        case .cgmUrgentLow, .awaitingFirstStep, .commandBlocked, .mealNotAvailable: return false
+        var previews = AlertCodeSet()
+        for name in memory.monitor.previews {
+            if let code = AlertCode(rawValue: name) { previews.insert(code) }
         }
-    }
+        var codes = natives.union(previews)
 
-    private func isServiceOver(at now: Instant) -> Bool {
-        guard let end = surroundings.podExpiresAt else { return false }
-        return now >= end.adding(Self.serviceAfterExpiry)
-    }
+        let end = around.podExpiresAt
+        let isPastEnd = end.map { now >= $0 } ?? false
+        let isServiceOver = end.map { now >= $0.adding(Self.serviceAfterExpiry) } ?? false
+        let isExpired = around.hasPod && !isServiceOver && (isPastEnd || natives.contains(.pumpExpired))
+        codes.set(.pumpExpired, isExpired || previews.contains(.pumpExpired))
+        let endsSoon = end.map { $0.nanoseconds - now.nanoseconds <= Self.expiringBefore } ?? false
+        let isExpiring = natives.contains(.pumpExpiring) || around.hasPod && endsSoon && !isPastEnd
+        codes.set(
+            .pumpExpiring, isExpiring && !codes.contains(.pumpExpired) || previews.contains(.pumpExpiring))
 
-    /// Whether the pump has an open alert of this code that nobody acknowledged.
-    private func hasNative(_ code: AlertCode) -> Bool {
-        for alert in memory.pump.alerts where alert.code == code && alert.isOpen {
-            let isAcknowledged = memory.pendingAcknowledgements.contains {
-                $0.code == code.rawValue && alert.issuedAt <= $0.at
+        if around.isArmed {
+            if around.hasPod, around.hasPumpSession, !around.isPumpStatusKnown {
+                codes.insert(.pumpSignalLoss)
             }
-            if !isAcknowledged { return true }
+            if around.isFirstStepDone, !around.hasPod { codes.insert(.pumpNoActivePod) }
+            if !around.isSignedIn { codes.insert(.loginRequired) }
         }
-        return false
+        if let code = liveSensor(around) { codes.insert(code) }
+        for alert in memory.cgm.alerts where alert.isOpen {
+            if let code = alert.code { codes.insert(code) }
+        }
+        if codes.contains(.cgmFailedOrExpired) {
+            codes.set(.cgmUnavailable, previews.contains(.cgmUnavailable))
+        }
+        if let deadline = steppingDeadline, now >= deadline { codes.insert(.steppingInterrupted) }
+        if memory.monitor.hasConflict { codes.insert(.subjectConflict) }
+        if memory.monitor.isSkewed { codes.insert(.clockSkew) }
+        return codes
     }
 
-    private func hasFallback(_ code: AlertCode) -> Bool {
-        memory.cgm.alerts.contains { $0.isOpen && $0.code == code }
+    /// The codes of which the pump has an open alert that nobody acknowledged.
+    private func openNatives() -> AlertCodeSet {
+        var codes = AlertCodeSet()
+        let alerts = memory.pump.alerts
+        for index in alerts.indices where alerts[index].isOpen {
+            guard let code = alerts[index].code else { continue }
+            let isAcknowledged = memory.pendingAcknowledgements.contains {
+                $0.code == code.rawValue && alerts[index].issuedAt <= $0.at
+            }
+            if !isAcknowledged { codes.insert(code) }
+        }
+        return codes
     }
 
     /// What the live state of the sensor says; nil where all is well.
@@ -134,14 +140,14 @@ extension AlertFlow {
     mutating func takeNative(_ code: AlertCode, at now: Instant) {
         guard let rule = rules[code.index] else { return }
         let active = engine.state.tracks[rule].active
-        guard held[code.index] || active != nil else { return }
+        guard held.contains(code) || active != nil else { return }
         let isReissue = active.map { $0.updatedAt < now } ?? false
         engine.tell(rule, .holds, details: details(code, at: now), isReissue: isReissue)
     }
 
     // MARK: Stepping
 
-    var isSteppingInterrupted: Bool { held[AlertCode.steppingInterrupted.index] }
+    var isSteppingInterrupted: Bool { held.contains(.steppingInterrupted) }
 
     var steppingDeadline: Instant? {
         guard surroundings.isArmed, let armed = memory.monitor.armedAt else { return nil }
@@ -160,7 +166,7 @@ extension AlertFlow {
     mutating func step(succeeded: Bool, at now: Instant) {
         guard succeeded else { return }
         memory.monitor.lastStep = now
-        if held[AlertCode.steppingInterrupted.index] { sync(at: now) }
+        if held.contains(.steppingInterrupted) { sync(at: now) }
         moveDeadline(at: now)
     }
 

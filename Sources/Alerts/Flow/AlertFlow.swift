@@ -20,8 +20,8 @@ public struct AlertFlow: Sendable {
     /// Whether the stepping deadline is also scheduled with the system.
     public var schedulesAhead = false
 
-    /// What the engine was told last, by code.
-    var held: [Bool]
+    /// What the engine was told to hold.
+    var held = AlertCodeSet()
     let rules: [Int?]
     static let codesInOrder: [AlertCode] = AlertCode.allCases.sorted { $0.rawValue < $1.rawValue }
 
@@ -36,7 +36,6 @@ public struct AlertFlow: Sendable {
             else { return nil }
             return index
         }
-        held = [Bool](repeating: false, count: AlertCode.allCases.count)
     }
 
     /// Everything that a relaunch starts from.
@@ -54,7 +53,7 @@ public struct AlertFlow: Sendable {
         engine.countDelivered(at: now)
         for code in AlertCode.allCases {
             guard let rule = rules[code.index] else { continue }
-            held[code.index] = engine.state.tracks[rule].holds || engine.state.tracks[rule].active != nil
+            held.set(code, engine.state.tracks[rule].holds || engine.state.tracks[rule].active != nil)
         }
         followArming(at: now)
         // Live state speaks for the sensor, not messages of an earlier life.
@@ -76,8 +75,8 @@ public struct AlertFlow: Sendable {
     private mutating func cleanUpPod(at now: Instant) {
         memory.pump.retract(at: now) { $0.code?.isPodBound == true }
         for code in Self.codesInOrder where code.isPodBound {
-            guard let rule = rules[code.index], held[code.index] else { continue }
-            held[code.index] = false
+            guard let rule = rules[code.index], held.contains(code) else { continue }
+            held.set(code, false)
             engine.tell(rule, .away(.cleanup))
         }
     }
@@ -212,7 +211,7 @@ public struct AlertFlow: Sendable {
 
     /// Whether a pump's own alert of this code was on, and is off now.
     private func isClosedAtSource(_ code: AlertCode) -> Bool {
-        code.source == .pump && rules[code.index] != nil && !held[code.index]
+        code.source == .pump && rules[code.index] != nil && !held.contains(code)
     }
 
     private mutating func preview(_ code: String, at now: Instant) {
