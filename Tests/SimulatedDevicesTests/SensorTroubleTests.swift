@@ -23,7 +23,7 @@ import Testing
         for subject in 0..<UInt64(Self.sensors) {
             let executor = SessionExecutor()
             let recorder = SessionRecorder(level: .events)
-            var troubles = SensorTroubles(
+            let troubles = SensorTroubles(
                 plan: plan, device: device, streams: RandomStreams(seed: 9, subject: subject),
                 startOfDay: startOfDay, log: FaultLog(executor: executor, recorder: recorder), at: .start)
             troubles.insert(index: 0, at: .start)
@@ -98,7 +98,7 @@ import Testing
         var failures: [Double] = []
         for subject in 0..<UInt64(Self.sensors) {
             let executor = SessionExecutor()
-            var troubles = SensorTroubles(
+            let troubles = SensorTroubles(
                 plan: FaultPlan(rates: [(.sensorFailure, 0.195)]), device: device,
                 streams: RandomStreams(seed: 3, subject: subject), startOfDay: 0,
                 log: FaultLog(executor: executor, recorder: SessionRecorder(level: .events)), at: .start)

@@ -12,7 +12,7 @@ import GSL
 import SessionTime
 import SimulationKernel
 
-struct SensorTroubles {
+final class SensorTroubles {
     /// Of the first-order system that a compression passes through (assumed).
     static let compressionTimeConstant = 10 * Span.minute
     /// mg/dL: what is left of a compression below this is nothing.
@@ -122,7 +122,7 @@ struct SensorTroubles {
     }
 
     /// A new sensor, the `index`-th of the subject.
-    mutating func insert(index: UInt64, at instant: Instant) {
+    func insert(index: UInt64, at instant: Instant) {
         if hasFailed { log.end(.sensorFailure, at: instant) }
         if log.isOpen(.lateSensorChange) { log.end(.lateSensorChange, at: instant) }
         if errorUntil != nil { log.end(.temporarySensorError, at: instant) }
@@ -148,7 +148,7 @@ struct SensorTroubles {
     }
 
     /// Brings everything up to `now`; call when `now` has reached `nextChange`.
-    mutating func advance(to now: Instant) {
+    func advance(to now: Instant) {
         while let fault = scheduled.first, fault.at <= now {
             scheduled.removeFirst()
             begin(fault)
@@ -195,7 +195,7 @@ struct SensorTroubles {
         setNextChange(after: now)
     }
 
-    private mutating func setNextChange(after now: Instant) {
+    private func setNextChange(after now: Instant) {
         var next = min(nextCompression, nextLoss, nextError, scheduled.first?.at ?? .distantFuture)
         if let lostUntil { next = min(next, lostUntil) }
         if let errorUntil { next = min(next, errorUntil) }
@@ -208,7 +208,7 @@ struct SensorTroubles {
 
     // MARK: Kinds
 
-    private mutating func begin(_ fault: ScheduledFault) {
+    private func begin(_ fault: ScheduledFault) {
         let end = fault.at.adding(fault.nanoseconds)
         switch fault.kind {
         case .compressionLow:
@@ -226,7 +226,7 @@ struct SensorTroubles {
         }
     }
 
-    private mutating func compress(from began: Instant, minutes: Double, _ random: GSLRandom) {
+    private func compress(from began: Instant, minutes: Double, _ random: GSLRandom) {
         let amplitude = random.splitLogNormal(10, 24, 48)
         active.append(
             Compression(began: began, ends: began.adding(GSLRandom.minutes(minutes)), amplitude: amplitude))
@@ -237,7 +237,7 @@ struct SensorTroubles {
     /// Ends of compressions that are not logged yet, in the order of their beginnings.
     private var closing: [Instant] = []
 
-    private mutating func endCompressions(at now: Instant) {
+    private func endCompressions(at now: Instant) {
         while let end = closing.first, end <= now {
             closing.removeFirst()
             log.end(.compressionLow, at: end)
@@ -245,7 +245,7 @@ struct SensorTroubles {
         active.removeAll { $0.ends <= now && $0.depth(at: now) < Self.negligibleCompression }
     }
 
-    private mutating func lose(from began: Instant, until end: Instant, now: Instant) {
+    private func lose(from began: Instant, until end: Instant, now: Instant) {
         if let current = lostUntil {
             lostUntil = max(current, end)
             return
@@ -254,7 +254,7 @@ struct SensorTroubles {
         if end <= now { log.end(.signalLoss, at: end) } else { lostUntil = end }
     }
 
-    private mutating func err(from began: Instant, until end: Instant, _ state: SensorState, now: Instant) {
+    private func err(from began: Instant, until end: Instant, _ state: SensorState, now: Instant) {
         if let current = errorUntil {
             errorUntil = max(current, end)
             return

@@ -54,7 +54,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         self.observers = observers
         errorModel = try model.makeSensor(streams: streams, index: index)
         if faults.troublesSensor {
-            var troubles = SensorTroubles(
+            let troubles = SensorTroubles(
                 plan: faults, device: device, streams: streams, startOfDay: startOfDay,
                 log: FaultLog(executor: executor, recorder: recorder), at: executor.now)
             troubles.insert(index: index, at: insertedAt)
