@@ -24,36 +24,124 @@ import Testing
             .map { Rung(at: $0.instant, kind: $0.kind.rawValue, code: $0.code) }
     }
 
-    @Test func `duplicated, reordered and backfilled readings notify nothing new`() {
-        for seed in 0..<Self.sessions {
+    @Test func `duplicated and reordered readings notify nothing new, in a sensor's silence neither`() {
+        var silent = 0
+        for seed in 0..<600 {
             var session = RandomSession(seed)
             let timeline = session.timeline(8, within: 90)
             var plain = AlertWorld.standard(.rich)
-            plain.run(timeline, until: .minutes(100))
-            var noisy = AlertWorld.standard(.rich)
-            var repeated = timeline
+            var noisy = timeline
+            if timeline.first?.at != .start { plain.happen([], at: .start) }
+            var rest = timeline[...]
+            var seconds: Set<Int64> = []
             for _ in 0..<12 {
                 let second = Int64.random(in: 301..<5900, using: &session.random)
-                guard second % 300 != 0 else { continue }
+                if second % 300 != 0 { seconds.insert(second) }
+            }
+            for second in seconds.sorted() {
                 let at = Instant(nanoseconds: second * Span.second)
-                // At or before the reading of the last grid point: not newer than what is known.
-                let age = (second % 300 + Int64.random(in: 0...900, using: &session.random)) * Span.second
+                while let moment = rest.first, moment.at < at {
+                    rest.removeFirst()
+                    plain.run(to: moment.at.adding(-1))
+                    plain.happen(moment.events, at: moment.at)
+                }
+                plain.run(to: at.adding(-1))
+                // At or before the newest reading that the center knows, however long the sensor has been silent.
+                guard let newest = plain.memory.center?.samples[AlertMetric.glucose.index]?.sampledAt else {
+                    continue
+                }
+                if at.nanoseconds - newest.nanoseconds > 300 * Span.second { silent += 1 }
+                let age =
+                    at.nanoseconds - newest.nanoseconds
+                    + Int64.random(in: 0...900, using: &session.random) * Span.second
                 let value = Double.random(in: 35...300, using: &session.random)
                 let event = AlertWorldEvent.reading(value, isReliable: true, age: age)
-                if let place = repeated.firstIndex(where: { $0.at == at }) {
-                    repeated[place].events.append(event)
+                if let place = noisy.firstIndex(where: { $0.at == at }) {
+                    noisy[place].events.append(event)
                 } else {
-                    repeated.append((at, [event]))
+                    noisy.append((at, [event]))
                 }
             }
-            repeated.sort { $0.at < $1.at }
-            // While a sensor that is out of order sends nothing, an old reading may be the newest: not this property.
-            let sendsAlways = !timeline.contains { moment in
-                moment.events.contains { if case .cgmState = $0 { true } else { false } }
+            noisy.sort { $0.at < $1.at }
+            var undisturbed = AlertWorld.standard(.rich)
+            undisturbed.run(timeline, until: .minutes(100))
+            var disturbed = AlertWorld.standard(.rich)
+            disturbed.run(noisy, until: .minutes(100))
+            #expect(Self.trace(disturbed) == Self.trace(undisturbed), "seed \(seed)")
+        }
+        // Sessions whose sensor is out of order are part of it.
+        #expect(silent > 300)
+    }
+
+    @Test func `no live path raises a reserved code`() {
+        for seed in 0..<Self.sessions {
+            var session = RandomSession(seed)
+            var world = AlertWorld.standard(.rich)
+            world.run(session.timeline(12, within: 90), until: .minutes(100))
+            for effect in world.effects {
+                #expect(AlertCode(rawValue: effect.code)?.isReserved != true, "seed \(seed): \(effect)")
             }
-            guard sendsAlways else { continue }
-            noisy.run(repeated, until: .minutes(100))
-            #expect(Self.trace(noisy) == Self.trace(plain), "seed \(seed)")
+        }
+    }
+
+    @Test func `dead time delays what it delays, and changes nothing else`() {
+        for seed in 0..<400 {
+            var session = RandomSession(seed)
+            let timeline = session.timeline(10, within: 90)
+            let died = Instant(nanoseconds: Int64.random(in: 60..<5400, using: &session.random) * Span.second)
+            let back = died.adding(Int64.random(in: 1..<5400, using: &session.random) * Span.second)
+            // The same life with an orderly relaunch at the end of the dead time, in which nothing is told.
+            let events = timeline.filter { !(died...back).contains($0.at) }
+            let end = back.adding(Span.hour)
+            func life(_ isDead: Bool) -> AlertWorld {
+                var moments = events
+                if isDead {
+                    moments += [(died, [.app(.quit)]), (back, [.app(.background)])]
+                } else {
+                    moments += [(died, [.app(.background)]), (back, [.relaunch])]
+                }
+                moments.sort { $0.at < $1.at }
+                var world = AlertWorld.standard(.rich)
+                world.run(moments, until: end)
+                return world
+            }
+            let (dead, alive) = (life(true), life(false))
+            #expect(
+                Self.trace(dead).filter { $0.at < died } == Self.trace(alive).filter { $0.at < died },
+                "seed \(seed)")
+            #expect(
+                dead.effects.allSatisfy {
+                    $0.instant <= died || $0.instant >= back || $0.reason == .deadline
+                }, "seed \(seed)")
+            guard let one = dead.memory.center, let other = alive.memory.center else {
+                Issue.record("no memory")
+                continue
+            }
+            for (rule, (a, b)) in zip(AlertPolicy.rich.rules, zip(one.tracks, other.tracks)) {
+                let place = "seed \(seed), \(rule.code), dead from \(died.minutes) to \(back.minutes)"
+                // A wait that time would have ended while it was dead is dropped where the sensor has been silent since.
+                let isSilent =
+                    rule.tests.contains { test in
+                        one.samples[test.metric.index].map { $0.sampledAt < back } ?? true
+                    }
+                #expect((a.active == nil) == (b.active == nil) || isSilent, "\(place)")
+                #expect(a.pendingSince == nil || b.pendingSince != nil, "\(place)")
+                #expect(a.snoozedUntil == b.snoozedUntil, "\(place)")
+                if let first = a.active, let second = b.active {
+                    let isExplained = max(first.raisedAt, second.raisedAt) >= died
+                    #expect(first.raisedAt == second.raisedAt || isExplained, "\(place)")
+                    #expect(first.acknowledgedAt == second.acknowledgedAt, "\(place)")
+                }
+                if let last = b.lastNotified, last < died, a.lastNotified != last {
+                    #expect(a.lastNotified.map { $0 >= died } ?? false, "\(place)")
+                }
+            }
+            func before(_ state: AlertEngine.State) -> [ClearedAlert] {
+                state.recentlyCleared.filter { $0.clearedAt < died }
+            }
+            #expect(before(one) == before(other), "seed \(seed)")
+            #expect(dead.memory.pendingAcknowledgements == alive.memory.pendingAcknowledgements)
+            #expect(dead.memory.pump.open == alive.memory.pump.open, "seed \(seed)")
         }
     }
 

@@ -2,7 +2,8 @@
 //
 // Guarantees: conditions are judged in the alerts phase, once all inputs of an instant are in; a quiet reading costs
 // a few comparisons and no event; every effect is journaled and recorded. A relaunch rebuilds everything from
-// the store, while body, sensor and pump live on.
+// the store, while body, sensor and pump live on. What the person acknowledges is silenced at the pump too, as soon as it
+// can be reached. What arrives late is history: no decision hangs on a backfilled reading.
 // Does not: fail with its store. What can't be written is counted, and the alerts go on.
 
 public import Devices
@@ -18,6 +19,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var app: AlertApp
     private var wallClock: WallClock
     private var wakeup: Wakeup?
+    private var pump: (any InsulinPumpControls)?
+    private var silencing: Wakeup?
+    /// After a command that didn't reach the pump it is sent again this much later.
+    private static let retry = 10 * Span.second
     private var isForeground = false
     private var isTold = false
     private var quietDeadline: Instant?
@@ -50,21 +55,45 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     /// Launches the app at this instant.
-    public func begin() {
+    /// - Parameter pump: where acknowledged alerts are silenced; nil for nowhere.
+    public func begin(pump: (any InsulinPumpControls)? = nil) {
+        self.pump = pump
+        silencing = Wakeup(executor, phase: .alerts, "silencing") { [unowned self] in here { $0.silence() } }
         wakeup = Wakeup(executor, phase: .alerts, "alert center") { [unowned self] in here { $0.wake() } }
         guarding { try app.launch(inForeground: isForeground, at: executor.now) }
         judgeLater()
     }
 
-    /// Quits the app and launches it again at this instant: all that it knows comes from its store.
-    public func relaunch() {
+    /// The app dies: nothing of it runs until `relaunch`. Its owner keeps what happens meanwhile away from it.
+    public func kill() {
+        wakeup?.schedule(at: nil)
+        silencing?.schedule(at: nil)
+    }
+
+    /// Launches a dead app at this instant, or quits and launches a living one: all that it knows comes from its store
+    /// and from what it finds.
+    public func relaunch(finding sensor: SensorState? = nil, pump status: PumpStatus? = nil) {
+        var around = app.flow.surroundings
+        if let sensor { around.cgmState = sensor }
+        if let status { Self.see(status, in: &around) }
         guarding {
             app = try AlertApp(
-                policy: policy, wallClock: wallClock, surroundings: app.flow.surroundings, store: app.store,
-                port: app.port)
+                policy: policy, wallClock: wallClock, surroundings: around, store: app.store, port: app.port)
             try app.launch(inForeground: isForeground, at: executor.now)
         }
+        silence()
         judgeLater()
+    }
+
+    /// The system showed a notification that was scheduled with it: the app is dead, or it would have taken it back.
+    public func systemDidDeliver(_ request: NotificationRequest) {
+        let engine = app.flow.engine
+        let rule = engine.index(of: request.category) ?? 0
+        take(
+            AlertEffect(
+                instant: executor.now, kind: .notify, code: request.category,
+                severity: engine.policy.rules[rule].severity, reason: .deadline, message: request.body,
+                rule: rule))
     }
 
     /// Tells the app something. Judged in the alerts phase of this instant.
@@ -76,7 +105,24 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         default: break
         }
         guarding { try app.apply(input, at: executor.now) }
+        if case .acknowledge = input { silence() }
         judgeLater()
+    }
+
+    /// Closes at the pump what the person acknowledged. A pump that can't be reached now is told when it is back.
+    private func silence() {
+        guard let pump else { return }
+        for name in app.flow.memory.pump.toSilence {
+            do {
+                if let issue = PumpIssue(rawValue: name) { try pump.acknowledge(issue) }
+                guarding { try app.apply(.pumpRetract(name), at: executor.now) }
+            } catch PumpError.notConnected {
+                return
+            } catch {
+                silencing?.schedule(at: executor.now.adding(Self.retry))
+                return
+            }
+        }
     }
 
     // MARK: What is shown
@@ -162,7 +208,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     private func hear(_ reading: GlucoseReading?, _ state: SensorState) {
         if state != app.flow.surroundings.cgmState { change { $0.cgmState = state } }
-        guard let reading, reading.isReliable else { return }
+        guard let reading, reading.isReliable, !reading.isBackfilled else { return }
         let value = reading.glucose.milligramsPerDecilitre
         let isNews = app.hear(.glucose, value, sampledAt: reading.instant, at: executor.now)
         if isNews || app.hasStore { judgeLater() }
@@ -173,15 +219,18 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if known.isPumpStatusKnown != status.isConnected || known.hasPod != (status.condition != .noPod)
             || known.podExpiresAt != status.podExpiresAt
         {
-            change {
-                $0.podExpiresAt = status.podExpiresAt
-                $0.isPumpStatusKnown = status.isConnected
-                $0.hasPod = status.condition != .noPod
-            }
+            change { Self.see(status, in: &$0) }
+            if status.isConnected { silence() }
         }
         if app.hear(.reservoir, status.reservoir.units, sampledAt: executor.now, at: executor.now) {
             judgeLater()
         }
+    }
+
+    private static func see(_ status: PumpStatus, in around: inout Surroundings) {
+        around.podExpiresAt = status.podExpiresAt
+        around.isPumpStatusKnown = status.isConnected
+        around.hasPod = status.condition != .noPod
     }
 
     private func hear(stepSucceeded: Bool) {

@@ -37,8 +37,19 @@ public struct NativeAlertStore: Hashable, Sendable, Codable {
         }
     }
 
+    /// Acknowledged alerts that the device itself has not taken back yet, by name; one that it has issued again since is
+    /// another alert.
+    public var toSilence: [String] {
+        var names: [String] = []
+        for alert in alerts where alert.acknowledgedAt != nil && alert.retractedAt == nil {
+            let isNewsAgain = alerts.contains { $0.issue == alert.issue && $0.isOpen }
+            if !isNewsAgain, !names.contains(alert.issue) { names.append(alert.issue) }
+        }
+        return names
+    }
+
     public mutating func retract(at now: Instant, where matches: (NativeAlert) -> Bool) {
-        for index in alerts.indices where alerts[index].isOpen && matches(alerts[index]) {
+        for index in alerts.indices where alerts[index].retractedAt == nil && matches(alerts[index]) {
             alerts[index].retractedAt = now
         }
     }

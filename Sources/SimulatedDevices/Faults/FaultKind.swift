@@ -21,6 +21,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case missingPulses = "missing-pulses"
     // The app's
     case appRelaunch = "app-relaunch"
+    case appQuit = "app-quit"
 
     public var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
@@ -40,6 +41,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
         case .podFault: "the pod breaks; rate: 1/day"
         case .latePodChange: "the person changes the pod late; rate: mean hours"
         case .appRelaunch: "the phone's app dies and is launched again at once; rate: 1/day"
+        case .appQuit: "the phone's app is dead for a while; rate: 1/day"
         case .missingPulses: "a temporary basal rate discards the part of a pulse before it; no rate"
         }
     }
@@ -61,6 +63,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
         case .latePodChange: 3  // assumed
         case .missingPulses: 1
         case .appRelaunch: 1  // assumed
+        case .appQuit: 0.2  // assumed
         }
     }
 
@@ -68,7 +71,9 @@ public enum FaultKind: String, CaseIterable, Sendable {
     public var rateRange: ClosedRange<Double> {
         switch self {
         case .compressionLow: 0...20
-        case .signalLoss, .temporarySensorError, .pumpOutage, .occlusion, .podFault, .appRelaunch: 0...24
+        case .signalLoss, .temporarySensorError, .pumpOutage, .occlusion, .podFault, .appRelaunch,
+            .appQuit:
+            0...24
         case .sensorFailure: 0...0.999
         case .commandFailure, .uncertainDelivery, .missingPulses: 0...1
         case .lateSensorChange, .latePodChange: 0...1000
@@ -84,7 +89,8 @@ public enum FaultKind: String, CaseIterable, Sendable {
         }
     }
 
-    var isOfPump: Bool { !isOfSensor && self != .appRelaunch }
+    var isOfPump: Bool { !isOfSensor && !isOfApp }
+    var isOfApp: Bool { self == .appRelaunch || self == .appQuit }
 
     var isOfSensor: Bool {
         switch self {

@@ -40,7 +40,7 @@ public struct FaultPlan: Hashable, Sendable {
     var troublesSensor: Bool { troubles { $0.isOfSensor } }
     var troublesPump: Bool { troubles { $0.isOfPump } }
     /// Whether the app is ever launched again: then it needs a memory that outlives it.
-    public var troublesApp: Bool { troubles { $0 == .appRelaunch } }
+    public var troublesApp: Bool { troubles { $0.isOfApp } }
 
     private func troubles(_ matches: (FaultKind) -> Bool) -> Bool {
         FaultKind.allCases.contains { rates[$0.index] != nil && matches($0) }

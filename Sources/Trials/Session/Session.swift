@@ -24,9 +24,10 @@ public final class Session {
     /// The session's actors live as long as it does: their wake-ups don't hold them.
     private let cast: [any SessionActor]
     private let patient: VirtualPatient
-    private let pump: SimulatedPump
+    let pump: SimulatedPump
     private let sensor: SimulatedSensor
-    private let alerts: AlertCenter
+    let alerts: AlertCenter
+    private let app: AppTroubles?
     private let calendar: SessionCalendar
     private var meals: [Meal] = []
 
@@ -61,17 +62,21 @@ public final class Session {
             startOfDay: calendar.startOfDayOffset)
         var around = Surroundings()
         around.isFirstStepDone = false
+        // An app that may die lives on a phone, which stands between it and everything else.
+        let phone = plan.troublesApp ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
         let alerts = try AlertCenter(
             executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
-            surroundings: around, store: plan.troublesApp ? MemoryAlertStore() : nil)
+            surroundings: around, store: phone == nil ? nil : MemoryAlertStore(), port: phone)
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
-            settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target), sensor: sensor,
-            pump: pump, recorder: recorder, store: plan.troublesApp ? MemoryLoopStore() : nil)
-        let app = AppTroubles(executor: executor, plan: plan, streams: streams, recorder: recorder) {
-            [unowned loop, unowned alerts] in
-            loop.here { $0.relaunch() }
-            alerts.here { $0.relaunch() }
+            settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target),
+            sensor: phone ?? sensor, pump: pump, recorder: recorder,
+            store: phone == nil ? nil : MemoryLoopStore())
+        let app = phone.map { [executor, recorder] phone in
+            AppTroubles(
+                executor: executor, plan: plan, streams: streams, recorder: recorder,
+                quit: { [unowned phone] in phone.here { $0.quit() } },
+                launch: { [unowned phone] in phone.here { $0.launch() } })
         }
         let person = Person(
             executor: executor,
@@ -80,8 +85,10 @@ public final class Session {
                     instant: Instant(nanoseconds: $0.instantNanoseconds),
                     carbohydrate: Carbohydrate(grams: $0.grams))
             },
-            body: patient, loop: loop, recorder: recorder)
-        cast = [patient, sensor, pump, alerts, loop, app, person]
+            body: patient, loop: phone ?? loop, recorder: recorder)
+        let mortal: [(any SessionActor)?] = [phone, app]
+        cast = [patient, sensor, pump, alerts, loop, person] + mortal.compactMap { $0 }
+        self.app = app
         self.patient = patient
         self.pump = pump
         self.sensor = sensor
@@ -90,11 +97,13 @@ public final class Session {
         let duration = duration
         executor.start("session") {
             await patient.expect(duration)
-            await alerts.begin()
-            try await sensor.begin(observers: [alerts, loop])
-            await pump.begin(observers: [alerts, loop], alertObservers: [alerts])
+            await phone?.begin(alerts: alerts, loop: loop)
+            await alerts.begin(pump: pump)
+            let observers: [any DeviceObserver] = phone.map { [$0] } ?? [alerts, loop]
+            try await sensor.begin(observers: observers)
+            await pump.begin(observers: observers, alertObservers: [phone ?? alerts])
             try await loop.begin(observers: [alerts])
-            if plan.troublesApp { await app.begin() }
+            await app?.begin()
         }
         executor.start("person") { try await person.live() }
     }
@@ -129,7 +138,9 @@ public final class Session {
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now
-        let (truth, ledger, episodes, notifications) = executor.inspect { [patient, pump, sensor, alerts] in
+        let (truth, ledger, episodes, notifications) = executor.inspect {
+            [patient, pump, sensor, alerts, app] in
+            app?.here { $0.finish() }
             pump.here { $0.finish() }
             sensor.here { $0.finish() }
             if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }

@@ -174,6 +174,7 @@ struct SessionTests {
             #expect(abs((one.cgmMgdl ?? 0) - (other.cgmMgdl ?? 0)) < 0.02)
         }
         #expect(troubled.1.deliveries.map(\.requestID) == quiet.1.deliveries.map(\.requestID))
-        #expect(troubled.1.alerts == quiet.1.alerts)
+        // An app that may die also asks the system ahead; the rest is the same.
+        #expect(troubled.1.alerts.filter { $0.effect != "schedule" } == quiet.1.alerts)
     }
 }
