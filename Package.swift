@@ -100,7 +100,9 @@ let package = Package(
                 "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts",
                 "SimulatedDevices",
             ]),
-        tests("PersistenceTests", ["Persistence", "Records", "SessionTime", "Alerts"]),
+        tests(
+            "PersistenceTests",
+            ["Persistence", "Records", "SessionTime", "Alerts", "Devices", "SimulationKernel"]),
         tests("IsletTests", ["islet"]),
     ]
 )

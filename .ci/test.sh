@@ -86,11 +86,11 @@ if [ -e .build-oracles/requirements ]; then
         "$python" Tests/Oracles/trace_oracle.py --islet "$release"
 fi
 
-step "traceability of the alerts"
-if python3 Tests/Tools/trace_alerts.py --check; then
+step "traceability"
+if python3 Tests/Tools/trace_requirements.py --check; then
     passed=$((passed + 1))
 else
-    one_failed "Tests/AlertScenarios/TRACEABILITY.md"
+    one_failed "Tests/Traceability/TRACEABILITY.md"
 fi
 
 step "format"

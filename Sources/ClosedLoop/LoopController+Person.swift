@@ -40,6 +40,18 @@ extension LoopController {
         store?.save(memory)
     }
 
+    /// The nominal target from now on, in later sessions too.
+    public func setTarget(_ target: GlucoseConcentration) {
+        memory.target = target
+        store?.save(memory)
+    }
+
+    /// A number that an algorithm of the user's own asks for; nil takes it away. Kept for later sessions too.
+    public func setCustomField(_ name: String, _ value: Double?) {
+        memory.customFields[name] = value
+        store?.save(memory)
+    }
+
     /// A target for now; nil goes back to the nominal one.
     public func setTemporaryTarget(_ target: GlucoseConcentration?) {
         memory.temporaryTarget = target

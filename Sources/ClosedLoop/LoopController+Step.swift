@@ -10,7 +10,10 @@ extension LoopController {
         let now = executor.now
         applyBasal()
         var input = StepInput(
-            algorithmTime: memory.algorithmTime, now: now, therapy: settings.therapy, target: settings.target)
+            algorithmTime: memory.algorithmTime, now: now, therapy: settings.therapy,
+            target: memory.target ?? settings.target)
+        input.subjectID = settings.subjectID
+        input.customFields = memory.customFields
         input.firstStepTime = memory.firstStepTime
         input.lastWorldTime = memory.lastWorldTime
         input.lastCgmTime = memory.lastCgmTime

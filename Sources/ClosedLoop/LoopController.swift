@@ -107,12 +107,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     }
 
     private func resetMemory() {
-        let request = memory.request
-        let forcesOpenLoop = memory.forcesOpenLoop
+        let before = memory
         memory = LoopMemory()
         // Insulin that may be on its way belongs to the body, not to the session.
-        memory.request = request
-        memory.forcesOpenLoop = forcesOpenLoop
+        memory.request = before.request
+        memory.forcesOpenLoop = before.forcesOpenLoop
+        memory.target = before.target
+        memory.customFields = before.customFields
         state.clear()
         memory.algorithmState = store == nil ? [] : state.bytes
     }

@@ -27,6 +27,8 @@ public struct LoopDisplay: Hashable, Sendable {
     public var lastStep: Instant?
     public var nextStep: Instant?
     public var basalMultiplierStepsLeft: Int
+    /// When the temporary basal ends; nil without one.
+    public var temporaryBasalEnds: Instant?
     /// Session controls are disabled: a controller is frozen.
     public var areControlsDisabled: Bool
     /// nil without a store.
@@ -47,6 +49,8 @@ extension LoopController {
             isPumpAvailable: status.isConnected && status.condition == .ready && memory.request == nil,
             lastStep: memory.lastWorldTime, nextStep: memory.isInSession ? memory.nextStep : nil,
             basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
+            temporaryBasalEnds: memory.basalMultiplierStepsLeft > 0
+                ? memory.nextStep.adding(Int64(memory.basalMultiplierStepsLeft) * LoopTiming.step) : nil,
             areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
             totals: store.map { Self.totals($0.steps(since: now.adding(-Span.day))) })
     }

@@ -25,7 +25,10 @@ public struct LoopMemory: Hashable, Sendable {
     public var algorithmTime: Int64 = 0
     public var lastWorldTime: Instant?
     public var lastCgmTime: Instant?
+    /// The nominal target as the person set it; nil where the settings' holds.
+    public var target: GlucoseConcentration?
     public var temporaryTarget: GlucoseConcentration?
+    public var customFields: [String: Double] = [:]
     public var basalMultiplier = 1.0
     public var basalMultiplierStepsLeft = 0
     /// The person forces open loop.

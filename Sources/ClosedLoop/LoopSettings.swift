@@ -5,6 +5,8 @@ import SessionTime
 
 /// What a session's loop is set to.
 public struct LoopSettings: Sendable {
+    /// Whom the session is about.
+    public var subjectID: String
     public var therapy: TherapySettings
     /// The nominal target; a temporary one may stand in for it.
     public var target: GlucoseConcentration
@@ -12,7 +14,11 @@ public struct LoopSettings: Sendable {
     /// for.
     public var isOpenLoop: Bool
 
-    public init(therapy: TherapySettings, target: GlucoseConcentration, isOpenLoop: Bool = false) {
+    public init(
+        subjectID: String = "", therapy: TherapySettings, target: GlucoseConcentration,
+        isOpenLoop: Bool = false
+    ) {
+        self.subjectID = subjectID
         self.therapy = therapy
         self.target = target
         self.isOpenLoop = isOpenLoop

@@ -84,6 +84,8 @@ public struct StepInput: Hashable, Sendable {
     public var cgm: GlucoseReading?
     public var insulinPump: StepPumpStatus
     public var glucagonPump: StepPumpStatus
+    /// Whom the session is about.
+    public var subjectID = ""
     public var therapy: TherapySettings
     public var target: GlucoseConcentration
     /// A target for now; nil where the nominal one holds.
@@ -95,6 +97,8 @@ public struct StepInput: Hashable, Sendable {
     /// person asked for are delivered.
     public var isOpenLoop: Bool
     public var user: UserInputs
+    /// Numbers that an algorithm of the user's own asks for, by name.
+    public var customFields: [String: Double] = [:]
 
     public init(
         algorithmTime: Int64, now: Instant, therapy: TherapySettings, target: GlucoseConcentration

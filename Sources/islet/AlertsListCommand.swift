@@ -17,6 +17,9 @@ struct AlertsListCommand: ParsableCommand {
     @Flag(help: "Print the shipped policies, one file each, instead.")
     var presets = false
 
+    @Flag(help: "Print the ranges that growers aim at, by stage of growth, instead.")
+    var ranges = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -25,6 +28,14 @@ struct AlertsListCommand: ParsableCommand {
             for preset in AlertPreset.allCases {
                 try StandardStream.output.write(
                     "# \(preset.rawValue): \(preset.summary)\n\(preset.text)\n---\n")
+            }
+            return
+        }
+        if ranges {
+            for entry in AlertMetric.recommendedRanges {
+                try StandardStream.output.writeLine(
+                    "\(entry.metric.rawValue) \(entry.stage): \(entry.range.lowerBound) to "
+                        + "\(entry.range.upperBound) \(entry.metric.unit)")
             }
             return
         }

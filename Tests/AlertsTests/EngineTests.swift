@@ -100,6 +100,49 @@ import Testing
         #expect(
             alert.acknowledgement == .closes && alert.dedupeKey == "ALERT-PUMP-FAULT"
                 && alert.countdownTo == nil)
+        var expiring = AlertWorld.standard(.bionicloop)
+        expiring.run([(.minutes(1), [.podExpires(in: 30 * Span.minute)])], until: .minutes(2))
+        #expect(expiring.app?.flow.engine.active.map(\.countdownTo) == [.minutes(31)])
+    }
+
+    @Test func `a threshold's notification names subject, metric, value, threshold and link`() throws {
+        var rules: [AlertRule] = []
+        for (side, bound): (MetricTest.Side, Double) in [(.low, 60), (.high, 85)] {
+            var rule = AlertRule(
+                code: "THRESHOLD-TEMPERATURE-\(side == .low ? "LOW" : "HIGH")",
+                trigger: .metrics([MetricTest(.temperature, side, bound)]), severity: .actionable)
+            rule.subject = "Basil"
+            rules.append(rule)
+        }
+        var world = AlertWorld.standard(AlertPolicy(name: "story", rules: rules))
+        world.run([(.minutes(3), [.value(.temperature, 85.5)])], until: .minutes(4))
+        let center = try #require(world.app?.port as? SimulatedNotificationCenter)
+        let shown = try #require(center.shown.first)
+        #expect(shown.title == "Basil" && shown.body == "Basil: Temperature 85.5 °F, above 85")
+        #expect(shown.identifier == "THRESHOLD-TEMPERATURE-HIGH" && shown.category == shown.identifier)
+        #expect(shown.deepLink == "islet://subject/Basil/temperature" && !shown.isTimeSensitive)
+        #expect(center.deliveries.map(\.instant) == [.minutes(3)])
+        world.happen([.value(.temperature, 59)], at: .minutes(5))
+        #expect(world.app?.flow.engine.active.map(\.message) == ["Basil: Temperature 59 °F, below 60"])
+        // The timeline keeps it when it is over.
+        world.happen([.value(.temperature, 70)], at: .minutes(6))
+        #expect(
+            world.memory.center?.recentlyCleared.map(\.alert.message) == [
+                "Basil: Temperature 59 °F, below 60", "Basil: Temperature 85.5 °F, above 85",
+            ])
+        #expect(world.memory.center?.recentlyCleared.map(\.alert.raisedAt) == [.minutes(5), .minutes(3)])
+    }
+
+    @Test func `a metric's critical bounds are those of the story`() {
+        let bounds: [(AlertMetric, Double, Double)] = [
+            (.temperature, 50, 95), (.humidity, 20, 90), (.vpd, 0.2, 2.5), (.glucose, 54, 400),
+        ]
+        for (metric, below, above) in bounds {
+            #expect(metric.criticalBelow == below && metric.criticalAbove == above)
+        }
+        for metric in AlertMetric.allCases where !bounds.contains(where: { $0.0 == metric }) {
+            #expect(metric.criticalBelow == nil && metric.criticalAbove == nil)
+        }
     }
 
     @Test(arguments: AlertCode.allCases) func `every code has its words and its route`(code: AlertCode) {
@@ -115,9 +158,10 @@ import Testing
             var own = rule
             own.debounce = at
             own.subject = device
-            writes.append(AlertSettingsWrite(key: rule.code, rule: own, writtenAt: at, device: device))
+            writes.append(AlertSettingsWrite(own, writtenAt: at, device: device))
         }
-        writes.append(AlertSettingsWrite(key: "A", rule: nil, writtenAt: 9, device: "phone"))
+        writes.append(
+            AlertSettingsWrite(AlertRule(.pumpExpired), isEnabled: false, writtenAt: 9, device: "phone"))
         var (forward, backward) = (AlertSettings(), AlertSettings())
         for write in writes { forward.take(write) }
         for write in writes.reversed() { backward.take(write) }

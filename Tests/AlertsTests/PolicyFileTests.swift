@@ -1,6 +1,7 @@
 // Policy files: presets, round trips, what is refused.
 
 import Alerts
+import Foundation
 import Records
 import SessionTime
 import Testing
@@ -65,6 +66,11 @@ import Trials
             "policy: p\nthresholds:\n  - { metric: vpd, min: 1 }\n  - { metric: vpd, min: 2 }\n", "p.yaml:4",
             "each side"
         ),
+        (
+            "policy: p\nthresholds:\n  - { metric: glucose, recommended: seedling }\n", "p.yaml:3",
+            "temperature"
+        ),
+        ("policy: p\nthresholds:\n  - { metric: vpd, recommended: wilted }\n", "p.yaml:3", "flowering"),
         ("policy: p\nquietHours: { from: \"25:00\", to: \"07:00\" }\n", "p.yaml:2", "time of day"),
         ("policy: p\nquietHours: { from: \"22:00\" }\n", "p.yaml:2", "`to`"),
     ])
@@ -75,6 +81,60 @@ import Trials
         #expect(problem.kind == .badData)
         #expect(problem.description.hasPrefix(place), "\(problem)")
         #expect(problem.expected.contains(part), "\(problem)")
+    }
+
+    @Test func `a stage's recommended range stands where min and max say nothing else`() throws {
+        for (metric, stage, range) in AlertMetric.recommendedRanges {
+            let policy = try AlertPolicy.parse(
+                "policy: p\nthresholds: [{ metric: \(metric.rawValue), recommended: \(stage) }]",
+                file: "p.yaml")
+            #expect(policy.rules.flatMap(\.tests).map(\.bound) == [range.lowerBound, range.upperBound])
+        }
+        let own = try AlertPolicy.parse(
+            "policy: p\nthresholds: [{ metric: vpd, recommended: seedling, max: 1 }]", file: "p.yaml")
+        #expect(own.rules.flatMap(\.tests).map(\.bound) == [0.4, 1])
+        // Every stage of every metric that has any.
+        #expect(AlertMetric.recommendedRanges.count == 3 * AlertMetric.stages.count)
+    }
+
+    @Test func `thresholds of several devices are merged: the newest write of each side stays`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "merge-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func file(_ name: String, _ thresholds: String...) throws -> String {
+            let path = folder.appending(path: name).path()
+            let lines = thresholds.map { "  - { \($0) }\n" }.joined()
+            try Data("policy: mine\nsubject: Basil\nthresholds:\n\(lines)".utf8).write(
+                to: URL(filePath: path))
+            return path
+        }
+        let phone = try file(
+            "phone.yaml",
+            "metric: temperature, min: 60, max: 85, writtenAt: \"2026-03-02T08:00:00Z\", device: phone",
+            "metric: humidity, max: 70, writtenAt: \"2026-03-02T09:00:00Z\", device: phone")
+        let tablet = try file(
+            "tablet.yaml",
+            // Newer by its instant, not by its text.
+            "metric: temperature, max: 90, writtenAt: \"2026-03-02T04:00:00-05:00\", device: tablet",
+            "metric: humidity, max: 65, enabled: false, writtenAt: \"2026-03-02T09:00:00Z\", device: tablet")
+        func merged(_ paths: String...) throws -> AlertSettings {
+            var settings = AlertSettings()
+            for path in paths { settings.merge(try AlertSettings.read(path: path)) }
+            return settings
+        }
+        let both = try merged(phone, tablet)
+        #expect(try merged(tablet, phone) == both)
+        #expect(try merged(phone, tablet, phone, tablet) == both)
+        #expect(both.rules.map(\.code) == ["THRESHOLD-TEMPERATURE-HIGH", "THRESHOLD-TEMPERATURE-LOW"])
+        #expect(both.rules.flatMap(\.tests).map(\.bound) == [90, 60])
+        // What is written can be read as a policy, and merged again.
+        let text = both.text(in: AlertPolicy(name: "mine", rules: []))
+        let again = folder.appending(path: "again.json").path()
+        try Data(text.utf8).write(to: URL(filePath: again))
+        #expect(try merged(again) == both)
+        #expect(try AlertPolicy.parse(text, file: again).rules.map(\.code) == both.rules.map(\.code))
+        let bare = try file("bare.yaml", "metric: temperature, max: 85")
+        #expect(throws: InputProblem.self) { try AlertSettings.read(path: bare) }
     }
 
     @Test func `a study's arm takes a preset, and its manifest the whole of a policy`() throws {

@@ -18,6 +18,9 @@ public struct AlertApp: Sendable {
     let hasStore: Bool
     private let mustSettleSteps: Bool
     private var written: AlertMemory
+    /// What the person sees over the app while it is in front.
+    private var banner: AlertBanner?
+    private var cameToFront = false
 
     /// Launches the app from its store.
     public init(
@@ -38,12 +41,24 @@ public struct AlertApp: Sendable {
     public mutating func launch(inForeground: Bool, at now: Instant) throws {
         try performOutbox(at: now)
         flow.launch(inForeground: inForeground, at: now)
+        cameToFront = inForeground
         try writeSources()
     }
 
     public mutating func apply(_ input: AlertInput, at now: Instant) throws {
         flow.apply(input, at: now)
+        switch input {
+        case .foreground: cameToFront = true
+        case .background: banner = nil
+        case .dismiss(let code) where banner?.code == code: banner?.dismiss(at: now)
+        default: break
+        }
         try writeSources()
+    }
+
+    /// The banner that is seen at `now`; nil where there is none.
+    public func banner(at now: Instant) -> AlertBanner? {
+        banner.flatMap { $0.isVisible(at: now) ? $0 : nil }
     }
 
     /// A value of a metric; says whether the instant needs settling.
@@ -64,10 +79,24 @@ public struct AlertApp: Sendable {
     public mutating func settle(at now: Instant) throws -> [AlertEffect] {
         flow.settle(at: now)
         let effects = flow.takeEffects()
+        if flow.engine.isForeground, cameToFront || !effects.isEmpty { showBanner(effects, at: now) }
         try writeSources()
         try writeCenter()
         try performOutbox(at: now)
         return effects
+    }
+
+    /// What is raised or said anew in front is shown, and so is what waits when the person comes to the front.
+    private mutating func showBanner(_ effects: [AlertEffect], at now: Instant) {
+        let isNews = cameToFront || effects.contains { $0.kind == .raise || $0.kind == .update }
+        cameToFront = false
+        let active = flow.engine.active
+        if isNews {
+            banner = AlertBanner(active, at: now)
+        } else {
+            banner?.follow(active)
+            if let code = banner?.code, !active.contains(where: { $0.code == code }) { banner = nil }
+        }
     }
 
     public func nextDeadline(after now: Instant) -> Instant? { flow.nextDeadline(after: now) }

@@ -23,6 +23,9 @@ public struct AlertBanner: Hashable, Sendable {
         count = active.count
     }
 
+    /// Alerts came or went while it is shown: the badge counts what is active.
+    mutating func follow(_ active: [ActiveAlert]) { count = active.count }
+
     public mutating func dismiss(at now: Instant) { dismissedAt = dismissedAt ?? now }
 
     public func isVisible(at now: Instant) -> Bool {

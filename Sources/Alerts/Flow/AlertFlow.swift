@@ -142,6 +142,7 @@ public struct AlertFlow: Sendable {
             if let rule = engine.index(of: code) { engine.snooze(rule, for: span) }
         case .tap(let code):
             if let rule = engine.index(of: code) { engine.tap(rule, at: now) }
+        case .dismiss: break
         case .preview(let code): preview(code, at: now)
         case .testAlert(let code):
             if let rule = engine.index(of: code) { engine.testAlert(rule, at: now) }

@@ -51,6 +51,8 @@ public enum AlertInput: Hashable, Sendable {
     case acknowledge(String)
     case snooze(String, for: Int64)
     case tap(String)
+    /// The person puts the banner of this code away.
+    case dismiss(String)
     case preview(String)
     case testAlert(String)
 }

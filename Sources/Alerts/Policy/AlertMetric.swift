@@ -82,7 +82,15 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// Ranges that growers aim at, by stage of growth; empty for metrics of people.
+    /// The range that growers aim at in a stage of growth; nil for metrics of people.
+    public func recommendedRange(stage: String) -> ClosedRange<Double>? {
+        Self.recommendedRanges.first { $0.metric == self && $0.stage == stage }?.range
+    }
+
+    /// Stages of growth, in their order.
+    public static let stages = ["seedling", "vegetative", "flowering"]
+
+    /// Ranges that growers aim at, by stage of growth.
     public static let recommendedRanges: [(metric: AlertMetric, stage: String, range: ClosedRange<Double>)] =
         [
             (.temperature, "seedling", 70...80), (.temperature, "vegetative", 70...85),

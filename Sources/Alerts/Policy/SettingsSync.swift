@@ -8,15 +8,17 @@
 public struct AlertSettingsWrite: Hashable, Sendable, Codable {
     /// What is set: a rule's code.
     public var key: String
-    /// nil where the setting was removed.
-    public var rule: AlertRule?
-    /// Milliseconds since 1970 on the writing device.
+    public var rule: AlertRule
+    /// False where it was switched off: a write like any other.
+    public var isEnabled: Bool
+    /// Seconds since 1970 on the writing device.
     public var writtenAt: Int64
     public var device: String
 
-    public init(key: String, rule: AlertRule?, writtenAt: Int64, device: String) {
-        self.key = key
+    public init(_ rule: AlertRule, isEnabled: Bool = true, writtenAt: Int64, device: String) {
+        key = rule.code
         self.rule = rule
+        self.isEnabled = isEnabled
         self.writtenAt = writtenAt
         self.device = device
     }
@@ -49,5 +51,5 @@ public struct AlertSettings: Hashable, Sendable, Codable {
         for write in other.writes { take(write) }
     }
 
-    public var rules: [AlertRule] { writes.compactMap(\.rule) }
+    public var rules: [AlertRule] { writes.filter(\.isEnabled).map(\.rule) }
 }

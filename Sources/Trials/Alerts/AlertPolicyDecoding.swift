@@ -148,24 +148,38 @@ extension AlertPolicy {
         rule.trigger = .metrics(tests)
     }
 
-    private static func decodeThreshold(
-        _ item: YAMLReader, subject: String, isLiteral: Bool
+    /// - Parameter evenDisabled: whether a threshold that is off is read too.
+    static func decodeThreshold(
+        _ item: YAMLReader, subject: String, isLiteral: Bool, evenDisabled: Bool = false
     ) throws(InputProblem) -> [AlertRule] {
         guard let name = item["metric"], let metric = AlertMetric(rawValue: try name.text()) else {
             throw item.problem(expected: "a metric")
         }
         let bounds = -100_000.0...100_000.0
-        let low = try item["min"].number(bounds)
-        let high = try item["max"].number(bounds)
+        var low = try item["min"].number(bounds)
+        var high = try item["max"].number(bounds)
+        if let recommended = item["recommended"] {
+            guard let range = metric.recommendedRange(stage: try recommended.text()) else {
+                let metrics = AlertMetric.allCases.filter {
+                    $0.recommendedRange(stage: AlertMetric.stages[0]) != nil
+                }
+                throw recommended.problem(
+                    found: "a recommended range of \(metric.rawValue)",
+                    expected: "one of " + metrics.map(\.rawValue).joined(separator: ", "))
+            }
+            low = low ?? range.lowerBound
+            high = high ?? range.upperBound
+        }
         guard low != nil || high != nil else {
-            throw item.problem(found: "neither min nor max", expected: "`min`, `max` or both")
+            throw item.problem(found: "neither min nor max", expected: "`min`, `max`, both or `recommended`")
         }
         if let low, let high, low >= high {
             throw item.problem(
                 found: "min \(JSONValue.numberText(low)) and max \(JSONValue.numberText(high))",
                 expected: "min below max")
         }
-        guard try item["enabled"]?.flag() ?? true else { return [] }
+        let isEnabled = try item["enabled"]?.flag() ?? true
+        guard isEnabled || evenDisabled else { return [] }
         var rules: [AlertRule] = []
         let sides: [(MetricTest.Side, Double?)] = [(.low, low), (.high, high)]
         for (side, bound) in sides {

@@ -4,7 +4,10 @@ public import Alerts
 
 extension AlertPolicy {
     /// The policy as a policy file, every rule and key written out.
-    public var json: JSONValue {
+    public var json: JSONValue { json(thresholds: []) }
+
+    /// The policy with thresholds written as `thresholds` in place of its own, where there are any.
+    func json(thresholds others: [JSONValue]) -> JSONValue {
         var members: [JSONValue.Member] = [.init("policy", .string(name))]
         let timed = rules.filter { !$0.isLiteral && !$0.code.hasPrefix("THRESHOLD-") }
         let thresholds = rules.filter { $0.isLiteral || $0.code.hasPrefix("THRESHOLD-") }
@@ -12,9 +15,8 @@ extension AlertPolicy {
             members.append(.init("subject", .string(subject)))
         }
         members.append(.init("rules", .array(timed.map(\.ruleJSON))))
-        if !thresholds.isEmpty {
-            members.append(.init("thresholds", .array(thresholds.map(\.thresholdJSON))))
-        }
+        let written = others.isEmpty ? thresholds.map { .object($0.thresholdMembers) } : others
+        if !written.isEmpty { members.append(.init("thresholds", .array(written))) }
         if let quietHours {
             var quiet: [JSONValue.Member] = [
                 .init("from", .string(Self.timeText(quietHours.from))),
@@ -53,8 +55,8 @@ extension AlertRule {
         return .object(members + layers)
     }
 
-    fileprivate var thresholdJSON: JSONValue {
-        guard let test = tests.first else { return ruleJSON }
+    var thresholdMembers: [JSONValue.Member] {
+        guard let test = tests.first else { return [] }
         var members: [JSONValue.Member] = [
             .init("metric", .string(test.metric.rawValue)),
             .init(test.side == .low ? "min" : "max", .number(test.bound)),
@@ -65,7 +67,7 @@ extension AlertRule {
         if let criticalBelow { critical.append(.init("below", .number(criticalBelow))) }
         if let criticalAbove { critical.append(.init("above", .number(criticalAbove))) }
         if !critical.isEmpty { members.append(.init("critical", .object(critical))) }
-        return .object(members + layers)
+        return members + layers
     }
 
     private var layers: [JSONValue.Member] {

@@ -53,6 +53,11 @@ extension AlertPolicy {
                     noun: "a metric",
                     AlertMetric.allCases.map { .init($0.rawValue, "\($0.name), \($0.unit)") }), "Which one.",
                 isRequired: true),
+            KeyShape(
+                "recommended",
+                .choice(
+                    noun: "a stage of growth", AlertMetric.stages.map { .init($0, "what growers aim at") }),
+                "The range of this stage, where `min` and `max` say nothing else."),
             KeyShape("min", .number(-100_000...100_000), "Below it is a violation."),
             KeyShape("max", .number(-100_000...100_000), "Above it is a violation."),
             KeyShape("enabled", .flag, "Whether it counts.", standard: .bool(true)),
@@ -70,6 +75,8 @@ extension AlertPolicy {
                             KeyShape("above", .number(-100_000...100_000), "Critical above."),
                         ])), "Bounds of what is safety-critical; by metric where left out."),
             KeyShape("severity", severity, "How much it matters.", standard: .string("actionable")),
+            KeyShape("writtenAt", .text(StudyStart.rule), "When it was set, for `islet alerts merge`."),
+            KeyShape("device", .text(.name), "Where it was set, for `islet alerts merge`."),
         ] + layerKeys)
 
     private static let layerKeys = [

@@ -42,6 +42,10 @@ public struct AlertScenario: Sendable {
         public var pending: [String]?
         public var cleared: [String]?
         public var badge: Int?
+        /// The banner's code; empty for no banner.
+        public var banner: String?
+        /// The quiet-hours indicator.
+        public var quiet: Bool?
     }
 
     /// The effects that are compared where a file doesn't say.

@@ -208,6 +208,7 @@ extension AlertScenario {
         case "step": return .step(succeeded: try value.text() == "ok")
         case "user":
             if let code = value["acknowledge"] { return .user(.acknowledge(try code.text())) }
+            if let code = value["dismiss"] { return .user(.dismiss(try code.text())) }
             if let code = value["tap"] { return .user(.tap(try code.text())) }
             return .user(.snooze(try value["snooze"]?.text() ?? "", for: try value["for"].span() ?? 0))
         case "handlers":
@@ -271,7 +272,9 @@ extension AlertScenario {
                 StateExpectation(
                     at: at, line: item.node.origin.line, active: try decodeCodes(item["active"]),
                     pending: try decodeCodes(item["pending"]), cleared: try decodeCodes(item["cleared"]),
-                    badge: (try item["badge"]?.wholeNumber()).map { Int($0) }))
+                    badge: (try item["badge"]?.wholeNumber()).map { Int($0) },
+                    banner: (try item["banner"]?.text()).map { $0 == noBanner ? "" : $0 },
+                    quiet: try item["quiet"]?.flag()))
         }
         return states
     }

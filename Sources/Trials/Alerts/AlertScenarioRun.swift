@@ -129,10 +129,18 @@ extension AlertScenario.Case {
         check("active", state.active, engine.active.map(\.code))
         check("pending", state.pending?.sorted(), engine.pending)
         check("cleared", state.cleared, engine.state.recentlyCleared.map(\.alert.code))
-        if let badge = state.badge, badge != engine.badge {
-            lines.append("- { at: \(time(state.at)), badge: \(badge) }")
-            lines.append("+ { at: \(time(state.at)), badge: \(engine.badge) }")
+        func check<Value: Equatable>(
+            _ key: String, _ expected: Value?, _ got: Value, _ text: (Value) -> String
+        ) {
+            guard let expected, expected != got else { return }
+            lines.append("- { at: \(time(state.at)), \(key): \(text(expected)) }")
+            lines.append("+ { at: \(time(state.at)), \(key): \(text(got)) }")
         }
+        check("badge", state.badge, engine.badge) { "\($0)" }
+        check("banner", state.banner, world.app?.banner(at: state.at)?.code ?? "") {
+            $0.isEmpty ? AlertScenario.noBanner : $0
+        }
+        check("quiet", state.quiet, engine.isQuiet(at: state.at)) { "\($0)" }
         return lines
     }
 }

@@ -132,17 +132,18 @@ extension AlertScenario {
         summary: "One thing that the person does.",
         keys: [
             KeyShape("acknowledge", .text(AlertPolicy.code), "Acknowledges it."),
-            KeyShape("tap", .text(AlertPolicy.code), "Taps its notification."),
+            KeyShape("tap", .text(AlertPolicy.code), "Taps its notification or its banner."),
+            KeyShape("dismiss", .text(AlertPolicy.code), "Puts its banner away."),
             KeyShape("snooze", .text(AlertPolicy.code), "Doesn't want to hear of it."),
             KeyShape("for", .text(AlertPolicy.span), "For how long."),
-        ], exactlyOne: ["acknowledge", "tap", "snooze"],
+        ], exactlyOne: ["acknowledge", "tap", "dismiss", "snooze"],
         onlyBeside: [(key: "for", other: "snooze"), (key: "snooze", other: "for")])
 
     private static let caseShape = MappingShape(
         summary: "One case.",
         keys: [
             KeyShape("name", .text(title), "What it shows.", isRequired: true),
-            KeyShape("tags", .list(.text(title), count: 0...20), "Requirements that it shows."),
+            KeyShape("tags", .list(.text(title), count: 0...20), "What it shows, in words of your own."),
             KeyShape("policy", policy, "In place of the file's."),
             KeyShape("compare", compare, "In place of the file's."),
             KeyShape("defaults", .mapping(worldShape), "Over the file's."),
@@ -196,7 +197,15 @@ extension AlertScenario {
             KeyShape("pending", codes, "In any order."),
             KeyShape("cleared", codes, "Newest first."),
             KeyShape("badge", .wholeNumber(0...10_000), "The number on the bell."),
+            KeyShape("banner", .text(banner), "The code on the banner, or none."),
+            KeyShape("quiet", .flag, "Whether the quiet-hours indicator is on."),
         ])
+
+    static let noBanner = "none"
+    private static let banner = TextRule(
+        expectation: "\(noBanner), or \(AlertPolicy.code.expectation)",
+        pattern: "^(\(noBanner)|[A-Z][A-Z0-9\\-]{0,79})$",
+        accepts: { $0 == noBanner || AlertPolicy.code.accepts($0) })
 
     private static let codes = Shape.list(.text(AlertPolicy.code), count: 0...200)
 

@@ -69,7 +69,8 @@ public final class Session {
             surroundings: around, store: phone == nil ? nil : MemoryAlertStore(), port: phone)
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
-            settings: LoopSettings(therapy: TherapySettings(subject), target: Self.target),
+            settings: LoopSettings(
+                subjectID: subject.name, therapy: TherapySettings(subject), target: Self.target),
             sensor: phone ?? sensor, pump: pump, recorder: recorder,
             store: phone == nil ? nil : MemoryLoopStore())
         let app = phone.map { [executor, recorder] phone in

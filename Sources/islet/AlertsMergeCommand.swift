@@ -1,0 +1,40 @@
+// `islet alerts merge FILE...`: thresholds that one owner set on several devices.
+
+import Alerts
+import ArgumentParser
+import Trials
+
+/// `islet alerts merge`
+struct AlertsMergeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract:
+            "Join the thresholds that one owner set on several devices: the newest write of each stays.",
+        discussion: """
+            Each threshold of each file says `writtenAt` and `device`. One that was switched off (`enabled: false`) is a
+            write too. Rules, quiet hours and name are those of the first file. The result is a policy file, and the order
+            of the other files doesn't matter.
+
+            Example:
+              islet alerts merge phone.yaml tablet.yaml --out both.json
+            """)
+
+    @Argument(help: "Policy files.", completion: .file(extensions: ["yaml", "yml", "json"]))
+    var files: [String]
+
+    @Option(help: "Where to write it, in place of the terminal.", completion: .file())
+    var out: String?
+
+    func run() throws {
+        guard let first = files.first else { throw ValidationError("merge takes policy files.") }
+        var settings = AlertSettings()
+        for file in files { settings.merge(try AlertSettings.read(path: file)) }
+        let policy = try AlertPolicy.decode(try YAMLDocument.read(path: first))
+        let text = settings.text(in: policy)
+        if let out {
+            try AtomicFile.write(text, to: out)
+        } else {
+            try StandardStream.output.write(text)
+        }
+    }
+}
