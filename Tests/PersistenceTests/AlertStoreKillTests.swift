@@ -193,7 +193,8 @@ private final class Life {
             _ = await run.result
             power.cut()
             let died = try #require(power.diedAt)
-            #expect(died < Life.end)
+            // A machine that is busy elsewhere may have let it run to its end: then it is killed there.
+            #expect(died > .start && died <= Life.end)
             try copy(path, to: left)
             let next = try Life(path: left, system: system, power: Power(), from: died)
             try await pacer.run([next.executor], until: Life.end)
