@@ -98,7 +98,7 @@ let package = Package(
             "TrialsTests",
             [
                 "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts",
-                "SimulatedDevices",
+                "SimulatedDevices", "ClosedLoop",
             ]),
         tests(
             "PersistenceTests",

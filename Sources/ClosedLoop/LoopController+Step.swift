@@ -73,7 +73,7 @@ extension LoopController {
             _ = try send(request)
             if memory.request != nil { throw PumpError.uncertain }
         } else {
-            settle(request, accepted: .zero)
+            settle(request, accepted: .zero, trouble: "never arrived")
         }
     }
 
@@ -125,7 +125,7 @@ extension LoopController {
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
         memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
         advanceMemory(input, output, keepsUser: hasFailed, request)
-        if store != nil { keep(input, output, failure: failure, isSettled: request == nil) }
+        if store != nil { keep(input, output, failure: failure, request) }
         let (accepted, trouble) = try send(request)
         if failure.isEmpty { failure = trouble }
 
@@ -147,12 +147,15 @@ extension LoopController {
     }
 
     /// The step's record and the memory after it, as one transaction.
-    private func keep(_ input: StepInput, _ output: StepOutput, failure: String, isSettled: Bool) {
+    private func keep(
+        _ input: StepInput, _ output: StepOutput, failure: String, _ request: LoopMemory.Request?
+    ) {
         memory.algorithmState = state.bytes
         store?.append(
             StepRecord(
                 instant: input.now, algorithmTime: input.algorithmTime, input: input, output: output,
-                accepted: isSettled ? .zero : nil, failure: failure),
+                sensorState: sensor.state, pumpStatus: pump.status, requested: request?.amount,
+                accepted: request == nil ? .zero : nil, failure: failure),
             memory)
     }
 
@@ -187,6 +190,7 @@ extension LoopController {
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
             executor.journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
+            store?.settle(request.id, accepted: nil, trouble: "", memory)
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
         } catch PumpError.outOfRange(_, let limit) where limit < request.amount {
@@ -195,23 +199,26 @@ extension LoopController {
             let accepted = try pump.requestBolus(limit, id: request.id)
             memory.request = nil
             memory.carried += max(.zero, request.lasting - accepted)
-            store?.settle(request.id, accepted: accepted, memory)
+            store?.settle(request.id, accepted: accepted, trouble: "", memory)
             return (accepted, "")
         } catch let error as PumpError {
             memory.request = nil
             memory.carried += request.lasting
-            store?.settle(request.id, accepted: .zero, memory)
+            store?.settle(request.id, accepted: .zero, trouble: "\(error)", memory)
             return (.zero, "pump: \(error)")
         }
     }
 
     /// The outcome of a request is known.
-    private func settle(_ request: LoopMemory.Request, accepted: InsulinAmount, isDelivered: Bool = false) {
+    private func settle(
+        _ request: LoopMemory.Request, accepted: InsulinAmount, isDelivered: Bool = false,
+        trouble: String = ""
+    ) {
         memory.request = nil
         // Nothing delivered: the person's part is owed again. Delivered: what is left is part of a pulse.
         let arrived = isDelivered || accepted > .zero
         memory.carried += arrived ? max(.zero, request.amount - accepted) : request.lasting
-        store?.settle(request.id, accepted: accepted, memory)
+        store?.settle(request.id, accepted: accepted, trouble: trouble, memory)
         if !isDelivered {
             executor.journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),

@@ -61,10 +61,19 @@ public struct StepRecord: Hashable, Sendable {
     public var algorithmTime: Int64
     public var input: StepInput
     public var output: StepOutput
+    /// What the devices had last said of themselves when the step ran.
+    public var sensorState: SensorState
+    public var pumpStatus: PumpStatus
+    /// What the pump was asked for, what earlier steps left over included; nil where it was asked for nothing.
+    public var requested: InsulinAmount?
     /// What the pump accepted; nil while that is not known.
     public var accepted: InsulinAmount?
-    /// Empty for a step that went well.
+    /// The request was sent and not answered: it counted as delivered until the pump said what became of it.
+    public var wasUncertain = false
+    /// What went wrong with the algorithm; empty for a step that went well.
     public var failure: String
+    /// Why the pump took nothing of the request; empty where it took some, or was asked for nothing.
+    public var pumpTrouble = ""
 }
 
 /// Keeps a loop's memory and its step log. Each call is one transaction: after a crash all of it is there, or nothing.
@@ -74,7 +83,10 @@ public protocol LoopStore: AnyObject, Sendable {
     /// A step: its record and the memory after it, together.
     func append(_ step: StepRecord, _ memory: LoopMemory)
     /// The outcome of a step's request, and the memory that knows of it, together.
-    func settle(_ algorithmTime: Int64, accepted: InsulinAmount, _ memory: LoopMemory)
+    /// - Parameters:
+    ///   - accepted: nil where the request was sent and no answer came.
+    ///   - trouble: why the pump took nothing; empty where it did, and where that is not known.
+    func settle(_ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory)
     /// Steps since `instant`, oldest first.
     func steps(since instant: Instant) -> [StepRecord]
 }
@@ -94,9 +106,13 @@ public final class MemoryLoopStore: LoopStore, @unchecked Sendable {
         self.memory = memory
     }
 
-    public func settle(_ algorithmTime: Int64, accepted: InsulinAmount, _ memory: LoopMemory) {
+    public func settle(
+        _ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+    ) {
         if let index = log.lastIndex(where: { $0.algorithmTime == algorithmTime }) {
             log[index].accepted = accepted
+            log[index].wasUncertain = log[index].wasUncertain || accepted == nil
+            log[index].pumpTrouble = trouble
         }
         self.memory = memory
     }

@@ -35,4 +35,40 @@ public struct SessionCalendar: Hashable, Sendable {
     @inlinable public func epochSeconds(at instant: Instant) -> Double {
         Double(startEpochSeconds) + Double(instant.nanoseconds) / 1e9
     }
+
+    /// The local time with its offset, `2026-03-02T06:05:00-05:00`; as many digits after the seconds as it takes to be
+    /// exact, none for whole seconds. Years 0 to 9999.
+    public func iso8601(at instant: Instant) -> String {
+        var seconds = instant.nanoseconds / Span.second
+        var fraction = instant.nanoseconds % Span.second
+        if fraction < 0 {
+            fraction += Span.second
+            seconds -= 1
+        }
+        let local = startEpochSeconds + offsetSeconds + seconds
+        let secondOfDay = (local % 86_400 + 86_400) % 86_400
+        let (year, month, day) = CivilDate.date(daysSince1970: Int((local - secondOfDay) / 86_400))
+        var text =
+            Self.digits(Int64(year), 4) + "-" + Self.digits(Int64(month), 2) + "-"
+            + Self.digits(Int64(day), 2) + "T"
+        text += Self.digits(secondOfDay / 3600, 2) + ":" + Self.digits(secondOfDay / 60 % 60, 2) + ":"
+        text += Self.digits(secondOfDay % 60, 2)
+        if fraction > 0 {
+            var places = 9
+            while fraction % 10 == 0 {
+                fraction /= 10
+                places -= 1
+            }
+            text += "." + Self.digits(fraction, places)
+        }
+        guard offsetSeconds != 0 else { return text + "Z" }
+        let minutes = abs(offsetSeconds) / 60
+        return text + (offsetSeconds < 0 ? "-" : "+") + Self.digits(minutes / 60, 2) + ":"
+            + Self.digits(minutes % 60, 2)
+    }
+
+    private static func digits(_ value: Int64, _ places: Int) -> String {
+        let text = String(value)
+        return String(repeating: "0", count: max(0, places - text.utf8.count)) + text
+    }
 }

@@ -31,6 +31,7 @@ func status(of error: any Error) -> (status: ExitStatus, line: String?)? {
     case let problem as OutputProblem:
         (problem.kind == .temporary ? .temporary : .cannotCreateOutput, problem.description)
     case let failure as CheckFailure: (.checkFailed, failure.message)
+    case let mismatch as DigestMismatch: (.checkFailed, mismatch.description)
     // A request for help and the like, thrown from a command's `run`. ArgumentParser calls what it doesn't know a failure.
     case is ExitCode: nil
     case _ where Islet.exitCode(for: error) != .failure: nil

@@ -30,7 +30,9 @@ struct Islet: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, MergeCommand.self, ReplayCommand.self, AlertsCommand.self, TraceCommand.self,
+            RunCommand.self, MergeCommand.self, ReplayCommand.self, ExportCommand.self,
+            AlertsCommand.self,
+            TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,
         ])
 

@@ -51,24 +51,11 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         let folder = ResultFolder(path: directory)
         let store = try StudyStore(readingAt: folder.storePath, outcomeKeys: OutcomeKey.all.map(\.name))
-        let resolved = try Study.parse(try store.studyText(), file: directory)
-        var found: SessionSummary?
-        try store.forEachSummary { if $0.session == session { found = $0 } }
-        guard let stored = found else {
-            throw InputProblem(
-                file: folder.storePath, found: "no session \(session)",
-                expected: "a session that has been run")
-        }
-        let subjects = try CohortLoader.subjects(of: resolved, studyPath: study ?? directory, jobs: 1)
-        guard subjects.indices.contains(stored.subjectIndex), resolved.arms.indices.contains(stored.armIndex)
-        else {
-            throw InputProblem(
-                file: directory, found: "subject \(stored.subjectIndex) of \(subjects.count)",
-                expected: "the cohort that the study was run with")
-        }
+        let sessions = try ResultSessions(store, directory: directory, studyPath: study, jobs: 1)
+        guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
+        let (resolved, (subject, arm)) = (sessions.study, try sessions.cast(of: stored))
         let replay = try Replay(
-            resolved, subject: subjects[stored.subjectIndex], index: stored.subjectIndex,
-            arm: resolved.arms[stored.armIndex], storedDigest: stored.digest,
+            resolved, subject: subject, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
             checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)))
         try StandardStream.output.writeLine(
             "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")

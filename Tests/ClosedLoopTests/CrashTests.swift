@@ -38,8 +38,12 @@ private final class MortalStore: LoopStore, @unchecked Sendable {
     func load() -> LoopMemory? { inner.load() }
     func save(_ memory: LoopMemory) { if power.passes() { inner.save(memory) } }
     func append(_ step: StepRecord, _ memory: LoopMemory) { if power.passes() { inner.append(step, memory) } }
-    func settle(_ algorithmTime: Int64, accepted: InsulinAmount, _ memory: LoopMemory) {
-        if power.passes() { inner.settle(algorithmTime, accepted: accepted, memory) }
+    func settle(
+        _ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+    ) {
+        if power.passes() {
+            inner.settle(algorithmTime, accepted: accepted, trouble: trouble, memory)
+        }
     }
     func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
 }

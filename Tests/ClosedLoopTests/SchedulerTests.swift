@@ -219,6 +219,20 @@ struct DeliveryTests {
         #expect(lab.pump.requests.map(\.id) == [0, 3])
         #expect(lab.pump.delivered == 2)
         #expect(lab.store.log[0].accepted == InsulinAmount(units: 1))
+        #expect(lab.store.log[0].requested == InsulinAmount(units: 1))
+        #expect(lab.store.log.map(\.wasUncertain) == [true, false, false, false])
+        #expect(lab.store.log[1].requested == nil && !lab.store.log[1].pumpStatus.isConnected)
+    }
+
+    @Test("is logged with what the pump was asked for and why it took nothing")
+    func refusedInTheLog() throws {
+        let lab = try Lab { _ in StepOutput(basal: InsulinAmount(units: 1)) }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.requestError = .commandFailed
+        try lab.executor.advance(to: Instant(nanoseconds: 1))
+        #expect(lab.store.log[0].requested == InsulinAmount(units: 1))
+        #expect(lab.store.log[0].accepted == .zero)
+        #expect(lab.store.log[0].pumpTrouble == "commandFailed" && !lab.store.log[0].wasUncertain)
     }
 
     @Test("sends a request that never arrived once more under its number while its step lasts")
@@ -257,6 +271,7 @@ struct DeliveryTests {
         // What was wanted for step 0 alone is gone; the meal is not.
         #expect(lab.pump.requests[0].amount == InsulinAmount(units: 6))
         #expect(lab.store.log[0].accepted == .zero)
+        #expect(lab.store.log[0].wasUncertain && lab.store.log[0].pumpTrouble == "never arrived")
     }
 
     @Test(

@@ -62,3 +62,41 @@ import Testing
         }
     }
 }
+
+@Suite struct LocalTimeTextTests {
+    @Test func theTextIsLocalExactAndSaysItsOffset() {
+        let east = SessionCalendar(startEpochSeconds: 1_704_146_400, offsetSeconds: 7200)
+        #expect(east.iso8601(at: .start) == "2024-01-02T00:00:00+02:00")
+        #expect(east.iso8601(at: Instant(nanoseconds: -1)) == "2024-01-01T23:59:59.999999999+02:00")
+        #expect(east.iso8601(at: Instant(nanoseconds: 1_500_000_000)) == "2024-01-02T00:00:01.5+02:00")
+        // 58 days later: the leap day of 2024.
+        #expect(east.iso8601(at: Instant(nanoseconds: 58 * Span.day)) == "2024-02-29T00:00:00+02:00")
+        #expect(east.iso8601(at: Instant(nanoseconds: 365 * Span.day)) == "2025-01-01T00:00:00+02:00")
+        let west = SessionCalendar(startEpochSeconds: -3600, offsetSeconds: -12_600)
+        #expect(west.iso8601(at: .minutes(60)) == "1969-12-31T20:30:00-03:30")
+        let here = SessionCalendar(startEpochSeconds: 4_107_542_400, offsetSeconds: 0)
+        #expect(here.iso8601(at: .minutes(1)) == "2100-03-01T00:01:00Z")
+        #expect(here.iso8601(at: .minutes(-1)) == "2100-02-28T23:59:00Z")
+    }
+}
+
+@Suite struct CivilDateTests {
+    @Test func daysAndDatesAreEachOthersInverse() {
+        #expect(CivilDate.daysSince1970(year: 1970, month: 1, day: 1) == 0)
+        #expect(CivilDate.daysSince1970(year: 2000, month: 3, day: 1) == 11_017)
+        var date = (year: 1896, month: 1, day: 1)
+        var days = CivilDate.daysSince1970(year: 1896, month: 1, day: 1)
+        #expect(days == -27_028)
+        // Day by day, over two centuries that begin without a leap day and one that begins with one.
+        while date.year < 2105 {
+            #expect(CivilDate.date(daysSince1970: days) == date)
+            #expect(CivilDate.daysSince1970(year: date.year, month: date.month, day: date.day) == days)
+            days += 1
+            date.day += 1
+            if date.day > CivilDate.days(inMonth: date.month, of: date.year) {
+                date = (date.year, date.month + 1, 1)
+            }
+            if date.month > 12 { date = (date.year + 1, 1, 1) }
+        }
+    }
+}

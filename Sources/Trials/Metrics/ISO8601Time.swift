@@ -4,6 +4,8 @@
 // `YYYY-MM-DD`, `T` or one space, `hh:mm`, optionally `:ss`, a fraction after `.` or `,`, and `Z` or `±hh[:mm]`.
 // Does not: read week dates, ordinal dates, leap seconds or 24:00.
 
+import SessionTime
+
 /// An instant as its writer's clock showed it.
 public struct ISO8601Time: Hashable, Sendable {
     /// Milliseconds since 1970-01-01T00:00 on the clock that was written; fractions below are cut off.
@@ -27,7 +29,8 @@ public struct ISO8601Time: Hashable, Sendable {
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
             let day = reader.number(2), reader.take("T") || reader.take("t") || reader.take(" "),
             let hour = reader.number(2), reader.take(":"), let minute = reader.number(2),
-            (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year), hour < 24, minute < 60
+            (1...12).contains(month), day >= 1, day <= CivilDate.days(inMonth: month, of: year), hour < 24,
+            minute < 60
         else { return nil }
         var milliseconds = 0
         if reader.take(":") {
@@ -50,26 +53,8 @@ public struct ISO8601Time: Hashable, Sendable {
             offsetMinutes = sign * (hours * 60 + minutes)
         }
         guard reader.isAtEnd else { return nil }
-        let days = Self.daysSinceEpoch(year: year, month: month, day: day)
+        let days = CivilDate.daysSince1970(year: year, month: month, day: day)
         localMilliseconds = Int64(days * 86_400_000 + (hour * 60 + minute) * 60_000 + milliseconds)
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Hinnant's days_from_civil, for years from 0 on.
-    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
-        let y = (month <= 2 ? year - 1 : year) + 400
-        let era = y / 400
-        let yearOfEra = y - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return (era - 1) * 146_097 + dayOfEra - 719_468
     }
 
     private struct Reader {

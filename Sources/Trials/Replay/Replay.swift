@@ -29,11 +29,9 @@ public struct Replay: Sendable {
     ) throws {
         var study = study
         study.record = .full
-        let calendar = SessionCalendar(
-            startEpochSeconds: study.start.unixSeconds, offsetSeconds: Int64(study.start.offsetMinutes) * 60)
         let session = try Session(study: study, subject: subject, index: index, arm: arm)
         outcome = session.run()
-        story = SessionStory(session.recorder, calendar: calendar)
+        story = SessionStory(session.recorder, calendar: study.start.calendar)
         guard outcome.digest.description != storedDigest else {
             verdict = .agrees
             return

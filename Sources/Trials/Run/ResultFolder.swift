@@ -110,8 +110,8 @@ public struct ResultFolder: Sendable {
         var block = ""
         try store.forEachSummary { session in
             var fields = [
-                "\(session.session)", Self.csv(session.subject), Self.csv(session.arm), "\(session.days)",
-                Self.csv(session.end.reason ?? ""), session.digest,
+                "\(session.session)", csvField(session.subject), csvField(session.arm), "\(session.days)",
+                csvField(session.end.reason ?? ""), session.digest,
             ]
             fields += session.outcomes.map { $0.map { "\($0)" } ?? "" }
             block += fields.joined(separator: ",") + "\n"
@@ -122,11 +122,6 @@ public struct ResultFolder: Sendable {
         }
         try file.append(block)
         return try file.commit()
-    }
-
-    private static func csv(_ text: String) -> String {
-        guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
-        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
 
     /// Writes the manifest: what was asked for, by what, on what.
@@ -148,6 +143,11 @@ public struct ResultFolder: Sendable {
             .init("files", .object(files.map { .init($0.0, .string("sha256:" + $0.1)) })),
         ])
         try AtomicFile.write(manifest.prettyText, to: manifestPath)
+    }
+
+    /// Whether all of the run (or of its shard) is there, by the manifest.
+    public func isComplete() throws(InputProblem) -> Bool {
+        try YAMLReader(try YAMLDocument.read(path: manifestPath))["state"]?.text() == "complete"
     }
 
     /// Refuses a complete folder whose store isn't the one that its manifest hashes.

@@ -6,7 +6,7 @@
 
 import Alerts
 import Algorithms
-import ClosedLoop
+public import ClosedLoop
 import Devices
 import People
 public import Physiology
@@ -29,17 +29,20 @@ public final class Session {
     let alerts: AlertCenter
     private let app: AppTroubles?
     private let calendar: SessionCalendar
+    private let loopStore: MemoryLoopStore?
     private var meals: [Meal] = []
 
     /// Assembles a session. Nothing runs yet.
-    /// - Parameter index: the subject's place in the cohort: the key of its random streams.
+    /// - Parameters:
+    ///   - index: the subject's place in the cohort: the key of its random streams.
+    ///   - keepsStepLog: whether `stepLog` is filled; it costs memory, and changes nothing else.
     /// - Throws: `SensorDrawFailed`.
     public init(
-        study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil
+        study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil,
+        keepsStepLog: Bool = false
     ) throws {
         duration = Instant(nanoseconds: study.duration.nanoseconds)
-        calendar = SessionCalendar(
-            startEpochSeconds: study.start.unixSeconds, offsetSeconds: Int64(study.start.offsetMinutes) * 60)
+        calendar = study.start.calendar
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index))
@@ -67,12 +70,12 @@ public final class Session {
         let alerts = try AlertCenter(
             executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
             surroundings: around, store: phone == nil ? nil : MemoryAlertStore(), port: phone)
+        let loopStore = phone == nil && !keepsStepLog ? nil : MemoryLoopStore()
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
             settings: LoopSettings(
                 subjectID: subject.name, therapy: TherapySettings(subject), target: Self.target),
-            sensor: phone ?? sensor, pump: pump, recorder: recorder,
-            store: phone == nil ? nil : MemoryLoopStore())
+            sensor: phone ?? sensor, pump: pump, recorder: recorder, store: loopStore)
         let app = phone.map { [executor, recorder] phone in
             AppTroubles(
                 executor: executor, plan: plan, streams: streams, recorder: recorder,
@@ -94,6 +97,7 @@ public final class Session {
         self.pump = pump
         self.sensor = sensor
         self.alerts = alerts
+        self.loopStore = loopStore
 
         let duration = duration
         executor.start("session") {
@@ -124,6 +128,9 @@ public final class Session {
         end()
         return outcome
     }
+
+    /// Every step so far, as the loop's own store has it; empty unless it was asked for.
+    public var stepLog: [StepRecord] { loopStore?.log ?? [] }
 
     /// The pump's account of insulin up to now.
     public var ledger: PumpLedger { executor.inspect { pump.here { $0.ledger() } } }

@@ -3,6 +3,8 @@
 // Guarantees: the text is kept exactly as written; what is accepted exists in the calendar, has whole seconds and says
 // its offset from UTC. A session's local time has this offset throughout: no daylight saving change happens in it.
 
+public import SessionTime
+
 /// A start instant with its local time.
 public struct StudyStart: Hashable, Sendable {
     /// As written: `2026-03-02T06:00:00-05:00`.
@@ -31,7 +33,7 @@ public struct StudyStart: Hashable, Sendable {
         }
         guard let offset = parts.offset(), parts.isAtEnd else { return nil }
         guard (1970...2200).contains(year), (1...12).contains(month),
-            (1...Self.daysInMonth(year, month)).contains(day),
+            (1...CivilDate.days(inMonth: month, of: year)).contains(day),
             hour < 24, minute < 60, second < 60, abs(offset) <= 14 * 60
         else { return nil }
         self.text = text
@@ -41,7 +43,13 @@ public struct StudyStart: Hashable, Sendable {
         offsetMinutes = offset
         localSecondOfDay = hour * 3600 + minute * 60 + second
         unixSeconds =
-            Self.daysSince1970(year, month, day) * 86_400 + Int64(localSecondOfDay) - Int64(offset) * 60
+            Int64(CivilDate.daysSince1970(year: year, month: month, day: day)) * 86_400
+            + Int64(localSecondOfDay) - Int64(offset) * 60
+    }
+
+    /// Where and when the study's sessions take place.
+    public var calendar: SessionCalendar {
+        SessionCalendar(startEpochSeconds: unixSeconds, offsetSeconds: Int64(offsetMinutes) * 60)
     }
 
     /// The start that a study without one gets.
@@ -54,22 +62,6 @@ public struct StudyStart: Hashable, Sendable {
         pattern:
             #"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"#,
         accepts: { StudyStart($0) != nil })
-
-    private static func daysInMonth(_ year: Int, _ month: Int) -> Int {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        default: 31
-        }
-    }
-
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
-        var days = Int64(day - 1)
-        for earlier in 1..<max(1, month) { days += Int64(daysInMonth(year, earlier)) }
-        let before = year - 1
-        let leaps = before / 4 - before / 100 + before / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400)
-        return days + Int64(year - 1970) * 365 + Int64(leaps)
-    }
 
     /// ASCII scanner.
     private struct Parts {

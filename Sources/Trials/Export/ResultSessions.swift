@@ -1,0 +1,140 @@
+// The finished sessions of a results folder, and their step logs.
+//
+// Guarantees: a step log is that of the stored session: the session is run again, and its digest compared with the stored
+// one, before the first step is handed out. So every folder has step logs, whatever its study recorded. One session is held at
+// a time; the people are drawn once, when the first session is asked for.
+// Does not: find out where a digest went astray. `Replay` does.
+
+import ClosedLoop
+import Devices
+public import Physiology
+public import Records
+import SessionTime
+import SimulationKernel
+
+/// A session that isn't what the folder says it is.
+public struct DigestMismatch: Error, Hashable, Sendable, CustomStringConvertible {
+    public var session: Int
+    public var stored: String
+    public var here: String
+
+    public var description: String {
+        "session \(session): digest \(here) differs from the stored \(stored), so these are not its steps; "
+            + "`islet replay` tells where they part"
+    }
+}
+
+public final class ResultSessions {
+    /// A session as the folder has it.
+    public struct Entry: Hashable, Sendable {
+        public var session: Int
+        public var subjectIndex: Int
+        public var subject: String
+        public var armIndex: Int
+        public var arm: String
+        public var digest: String
+    }
+
+    public let study: Study
+    /// By session index.
+    public let entries: [Entry]
+    /// What the study says of its sessions: how much it records changes nothing about them.
+    private let identity: String
+    private let directory: String
+    private let studyPath: String
+    private let jobs: Int
+    private let isInterrupted: @Sendable () -> Bool
+    private var subjects: [VirtualSubject]?
+
+    /// - Parameters:
+    ///   - directory: as the user named it.
+    ///   - studyPath: what a cohort table's path is relative to; nil for the directory.
+    ///   - jobs: threads to draw people on.
+    ///   - isInterrupted: asked before each person is drawn.
+    public init(
+        _ store: any ResultStore, directory: String, studyPath: String? = nil, jobs: Int,
+        isInterrupted: @escaping @Sendable () -> Bool = { false }
+    ) throws {
+        self.directory = directory
+        self.studyPath = studyPath ?? directory
+        self.jobs = jobs
+        self.isInterrupted = isInterrupted
+        study = try Study.parse(try store.studyText(), file: directory)
+        var same = study
+        same.record = .events
+        identity = same.yaml
+        var entries: [Entry] = []
+        try store.forEachSummary {
+            entries.append(
+                Entry(
+                    session: $0.session, subjectIndex: $0.subjectIndex, subject: $0.subject,
+                    armIndex: $0.armIndex, arm: $0.arm, digest: $0.digest))
+        }
+        self.entries = entries
+    }
+
+    /// The sessions that are wanted.
+    /// - Throws: `InputProblem` where there is no such session or arm.
+    public func entries(session: Int?, arm: String?) throws(InputProblem) -> [Entry] {
+        if let arm, !study.arms.contains(where: { $0.name == arm }) {
+            let names = study.arms.map(\.name).joined(separator: ", ")
+            throw InputProblem(
+                file: directory, found: "no arm \(printable(arm, limit: 100))", expected: "one of \(names)")
+        }
+        let found = entries.filter { (session ?? $0.session) == $0.session && (arm ?? $0.arm) == $0.arm }
+        if let session, found.isEmpty {
+            throw InputProblem(
+                file: directory, found: "no session \(session)" + (arm.map { " in arm \($0)" } ?? ""),
+                expected: "a session that has been run")
+        }
+        return found
+    }
+
+    /// Who and what a session is run with.
+    /// - Throws: what `CohortLoader` throws; `InputProblem` where the cohort isn't that of the folder.
+    public func cast(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
+        let subjects =
+            try self.subjects
+            ?? CohortLoader.subjects(
+                of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
+        self.subjects = subjects
+        guard subjects.indices.contains(entry.subjectIndex), study.arms.indices.contains(entry.armIndex)
+        else {
+            throw InputProblem(
+                file: directory, found: "subject \(entry.subjectIndex) of \(subjects.count)",
+                expected: "the cohort that the study was run with")
+        }
+        return (subjects[entry.subjectIndex], study.arms[entry.armIndex])
+    }
+
+    /// What a session's steps are called by: the same for the same session of the same study, wherever it was run.
+    public func key(of entry: Entry) -> String {
+        var hash = SHA256()
+        hash.update(Array("\(identity)\n\(entry.digest)".utf8))
+        return String(hash.finished().description.prefix(32))
+    }
+
+    /// The steps of a session, in their order.
+    /// - Throws: `DigestMismatch`; what `cast` throws.
+    public func steps(of entry: Entry) throws -> [LoggedStep] {
+        let (subject, arm) = try cast(of: entry)
+        var study = study
+        study.record = .summary
+        let session = try Session(
+            study: study, subject: subject, index: entry.subjectIndex, arm: arm, keepsStepLog: true)
+        let digest = session.run().digest.description
+        guard digest == entry.digest else {
+            throw DigestMismatch(session: entry.session, stored: entry.digest, here: digest)
+        }
+        let log = session.stepLog
+        var delivered: [Int64: Double] = [:]
+        for step in log {
+            if let bolus = step.input.insulinPump.lastBolus { delivered[bolus.id] = bolus.delivered.units }
+        }
+        let about = LoggedStep.Origin(
+            study: study.name, key: key(of: entry), session: entry, calendar: study.start.calendar)
+        return log.map {
+            LoggedStep(origin: about, record: $0, deliveredUnits: delivered[$0.algorithmTime])
+        }
+    }
+}
