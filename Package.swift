@@ -27,6 +27,7 @@ let package = Package(
     name: "islet",
     products: [
         .library(name: "SimulationKernel", targets: ["SimulationKernel"]),
+        .library(name: "DeviceLinks", targets: ["DeviceLinks"]),
         .executable(name: "islet", targets: ["islet"]),
     ],
     dependencies: [
@@ -65,12 +66,14 @@ let package = Package(
                 "Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        // Floor 5
+        room("DeviceLinks", ["SessionTime", "Records"]),
         // Floor 6
         .executableTarget(
             name: "islet",
             dependencies: [
                 "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts", "SessionTime",
-                "SimulationKernel",
+                "SimulationKernel", "DeviceLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -103,6 +106,9 @@ let package = Package(
         tests(
             "PersistenceTests",
             ["Persistence", "Records", "SessionTime", "Alerts", "Devices", "SimulationKernel"]),
-        tests("IsletTests", ["islet"]),
+        // A test kit: an HTTP server that fails on purpose.
+        .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict),
+        tests("DeviceLinksTests", ["DeviceLinks", "FaultyServer", "Persistence", "Records"]),
+        tests("IsletTests", ["islet", "FaultyServer"]),
     ]
 )

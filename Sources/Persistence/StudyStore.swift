@@ -31,7 +31,7 @@ public final class StudyStore: ResultStore {
         self.path = path
         self.outcomeKeys = outcomeKeys
         queue = try Self.open(path, readOnly: false)
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = WAL")
                 try db.execute(sql: "PRAGMA synchronous = NORMAL")
@@ -64,11 +64,11 @@ public final class StudyStore: ResultStore {
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(10)
-        return try translating(path) { try DatabaseQueue(path: path, configuration: configuration) }
+        return try translatingSQLite(path) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
     private func checkSchema() throws {
-        let (version, columns) = try Self.translating(path) {
+        let (version, columns) = try translatingSQLite(path) {
             try queue.read { db in
                 (
                     try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
@@ -90,19 +90,19 @@ public final class StudyStore: ResultStore {
     // MARK: ResultStore
 
     public func studyText() throws -> String {
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.read { db in try String.fetchOne(db, sql: "SELECT text FROM study") ?? "" }
         }
     }
 
     public func finishedSessions() throws -> Set<Int> {
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.read { db in Set(try Int.fetchAll(db, sql: "SELECT session FROM sessions")) }
         }
     }
 
     public func write(_ records: [SessionRecord]) throws {
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.write { db in
                 for record in records { try RowWriter(db: db, outcomeKeys: outcomeKeys).write(record) }
             }
@@ -110,7 +110,7 @@ public final class StudyStore: ResultStore {
     }
 
     public func forEachSummary(_ body: (SessionSummary) throws -> Void) throws {
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.read { db in
                 let columns = outcomeKeys.map { "\"\($0)\"" }.joined(separator: ", ")
                 let rows = try Row.fetchCursor(
@@ -135,7 +135,7 @@ public final class StudyStore: ResultStore {
 
     /// The stored digests on the way of a session, as `SessionRecord.checkpoints` has them.
     public func checkpointText(ofSession session: Int) throws -> String {
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.read { db in
                 try String.fetchOne(
                     db, sql: "SELECT checkpoints FROM sessions WHERE session = ?", arguments: [session]) ?? ""
@@ -150,7 +150,7 @@ public final class StudyStore: ResultStore {
                 file: other, found: "results of another study", expected: "a shard of the same study")
         }
         try source.queue.close()
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "ATTACH DATABASE ? AS shard", arguments: [other])
                 defer { try? db.execute(sql: "DETACH DATABASE shard") }
@@ -177,34 +177,12 @@ public final class StudyStore: ResultStore {
     }
 
     public func close() throws {
-        try Self.translating(path) {
+        try translatingSQLite(path) {
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
             }
             try queue.close()
-        }
-    }
-
-    /// Turns SQLite's errors into the project's.
-    private static func translating<R>(_ path: String, _ body: () throws -> R) throws -> R {
-        do {
-            return try body()
-        } catch let error as DatabaseError {
-            let message = error.message ?? "SQLite error \(error.resultCode.rawValue)"
-            switch error.resultCode {
-            case .SQLITE_NOTADB, .SQLITE_CORRUPT:
-                throw InputProblem(file: path, found: message, expected: "a SQLite file that Islet wrote")
-            case .SQLITE_IOERR:
-                // What SQLite says where a disk fills up under its log, or a file may not grow.
-                throw OutputProblem(
-                    .temporary, path: path, message: message + " (a full disk, or a limit on file sizes?)")
-            case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_INTERRUPT:
-                throw OutputProblem(.temporary, path: path, message: message)
-            case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
-                throw OutputProblem(.cannotCreate, path: path, message: message)
-            default: throw error
-            }
         }
     }
 }

@@ -30,7 +30,7 @@ struct Islet: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, MergeCommand.self, ReplayCommand.self, ExportCommand.self,
+            RunCommand.self, MergeCommand.self, ReplayCommand.self, ExportCommand.self, SyncCommand.self,
             AlertsCommand.self,
             TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,

@@ -44,9 +44,11 @@ private final class NotingStore: LoopStore, @unchecked Sendable {
         diary.note("store: step \(step.algorithmTime), next \(memory.algorithmTime)")
         inner.append(step, memory)
     }
-    func settle(_ algorithmTime: Int64, accepted: InsulinAmount, _ memory: LoopMemory) {
+    func settle(
+        _ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+    ) {
         diary.note("store: outcome of \(algorithmTime)")
-        inner.settle(algorithmTime, accepted: accepted, memory)
+        inner.settle(algorithmTime, accepted: accepted, trouble: trouble, memory)
     }
     func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
 }

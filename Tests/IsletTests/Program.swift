@@ -25,12 +25,22 @@ func islet(_ arguments: String..., output: String? = nil) throws -> Outcome {
     try islet(arguments, output: output)
 }
 
-func islet(_ arguments: [String], output: String? = nil) throws -> Outcome {
+func islet(_ arguments: [String], output: String? = nil, environment: [String: String] = [:]) throws
+    -> Outcome
+{
+    try start(arguments, output: output, environment: environment).outcome()
+}
+
+func start(_ arguments: String...) throws -> Running { try start(arguments) }
+
+func start(
+    _ arguments: [String], output: String? = nil, environment: [String: String] = [:]
+) throws -> Running {
     let process = Process()
     process.executableURL = try program()
     process.arguments = arguments
     process.currentDirectoryURL = project
-    process.environment = ["NO_COLOR": "1", "PATH": "/usr/bin:/bin"]
+    process.environment = ["NO_COLOR": "1", "PATH": "/usr/bin:/bin"].merging(environment) { $1 }
     let out = Pipe()
     let error = Pipe()
     if let output {
@@ -40,12 +50,36 @@ func islet(_ arguments: [String], output: String? = nil) throws -> Outcome {
     }
     process.standardError = error
     try process.run()
-    let written = output == nil ? out.fileHandleForReading.readDataToEndOfFile() : Data()
-    let said = error.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Outcome(
-        status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
-        error: String(decoding: said, as: UTF8.self))
+    return Running(process: process, out: output == nil ? out : nil, error: error)
+}
+
+/// The program while it runs.
+struct Running {
+    let process: Process
+    fileprivate let out: Pipe?
+    fileprivate let error: Pipe
+
+    fileprivate init(process: Process, out: Pipe?, error: Pipe) {
+        self.process = process
+        self.out = out
+        self.error = error
+    }
+
+    var isRunning: Bool { process.isRunning }
+    /// SIGINT.
+    func interrupt() { process.interrupt() }
+    /// SIGKILL.
+    func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
+
+    /// What it says until it ends.
+    func outcome() -> Outcome {
+        let written = out?.fileHandleForReading.readDataToEndOfFile() ?? Data()
+        let said = error.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
+            error: String(decoding: said, as: UTF8.self))
+    }
 }
 
 /// A folder of one test's own, gone when `body` returns.

@@ -1,0 +1,26 @@
+// What SQLite says, as the project's problems.
+
+import GRDB
+import Records
+
+/// Turns SQLite's errors into the project's.
+func translatingSQLite<R>(_ path: String, _ body: () throws -> R) throws -> R {
+    do {
+        return try body()
+    } catch let error as DatabaseError {
+        let message = error.message ?? "SQLite error \(error.resultCode.rawValue)"
+        switch error.resultCode {
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            throw InputProblem(file: path, found: message, expected: "a SQLite file that Islet wrote")
+        case .SQLITE_IOERR:
+            // What SQLite says where a disk fills up under its log, or a file may not grow.
+            throw OutputProblem(
+                .temporary, path: path, message: message + " (a full disk, or a limit on file sizes?)")
+        case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_INTERRUPT:
+            throw OutputProblem(.temporary, path: path, message: message)
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
+            throw OutputProblem(.cannotCreate, path: path, message: message)
+        default: throw error
+        }
+    }
+}
