@@ -107,7 +107,7 @@ struct MortalTransport: SyncTransport {
 @discardableResult
 func sync(
     _ feed: Feed, to server: FaultyServer, cursors: any SyncCursorStore = MemoryCursors(), batch: Int = 5,
-    attempts: Int = 8, clock: any SyncClock = FakeClock(), seed: UInt64 = 1, timeout: Double = 20,
+    attempts: Int = 8, clock: any SyncClock = FakeClock(), seed: UInt64 = 1, timeout: Double = 120,
     token: String? = nil, power: Power? = nil
 ) async throws -> SyncProgress {
     guard let real = URLSessionTransport(url: server.url, token: token, timeoutSeconds: timeout) else {

@@ -7,26 +7,17 @@ import Testing
 
 @Suite("An exchange")
 struct TransportTests {
-    private func post(_ url: String, timeout: Double = 20) async throws -> SyncResponse {
+    private func post(_ url: String, timeout: Double = 120) async throws {
         let transport = try #require(URLSessionTransport(url: url, timeoutSeconds: timeout))
         let feed = Feed(counts: [1])
-        let recorder = Catcher(transport)
         var client = SyncClient(
-            feed: feed, cursors: MemoryCursors(), transport: recorder, clock: FakeClock(),
+            feed: feed, cursors: MemoryCursors(), transport: transport, clock: FakeClock(),
             policy: RetryPolicy(attempts: 1), batchSize: 1, random: Draws(seed: 1))
         do {
             try await client.run()
-            return SyncResponse(status: 200)
         } catch let problem as OutputProblem {
             throw NoAnswer(reason: problem.message)
         }
-    }
-
-    private struct Catcher: SyncTransport {
-        let inner: any SyncTransport
-        init(_ inner: any SyncTransport) { self.inner = inner }
-        var endpoint: String { inner.endpoint }
-        func post(_ request: SyncRequest) async throws -> SyncResponse { try await inner.post(request) }
     }
 
     @Test(
@@ -34,10 +25,8 @@ struct TransportTests {
         arguments: [Fate.acceptedButSilent, .dripped])
     func timeout(fate: Fate) async throws {
         let server = try FaultyServer { _, _ in fate }
-        let began = ContinuousClock.now
         let failure = await #expect(throws: NoAnswer.self) { try await post(server.url, timeout: 0.6) }
         #expect(failure?.reason == "no answer within 1 s, 1 time in a row")
-        #expect(ContinuousClock.now - began < .seconds(15))
     }
 
     @Test("without anybody there, or without HTTP, is no answer")
