@@ -98,6 +98,12 @@ public final class MemoryLoopStore: LoopStore, @unchecked Sendable {
 
     public init() {}
 
+    /// Hands the log over: it is empty afterwards.
+    public func takeLog() -> [StepRecord] {
+        defer { log = [] }
+        return log
+    }
+
     public func load() -> LoopMemory? { memory }
     public func save(_ memory: LoopMemory) { self.memory = memory }
 

@@ -126,7 +126,7 @@ public final class ResultSessions {
         guard digest == entry.digest else {
             throw DigestMismatch(session: entry.session, stored: entry.digest, here: digest)
         }
-        let log = session.stepLog
+        let log = session.takeStepLog()
         var delivered: [Int64: Double] = [:]
         for step in log {
             if let bolus = step.input.insulinPump.lastBolus { delivered[bolus.id] = bolus.delivered.units }

@@ -35,7 +35,7 @@ public final class Session {
     /// Assembles a session. Nothing runs yet.
     /// - Parameters:
     ///   - index: the subject's place in the cohort: the key of its random streams.
-    ///   - keepsStepLog: whether `stepLog` is filled; it costs memory, and changes nothing else.
+    ///   - keepsStepLog: whether `takeStepLog` has something to give; it costs memory, and changes nothing else.
     /// - Throws: `SensorDrawFailed`.
     public init(
         study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil,
@@ -129,8 +129,9 @@ public final class Session {
         return outcome
     }
 
-    /// Every step so far, as the loop's own store has it; empty unless it was asked for.
-    public var stepLog: [StepRecord] { loopStore?.log ?? [] }
+    /// Hands over every step so far, as the loop's own store has it; nothing unless it was asked for. The store, which may
+    /// outlive the session, is empty afterwards.
+    public func takeStepLog() -> [StepRecord] { loopStore?.takeLog() ?? [] }
 
     /// The pump's account of insulin up to now.
     public var ledger: PumpLedger { executor.inspect { pump.here { $0.ledger() } } }
