@@ -29,6 +29,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let store: (any LoopStore)?
     let watchdog: Watchdog?
     let state: AlgorithmState
+    private let diesBetweenInstants: Bool
+    /// Of a dead loop that has no store.
+    private var remembered: LoopMemory?
     var memory = LoopMemory()
     /// A bolus that was read as complete and that no step has been told of.
     var completed: BolusStatus?
@@ -42,11 +45,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// - Parameters:
     ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
+    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time: without a store, what it would
+    ///     have written by then is kept at its death.
     ///   - watchdog: is shown a sign of life at each piece of work; nil where nothing can freeze.
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
         sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
-        store: (any LoopStore)? = nil, watchdog: Watchdog? = nil
+        store: (any LoopStore)? = nil, diesBetweenInstants: Bool = false, watchdog: Watchdog? = nil
     ) {
         self.executor = executor
         self.algorithm = algorithm
@@ -55,6 +60,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.pump = pump
         self.recorder = recorder
         self.store = store
+        self.diesBetweenInstants = diesBetweenInstants
         self.watchdog = watchdog
         state = AlgorithmState(byteCount: algorithm.stateByteCount)
         memory.forcesOpenLoop = settings.isOpenLoop
@@ -75,7 +81,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         pumpWork = Wakeup(executor, phase: .loop, "pump work") { [unowned self] in
             try here { try $0.workOnPump() }
         }
-        if let stored = store?.load() {
+        if let stored = store?.load() ?? remembered {
             memory = stored
             state.restore(stored.algorithmState)
             if stored.request != nil { pumpWork?.schedule(at: executor.now) }
@@ -129,7 +135,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// The app dies and is launched again at this instant: all that it knows comes from its store.
     public func relaunch() {
-        guard store != nil else { return }
+        guard store != nil || diesBetweenInstants else { return }
         kill()
         isSuspended = false
         completed = nil
@@ -138,6 +144,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         memory = LoopMemory()
         state.clear()
         launch(observers: observers)
+        remembered = nil
         if memory.isInSession { applyBasal() }
     }
 
@@ -146,6 +153,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         isSuspended = true
         tick?.schedule(at: nil)
         pumpWork?.schedule(at: nil)
+        guard store == nil, diesBetweenInstants, remembered == nil else { return }
+        memory.algorithmState = state.bytes
+        remembered = memory
     }
 
     // MARK: Work

@@ -23,11 +23,13 @@ public struct AlertApp: Sendable {
     private var cameToFront = false
 
     /// Launches the app from its store.
+    /// - Parameter remembered: what it remembers where it has no store.
     public init(
         policy: AlertPolicy, wallClock: WallClock, surroundings: Surroundings,
-        store: (any AlertStore)? = nil, port: (any NotificationPort)? = nil
+        store: (any AlertStore)? = nil, port: (any NotificationPort)? = nil,
+        remembered: AlertMemory = AlertMemory()
     ) throws {
-        let memory = try store?.load() ?? AlertMemory()
+        let memory = try store?.load() ?? remembered
         written = memory
         self.store = store
         self.port = port
@@ -99,7 +101,19 @@ public struct AlertApp: Sendable {
         }
     }
 
+    /// What a store would hold if the app died at `now`, and what the system would have been asked to show ahead of time.
+    mutating func lastWords(at now: Instant) -> LastWords {
+        flow.scheduleAhead(at: now)
+        let effects = flow.takeEffects()
+        let requests = flow.engine.state.outbox
+        if let last = requests.last { flow.settleOutbox(upTo: last.token) }
+        return LastWords(memory: flow.rememberedMemory, requests: requests, effects: effects)
+    }
+
     public func nextDeadline(after now: Instant) -> Instant? { flow.nextDeadline(after: now) }
+
+    /// The system has been told to show nothing that was scheduled.
+    mutating func forgetSchedule() { flow.forgetSchedule() }
 
     var watchedSteppingDeadline: Instant? { flow.watchedSteppingDeadline }
     func deadlineBesideStepping(after now: Instant) -> Instant? { flow.deadlineBesideStepping(after: now) }
@@ -136,7 +150,15 @@ public struct AlertApp: Sendable {
     }
 }
 
+/// What an app leaves behind that dies between two instants.
+struct LastWords {
+    var memory: AlertMemory
+    var requests: [NotificationRequest]
+    var effects: [AlertEffect]
+}
+
 extension AlertFlow {
     mutating func takeEffects() -> [AlertEffect] { engine.takeEffects() }
+    mutating func forgetSchedule() { engine.forgetSchedule() }
     mutating func settleOutbox(upTo token: Int64) { engine.settleOutbox(upTo: token) }
 }

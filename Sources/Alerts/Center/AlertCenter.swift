@@ -19,6 +19,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var app: AlertApp
     private var wallClock: WallClock
     private var wakeup: Wakeup?
+    private let port: (any NotificationPort)?
+    private let diesBetweenInstants: Bool
+    /// Of a dead app that has no store.
+    private var remembered: AlertMemory?
     private var pump: (any InsulinPumpControls)?
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
@@ -39,19 +43,25 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// - Parameters:
     ///   - store: where the app's memory lives; nil for a virtual session without relaunches.
     ///   - surroundings: what the app finds at the session's start.
+    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time. What it would have written
+    ///     and scheduled by then is written and scheduled at its death: nobody can tell, and it costs nothing before.
     /// - Throws: what the store throws when it is read.
     public init(
         executor: SessionExecutor, policy: AlertPolicy, recorder: SessionRecorder,
         wallClock: WallClock = WallClock(SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)),
         surroundings: Surroundings = Surroundings(), store: (any AlertStore)? = nil,
-        port: (any NotificationPort)? = nil
+        port: (any NotificationPort)? = nil, diesBetweenInstants: Bool = false
     ) throws {
+        precondition(!diesBetweenInstants || store == nil, "a memory kept at death needs no store")
         self.executor = executor
+        self.port = port
+        self.diesBetweenInstants = diesBetweenInstants
         self.policy = policy
         self.recorder = recorder
         self.wallClock = wallClock
         app = try AlertApp(
-            policy: policy, wallClock: wallClock, surroundings: surroundings, store: store, port: port)
+            policy: policy, wallClock: wallClock, surroundings: surroundings, store: store,
+            port: diesBetweenInstants ? nil : port)
     }
 
     /// Launches the app at this instant.
@@ -68,6 +78,13 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     public func kill() {
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
+        guard diesBetweenInstants, remembered == nil else { return }
+        let left = app.lastWords(at: executor.now)
+        remembered = left.memory
+        for effect in left.effects { take(effect) }
+        if var port {
+            for request in left.requests { port.perform(request, at: executor.now) }
+        }
     }
 
     /// Launches a dead app at this instant, or quits and launches a living one: all that it knows comes from its store
@@ -76,11 +93,15 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         var around = app.flow.surroundings
         if let sensor { around.cgmState = sensor }
         if let status { Self.see(status, in: &around) }
+        if diesBetweenInstants { kill() }
         guarding {
             app = try AlertApp(
-                policy: policy, wallClock: wallClock, surroundings: around, store: app.store, port: app.port)
+                policy: policy, wallClock: wallClock, surroundings: around, store: app.store, port: app.port,
+                remembered: remembered ?? AlertMemory())
             try app.launch(inForeground: isForeground, at: executor.now)
+            if diesBetweenInstants { app.forgetSchedule() }
         }
+        remembered = nil
         silence()
         judgeLater()
     }

@@ -48,6 +48,9 @@ public struct SimulatedNotificationCenter: NotificationPort, Hashable {
         pending.compactMap { if case .schedule(let due) = $0.action { due } else { nil } }.min()
     }
 
+    /// Takes back what is scheduled.
+    public mutating func withdrawScheduled() { pending = [] }
+
     /// Delivers what is due.
     public mutating func deliverDue(at now: Instant) -> [NotificationRequest] {
         let due = pending.filter { if case .schedule(let due) = $0.action { due <= now } else { false } }

@@ -110,6 +110,13 @@ extension AlertEngine {
         request(rule, .withdraw)
     }
 
+    /// What was scheduled and has not come is not to come.
+    mutating func forgetSchedule() {
+        for rule in policy.rules.indices where state.tracks[rule].scheduledFor != nil {
+            state.tracks[rule].scheduledFor = nil
+        }
+    }
+
     /// At launch: what was scheduled and is past has been delivered by the system.
     public mutating func countDelivered(at now: Instant) {
         for rule in policy.rules.indices {

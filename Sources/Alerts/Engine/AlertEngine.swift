@@ -206,8 +206,7 @@ public struct AlertEngine: Sendable {
         for (rule, reason) in attempts { annunciate(rule, reason, at: now) }
         attempts.removeAll(keepingCapacity: true)
         for rule in byCode where !isAtRest[rule] && state.tracks[rule].isOwed { release(rule, at: now) }
-        for group in groups { effects += group.effects }
-        groups.removeAll(keepingCapacity: true)
+        gatherEffects()
         for rule in isCalm.indices where !isAtRest[rule] {
             isCalm[rule] = state.tracks[rule].isQuiet
             isAtRest[rule] = state.tracks[rule].isAtRest
@@ -314,8 +313,14 @@ public struct AlertEngine: Sendable {
         }
     }
 
+    private mutating func gatherEffects() {
+        for group in groups { effects += group.effects }
+        groups.removeAll(keepingCapacity: true)
+    }
+
     /// What was decided since the last call.
     public mutating func takeEffects() -> [AlertEffect] {
+        gatherEffects()
         defer { effects.removeAll(keepingCapacity: true) }
         return effects
     }

@@ -170,6 +170,13 @@ extension AlertFlow {
         moveDeadline(at: now)
     }
 
+    /// Schedules the deadline with the system as if it had been at every step.
+    mutating func scheduleAhead(at now: Instant) {
+        schedulesAhead = true
+        moveDeadline(at: now)
+        schedulesAhead = false
+    }
+
     private mutating func moveDeadline(at now: Instant) {
         guard schedulesAhead, let rule = rules[AlertCode.steppingInterrupted.index] else { return }
         if let deadline = steppingDeadline {

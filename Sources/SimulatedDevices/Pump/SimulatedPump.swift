@@ -109,6 +109,12 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     /// The session is over: faults that still last are recorded up to now.
     public func finish() { log.finish() }
 
+    /// Lets go of those who listen: they hold the pump, too.
+    public func dismissObservers() {
+        observers = []
+        alerts.observers = []
+    }
+
     /// What is really in the reservoir.
     public func trueReservoir() -> InsulinAmount {
         countBasal()

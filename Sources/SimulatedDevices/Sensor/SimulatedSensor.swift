@@ -70,6 +70,9 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     /// The session is over: faults that still last are recorded up to now.
     public func finish() { troubles?.log.finish() }
 
+    /// Lets go of those who listen: they hold the sensor, too.
+    public func dismissObservers() { observers = [] }
+
     private func sample() throws {
         let now = executor.now
         defer { tick?.schedule(at: now.adding(device.samplingInterval)) }

@@ -57,6 +57,9 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
 
     func launch() {
         isAlive = true
+        // From here on the app itself watches what it had the system watch.
+        system.withdrawScheduled()
+        bell?.schedule(at: nil)
         loop?.here { $0.relaunch() }
         alerts?.here((sensor.state, pump.status)) { $0.relaunch(finding: $1.0, pump: $1.1) }
         for issue in PumpIssue.allCases {

@@ -69,13 +69,14 @@ public final class Session {
         let phone = plan.troublesApp ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
         let alerts = try AlertCenter(
             executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
-            surroundings: around, store: phone == nil ? nil : MemoryAlertStore(), port: phone)
-        let loopStore = phone == nil && !keepsStepLog ? nil : MemoryLoopStore()
+            surroundings: around, port: phone, diesBetweenInstants: phone != nil)
+        let loopStore = keepsStepLog ? MemoryLoopStore() : nil
         let loop = LoopController(
             executor: executor, algorithm: arm.algorithm.algorithm,
             settings: LoopSettings(
                 subjectID: subject.name, therapy: TherapySettings(subject), target: Self.target),
-            sensor: phone ?? sensor, pump: pump, recorder: recorder, store: loopStore)
+            sensor: phone ?? sensor, pump: pump, recorder: recorder, store: loopStore,
+            diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppTroubles(
                 executor: executor, plan: plan, streams: streams, recorder: recorder,
@@ -142,8 +143,14 @@ public final class Session {
     /// Advances a live session; for callers that hold many at once.
     public func advance(to instant: Instant) throws { try executor.advance(to: min(instant, duration)) }
 
-    /// Lets the session's tasks run out. What failed in the session has been reported by then.
-    public func end() { try? executor.end() }
+    /// Lets the session's tasks run out, and its actors go. What failed in the session has been reported by then.
+    public func end() {
+        executor.inspect { [pump, sensor] in
+            pump.here { $0.dismissObservers() }
+            sensor.here { $0.dismissObservers() }
+        }
+        try? executor.end()
+    }
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now

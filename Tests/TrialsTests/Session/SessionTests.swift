@@ -131,6 +131,20 @@ struct SessionTests {
         }
     }
 
+    @Test("leaves nothing behind when it is over", arguments: ["faults=none", "faults=all"])
+    func memory(faults: String) throws {
+        let study = try smallStudy(faults)
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "small.yaml", jobs: 1)
+        weak var executor: SessionExecutor?
+        do {
+            let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+            executor = session.executor
+            _ = session.run()
+            #expect(executor != nil)
+        }
+        #expect(executor == nil)
+    }
+
     @Test("stays within its budget of events and jobs")
     func budget() throws {
         let (result, _) = try run(smallStudy("duration=7d"))
