@@ -130,8 +130,13 @@ extension AlertEngine {
     private mutating func refresh(_ rule: Int, at now: Instant) {
         guard let due = state.tracks[rule].nextRefresh else { return }
         let missed = (now.nanoseconds - due.nanoseconds) / Span.minute
+        // One whose end is no longer known has nothing to count down.
+        guard let end = state.tracks[rule].details.countdownTo else {
+            state.tracks[rule].nextRefresh = nil
+            return
+        }
         state.tracks[rule].nextRefresh = due.adding((missed + 1) * Span.minute)
-        let message = AlertMessage.text(policy.rules[rule], state.tracks[rule].details, at: now)
+        let message = AlertMessage.countdown(known[rule], until: end, at: now)
         state.tracks[rule].active?.message = message
         emit(.refresh, rule, .countdown, at: now)
     }

@@ -40,35 +40,37 @@ extension AlertEngine {
             next = instant
         }
         for rule in isCalm.indices where !isCalm[rule] {
-            if !state.tracks[rule].isActive, state.tracks[rule].pendingSince == nil { continue }
-            let settings = policy.rules[rule]
-            if settings.isLiteral { continue }
-            let track = state.tracks[rule]
-            if let since = track.pendingSince {
-                consider(since.adding(settings.debounce))
-                considerStaleness(settings, consider)
+            // Field by field: rules and tracks are large, and this is asked after every judgement.
+            if policy.rules[rule].isLiteral { continue }
+            if let since = state.tracks[rule].pendingSince {
+                consider(since.adding(policy.rules[rule].debounce))
+                considerStaleness(rule, consider)
             }
-            if let since = track.clearingSince {
-                consider(since.adding(settings.keepFiringFor))
-                considerStaleness(settings, consider)
+            guard state.tracks[rule].isActive else { continue }
+            if let since = state.tracks[rule].clearingSince {
+                consider(since.adding(policy.rules[rule].keepFiringFor))
+                considerStaleness(rule, consider)
             }
-            guard let active = track.active else { continue }
-            consider(track.nextRefresh)
-            guard active.acknowledgedAt == nil else { continue }
-            consider(track.nextRepeat)
-            if track.escalationsDone < settings.escalations.count {
-                consider(active.raisedAt.adding(settings.escalations[track.escalationsDone].after))
+            consider(state.tracks[rule].nextRefresh)
+            guard state.tracks[rule].active?.acknowledgedAt == nil else { continue }
+            consider(state.tracks[rule].nextRepeat)
+            let escalationsDone = state.tracks[rule].escalationsDone
+            if escalationsDone < policy.rules[rule].escalations.count, let active = state.tracks[rule].active
+            {
+                consider(active.raisedAt.adding(policy.rules[rule].escalations[escalationsDone].after))
             }
-            guard track.isOwed else { continue }
-            consider(track.snoozedUntil)
-            if let last = track.lastNotified { consider(last.adding(settings.cooldown(at: active.severity))) }
+            guard state.tracks[rule].isOwed, let active = state.tracks[rule].active else { continue }
+            consider(state.tracks[rule].snoozedUntil)
+            if let last = state.tracks[rule].lastNotified {
+                consider(last.adding(policy.rules[rule].cooldown(at: active.severity)))
+            }
             if let quiet = policy.quietHours { consider(wallClock.nextLook(quiet, after: now)) }
         }
         return next
     }
 
-    private func considerStaleness(_ settings: AlertRule, _ consider: (Instant?) -> Void) {
-        for test in settings.tests {
+    private func considerStaleness(_ rule: Int, _ consider: (Instant?) -> Void) {
+        for test in policy.rules[rule].tests {
             if let sample = state.samples[test.metric.index] {
                 consider(sample.sampledAt.adding(Self.freshness + 1))
             }

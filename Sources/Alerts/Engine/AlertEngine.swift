@@ -66,6 +66,8 @@ public struct AlertEngine: Sendable {
     /// Rules by code: the order of what no input touched.
     let byCode: [Int]
     let codeRank: [Int]
+    /// The catalogue's code of each rule that has one.
+    let known: [AlertCode?]
     let rulesOfMetric: [[Int]]
     /// For each metric its rules, with their test where they have one only.
     let calmTests: [[(rule: Int, test: MetricTest?)]]
@@ -90,6 +92,7 @@ public struct AlertEngine: Sendable {
         var rank = [Int](repeating: 0, count: rules.count)
         for (place, index) in byCode.enumerated() { rank[index] = place }
         codeRank = rank
+        known = rules.map(\.known)
         rulesOfMetric = AlertMetric.allCases.map { metric in
             rules.indices.filter { rules[$0].tests.contains { $0.metric == metric } }
         }
@@ -280,6 +283,9 @@ public struct AlertEngine: Sendable {
         } else if details.countdownTo != active.countdownTo {
             state.tracks[rule].active?.countdownTo = details.countdownTo
             state.tracks[rule].active?.message = AlertMessage.text(policy.rules[rule], details, at: now)
+            if refreshesMessages, details.countdownTo != nil, state.tracks[rule].nextRefresh == nil {
+                state.tracks[rule].nextRefresh = now.adding(Span.minute)
+            }
             emit(.refresh, rule, .countdown, at: now)
         }
     }

@@ -5,17 +5,17 @@ import SessionTime
 public enum AlertMessage {
     /// What stands on the banner.
     static func text(_ rule: AlertRule, _ details: AlertEngine.Details, at now: Instant) -> String {
-        if let end = details.countdownTo { return countdown(rule, until: end, at: now) }
+        if let end = details.countdownTo { return countdown(rule.known, until: end, at: now) }
         if !details.message.isEmpty { return details.message }
         return rule.known?.message ?? rule.code
     }
 
-    private static func countdown(_ rule: AlertRule, until end: Instant, at now: Instant) -> String {
+    static func countdown(_ code: AlertCode?, until end: Instant, at now: Instant) -> String {
         let left = max(0, end.nanoseconds - now.nanoseconds)
         let minutes = (left + Span.minute - 1) / Span.minute
         let span = minutes < spans.count ? spans[Int(minutes)] : span(minutes)
         return
-            (rule.known == .pumpExpired ? "The pod has expired. Delivery stops in " : "The pod expires in ")
+            (code == .pumpExpired ? "The pod has expired. Delivery stops in " : "The pod expires in ")
             + span
     }
 
