@@ -80,6 +80,12 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         }
         if let manual = input.user.manualBolus { output.meal = output.meal + manual }
 
+        if let shortfall = input.shortfall {
+            let steps = input.algorithmTime - shortfall.algorithmTime
+            Self.chain.takeBack(
+                &state.subcutaneous, &state.plasma, &state.effective,
+                input: shortfall.amount.units * stepsPerHour, steps: steps)
+        }
         var rate = basal
         if let reading = input.cgm {
             rate = control(reading, basal: basal, input, &state)
@@ -167,6 +173,22 @@ struct InsulinChain: Sendable {
         let y3 = a31 * x1 + a32 * x2 + a33 * x3 + b3 * input
         (x1, x2, x3) = (y1, y2, y3)
     }
+
+    /// Takes out what is left of an input that lasted one step, `steps` steps ago.
+    func takeBack(
+        _ x1: inout Double, _ x2: inout Double, _ x3: inout Double, input: Double, steps: Int64
+    ) {
+        guard (1...Self.longestMemory).contains(steps) else { return }
+        var (y1, y2, y3) = (0.0, 0.0, 0.0)
+        advance(&y1, &y2, &y3, input: input)
+        for _ in 1..<steps { advance(&y1, &y2, &y3, input: 0) }
+        x1 -= y1
+        x2 -= y2
+        x3 -= y3
+    }
+
+    /// Steps after which nothing is left of an input: a day of the loop's.
+    private static let longestMemory: Int64 = 288
 
     var coefficients: [Double] { [a11, a21, a22, a31, a32, a33, b1, b2, b3] }
 }

@@ -29,6 +29,8 @@ extension LoopController {
             return
         }
         input.insulinPump = pumpStatus()
+        // Settling the last request may just have found it.
+        input.shortfall = memory.shortfall
         try run(input)
     }
 
@@ -170,7 +172,10 @@ extension LoopController {
         memory.algorithmTime += 1
         memory.stepsRun += 1
         if let request { memory.request = request }
-        if !keepsUser { memory.user = UserInputs() }
+        if !keepsUser {
+            memory.user = UserInputs()
+            memory.shortfall = nil
+        }
         if memory.basalMultiplierStepsLeft > 0 {
             memory.basalMultiplierStepsLeft -= 1
             if memory.basalMultiplierStepsLeft == 0 { memory.basalMultiplier = 1 }
@@ -202,8 +207,7 @@ extension LoopController {
             store?.settle(request.id, accepted: accepted, trouble: "", memory)
             return (accepted, "")
         } catch let error as PumpError {
-            memory.request = nil
-            memory.carried += request.lasting
+            close(request, accepted: .zero)
             store?.settle(request.id, accepted: .zero, trouble: "\(error)", memory)
             return (.zero, "pump: \(error)")
         }
@@ -214,16 +218,27 @@ extension LoopController {
         _ request: LoopMemory.Request, accepted: InsulinAmount, isDelivered: Bool = false,
         trouble: String = ""
     ) {
-        memory.request = nil
-        // Nothing delivered: the person's part is owed again. Delivered: what is left is part of a pulse.
-        let arrived = isDelivered || accepted > .zero
-        memory.carried += arrived ? max(.zero, request.amount - accepted) : request.lasting
+        close(request, accepted: accepted)
         store?.settle(request.id, accepted: accepted, trouble: trouble, memory)
         if !isDelivered {
             executor.journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
                 accepted.units.bitPattern)
         }
+    }
+
+    /// Parts of a pulse are carried on. Of more, the person's part is owed again; the rest was meant for its step alone,
+    /// and the algorithm is told that it never came.
+    private func close(_ request: LoopMemory.Request, accepted: InsulinAmount) {
+        memory.request = nil
+        let left = max(.zero, request.amount - accepted)
+        if left.units + 1e-9 < pump.pulse.units {
+            memory.carried += left
+            return
+        }
+        let owed = max(.zero, request.lasting - accepted)
+        memory.carried += owed
+        if left > owed { memory.shortfall = Shortfall(algorithmTime: request.id, amount: left - owed) }
     }
 
     /// What is wrong with an answer; nil where nothing is.

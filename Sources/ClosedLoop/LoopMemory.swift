@@ -39,6 +39,8 @@ public struct LoopMemory: Hashable, Sendable {
     /// Insulin asked for and not yet requested: parts of a pulse, and what an absent pump is owed.
     public var carried = InsulinAmount.zero
     public var request: Request?
+    /// What the algorithm has counted and the pump never delivered, until a good step has been told.
+    public var shortfall: Shortfall?
     public var stepsRun = 0
     public var stepsFailed = 0
     public var stepsSkipped = 0

@@ -68,6 +68,19 @@ public struct StepPumpStatus: Hashable, Sendable {
     public static let unavailable = StepPumpStatus(isAvailable: false)
 }
 
+/// Insulin of an earlier step that the algorithm was to count as delivered, and that never was.
+public struct Shortfall: Hashable, Sendable {
+    /// The algorithm time of the step that asked for it.
+    public var algorithmTime: Int64
+    /// Basal and correction only: what the person waits for is asked for again.
+    public var amount: InsulinAmount
+
+    public init(algorithmTime: Int64, amount: InsulinAmount) {
+        self.algorithmTime = algorithmTime
+        self.amount = amount
+    }
+}
+
 /// Everything that one step may know.
 public struct StepInput: Hashable, Sendable {
     /// Steps run before this one.
@@ -83,6 +96,8 @@ public struct StepInput: Hashable, Sendable {
     /// A fresh reading that no step has used; nil where there is none.
     public var cgm: GlucoseReading?
     public var insulinPump: StepPumpStatus
+    /// What became known since the last good step: a request that the pump never carried out, or only in part.
+    public var shortfall: Shortfall?
     public var glucagonPump: StepPumpStatus
     /// Whom the session is about.
     public var subjectID = ""

@@ -18,14 +18,38 @@ import Testing
 
         deinit { state.deallocate() }
 
-        func step(_ glucose: Double?, meal: Double? = nil, manual: Double? = nil, pump: Bool = true)
-            -> StepOutput
-        {
+        func step(
+            _ glucose: Double?, meal: Double? = nil, manual: Double? = nil, pump: Bool = true,
+            shortfall: Shortfall? = nil
+        ) -> StepOutput {
             defer { now = now.adding(5 * Span.minute) }
-            return algorithm.run(
-                stepInput(glucose: glucose, meal: meal, manual: manual, at: now, isPumpAvailable: pump),
-                state: state)
+            var input = stepInput(
+                glucose: glucose, meal: meal, manual: manual, at: now, isPumpAvailable: pump)
+            input.shortfall = shortfall
+            return algorithm.run(input, state: state)
         }
+    }
+
+    /// A dose that was lost and a dose that was never asked for leave the same insulin on board.
+    @Test func aDoseThatNeverCameIsTakenBackWhole() {
+        let (lost, never) = (Bench(), Bench())
+        for bench in [lost, never] { for _ in 0..<3 { _ = bench.step(120) } }
+        let dose = lost.step(220)
+        _ = never.step(220, pump: false)
+        #expect(dose.total > .zero)
+        // While nobody knows, nothing can be dosed.
+        for _ in 0..<4 { for bench in [lost, never] { _ = bench.step(230, pump: false) } }
+        let shortfall = Shortfall(algorithmTime: 3, amount: dose.basal + dose.correction)
+        let first = (lost.step(210, shortfall: shortfall), never.step(210))
+        #expect(abs(first.0.total.units - first.1.total.units) < 1e-12)
+        let second = (lost.step(200), never.step(200))
+        #expect(abs(second.0.total.units - second.1.total.units) < 1e-12)
+        // Untold, the controller goes on counting it, and doses less.
+        let untold = Bench()
+        for _ in 0..<3 { _ = untold.step(120) }
+        _ = untold.step(220)
+        for _ in 0..<4 { _ = untold.step(230, pump: false) }
+        #expect(untold.step(210).total < first.0.total)
     }
 
     /// models.md 7.2: exact zero-order hold of the chain 50, 70, 55 min.

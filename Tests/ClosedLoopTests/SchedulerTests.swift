@@ -272,6 +272,28 @@ struct DeliveryTests {
         #expect(lab.pump.requests[0].amount == InsulinAmount(units: 6))
         #expect(lab.store.log[0].accepted == .zero)
         #expect(lab.store.log[0].wasUncertain && lab.store.log[0].pumpTrouble == "never arrived")
+        // The algorithm counted the rest: it is told once that it never came, with the step that asked.
+        #expect(
+            lab.algorithm.inputs.map(\.shortfall) == [
+                nil, nil, Shortfall(algorithmTime: 0, amount: InsulinAmount(units: 1)),
+            ])
+    }
+
+    @Test("tells the algorithm of a refused dose at the next good step, and of none that came")
+    func shortfallOfARefusal() throws {
+        let lab = try Lab { input in
+            if input.algorithmTime == 1 { throw AlgorithmTrouble() }
+            return StepOutput(basal: InsulinAmount(units: 1), meal: InsulinAmount(units: 2))
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.requestError = .commandFailed
+        try lab.live(untilMinute: 4)
+        lab.pump.requestError = nil
+        try lab.live(untilMinute: 16)
+        let told = Shortfall(algorithmTime: 0, amount: InsulinAmount(units: 1))
+        // The failed step was told too, and its state went back with it.
+        #expect(lab.algorithm.inputs.map(\.shortfall) == [nil, told, told, nil])
+        #expect(lab.pump.requests.map(\.amount.units) == [5, 3])
     }
 
     @Test(
