@@ -60,6 +60,8 @@ fi
 counted "digest checks, release and debug build" \
     Tests/Tools/digest_checks.sh --islet "$release" --other "$debug"
 
+counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
+
 step "oracles"
 python=.build-oracles/bin/python
 wanted=$(cksum <Tests/Oracles/requirements.txt)

@@ -34,6 +34,7 @@ struct Islet: AsyncParsableCommand {
             AlertsCommand.self,
             TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,
+            SwarmCommand.self,
         ])
 
     static func main() async {

@@ -104,6 +104,8 @@ extension AlertEngine {
             $0.severity = severity
         }
         request(rule, .withdraw)
+        // One identifier for what is shown and what is scheduled: the next deadline's stays with the system.
+        if let due = state.tracks[rule].scheduledFor, due > now { request(rule, .schedule(at: due)) }
     }
 
     /// The severity that escalation has brought the active episode to.

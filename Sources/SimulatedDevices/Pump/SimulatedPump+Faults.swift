@@ -68,17 +68,18 @@ final class PumpChance {
 
     func commandFails() -> Bool { commands.uniform() < failureShare }
 
-    /// - Returns: what becomes of the command, and whether the pump hears it where it isn't answered.
-    func bolusOutcome() -> (outcome: BolusOutcome, isHeardWhereUnanswered: Bool) {
+    func bolusOutcome() -> BolusOutcome {
         let fails = commandFails()
         let u = boluses.uniform()
         let isHeard = silences.uniform() < 0.5
-        if u < unansweredShare { return (isHeard ? .heardUnanswered : .lostUnanswered, isHeard) }
-        return (fails ? .lost : .heard, isHeard)
+        if u < unansweredShare { return isHeard ? .heardUnanswered : .lostUnanswered }
+        return fails ? .lost : .heard
     }
 
-    func silenceMinutes() -> Double {
-        silences.logNormal(mu: logarithm(Self.outageMedianMinutes), sigma: Self.outageSpread)
+    func silenceMinutes() -> Double { Self.silenceMinutes(silences) }
+
+    static func silenceMinutes(_ random: GSLRandom) -> Double {
+        random.logNormal(mu: logarithm(outageMedianMinutes), sigma: outageSpread)
     }
 }
 

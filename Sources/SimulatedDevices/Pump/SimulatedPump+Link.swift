@@ -18,6 +18,8 @@ struct Link {
     var lastKnown: PumpStatus?
     /// The request that nobody answered.
     var unresolved: Int64?
+    /// How long the silence after it lasts, min, where a scheduled fault drew it.
+    var silence: Double?
     /// Scheduled: commands fail, boluses aren't answered, until then.
     var failsUntil = Instant.start
     var unansweredUntil = Instant.start
@@ -86,11 +88,16 @@ extension SimulatedPump {
         let outcome = chance.bolusOutcome()
         let now = executor.now
         if now < link.unansweredUntil {
-            return outcome.isHeardWhereUnanswered ? .heardUnanswered : .lostUnanswered
+            // Numbers of the instant's own: what becomes of it doesn't hang on earlier faults.
+            let own = GSLRandom(
+                streams.stream(
+                    "fault.uncertain-delivery.scheduled", index: UInt64(bitPattern: now.nanoseconds)))
+            link.silence = PumpChance.silenceMinutes(own)
+            return own.uniform() < 0.5 ? .heardUnanswered : .lostUnanswered
         }
         if now < link.failsUntil { return .lost }
-        if outcome.outcome == .lost { log.note(.commandFailure) }
-        return outcome.outcome
+        if outcome == .lost { log.note(.commandFailure) }
+        return outcome
     }
 
     /// The command was sent, and nothing came back: the pump is out of reach until the driver finds it again.
@@ -99,7 +106,8 @@ extension SimulatedPump {
         executor.journal.record(
             .unanswered, at: executor.now, UInt64(bitPattern: id), lastRequest?.id == id ? 1 : 0)
         link.unresolved = id
-        let minutes = chance?.silenceMinutes() ?? 1
+        let minutes = link.silence ?? chance?.silenceMinutes() ?? 1
+        link.silence = nil
         loseLink(for: GSLRandom.minutes(minutes))
         // The status that is shown meanwhile names the request.
         link.lastKnown?.unresolvedRequest = id

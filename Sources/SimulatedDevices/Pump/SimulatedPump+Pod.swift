@@ -17,7 +17,7 @@ struct Pod {
 }
 
 /// Why a pod delivers no more.
-enum PodEnd: UInt64 {
+public enum PodEnd: UInt64, Sendable {
     case outOfService = 1
     case empty
     case occluded

@@ -247,7 +247,7 @@ extension EventKind {
     public static let pumpConnection = EventKind(0x203, "pumpConnection")
     /// Words: request id, pulses that the pump had pushed.
     public static let bolusCut = EventKind(0x204, "bolusCut")
-    /// Words: why, as `PodEnd.index`.
+    /// Words: why, as `PodEnd.rawValue`.
     public static let podStopped = EventKind(0x205, "podStopped")
     /// Words: request id, 1 where the pump carried it out.
     public static let unanswered = EventKind(0x206, "unanswered")

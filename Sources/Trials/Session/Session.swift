@@ -31,15 +31,18 @@ public final class Session {
     private let calendar: SessionCalendar
     private let loopStore: MemoryLoopStore?
     private var meals: [Meal] = []
+    /// What ended it before its time.
+    public private(set) var failure: (any Error)?
 
     /// Assembles a session. Nothing runs yet.
     /// - Parameters:
     ///   - index: the subject's place in the cohort: the key of its random streams.
     ///   - keepsStepLog: whether `takeStepLog` has something to give; it costs memory, and changes nothing else.
+    ///   - seams: who stands between the actors.
     /// - Throws: `SensorDrawFailed`.
     public init(
         study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil,
-        keepsStepLog: Bool = false
+        keepsStepLog: Bool = false, seams: SessionSeams = SessionSeams()
     ) throws {
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         calendar = study.start.calendar
@@ -61,8 +64,8 @@ public final class Session {
             streams: streams,
             body: patient, recorder: recorder, faults: plan, startOfDay: calendar.startOfDayOffset)
         let pump = SimulatedPump(
-            executor: executor, body: patient, recorder: recorder, faults: plan, streams: streams,
-            startOfDay: calendar.startOfDayOffset)
+            executor: executor, body: seams.body(patient), recorder: recorder, faults: plan,
+            streams: streams, startOfDay: calendar.startOfDayOffset)
         var around = Surroundings()
         around.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.
@@ -72,10 +75,10 @@ public final class Session {
             surroundings: around, port: phone, diesBetweenInstants: phone != nil)
         let loopStore = keepsStepLog ? MemoryLoopStore() : nil
         let loop = LoopController(
-            executor: executor, algorithm: arm.algorithm.algorithm,
+            executor: executor, algorithm: seams.algorithm(arm.algorithm.algorithm),
             settings: LoopSettings(
                 subjectID: subject.name, therapy: TherapySettings(subject), target: Self.target),
-            sensor: phone ?? sensor, pump: pump, recorder: recorder, store: loopStore,
+            sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder, store: loopStore,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppTroubles(
@@ -100,12 +103,12 @@ public final class Session {
         self.alerts = alerts
         self.loopStore = loopStore
 
-        let duration = duration
+        let (duration, watchers) = (duration, seams.observers)
         executor.start("session") {
             await patient.expect(duration)
             await phone?.begin(alerts: alerts, loop: loop)
             await alerts.begin(pump: pump)
-            let observers: [any DeviceObserver] = phone.map { [$0] } ?? [alerts, loop]
+            let observers: [any DeviceObserver] = watchers + (phone.map { [$0] } ?? [alerts, loop])
             try await sensor.begin(observers: observers)
             await pump.begin(observers: observers, alertObservers: [phone ?? alerts])
             try await loop.begin(observers: [alerts])
@@ -124,6 +127,7 @@ public final class Session {
             try executor.advance(to: duration)
         } catch {
             reason = "\(error)"
+            failure = error
         }
         let outcome = sumUp(endedEarly: reason)
         end()

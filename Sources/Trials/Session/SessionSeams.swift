@@ -1,0 +1,21 @@
+// Where somebody can stand between the actors of a session.
+//
+// Guarantees: seams that pass everything on leave the session as it is, to the digest.
+// Does not: belong to studies. Those who watch a session, or spoil it in a test, hand them in.
+
+public import Devices
+public import SimulatedDevices
+
+/// Who stands between the actors: nobody, in ordinary runs.
+public struct SessionSeams {
+    /// Between loop and pump.
+    public var pump: (SimulatedPump) -> any InsulinPumpPort = { $0 }
+    /// Between pump and body.
+    public var body: (any InsulinReceiver) -> any InsulinReceiver = { $0 }
+    /// Between loop and algorithm.
+    public var algorithm: (any DosingAlgorithm) -> any DosingAlgorithm = { $0 }
+    /// Hear sensor and pump before loop and alert center do.
+    public var observers: [any DeviceObserver] = []
+
+    public init() {}
+}

@@ -1,0 +1,81 @@
+// One watched session of the swarm, and its verdict.
+//
+// Guarantees: the same study gives the same verdict; the watched session has the digest of the one that `islet run` runs.
+
+import Devices
+public import Physiology
+import Records
+import SessionTime
+import SimulationKernel
+
+public struct SwarmVerdict: Sendable {
+    public var seed: UInt64
+    /// By time.
+    public var violations: [Violation]
+    /// Faults that truly struck.
+    public var faults: Int
+    public var steps: Int
+    public var livedDays: Double
+    /// The body left its range: the session was judged up to there.
+    public var leftRange: Bool
+    public var digest: String
+
+    /// What to tell of first: the gravest invariant's first breach, in the order of `SwarmInvariants.all`.
+    public var worst: Violation? {
+        for invariant in SwarmInvariants.all {
+            if let found = violations.first(where: { $0.invariant == invariant.name }) { return found }
+        }
+        return nil
+    }
+}
+
+public struct SwarmTrial: Sendable {
+    public var study: Study
+    public var subject: VirtualSubject
+    public var index: Int
+    public var armIndex: Int
+    /// Stands between the loop and its pump; for tests of the swarm itself.
+    let spoil: @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
+
+    public init(study: Study, subject: VirtualSubject, index: Int = 0, armIndex: Int = 0) {
+        self.init(study: study, subject: subject, index: index, armIndex: armIndex, spoil: { $0 })
+    }
+
+    init(
+        study: Study, subject: VirtualSubject, index: Int = 0, armIndex: Int = 0,
+        spoil: @escaping @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
+    ) {
+        self.study = study
+        self.study.record = max(study.record, .events)
+        self.subject = subject
+        self.index = index
+        self.armIndex = armIndex
+        self.spoil = spoil
+    }
+
+    public func run() throws -> SwarmVerdict {
+        let (evidence, digest) = try watch()
+        return SwarmVerdict(
+            seed: study.seed, violations: SwarmInvariants.violations(in: evidence),
+            faults: evidence.faults.count, steps: evidence.steps.count,
+            livedDays: Double(evidence.endedAt.nanoseconds) / Double(Span.day),
+            leftRange: evidence.leftRange, digest: digest)
+    }
+
+    func watch() throws -> (SwarmEvidence, digest: String) {
+        let witness = SwarmWitness()
+        let session = try Session(
+            study: study, subject: subject, index: index, arm: study.arms[armIndex],
+            seams: witness.seams(spoil: spoil))
+        session.executor.journal.observer = { witness.see($0) }
+        let outcome = session.run()
+        return (witness.finish(session, outcome), outcome.digest.description)
+    }
+
+    /// With other faults.
+    func with(_ faults: Study.Faults) -> SwarmTrial {
+        var trial = self
+        trial.study.faults = faults
+        return trial
+    }
+}
