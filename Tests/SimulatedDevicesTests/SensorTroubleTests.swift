@@ -115,7 +115,9 @@ import Testing
 
     @Test func temporaryErrorsComeAtTheirRateEarlyAndEndWithinThreeHours() {
         let spans = tally(FaultPlan(rates: [(.temporarySensorError, 0.1)])).spans[.temporarySensorError] ?? []
-        #expect(standardErrors(spans.count, expected: 0.1 * Self.days * Double(Self.sensors)) < 3.5)
+        // Those that outlast the tenth day, about 0.4 % of the sensors, are missing from the log.
+        let begun = 0.1 * Self.days * Double(Self.sensors)
+        #expect(standardErrors(spans.count, expected: 0.996 * begun) < 3, "\(spans.count) of \(begun)")
         #expect(off(share(spans.map(\.minutes)) { $0 <= 180 }, 0.95, spans.count) < 3)
         #expect(off(share(spans.map(\.from)) { $0 < 1440 }, 0.25, spans.count) < 3)
     }

@@ -100,7 +100,10 @@ final class SensorTroubles {
         if let rate = plan.rate(of: .temporarySensorError) {
             // The hazard of the first day; later ones are thinned.
             let days = Double(device.life) / Double(Span.day)
-            let perDay = rate * Self.errorFirstDayWeight * days / (Self.errorFirstDayWeight + days - 1)
+            // An error can't begin during one: the hazard in between is higher for it.
+            let mean = Self.errorMedian * exponential(Self.errorSpread * Self.errorSpread / 2)
+            let free = 1 - min(0.9, rate * mean / 1440)
+            let perDay = rate / free * Self.errorFirstDayWeight * days / (Self.errorFirstDayWeight + days - 1)
             errors = FaultTimes(streams.stream("fault.temporary-sensor-error"), perHour: perDay / 24)
         }
         nextCompression = compressions?.next(after: now) ?? .distantFuture
