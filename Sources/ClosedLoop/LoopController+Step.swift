@@ -10,10 +10,9 @@ extension LoopController {
         let now = executor.now
         applyBasal()
         var input = StepInput(
-            algorithmTime: memory.algorithmTime, now: now, therapy: settings.therapy,
-            target: memory.target ?? settings.target)
-        input.subjectID = settings.subjectID
-        input.customFields = memory.customFields
+            algorithmTime: memory.algorithmTime, now: now, subjectID: settings.subjectID,
+            therapy: settings.therapy, target: memory.target ?? settings.target,
+            customFields: memory.customFields)
         input.firstStepTime = memory.firstStepTime
         input.lastWorldTime = memory.lastWorldTime
         input.lastCgmTime = memory.lastCgmTime
@@ -31,7 +30,7 @@ extension LoopController {
         input.insulinPump = pumpStatus()
         // Settling the last request may just have found it.
         input.shortfall = memory.shortfall
-        try run(input)
+        try run(&input)
     }
 
     private func freshReading(at now: Instant) -> GlucoseReading? {
@@ -95,7 +94,8 @@ extension LoopController {
         }
     }
 
-    private func run(_ input: StepInput) throws {
+    /// - Parameter input: `inout` because it is large, and passed on without a copy.
+    private func run(_ input: inout StepInput) throws {
         var output = StepOutput()
         var failure = ""
         state.beginStep()
@@ -126,7 +126,8 @@ extension LoopController {
         }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
         memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
-        advanceMemory(input, output, keepsUser: hasFailed, request)
+        advanceMemory(
+            input.cgm, givesUp: output.isOpenLoop, keepsUser: hasFailed, request, at: input.now)
         if store != nil { keep(input, output, failure: failure, request) }
         let (accepted, trouble) = try send(request)
         if failure.isEmpty { failure = trouble }
@@ -163,10 +164,11 @@ extension LoopController {
 
     /// The memory after a step, before anything is sent.
     private func advanceMemory(
-        _ input: StepInput, _ output: StepOutput, keepsUser: Bool, _ request: LoopMemory.Request?
+        _ reading: GlucoseReading?, givesUp: Bool, keepsUser: Bool, _ request: LoopMemory.Request?,
+        at now: Instant
     ) {
-        if let reading = input.cgm { memory.lastCgmTime = reading.instant }
-        memory.lastWorldTime = input.now
+        if let reading { memory.lastCgmTime = reading.instant }
+        memory.lastWorldTime = now
         // The grid begins at the first step's own point, not at the moment it happened to run.
         if memory.firstStepTime == nil { memory.firstStepTime = memory.nextStep }
         memory.algorithmTime += 1
@@ -181,7 +183,7 @@ extension LoopController {
             if memory.basalMultiplierStepsLeft == 0 { memory.basalMultiplier = 1 }
         }
         let wasOpen = memory.isOpenLoop
-        memory.algorithmGaveUp = output.isOpenLoop
+        memory.algorithmGaveUp = givesUp
         if wasOpen, !memory.isOpenLoop { cancelTemporaryBasal() }
     }
 

@@ -100,7 +100,7 @@ public struct StepInput: Hashable, Sendable {
     public var shortfall: Shortfall?
     public var glucagonPump: StepPumpStatus
     /// Whom the session is about.
-    public var subjectID = ""
+    public var subjectID: String
     public var therapy: TherapySettings
     public var target: GlucoseConcentration
     /// A target for now; nil where the nominal one holds.
@@ -113,13 +113,16 @@ public struct StepInput: Hashable, Sendable {
     public var isOpenLoop: Bool
     public var user: UserInputs
     /// Numbers that an algorithm of the user's own asks for, by name.
-    public var customFields: [String: Double] = [:]
+    public var customFields: [String: Double]
 
     public init(
-        algorithmTime: Int64, now: Instant, therapy: TherapySettings, target: GlucoseConcentration
+        algorithmTime: Int64, now: Instant, subjectID: String = "", therapy: TherapySettings,
+        target: GlucoseConcentration, customFields: [String: Double] = [:]
     ) {
         self.algorithmTime = algorithmTime
         self.now = now
+        self.subjectID = subjectID
+        self.customFields = customFields
         self.therapy = therapy
         self.target = target
         insulinPump = .unavailable

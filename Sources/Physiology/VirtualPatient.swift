@@ -88,8 +88,10 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         let infusion = (unitsPerMinute: amount.units / minutes, end: executor.now.adding(nanoseconds))
         if nanoseconds <= Self.longestImpulse {
             model.injectBolus(amount, centredMinutesFromNow: minutes / 2)
-            let now = executor.now
-            impulses.removeAll { $0.end <= now }
+            // Those before have ended, as a rule.
+            if let last = impulses.last, last.end <= executor.now {
+                impulses.removeAll(keepingCapacity: true)
+            }
             if nanoseconds > 0 { impulses.append(infusion) }
         } else {
             infusions.append(infusion)

@@ -62,6 +62,11 @@ final class EventQueue {
         }
     }
 
+    /// The soonest entries, latest first: the next one stands at the end. Each precedes all of the heap. Most sessions have
+    /// no more than these few, and never touch the heap.
+    private let front = UnsafeMutablePointer<Entry>.allocate(capacity: frontLimit)
+    private var frontCount = 0
+    private static let frontLimit = 16
     private var heap = UnsafeMutablePointer<Entry>.allocate(capacity: 16)
     private var capacity = 16
     private var count = 0
@@ -69,18 +74,22 @@ final class EventQueue {
     private var sequence: UInt64 = 1 << 32
 
     deinit {
-        for index in 0..<count {
-            switch heap[index].target {
+        for entry in entries {
+            switch entry.target {
             case .wakeup(let reference, _): reference.release()
             case .sleeper(let reference): reference.release()
             case .input: break
             }
         }
+        front.deallocate()
         heap.deallocate()
     }
 
-    var isEmpty: Bool { count == 0 }
-    var firstInstant: Int64? { count == 0 ? nil : heap[0].instant }
+    private var entries: [Entry] { (0..<frontCount).map { front[$0] } + (0..<count).map { heap[$0] } }
+
+    /// The front is empty only when all is.
+    var isEmpty: Bool { frontCount == 0 }
+    var firstInstant: Int64? { frontCount == 0 ? nil : front[frontCount - 1].instant }
 
     func push(at instant: Int64, phase: Phase, _ target: Target) {
         sequence &+= 1
@@ -93,6 +102,52 @@ final class EventQueue {
     }
 
     private func insert(_ entry: Entry) {
+        if count > 0, !Entry.precedes(entry, heap[0]) { return insertIntoHeap(entry) }
+        if frontCount == Self.frontLimit {
+            // What was the latest of the front may be sooner than the entry.
+            shedFront()
+            return insert(entry)
+        }
+        var place = frontCount
+        while place > 0, Entry.precedes(front[place - 1], entry) {
+            front[place] = front[place - 1]
+            place -= 1
+        }
+        front[place] = entry
+        frontCount += 1
+    }
+
+    /// Removes the first entry. The queue must not be empty.
+    func pop() -> Entry {
+        precondition(frontCount > 0)
+        frontCount -= 1
+        let first = front[frontCount]
+        if frontCount == 0, count > 0 { fillFront() }
+        return first
+    }
+
+    /// Who is due at `instant`, sorted: for messages.
+    func waiters(at instant: Int64) -> [String] {
+        entries.compactMap { $0.instant == instant ? $0.waiter : nil }.sorted()
+    }
+
+    /// Moves the later half of the front into the heap.
+    private func shedFront() {
+        let half = frontCount / 2
+        for index in 0..<half { insertIntoHeap(front[index]) }
+        front.update(from: front + half, count: frontCount - half)
+        frontCount -= half
+    }
+
+    private func fillFront() {
+        let moved = min(count, Self.frontLimit / 2)
+        for index in 0..<moved { front[moved - 1 - index] = popHeap() }
+        frontCount = moved
+    }
+
+    // MARK: Heap
+
+    private func insertIntoHeap(_ entry: Entry) {
         if count == capacity { grow() }
         var child = count
         count += 1
@@ -105,9 +160,7 @@ final class EventQueue {
         heap[child] = entry
     }
 
-    /// Removes the first entry. The queue must not be empty.
-    func pop() -> Entry {
-        precondition(count > 0)
+    private func popHeap() -> Entry {
         let top = heap[0]
         count -= 1
         let last = heap[count]
@@ -122,11 +175,6 @@ final class EventQueue {
         }
         heap[hole] = last
         return top
-    }
-
-    /// Who is due at `instant`, sorted: for messages.
-    func waiters(at instant: Int64) -> [String] {
-        (0..<count).compactMap { heap[$0].instant == instant ? heap[$0].waiter : nil }.sorted()
     }
 
     private func grow() {

@@ -28,6 +28,11 @@ struct GlucoseGrid {
         values.reserveCapacity(Int((last - instant) / step) + 1)
 
         var next = 0
+        // A trace that was sampled on the grid is the grid.
+        if trace.isEven, trace.intervalMilliseconds == step, (instant - first) % step == 0 {
+            values = Array(trace.mgdl[Int((instant - first) / step)...])
+            return
+        }
         while instant <= last {
             while instants[next] < instant { next += 1 }
             if instants[next] == instant {

@@ -15,6 +15,8 @@ public struct GlucoseTrace: Hashable, Sendable {
     public let span: ClosedRange<Int64>?
     /// The sampling interval: the median spacing of readings, in milliseconds; nil under two readings.
     public let intervalMilliseconds: Int64?
+    /// Whether all spacings are equal.
+    let isEven: Bool
 
     public static let millisecondsPerMinute: Int64 = 60_000
     public static let millisecondsPerDay: Int64 = 86_400_000
@@ -66,7 +68,7 @@ public struct GlucoseTrace: Hashable, Sendable {
         }
         self.localMilliseconds = localMilliseconds
         self.mgdl = mgdl
-        intervalMilliseconds = Self.medianSpacing(localMilliseconds)
+        (intervalMilliseconds, isEven) = Self.medianSpacing(localMilliseconds)
     }
 
     /// A trace in minutes since `start`.
@@ -101,9 +103,10 @@ public struct GlucoseTrace: Hashable, Sendable {
         try self.init(localMilliseconds: mgdl.indices.map { first + Int64($0) * interval }, mgdl: mgdl)
     }
 
-    /// The lower median, found without sorting where one spacing holds a majority, as in nearly every trace.
-    private static func medianSpacing(_ instants: [Int64]) -> Int64? {
-        guard instants.count >= 2 else { return nil }
+    /// The lower median, found without sorting where one spacing holds a majority, as in nearly every trace; and whether
+    /// all spacings are equal.
+    private static func medianSpacing(_ instants: [Int64]) -> (Int64?, isEven: Bool) {
+        guard instants.count >= 2 else { return (nil, false) }
         var candidate: Int64 = 0
         var votes = 0
         for index in 1..<instants.count {
@@ -111,12 +114,13 @@ public struct GlucoseTrace: Hashable, Sendable {
             if votes == 0 { candidate = spacing }
             votes += spacing == candidate ? 1 : -1
         }
+        if votes == instants.count - 1 { return (candidate, true) }
         var count = 0
         for index in 1..<instants.count where instants[index] - instants[index - 1] == candidate {
             count += 1
         }
-        if 2 * count > instants.count - 1 { return candidate }
+        if 2 * count > instants.count - 1 { return (candidate, false) }
         let spacings = (1..<instants.count).map { instants[$0] - instants[$0 - 1] }.sorted()
-        return spacings[(spacings.count - 1) / 2]
+        return (spacings[(spacings.count - 1) / 2], false)
     }
 }
