@@ -218,3 +218,35 @@ import Testing
         }
     }
 }
+
+@Suite struct AlertsCommandTests {
+    @Test func thresholdsOfTwoDevicesAreMergedIntoAPolicyThatCanBeListed() throws {
+        try withFolder { folder in
+            func file(_ name: String, _ threshold: String) throws -> String {
+                try write(
+                    "policy: mine\nsubject: Basil\nthresholds:\n  - { \(threshold) }\n",
+                    to: folder + "/" + name)
+                return folder + "/" + name
+            }
+            let phone = try file(
+                "phone.yaml", "metric: humidity, max: 70, writtenAt: \"2026-03-02T09:00:00Z\", device: phone")
+            let tablet = try file(
+                "tablet.yaml",
+                "metric: humidity, max: 60, writtenAt: \"2026-03-02T10:00:00Z\", device: tablet")
+            let both = folder + "/both.json"
+            #expect(try islet("alerts", "merge", phone, tablet, "--out", both).status == 0)
+            #expect(try islet("alerts", "merge", both, phone).output == read(both))
+            let list = try islet("alerts", "list", "--policy", both)
+            #expect(
+                list.output.contains("humidity > 60.0")
+                    && list.output.contains("islet://subject/Basil/humidity"))
+            let bare = try islet("alerts", "merge", file("bare.yaml", "metric: vpd, max: 1"))
+            #expect(bare.status == 65 && bare.error.contains("bare.yaml:4") && bare.output.isEmpty)
+        }
+    }
+
+    @Test func recommendedRangesAreListed() throws {
+        let lines = try islet("alerts", "list", "--ranges").output.split(separator: "\n")
+        #expect(lines.count == 9 && lines.contains("vpd flowering: 1.2 to 1.6 kPa"))
+    }
+}

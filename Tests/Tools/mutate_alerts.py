@@ -55,7 +55,7 @@ MUTANTS = [
     (EPISODES, "state.tracks[rule].snoozedUntil = now.adding(span)", "state.tracks[rule].snoozedUntil = now.adding(span / 2)"),
     (EPISODES, "now.nanoseconds - since.nanoseconds >= policy.rules[rule].debounce", "now.nanoseconds - since.nanoseconds > policy.rules[rule].debounce"),
     (EPISODES, "severity < .safetyCritical, let quiet", "let quiet"),
-    (ANNUNCIATION, "state.tracks[other].active != nil", "false", "return .inhibited"),
+    (ANNUNCIATION, "state.tracks[other].isActive", "false", "return .inhibited"),
     (ANNUNCIATION, "severity <= state.tracks[rule].snoozedSeverity", "true"),
     (ANNUNCIATION, "severity < .safetyCritical, let quiet", "let quiet"),
     (ANNUNCIATION, "severity <= state.tracks[rule].lastNotifiedSeverity", "true"),
@@ -69,11 +69,11 @@ MUTANTS = [
     (LISTS, "$0.severity > $1.severity", "$0.severity < $1.severity"),
     (LISTS, "$0.raisedAt > $1.raisedAt", "$0.raisedAt < $1.raisedAt"),
     (LISTS, "$0.dedupeKey < $1.dedupeKey", "$0.dedupeKey > $1.dedupeKey"),
-    (LISTS, "consider(track.snoozedUntil)", "_ = 0"),
-    (LISTS, "consider(since.adding(settings.debounce))", "_ = 0"),
-    (LISTS, "consider(since.adding(settings.keepFiringFor))", "_ = 0"),
-    (LISTS, "consider(track.nextRepeat)", "_ = 0"),
-    (LISTS, "consider(track.nextRefresh)", "_ = 0"),
+    (LISTS, "consider(state.tracks[rule].snoozedUntil)", "_ = 0"),
+    (LISTS, "consider(since.adding(policy.rules[rule].debounce))", "_ = 0"),
+    (LISTS, "consider(since.adding(policy.rules[rule].keepFiringFor))", "_ = 0"),
+    (LISTS, "consider(state.tracks[rule].nextRepeat)", "_ = 0"),
+    (LISTS, "consider(state.tracks[rule].nextRefresh)", "_ = 0"),
     (FLOW, "static let steppingLimit = 15 * Span.minute", "static let steppingLimit = 16 * Span.minute"),
     (FLOW, "static let expiringBefore = Span.hour", "static let expiringBefore = Span.hour + 1"),
     (FLOW, "static let serviceAfterExpiry = 8 * Span.hour", "static let serviceAfterExpiry = 7 * Span.hour"),
@@ -83,17 +83,18 @@ MUTANTS = [
     (FLOW, "if !surroundings.hasPod { cleanUpPod(at: now) }", "_ = 0"),
     (FLOW, "old.isClaimOk, !new.isClaimOk", "!new.isClaimOk, false"),
     (FLOW, "!wasOk, liveSensor(new) == nil", "false"),
-    (CONDITIONS, "around.isArmed && around.hasPod && around.hasPumpSession && !around.isPumpStatusKnown", "around.isArmed && around.hasPumpSession && !around.isPumpStatusKnown"),
-    (CONDITIONS, "around.isArmed && around.isFirstStepDone && !around.hasPod", "around.isArmed && !around.hasPod"),
-    (CONDITIONS, "end.nanoseconds - now.nanoseconds <= Self.expiringBefore", "end.nanoseconds - now.nanoseconds < Self.expiringBefore"),
-    (CONDITIONS, "now >= end && !isServiceOver(at: now)", "now > end && !isServiceOver(at: now)"),
-    (CONDITIONS, "now >= end.adding(Self.serviceAfterExpiry)", "now > end.adding(Self.serviceAfterExpiry)"),
-    (CONDITIONS, "!around.isSignedIn && around.isArmed", "!around.isSignedIn"),
+    (CONDITIONS, "around.hasPod, around.hasPumpSession, !around.isPumpStatusKnown", "around.hasPumpSession, !around.isPumpStatusKnown"),
+    (CONDITIONS, "around.isFirstStepDone, !around.hasPod", "!around.hasPod, true"),
+    (CONDITIONS, "$0.nanoseconds - now.nanoseconds <= Self.expiringBefore", "$0.nanoseconds - now.nanoseconds < Self.expiringBefore"),
+    (CONDITIONS, "end.map { now >= $0 } ?? false", "end.map { now > $0 } ?? false"),
+    (CONDITIONS, "now >= $0.adding(Self.serviceAfterExpiry)", "now > $0.adding(Self.serviceAfterExpiry)"),
+    (CONDITIONS, "if let code = liveSensor(around) { codes.insert(code) }",
+     "if let code = liveSensor(around) { codes.insert(code) }; if !around.isSignedIn { codes.insert(.loginRequired) }"),
     (CONDITIONS, "skew.magnitude > Self.skewLimitSeconds", "skew > Self.skewLimitSeconds"),
     (CONDITIONS, "now.nanoseconds - last.nanoseconds < Self.clockCheckInterval", "now.nanoseconds - last.nanoseconds <= Self.clockCheckInterval"),
-    (CONDITIONS, "steppingDeadline.map { now >= $0 } ?? false", "steppingDeadline.map { now > $0 } ?? false"),
+    (CONDITIONS, "now >= deadline", "now > deadline"),
     (CONDITIONS, "max(armed, memory.monitor.lastStep ?? armed)", "(memory.monitor.lastStep ?? armed)"),
-    (CONDITIONS, "alert.issuedAt <= $0.at", "true"),
+    (CONDITIONS, "alerts[index].issuedAt <= $0.at", "true"),
     (RULE, "side == .low ? value < bound : value > bound", "side == .low ? value <= bound : value >= bound"),
     (RULE, "side == .low ? value >= limit : value <= limit", "side == .low ? value > limit : value < limit"),
     (RULE, "value < criticalBelow", "value <= criticalBelow"),
@@ -116,6 +117,8 @@ def replaced(text, number, old, new, context):
         begin = text.find(old, max(0, at - 200))
         line = text.rfind(old, 0, at + len(context) + len(old))
         at = line if line >= 0 else begin
+        if at < 0:
+            raise SystemExit(f"mutant {number}: `{old}` is not there")
     return text[:at] + guarded(number, old, new) + text[at + len(old):]
 
 
