@@ -191,7 +191,7 @@ extension LoopController {
     private func send(_ request: LoopMemory.Request?) throws -> (InsulinAmount, String) {
         guard let request else { return (.zero, "") }
         do {
-            let accepted = try pump.requestBolus(request.amount, id: request.id)
+            let accepted = try ask(for: request)
             settle(request, accepted: accepted, isDelivered: true)
             return (accepted, "")
         } catch PumpError.uncertain {
@@ -200,18 +200,19 @@ extension LoopController {
             store?.settle(request.id, accepted: nil, trouble: "", memory)
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
-        } catch PumpError.outOfRange(_, let limit) where limit < request.amount {
-            // What the pump can't give at once it gives in turns: the limit now, and what the person waits for in the
-            // steps to come.
-            let accepted = try pump.requestBolus(limit, id: request.id)
-            memory.request = nil
-            memory.carried += max(.zero, request.lasting - accepted)
-            store?.settle(request.id, accepted: accepted, trouble: "", memory)
-            return (accepted, "")
         } catch let error as PumpError {
             close(request, accepted: .zero)
             store?.settle(request.id, accepted: .zero, trouble: "\(error)", memory)
             return (.zero, "pump: \(error)")
+        }
+    }
+
+    /// What the pump can't give at once it gives in turns: its limit now, and what the person waits for in the steps to come.
+    private func ask(for request: LoopMemory.Request) throws -> InsulinAmount {
+        do {
+            return try pump.requestBolus(request.amount, id: request.id)
+        } catch PumpError.outOfRange(_, let limit) where limit < request.amount {
+            return try pump.requestBolus(limit, id: request.id)
         }
     }
 

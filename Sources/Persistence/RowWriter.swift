@@ -65,8 +65,9 @@ struct RowWriter {
             $0.bind($1.acceptedUnits)
             $0.bind($1.failure)
         }
-        try insert(record, rows.readings, into: "readings", "glucose_mgdl", at: \.instant) {
+        try insert(record, rows.readings, into: "readings", "glucose_mgdl, backfilled_ns", at: \.instant) {
             $0.bind($1.mgdl)
+            $0.bind($1.backfilledAt.map { Int($0.nanoseconds) })
         }
         try insert(record, rows.deliveries, into: "deliveries", "request_id, delivered_u", at: \.instant) {
             $0.bind(Int($1.requestID))
@@ -101,9 +102,13 @@ struct RowBinder {
         fileprivate let statement: OpaquePointer
         fileprivate var index: Int32 = 0
 
-        mutating func bind(_ value: Int) {
+        mutating func bind(_ value: Int?) {
             index += 1
-            sqlite3_bind_int64(statement, index, Int64(value))
+            if let value {
+                sqlite3_bind_int64(statement, index, Int64(value))
+            } else {
+                sqlite3_bind_null(statement, index)
+            }
         }
 
         mutating func bind(_ value: Double?) {

@@ -47,7 +47,7 @@ enum Schema {
             algorithm_time INTEGER NOT NULL, cgm_mgdl REAL, pump_available INTEGER NOT NULL, basal_u REAL NOT NULL,
             correction_u REAL NOT NULL, meal_u REAL NOT NULL, accepted_u REAL NOT NULL, failure TEXT NOT NULL
             """)
-        try create(db, "readings", "glucose_mgdl REAL NOT NULL")
+        try create(db, "readings", "glucose_mgdl REAL NOT NULL, backfilled_ns INTEGER")
         try create(db, "deliveries", "request_id INTEGER NOT NULL, delivered_u REAL NOT NULL")
         try db.execute(sql: "PRAGMA user_version = \(StudyStore.schemaVersion)")
     }

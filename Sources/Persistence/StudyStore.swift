@@ -14,7 +14,7 @@ import SessionTime
 
 public final class StudyStore: ResultStore {
     /// The schema that this code reads and writes.
-    public static let schemaVersion = 1
+    public static let schemaVersion = 2
     /// The file within a study's output directory.
     public static let fileName = "study.sqlite"
 

@@ -99,8 +99,11 @@ public struct StepRow: Hashable, Sendable {
 
 /// One reading of the sensor.
 public struct ReadingRow: Hashable, Sendable {
+    /// When it was measured.
     public var instant: Instant
     public var mgdl: Double
+    /// When it arrived, where a loss of signal held it back.
+    public var backfilledAt: Instant?
 }
 
 /// One delivery of the pump.
@@ -145,6 +148,11 @@ public final class SessionRecorder: @unchecked Sendable {
 
     public func reading(_ mgdl: Double, at instant: Instant) {
         if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl)) }
+    }
+
+    /// A reading that arrived late.
+    public func backfill(_ mgdl: Double, measuredAt instant: Instant, at now: Instant) {
+        if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl, backfilledAt: now)) }
     }
 
     public func delivery(_ units: Double, requestID: Int64, at instant: Instant) {

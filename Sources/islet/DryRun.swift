@@ -10,15 +10,15 @@ struct DryRun {
     let shard: Shard
 
     /// Measured on quickstart, release build, one core: rough, and said to be.
-    static let patientDaysPerSecondAndCore = 2000.0
-    static let bytesPerSession = 900.0
+    static let patientDaysPerSecondAndCore = 2500.0
+    static let bytesPerSession = 1500.0
 
     /// Bytes a patient-day by record level.
     static func bytesPerDay(_ level: RecordLevel) -> Double {
         switch level {
         case .summary: 0
-        case .events: 500
-        case .full: 45_000
+        case .events: 200
+        case .full: 26_000
         }
     }
 

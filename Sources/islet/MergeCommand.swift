@@ -32,7 +32,7 @@ struct MergeCommand: ParsableCommand {
         let folders = shards.map { ResultFolder(path: $0) }
         let (study, text, identity) = try checked(folders)
         let folder = ResultFolder(path: out)
-        try folder.prepare(resume: false)
+        try folder.prepare(resume: nil)
         do {
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,

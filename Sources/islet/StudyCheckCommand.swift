@@ -7,8 +7,13 @@ import Trials
 struct StudyCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check a study file and print what it comes to.",
-        discussion:
-            "Prints subjects × arms × days and ok; a problem is file:line, what was found, what was expected."
+        discussion: """
+            Prints subjects × arms × days and ok; a problem is file:line, what was found, what was expected.
+
+            Examples:
+              islet study check Cohorts/quickstart.yaml
+              islet study check mine.yaml --set duration=28d --resolved
+            """
     )
 
     @OptionGroup var arguments: StudyArguments

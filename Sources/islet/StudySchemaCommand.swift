@@ -7,7 +7,12 @@ import Trials
 struct StudySchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the JSON Schema of a study file.",
-        discussion: "It is made from the same tables that study files are checked against.")
+        discussion: """
+            It is made from the same tables that study files are checked against.
+
+            Example:
+              islet study schema > study.schema.json
+            """)
 
     func run() throws {
         try StandardStream.output.write(Study.jsonSchema.prettyText)

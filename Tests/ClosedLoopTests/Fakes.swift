@@ -44,6 +44,8 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     var answersNoMore = false
     var losesRequest = false
     var limit = InsulinAmount(units: 1000)
+    /// What a request of just the limit meets.
+    var errorAtLimit: PumpError?
     private var outcomes: [Int64: BolusStatus] = [:]
 
     var status: PumpStatus {
@@ -59,6 +61,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         if let requestError { throw requestError }
         if losesRequest { throw PumpError.uncertain }
+        if amount == limit, let errorAtLimit { throw errorAtLimit }
         if amount > limit { throw PumpError.outOfRange(amount, limit: limit) }
         if let before = outcomes[id] { return before.delivered }
         let accepted = InsulinAmount(units: (amount.units / 0.05 + 1e-6).rounded(.down) * 0.05)

@@ -297,6 +297,33 @@ struct DeliveryTests {
     }
 
     @Test(
+        "gives what the pump can't give at once in turns, tells the algorithm of the rest, and outlives a failing turn",
+        arguments: [nil, PumpError.commandFailed])
+    func beyondTheLimit(errorAtLimit: PumpError?) throws {
+        let lab = try Lab { input in
+            StepOutput(
+                basal: InsulinAmount(units: 1), meal: InsulinAmount(units: input.algorithmTime == 0 ? 6 : 0))
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.limit = InsulinAmount(units: 4)
+        lab.pump.errorAtLimit = errorAtLimit
+        try lab.live(untilMinute: 4)
+        lab.pump.errorAtLimit = nil
+        try lab.live(untilMinute: 11)
+        let told = Shortfall(algorithmTime: 0, amount: InsulinAmount(units: 1))
+        if errorAtLimit == nil {
+            #expect(lab.pump.requests.map(\.amount.units) == [4, 3, 1])
+            #expect(lab.algorithm.inputs.map(\.shortfall) == [nil, told, nil])
+        } else {
+            // Two steps in vain: the meal is owed whole, and its first turn comes with the third.
+            #expect(lab.pump.requests.map(\.amount.units) == [4] && lab.pump.requests.map(\.id) == [2])
+            #expect(lab.store.log[0].pumpTrouble == "\(PumpError.commandFailed)")
+            #expect(lab.store.log.map { $0.requested?.units } == [7, 7, 7])
+            #expect(lab.algorithm.inputs[1].shortfall == told)
+        }
+    }
+
+    @Test(
         "gives the pump its programmed basal in open loop, and takes it back with the temporary one in closed loop"
     )
     func openLoop() throws {

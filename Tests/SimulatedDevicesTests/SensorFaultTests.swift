@@ -52,6 +52,9 @@ import Testing
         let backfill = try #require(later.backfills.first)
         #expect(backfill.map(\.instant) == (12...17).map { .minutes($0 * 5) })
         #expect(backfill.allSatisfy { $0.isBackfilled })
+        let late = later.readings.filter { $0.backfilledAt != nil }
+        #expect(late.map(\.instant) == backfill.map(\.instant))
+        #expect(late.allSatisfy { $0.backfilledAt == .minutes(90) }, "\(late)")
         #expect(
             backfill.map(\.glucose.milligramsPerDecilitre) == (12...17).map { 100 + Double($0) })
         #expect(later.told.allSatisfy { $0.reading?.isBackfilled == false })
@@ -59,7 +62,8 @@ import Testing
             later.latest
                 == GlucoseReading(instant: .minutes(120), glucose: .init(milligramsPerDecilitre: 124)))
         #expect(
-            later.readings.map(\.instant) == (Array(0...11) + Array(18...24)).map { .minutes(Int64($0) * 5) })
+            later.readings.filter { $0.backfilledAt == nil }.map(\.instant)
+                == (Array(0...11) + Array(18...24)).map { .minutes(Int64($0) * 5) })
         #expect(later.faults == [FaultRow(instant: .minutes(58), end: .minutes(88), kind: "signal-loss")])
     }
 
@@ -136,7 +140,7 @@ import Testing
             }
             guard !isNearLow else { continue }
             compared += 1
-            #expect(plain.contains(reading))
+            #expect(plain.contains { $0.instant == reading.instant && $0.mgdl == reading.mgdl })
         }
         #expect(compared > 1500)
     }

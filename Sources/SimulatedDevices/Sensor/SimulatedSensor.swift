@@ -155,6 +155,8 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
             executor.journal.record(
                 .backfill, at: executor.now, UInt64(bitPattern: reading.instant.nanoseconds),
                 reading.glucose.milligramsPerDecilitre.bitPattern)
+            recorder.backfill(
+                reading.glucose.milligramsPerDecilitre, measuredAt: reading.instant, at: executor.now)
         }
         for observer in observers { observer.sensorDidBackfill(readings) }
     }

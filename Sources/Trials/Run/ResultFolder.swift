@@ -22,8 +22,9 @@ public struct ResultFolder: Sendable {
     ///
     /// - Parameter resume: true where a run's folder may be there; false where only an empty or absent one will do.
     ///   A run that was killed before it made its folder is resumed from the beginning.
+    /// - Parameter resume: nil where there is nothing to go on with.
     /// - Throws: `InputProblem` (65) where something else than a run is there, `OutputProblem` (73).
-    public func prepare(resume: Bool) throws {
+    public func prepare(resume: Bool?) throws {
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         guard exists else { return try makeDirectories() }
@@ -33,12 +34,12 @@ public struct ResultFolder: Sendable {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             throw OutputProblem(.cannotCreate, path: path, message: "cannot read the directory")
         }
-        guard resume else {
+        guard resume == true else {
             guard names.isEmpty else {
                 throw OutputProblem(
                     .cannotCreate, path: path,
-                    message:
-                        "the directory is not empty; give another, or --resume to go on with the run in it")
+                    message: "the directory is not empty; give another"
+                        + (resume == nil ? "" : ", or --resume to go on with the run in it"))
             }
             return
         }

@@ -25,7 +25,9 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
     /// Reads `I/N`, with I from 1 to N.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let index = Int(parts[0]), let count = Int(parts[1]) else { return nil }
+        guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
+            let index = Int(parts[0]), let count = Int(parts[1])
+        else { return nil }
         guard count >= 1, count <= Study.maximumSessions, (1...count).contains(index) else { return nil }
         self.init(index: index - 1, count: count)
     }
