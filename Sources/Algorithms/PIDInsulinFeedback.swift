@@ -50,6 +50,9 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         var plasma: Double
         var effective: Double
         var hasHistory: Bool
+        /// The step before this one.
+        var lastStep: Int64
+        var hasStepped: Bool
     }
 
     public let name = "pid-insulin-feedback"
@@ -80,6 +83,9 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         }
         if let manual = input.user.manualBolus { output.meal = output.meal + manual }
 
+        if state.hasStepped { sitOut(input.algorithmTime - state.lastStep - 1, basal: basal, &state) }
+        state.lastStep = input.algorithmTime
+        state.hasStepped = true
         if let shortfall = input.shortfall {
             let steps = input.algorithmTime - shortfall.algorithmTime
             Self.chain.takeBack(
@@ -99,6 +105,13 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
             &state.subcutaneous, &state.plasma, &state.effective,
             input: delivered - basal + tuning.mealFeedback * output.meal.units * stepsPerHour)
         return output
+    }
+
+    /// Steps that did not run, or failed, delivered nothing.
+    private func sitOut(_ steps: Int64, basal: Double, _ state: inout State) {
+        for _ in 0..<min(max(0, steps), InsulinChain.longestMemory) {
+            Self.chain.advance(&state.subcutaneous, &state.plasma, &state.effective, input: -basal)
+        }
     }
 
     private func control(
@@ -188,7 +201,7 @@ struct InsulinChain: Sendable {
     }
 
     /// Steps after which nothing is left of an input: a day of the loop's.
-    private static let longestMemory: Int64 = 288
+    static let longestMemory: Int64 = 288
 
     var coefficients: [Double] { [a11, a21, a22, a31, a32, a33, b1, b2, b3] }
 }

@@ -57,7 +57,10 @@ extension LoopController {
     func collect() -> Bool {
         do {
             if let request = memory.request { try reconcile(request) }
-            if let bolus = try pump.takeCompletedBolus() { completed = bolus }
+            if let bolus = try pump.takeCompletedBolus() {
+                completed = bolus
+                settleDelivery(bolus)
+            }
             return true
         } catch {
             retryPumpWork()
@@ -70,7 +73,7 @@ extension LoopController {
     private func reconcile(_ request: LoopMemory.Request) throws {
         if let outcome = try pump.outcome(ofRequest: request.id) {
             settle(request, accepted: outcome.delivered)
-        } else if executor.now < request.decidedAt.adding(LoopTiming.step) {
+        } else if executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession {
             _ = try send(request)
             if memory.request != nil { throw PumpError.uncertain }
         } else {
@@ -89,6 +92,20 @@ extension LoopController {
         do {
             try pump.setProgrammedBasal(rate)
             programmedBasal = rate
+            memory.hasSetBasal = true
+        } catch {
+            retryPumpWork()
+        }
+    }
+
+    /// Without a session the pump runs the person's own basal again.
+    func leaveBasal() {
+        guard memory.hasSetBasal else { return }
+        do {
+            try pump.setProgrammedBasal(settings.therapy.basalRate)
+            programmedBasal = settings.therapy.basalRate
+            memory.hasSetBasal = false
+            store?.save(memory)
         } catch {
             retryPumpWork()
         }
@@ -108,7 +125,8 @@ extension LoopController {
         let hasFailed = !failure.isEmpty
         if hasFailed {
             state.undoStep()
-            output = StepOutput()
+            // Who had given up control has not taken it back by failing.
+            output = StepOutput(isOpenLoop: memory.algorithmGaveUp)
             memory.stepsFailed += 1
         }
 
@@ -120,15 +138,20 @@ extension LoopController {
         let request =
             mayDose && wanted.units + 1e-9 >= pump.pulse.units
             ? LoopMemory.Request(
-                id: memory.algorithmTime, amount: wanted, lasting: lasting, decidedAt: input.now) : nil
+                id: memory.firstRequestID + memory.algorithmTime, algorithmTime: memory.algorithmTime,
+                amount: wanted, lasting: lasting, decidedAt: input.now) : nil
         if !input.insulinPump.isAvailable, output.total > .zero {
             executor.journal.record(.deliverySkipped, at: input.now, 0)
         }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
         memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
+        let wasOpen = memory.isOpenLoop
         advanceMemory(
             input.cgm, givesUp: output.isOpenLoop, keepsUser: hasFailed, request, at: input.now)
+        // In open loop a manual bolus is carried or requested by now, whatever the algorithm did.
+        if input.isOpenLoop { memory.user.manualBolus = nil }
         if store != nil { keep(input, output, failure: failure, request) }
+        if wasOpen, !memory.isOpenLoop { applyBasal() }
         let (accepted, trouble) = try send(request)
         if failure.isEmpty { failure = trouble }
 
@@ -184,7 +207,11 @@ extension LoopController {
         }
         let wasOpen = memory.isOpenLoop
         memory.algorithmGaveUp = givesUp
-        if wasOpen, !memory.isOpenLoop { cancelTemporaryBasal() }
+        // The pump is told once the step is kept.
+        if wasOpen, !memory.isOpenLoop {
+            memory.basalMultiplier = 1
+            memory.basalMultiplierStepsLeft = 0
+        }
     }
 
     /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong.
@@ -197,12 +224,12 @@ extension LoopController {
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
             executor.journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
-            store?.settle(request.id, accepted: nil, trouble: "", memory)
+            store?.settle(request.algorithmTime, accepted: nil, trouble: "", memory)
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
         } catch let error as PumpError {
             close(request, accepted: .zero)
-            store?.settle(request.id, accepted: .zero, trouble: "\(error)", memory)
+            store?.settle(request.algorithmTime, accepted: .zero, trouble: "\(error)", memory)
             return (.zero, "pump: \(error)")
         }
     }
@@ -222,7 +249,7 @@ extension LoopController {
         trouble: String = ""
     ) {
         close(request, accepted: accepted)
-        store?.settle(request.id, accepted: accepted, trouble: trouble, memory)
+        store?.settle(request.algorithmTime, accepted: accepted, trouble: trouble, memory)
         if !isDelivered {
             executor.journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
@@ -234,6 +261,12 @@ extension LoopController {
     /// and the algorithm is told that it never came.
     private func close(_ request: LoopMemory.Request, accepted: InsulinAmount) {
         memory.request = nil
+        guard !request.isOfEarlierSession else { return }
+        if accepted > .zero {
+            memory.delivery = LoopMemory.Delivery(
+                id: request.id, algorithmTime: request.algorithmTime, accepted: accepted,
+                lasting: min(request.lasting, accepted))
+        }
         let left = max(.zero, request.amount - accepted)
         if left.units + 1e-9 < pump.pulse.units {
             memory.carried += left
@@ -241,7 +274,30 @@ extension LoopController {
         }
         let owed = max(.zero, request.lasting - accepted)
         memory.carried += owed
-        if left > owed { memory.shortfall = Shortfall(algorithmTime: request.id, amount: left - owed) }
+        fallShort(left - owed, of: request.algorithmTime)
+    }
+
+    /// The algorithm is told at its next good step. What two requests lack counts with the later one.
+    private func fallShort(_ amount: InsulinAmount, of algorithmTime: Int64) {
+        guard amount > .zero else { return }
+        let before = memory.shortfall?.amount ?? .zero
+        memory.shortfall = Shortfall(algorithmTime: algorithmTime, amount: before + amount)
+    }
+
+    /// A bolus is over. What was cut off it never came: where the pump ended it the person's part is owed again, where the
+    /// person did it is not; the algorithm is told of the rest.
+    private func settleDelivery(_ bolus: BolusStatus) {
+        guard let given = memory.delivery, given.id == bolus.id else { return }
+        memory.delivery = nil
+        let lost = given.accepted - bolus.delivered
+        guard lost.units + 1e-9 >= pump.pulse.units else { return }
+        let owed = max(.zero, given.lasting - bolus.delivered)
+        if bolus.cutBy == .pump { memory.carried += owed }
+        fallShort(lost - owed, of: given.algorithmTime)
+        store?.settle(given.algorithmTime, accepted: bolus.delivered, trouble: "cut short", memory)
+        executor.journal.record(
+            .requestReconciled, at: executor.now, UInt64(bitPattern: given.id),
+            bolus.delivered.units.bitPattern)
     }
 
     /// What is wrong with an answer; nil where nothing is.

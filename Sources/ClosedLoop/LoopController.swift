@@ -109,6 +109,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         resetMemory()
         executor.journal.record(.loopSession, at: executor.now, 0)
         store?.save(memory)
+        leaveBasal()
         schedule()
     }
 
@@ -117,6 +118,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         memory = LoopMemory()
         // Insulin that may be on its way belongs to the body, not to the session.
         memory.request = before.request
+        memory.request?.isOfEarlierSession = true
+        memory.firstRequestID = before.firstRequestID + before.algorithmTime
+        memory.hasSetBasal = before.hasSetBasal
+        completed = nil
         memory.forcesOpenLoop = before.forcesOpenLoop
         memory.target = before.target
         memory.customFields = before.customFields
@@ -145,7 +150,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         state.clear()
         launch(observers: observers)
         remembered = nil
-        if memory.isInSession { applyBasal() }
+        if memory.isInSession { applyBasal() } else { leaveBasal() }
     }
 
     /// The app dies: nothing of this controller runs any more. Another one is launched from the store.
@@ -203,7 +208,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard !isSuspended else { return }
         watchdog?.here(.pump) { $0.ping($1) }
         collect()
-        if memory.isInSession { applyBasal() }
+        if memory.isInSession { applyBasal() } else { leaveBasal() }
     }
 
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }

@@ -9,12 +9,25 @@ public import SessionTime
 public struct LoopMemory: Hashable, Sendable {
     /// A bolus request from the moment it was decided until its outcome is known.
     public struct Request: Hashable, Sendable {
-        /// The algorithm time of its step.
+        /// Never used again in the pump's life: its step's algorithm time, counted on from session to session.
         public var id: Int64
+        /// The algorithm time of its step.
+        public var algorithmTime: Int64
         public var amount: InsulinAmount
         /// The part that the person waits for: it is asked for again if the pump never got the request.
         public var lasting: InsulinAmount
         public var decidedAt: Instant
+        /// Its session is over: it may be in the body, but nobody waits for it any more.
+        public var isOfEarlierSession = false
+    }
+
+    /// A bolus that the pump accepted and has not yet called complete.
+    public struct Delivery: Hashable, Sendable {
+        public var id: Int64
+        public var algorithmTime: Int64
+        public var accepted: InsulinAmount
+        /// The part that the person waits for.
+        public var lasting: InsulinAmount
     }
 
     public var isInSession = false
@@ -39,6 +52,11 @@ public struct LoopMemory: Hashable, Sendable {
     /// Insulin asked for and not yet requested: parts of a pulse, and what an absent pump is owed.
     public var carried = InsulinAmount.zero
     public var request: Request?
+    public var delivery: Delivery?
+    /// The request id of step 0.
+    public var firstRequestID: Int64 = 0
+    /// The pump's basal is the loop's doing.
+    public var hasSetBasal = false
     /// What the algorithm has counted and the pump never delivered, until a good step has been told.
     public var shortfall: Shortfall?
     public var stepsRun = 0

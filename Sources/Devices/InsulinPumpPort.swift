@@ -50,6 +50,14 @@ public struct PumpStatus: Hashable, Sendable {
     }
 }
 
+/// Who ends a bolus before its time.
+public enum BolusCut: UInt8, Sendable {
+    /// It was cancelled, or all delivery was suspended.
+    case person
+    /// The pod stopped, or came off.
+    case pump
+}
+
 /// What became of a bolus request.
 public struct BolusStatus: Hashable, Sendable {
     /// The id that it was requested under.
@@ -57,6 +65,8 @@ public struct BolusStatus: Hashable, Sendable {
     public var requestedAt: Instant
     public var requested: InsulinAmount
     public var delivered: InsulinAmount
+    /// Who ended it before its time; nil where nobody did.
+    public var cutBy: BolusCut?
 
     public init(id: Int64, requestedAt: Instant, requested: InsulinAmount, delivered: InsulinAmount) {
         self.id = id

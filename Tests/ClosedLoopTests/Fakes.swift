@@ -73,6 +73,12 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         return accepted
     }
 
+    func cutCompleted(to amount: InsulinAmount, by whom: BolusCut) {
+        delivered += amount.units - (completed?.delivered.units ?? 0)
+        completed?.delivered = amount
+        completed?.cutBy = whom
+    }
+
     func outcome(ofRequest id: Int64) throws -> BolusStatus? {
         guard isConnected else { throw PumpError.notConnected }
         return outcomes[id]

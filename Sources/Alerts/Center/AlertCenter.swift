@@ -24,6 +24,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// Of a dead app that has no store.
     private var remembered: AlertMemory?
     private var pump: (any InsulinPumpControls)?
+    private let watchesReservoir: Bool
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
     private static let retry = 10 * Span.second
@@ -57,6 +58,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         self.port = port
         self.diesBetweenInstants = diesBetweenInstants
         self.policy = policy
+        watchesReservoir = policy.rules.contains { $0.tests.contains { $0.metric == .reservoir } }
         self.recorder = recorder
         self.wallClock = wallClock
         app = try AlertApp(
@@ -243,6 +245,12 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
             change { Self.see(status, in: &$0) }
             if status.isConnected { silence() }
         }
+        hearReservoir(status)
+    }
+
+    /// What the pump only calls "more than" says nothing to a threshold, nor does what it said before it was out of reach.
+    private func hearReservoir(_ status: PumpStatus) {
+        guard status.isConnected, status.isReservoirExact, status.pod != .none else { return }
         if app.hear(.reservoir, status.reservoir.units, sampledAt: executor.now, at: executor.now) {
             judgeLater()
         }
@@ -255,6 +263,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     private func hear(stepSucceeded: Bool) {
+        // The pump speaks up at its own milestones only: a threshold between them needs asking.
+        if watchesReservoir, let pump { hearReservoir(pump.status) }
         guard stepSucceeded else { return }
         if !app.flow.surroundings.isFirstStepDone { change { $0.isFirstStepDone = true } }
         if app.stepped(at: executor.now) {

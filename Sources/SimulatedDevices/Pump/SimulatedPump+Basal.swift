@@ -1,6 +1,6 @@
 // Basal insulin: a programme over the day, a temporary rate in its place, suspension of all delivery.
 
-import Devices
+public import Devices
 import SessionTime
 import SimulationKernel
 
@@ -10,6 +10,12 @@ extension SimulatedPump {
         programme = try checked(segments)
         try applyBasal()
         followProgramme()
+    }
+
+    /// The programme that the pump comes with.
+    public func preset(_ rate: InsulinRate) throws {
+        programme = [BasalSegment(startOfDay: 0, rate: try device.rounded(rate))]
+        try applyBasal()
     }
 
     private func checked(_ segments: [BasalSegment]) throws -> [BasalSegment] {
@@ -112,7 +118,7 @@ extension SimulatedPump {
         try transmit()
         guard pod.state == .active else { throw PumpError.notReady(condition) }
         guard !isSuspended else { return }
-        try cutBolus()
+        try cutBolus(by: .person)
         temporary = nil
         isSuspended = true
         try applyBasal()

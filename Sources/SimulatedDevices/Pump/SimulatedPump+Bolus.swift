@@ -91,12 +91,12 @@ extension SimulatedPump {
     func cancelRunningBolus() throws -> BolusStatus? {
         try transmit()
         guard isBolusing else { return nil }
-        try cutBolus()
+        try cutBolus(by: .person)
         return bolus?.status
     }
 
     /// Stops a running bolus. Short ones are in the body at once, and past stopping there.
-    func cutBolus() throws {
+    func cutBolus(by whom: BolusCut) throws {
         guard var cut = bolus, cut.endsAt > executor.now else { return }
         let now = executor.now
         let elapsed = now.nanoseconds - cut.startedAt.nanoseconds
@@ -114,9 +114,10 @@ extension SimulatedPump {
         reservoirPulses += left
         cut.pulses = pushed
         cut.status.delivered = device.amount(pushed)
+        cut.status.cutBy = whom
         cut.endsAt = now
         bolus = cut
-        if lastRequest?.id == cut.status.id { lastRequest?.delivered = cut.status.delivered }
+        if lastRequest?.id == cut.status.id { lastRequest = cut.status }
         executor.journal.record(
             .bolusCut, at: now, UInt64(bitPattern: cut.status.id), UInt64(bitPattern: pushed))
     }

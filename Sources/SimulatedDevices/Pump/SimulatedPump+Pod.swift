@@ -50,7 +50,7 @@ extension SimulatedPump {
     /// The person takes the pod off and fills the next one.
     private func removePod() throws {
         schedule(\.podChange, "pod change", at: nil) { _ in }
-        try cutBolus()
+        try cutBolus(by: .pump)
         if pod.stopped == .broken { log.end(.podFault, at: executor.now) }
         if log.isOpen(.latePodChange) { log.end(.latePodChange, at: executor.now) }
         pod = Pod()
@@ -170,7 +170,7 @@ extension SimulatedPump {
     /// Delivery stops for good; the pod says so, and the person changes it after a while.
     func stopPod(_ end: PodEnd, changeAfter: Int64? = nil) throws {
         guard pod.state == .active else { return }
-        try cutBolus()
+        try cutBolus(by: .pump)
         pod.state = .fault
         pod.stopped = end
         temporary = nil

@@ -103,7 +103,7 @@ public final class Session {
         self.alerts = alerts
         self.loopStore = loopStore
 
-        let (duration, watchers) = (duration, seams.observers)
+        let (duration, watchers, therapy) = (duration, seams.observers, TherapySettings(subject))
         executor.start("session") {
             await patient.expect(duration)
             await phone?.begin(alerts: alerts, loop: loop)
@@ -111,6 +111,8 @@ public final class Session {
             let observers: [any DeviceObserver] = watchers + (phone.map { [$0] } ?? [alerts, loop])
             try await sensor.begin(observers: observers)
             await pump.begin(observers: observers, alertObservers: [phone ?? alerts])
+            // Until the loop sets it, the pump runs what a clinic has programmed.
+            try await pump.preset(min(therapy.basalRate, PumpDevice.omnipod.largestBasal))
             try await loop.begin(observers: [alerts])
             await app?.begin()
         }

@@ -125,7 +125,16 @@ extension Study {
                     found: "the arm \(quotedForMessage(name)) twice", expected: "arms with different names")
             }
             var alerts = AlertPolicy.bionicloop
-            if let policy = item["alerts"] { alerts = try AlertPolicy.find(policy) }
+            if let policy = item["alerts"] {
+                alerts = try AlertPolicy.find(policy)
+                let metrics = alerts.rules.flatMap(\.tests).map(\.metric)
+                if let unknown = metrics.first(where: { ![.glucose, .glucoseRate, .reservoir].contains($0) })
+                {
+                    throw policy.problem(
+                        found: "a policy with a threshold of \(unknown.rawValue)",
+                        expected: "thresholds of glucose, glucoseRate or reservoir: a study measures no more")
+                }
+            }
             arms.append(Arm(name: name, algorithm: algorithm, alerts: alerts))
         }
         return arms

@@ -67,6 +67,8 @@ public struct SwarmEvidence: Sendable {
     }
 
     public var device = PumpDevice.omnipod
+    /// The dosing algorithm's name.
+    public var algorithm = AlgorithmID.pidInsulinFeedback.rawValue
     /// How far the session got.
     public var endedAt = Instant.start
     /// Why it ended before its time; nil where it didn't.

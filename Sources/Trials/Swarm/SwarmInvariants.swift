@@ -114,7 +114,9 @@ enum NoDoseAboveLimits: SwarmInvariant {
             let dose = (output.basal + output.correction).units
             let multiplier = step.input.basalMultiplier
             let limit =
-                step.input.therapy.basalRate.unitsPerHour * multiplier * largestBasalMultiple / stepsPerHour
+                evidence.algorithm == AlgorithmID.pidInsulinFeedback.rawValue
+                ? step.input.therapy.basalRate.unitsPerHour * multiplier * largestBasalMultiple / stepsPerHour
+                : evidence.device.largestBolus.units
             if !(dose <= limit + 1e-9) || !(output.meal.units >= 0) || !(dose >= 0) {
                 found.append(
                     violation(

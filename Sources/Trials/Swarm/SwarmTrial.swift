@@ -69,6 +69,8 @@ public struct SwarmTrial: Sendable {
             seams: witness.seams(spoil: spoil))
         session.executor.journal.observer = { witness.see($0) }
         let outcome = session.run()
+        // The witness holds the session's pump: without this they would hold each other.
+        session.executor.journal.observer = nil
         return (witness.finish(session, outcome), outcome.digest.description)
     }
 

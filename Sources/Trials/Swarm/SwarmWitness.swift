@@ -26,7 +26,10 @@ final class SwarmWitness: @unchecked Sendable {
             return WitnessedPump(pump, port: spoil(pump), witness: self)
         }
         seams.body = { WitnessedBody($0, witness: self) }
-        seams.algorithm = { WitnessedAlgorithm(base: $0, witness: self) }
+        seams.algorithm = {
+            self.evidence.algorithm = $0.name
+            return WitnessedAlgorithm(base: $0, witness: self)
+        }
         seams.observers = [DeviceWitness(witness: self)]
         return seams
     }
@@ -173,8 +176,10 @@ private final class WitnessedBody: InsulinReceiver, @unchecked Sendable {
     }
 
     func setBasalRate(_ rate: InsulinRate) throws {
-        settle(at: witness.pump?.executor.now ?? .start)
-        if rate != self.rate { witness.evidence.basalChanges += 1 }
+        let now = witness.pump?.executor.now ?? .start
+        // A flow that lasted leaves part of a pulse.
+        if rate != self.rate, self.rate > .zero, now > since { witness.evidence.basalChanges += 1 }
+        settle(at: now)
         self.rate = rate
         try body.setBasalRate(rate)
     }
