@@ -200,6 +200,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             memory.algorithmTime += missed
         }
         memory.stepsSkipped += Int(missed)
+        if memory.basalMultiplierStepsLeft > 0 {
+            memory.basalMultiplierStepsLeft = max(0, memory.basalMultiplierStepsLeft - Int(missed))
+            if memory.basalMultiplierStepsLeft == 0 { memory.basalMultiplier = 1 }
+        }
         executor.journal.record(.stepsSkipped, at: executor.now, UInt64(missed))
     }
 

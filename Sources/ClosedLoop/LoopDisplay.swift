@@ -59,7 +59,9 @@ extension LoopController {
         let glucose = steps.compactMap { $0.input.cgm?.glucose }
         let sum = glucose.reduce(0) { $0 + $1.milligramsPerDecilitre }
         return LoopDisplay.Totals(
-            insulin: steps.reduce(.zero) { $0 + ($1.accepted ?? .zero) }, lowest: glucose.min(),
+            // What nobody has answered for counts as delivered.
+            insulin: steps.reduce(.zero) { $0 + ($1.accepted ?? $1.requested ?? .zero) },
+            lowest: glucose.min(),
             highest: glucose.max(),
             mean: glucose.isEmpty
                 ? nil : GlucoseConcentration(milligramsPerDecilitre: sum / Double(glucose.count)))

@@ -61,7 +61,9 @@ public final class URLSessionTransport: SyncTransport {
         defer { deadline.cancel() }
         do {
             var response = try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { exchange.begin(task, $0) }
+                // Cancelled before it began, the task would end before anybody waits for it.
+                try Task.checkCancellation()
+                return try await withCheckedThrowingContinuation { exchange.begin(task, $0) }
             } onCancel: {
                 task.cancel()
             }

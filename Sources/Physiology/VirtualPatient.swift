@@ -89,7 +89,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         if nanoseconds <= Self.longestImpulse {
             model.injectBolus(amount, centredMinutesFromNow: minutes / 2)
             // Those before have ended, as a rule.
-            if let last = impulses.last, last.end <= executor.now {
+            let now = executor.now
+            if impulses.allSatisfy({ $0.end <= now }) {
                 impulses.removeAll(keepingCapacity: true)
             }
             if nanoseconds > 0 { impulses.append(infusion) }

@@ -40,12 +40,15 @@ enum StepsConsistent: SwarmInvariant {
                     violation(input.now, name, found: "after step \(last)", expected: "a higher number"))
             } else if input.algorithmTime > last + 1 {
                 skipped += input.algorithmTime - last - 1
-                let since = grid.adding((last + 1) * LoopTiming.step)
-                if !evidence.isAppDead(from: since, to: input.now) {
+                // Each of the missing must itself have found the app dead.
+                for number in (last + 1)..<input.algorithmTime {
+                    let missed = grid.adding(number * LoopTiming.step)
+                    guard !evidence.isAppDead(from: missed, to: missed) else { continue }
                     found.append(
                         violation(
-                            input.now, name, found: "after step \(last) of a living app", expected: "the next"
-                        ))
+                            input.now, name, found: "after step \(last), and the app lived at step \(number)",
+                            expected: "step \(number)"))
+                    break
                 }
             }
             last = max(last, input.algorithmTime)
@@ -61,11 +64,15 @@ enum StepsConsistent: SwarmInvariant {
 
     /// Points after the last step.
     private static func missing(_ evidence: SwarmEvidence, grid: Instant, last: Int64) -> [Violation] {
-        let next = grid.adding((last + 1) * LoopTiming.step)
-        guard next < evidence.endedAt, !evidence.isAppDead(from: next, to: evidence.endedAt) else {
-            return []
+        var number = last + 1
+        while true {
+            let next = grid.adding(number * LoopTiming.step)
+            guard next < evidence.endedAt else { return [] }
+            guard evidence.isAppDead(from: next, to: next) else {
+                return [violation(next, "step \(number)", found: "none", expected: "one on its grid point")]
+            }
+            number += 1
         }
-        return [violation(next, "step \(last + 1)", found: "none", expected: "one on its grid point")]
     }
 
     /// What the loop says of its steps is what its algorithm was asked.

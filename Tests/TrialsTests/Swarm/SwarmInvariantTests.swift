@@ -131,6 +131,21 @@ struct SwarmInvariantTests {
         #expect(!StepsConsistent.violations(in: evidence).isEmpty)
     }
 
+    @Test("lets an app's death excuse the steps of its dead time, and no others")
+    func deathExcusesNoOtherStep() throws {
+        let sound = try Self.evidence("{ scheduled: [{ at: 600m, kind: app-quit, for: 31m }] }")
+        #expect(StepsConsistent.violations(in: sound).isEmpty)
+        var evidence = sound
+        evidence.steps.remove(at: 30)
+        evidence.loopSteps.remove(at: 30)
+        evidence.skipped += 1
+        #expect(!StepsConsistent.violations(in: evidence).isEmpty)
+        evidence = sound
+        evidence.steps.removeAll { $0.input.now > .minutes(60) }
+        evidence.loopSteps.removeAll { $0.instant > .minutes(60) }
+        #expect(!StepsConsistent.violations(in: evidence).isEmpty)
+    }
+
     @Test("sees a pulse too many or too few, in account, body and the loop's eyes")
     func insulin() throws {
         let sound = try Self.evidence()
