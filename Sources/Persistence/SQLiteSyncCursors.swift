@@ -37,7 +37,9 @@ public final class SQLiteSyncCursors: SyncCursorStore {
                         return .commit
                     }
                     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                    guard version == Self.schemaVersion else { return (version, nil) }
+                    guard version == Self.schemaVersion, try db.tableExists("endpoint") else {
+                        return (version == Self.schemaVersion ? 0 : version, nil)
+                    }
                     return (version, try String.fetchOne(db, sql: "SELECT url FROM endpoint"))
                 }
             }

@@ -43,6 +43,12 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         let interrupt = Interrupt()
+        let folder = ResultFolder(path: selection.directory)
+        guard out == "-" || !folder.owns(out) else {
+            throw ValidationError("--out names a file of the results themselves.")
+        }
+        // What can't be read is found out before anything is written.
+        _ = try folder.isComplete()
         let sessions = try selection.open(interrupt)
         let entries = try sessions.entries(session: selection.session, arm: arm)
         try interruptible {

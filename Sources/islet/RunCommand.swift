@@ -109,6 +109,7 @@ struct RunCommand: ParsableCommand {
                     file: folder.manifestPath, found: "shard \(found.shard)",
                     expected: "shard \(identity.shard)")
             }
+            try folder.checkStoreHash()
             // Read only: a refused folder stays as its manifest says, to the byte.
             try check(StudyStore(readingAt: folder.storePath, outcomeKeys: keys), isOf: text, folder)
         }

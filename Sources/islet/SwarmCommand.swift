@@ -56,7 +56,8 @@ struct SwarmCommand: ParsableCommand {
         let asked = [seeds != nil, replay != nil, list].count { $0 }
         guard asked == 1 else { throw ValidationError("Give one of --seeds, --replay and --list.") }
         if let seeds, Swarm.seeds(seeds) == nil {
-            throw ValidationError("--seeds takes A..B with A at most B, as in 1..2000, or one seed.")
+            throw ValidationError(
+                "--seeds takes A..B, as in 1..2000, or one seed: A at most B, and ten million seeds at most.")
         }
         if let duration {
             guard let span = TimeSpan(duration), span.seconds > 0, span <= Study.maximumDuration else {

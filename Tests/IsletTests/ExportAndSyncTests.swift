@@ -49,6 +49,30 @@ private func ids(_ folder: String) throws -> [String] {
         }
     }
 
+    @Test func aResultsFolderIsNotOverwrittenAndAChangedOneIsNotBlessed() throws {
+        try withRun { folder in
+            let store = folder + "/out/study.sqlite"
+            let before = try Data(contentsOf: URL(fileURLWithPath: store))
+            let onto = try islet("export", folder + "/out", "--out", store)
+            #expect(onto.status == 64)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+            // A manifest that can't be read is found out before a byte is written.
+            let manifest = try read(folder + "/out/manifest.json")
+            try write("{", to: folder + "/out/manifest.json")
+            let broken = try islet("export", folder + "/out", "--out", folder + "/steps.csv")
+            #expect(broken.status == 65 && broken.output.isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: folder + "/steps.csv"))
+            try write(manifest, to: folder + "/out/manifest.json")
+            // One byte of the store's application id, which SQLite itself does not care about.
+            var changed = before
+            changed[70] ^= 1
+            try changed.write(to: URL(fileURLWithPath: store))
+            let resumed = try islet(
+                "run", folder + "/study.yaml", "--quiet", "--resume", "--out", folder + "/out")
+            #expect(resumed.status == 65 && resumed.error.contains("has been changed"))
+        }
+    }
+
     @Test func theHelpNamesEveryColumn() throws {
         let header = try withFolder { folder in
             try write(study, to: folder + "/study.yaml")

@@ -91,9 +91,17 @@ extension SimulatedPump {
         log.begin(.occlusion, at: executor.now)
         if var running = bolus, running.endsAt > executor.now {
             let unflowed = Int64((try body.stopReceiving().units / device.pulse.units).rounded())
+            // Where the site leaks, so would part of what is still to come: behind the blockage it can't.
+            var leaking: Int64 = 0
+            if site.failure != nil {
+                let left = running.endsAt.nanoseconds - executor.now.nanoseconds
+                let unpushed = (left + device.bolusPulseInterval - 1) / device.bolusPulseInterval
+                leaking = max(0, min(min(unpushed, running.pulses) - unflowed, account.lost))
+            }
             account.delivered -= unflowed
-            account.held += unflowed
-            running.held = unflowed
+            account.lost -= leaking
+            account.held += unflowed + leaking
+            running.held = unflowed + leaking
             bolus = running
         }
         try applySite()

@@ -51,6 +51,14 @@ public struct ResultFolder: Sendable {
         for name in names where Self.isLeftover(name) { unlink(file(name)) }
     }
 
+    /// Whether `path` names one of the folder's own files, which nothing else may replace.
+    public func owns(_ path: String) -> Bool {
+        let file = URL(fileURLWithPath: path).standardizedFileURL
+        let parent = file.deletingLastPathComponent().resolvingSymlinksInPath()
+        let folder = URL(fileURLWithPath: self.path).standardizedFileURL.resolvingSymlinksInPath()
+        return parent.path == folder.path && Self.isOurs(file.lastPathComponent)
+    }
+
     /// Takes back what a failed merge has made here.
     public func discard() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
