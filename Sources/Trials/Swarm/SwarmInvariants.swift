@@ -116,7 +116,7 @@ enum NoDoseAboveLimits: SwarmInvariant {
             let limit =
                 evidence.algorithm == AlgorithmID.pidInsulinFeedback.rawValue
                 ? step.input.therapy.basalRate.unitsPerHour * multiplier * largestBasalMultiple / stepsPerHour
-                : evidence.device.largestBolus.units
+                : .infinity
             if !(dose <= limit + 1e-9) || !(output.meal.units >= 0) || !(dose >= 0) {
                 found.append(
                     violation(
