@@ -81,9 +81,11 @@ extension LoopController {
         }
     }
 
-    /// Gives the pump the basal that belongs to the mode: none of its own where the algorithm doses every step.
+    /// Gives the pump the basal that belongs to the mode: none of its own where the algorithm doses every step, and the
+    /// person's own again once a session that took it away is over.
     func applyBasal() {
-        let isPumps = algorithm.basalSource == .programmed || memory.isOpenLoop
+        guard memory.isInSession || memory.hasSetBasal else { return }
+        let isPumps = !memory.isInSession || algorithm.basalSource == .programmed || memory.isOpenLoop
         let rate =
             isPumps
             ? InsulinRate(unitsPerHour: settings.therapy.basalRate.unitsPerHour * memory.basalMultiplier)
@@ -92,20 +94,8 @@ extension LoopController {
         do {
             try pump.setProgrammedBasal(rate)
             programmedBasal = rate
-            memory.hasSetBasal = true
-        } catch {
-            retryPumpWork()
-        }
-    }
-
-    /// Without a session the pump runs the person's own basal again.
-    func leaveBasal() {
-        guard memory.hasSetBasal else { return }
-        do {
-            try pump.setProgrammedBasal(settings.therapy.basalRate)
-            programmedBasal = settings.therapy.basalRate
-            memory.hasSetBasal = false
-            store?.save(memory)
+            memory.hasSetBasal = memory.isInSession
+            if !memory.isInSession { store?.save(memory) }
         } catch {
             retryPumpWork()
         }

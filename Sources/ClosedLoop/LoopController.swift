@@ -109,7 +109,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         resetMemory()
         executor.journal.record(.loopSession, at: executor.now, 0)
         store?.save(memory)
-        leaveBasal()
+        applyBasal()
         schedule()
     }
 
@@ -150,7 +150,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         state.clear()
         launch(observers: observers)
         remembered = nil
-        if memory.isInSession { applyBasal() } else { leaveBasal() }
+        applyBasal()
     }
 
     /// The app dies: nothing of this controller runs any more. Another one is launched from the store.
@@ -212,7 +212,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard !isSuspended else { return }
         watchdog?.here(.pump) { $0.ping($1) }
         collect()
-        if memory.isInSession { applyBasal() } else { leaveBasal() }
+        applyBasal()
     }
 
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }

@@ -31,7 +31,6 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var isForeground = false
     private var isTold = false
     private var quietDeadline: Instant?
-    private var lastReading: Instant?
     private var raisedByCode = [Int](repeating: 0, count: AlertCode.allCases.count)
     private var raised = 0
     private var notified = 0
