@@ -70,6 +70,11 @@ public struct AlertApp: Sendable {
         flow.hear(metric, value, sampledAt: sampledAt, at: now)
     }
 
+    /// A reliable reading that came too late to be news; says whether the instant needs settling.
+    public mutating func hearHistory(sampledAt: Instant, at now: Instant) -> Bool {
+        flow.hearHistory(sampledAt: sampledAt, at: now)
+    }
+
     /// A step succeeded; says whether the instant needs settling. Cheap where nothing comes of it.
     mutating func stepped(at now: Instant) -> Bool {
         let mayClear = mustSettleSteps || flow.isSteppingInterrupted

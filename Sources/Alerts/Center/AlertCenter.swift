@@ -236,6 +236,12 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if isNews || app.hasStore { judgeLater() }
     }
 
+    /// History: no threshold hears it. How long ago the sensor was heard it says all the same.
+    private func hear(late readings: [GlucoseReading]) {
+        guard let newest = readings.lazy.filter(\.isReliable).map(\.instant).max() else { return }
+        if app.hearHistory(sampledAt: newest, at: executor.now) || app.hasStore { judgeLater() }
+    }
+
     private func hear(_ status: PumpStatus) {
         let known = app.flow.surroundings
         if known.isPumpStatusKnown != status.isConnected || known.hasPod != (status.condition != .noPod)
@@ -281,6 +287,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     public nonisolated func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {
         here((reading, state)) { $0.hear($1.0, $1.1) }
+    }
+
+    public nonisolated func sensorDidBackfill(_ readings: [GlucoseReading]) {
+        here(readings) { $0.hear(late: $1) }
     }
 
     public nonisolated func pumpDidUpdate(status: PumpStatus) { here(status) { $0.hear($1) } }

@@ -14,6 +14,7 @@ extension AlertEngine {
         if severity < .safetyCritical, let quiet = policy.quietHours, wallClock.isQuiet(quiet, at: now) {
             return .quietHours
         }
+        if !policy.notifiesWhenStale, isStale(rule, at: now) { return .stale }
         return nil
     }
 

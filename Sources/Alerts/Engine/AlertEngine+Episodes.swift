@@ -6,6 +6,7 @@ extension AlertEngine {
     /// Carries out what is due for one rule.
     mutating func ripen(_ rule: Int, at now: Instant) {
         guard !policy.rules[rule].isLiteral else { return }
+        if followsAge[rule] { followAge(rule, at: now) }
         if isStale(rule, at: now) {
             state.tracks[rule].clearingSince = nil
             if state.tracks[rule].pendingSince != nil {
@@ -47,7 +48,7 @@ extension AlertEngine {
 
     /// Whether a metric that the rule rests on is older than 15 min.
     func isStale(_ rule: Int, at now: Instant) -> Bool {
-        for test in policy.rules[rule].tests {
+        for test in policy.rules[rule].tests where test.metric != .readingAge {
             guard let sample = state.samples[test.metric.index] else { return true }
             if now.nanoseconds - sample.sampledAt.nanoseconds > Self.freshness { return true }
         }

@@ -39,6 +39,7 @@ extension AlertEngine {
             guard let instant, instant > now, instant < next ?? .distantFuture else { return }
             next = instant
         }
+        for rule in ageRules { considerAge(rule, consider) }
         for rule in isCalm.indices where !isCalm[rule] {
             // Field by field: rules and tracks are large, and this is asked after every judgement.
             if policy.rules[rule].isLiteral { continue }
@@ -70,7 +71,7 @@ extension AlertEngine {
     }
 
     private func considerStaleness(_ rule: Int, _ consider: (Instant?) -> Void) {
-        for test in policy.rules[rule].tests {
+        for test in policy.rules[rule].tests where test.metric != .readingAge {
             if let sample = state.samples[test.metric.index] {
                 consider(sample.sampledAt.adding(Self.freshness + 1))
             }

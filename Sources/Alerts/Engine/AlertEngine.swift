@@ -71,6 +71,9 @@ public struct AlertEngine: Sendable {
     let rulesOfMetric: [[Int]]
     /// For each metric its rules, with their test where they have one only.
     let calmTests: [[(rule: Int, test: MetricTest?)]]
+    /// Rules that look at the age of the newest reading: time alone may begin and end them.
+    let ageRules: [Int]
+    let followsAge: [Bool]
     /// Whether nothing goes on in a rule, and nothing was told since the last judgement.
     var isCalm: [Bool]
     /// Whether time alone can do nothing to a rule: those that settling passes over.
@@ -99,6 +102,11 @@ public struct AlertEngine: Sendable {
         calmTests = rulesOfMetric.map { places in
             places.map { (rule: $0, test: rules[$0].tests.count == 1 ? rules[$0].tests[0] : nil) }
         }
+        let followsAge = rules.map { rule in
+            !rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
+        }
+        self.followsAge = followsAge
+        ageRules = rules.indices.filter { followsAge[$0] }
         isCalm = self.state.tracks.map(\.isQuiet)
         isAtRest = self.state.tracks.map(\.isAtRest)
         inhibitors = rules.map { rule in
@@ -124,7 +132,7 @@ public struct AlertEngine: Sendable {
         put(rule, Telling(verdict: verdict, isReissue: isReissue, order: order))
     }
 
-    private mutating func put(_ rule: Int, _ telling: Telling) {
+    mutating func put(_ rule: Int, _ telling: Telling) {
         var telling = telling
         isCalm[rule] = false
         isAtRest[rule] = false
@@ -146,9 +154,10 @@ public struct AlertEngine: Sendable {
         let place = metric.index
         let before = state.samples[place]
         if let before, sampledAt <= before.sampledAt { return false }
-        guard now.nanoseconds - sampledAt.nanoseconds <= Self.freshness, value.isFinite else { return false }
+        guard value.isFinite else { return false }
+        var needsSettling = metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false
+        guard now.nanoseconds - sampledAt.nanoseconds <= Self.freshness else { return needsSettling }
         state.samples[place] = Sample(value: value, sampledAt: sampledAt)
-        var needsSettling = false
         for (rule, test) in calmTests[place] {
             // The quiet path: inside the bound, and nothing going on.
             if isCalm[rule], let test, !test.isBreached(by: value) { continue }
@@ -158,16 +167,22 @@ public struct AlertEngine: Sendable {
                 continue
             }
             let afterGap = before.map { now.nanoseconds - $0.sampledAt.nanoseconds > Self.freshness } ?? false
-            if case .holds = verdict { describe(rule, value) }
+            if case .holds = verdict { describe(rule, at: now) }
             put(rule, Telling(verdict: verdict, afterGap: afterGap, order: order))
             needsSettling = true
         }
         return needsSettling
     }
 
-    private func verdict(_ rule: Int, at now: Instant) -> Verdict {
+    func verdict(_ rule: Int, at now: Instant) -> Verdict {
         var allBreached = true
         for test in policy.rules[rule].tests {
+            if test.metric == .readingAge {
+                let age = readingAge(at: now)
+                if test.isCleared(byAge: age) { return .away(.recovered) }
+                if !test.isBreached(byAge: age) { allBreached = false }
+                continue
+            }
             guard let sample = state.samples[test.metric.index],
                 now.nanoseconds - sample.sampledAt.nanoseconds <= Self.freshness
             else { return .between }
@@ -177,10 +192,12 @@ public struct AlertEngine: Sendable {
         return allBreached ? .holds : .between
     }
 
-    private mutating func describe(_ rule: Int, _ value: Double) {
-        let severity = policy.rules[rule].severity(
-            at: state.samples[policy.rules[rule].tests[0].metric.index]?.value ?? value)
-        state.tracks[rule].details.severity = severity
+    /// What a breach is told with: the value of the rule's first metric.
+    mutating func describe(_ rule: Int, at now: Instant) {
+        let metric = policy.rules[rule].tests[0].metric
+        guard let value = metric == .readingAge ? ageInMinutes(at: now) : state.samples[metric.index]?.value
+        else { return }
+        state.tracks[rule].details.severity = policy.rules[rule].severity(at: value)
         if state.tracks[rule].isQuiet {
             state.tracks[rule].details.message = AlertMessage.breach(policy.rules[rule], value: value)
         }
@@ -203,7 +220,7 @@ public struct AlertEngine: Sendable {
         }
         touched.removeAll(keepingCapacity: true)
         order = 0
-        for rule in byCode where !isAtRest[rule] { ripen(rule, at: now) }
+        for rule in byCode where !isAtRest[rule] || followsAge[rule] { ripen(rule, at: now) }
         for (rule, action) in actions { perform(rule, action, at: now) }
         actions.removeAll(keepingCapacity: true)
         for (rule, reason) in attempts { annunciate(rule, reason, at: now) }
@@ -227,7 +244,7 @@ public struct AlertEngine: Sendable {
         if case .away(.replaced)? = told[rule]?.verdict { true } else { false }
     }
 
-    private mutating func judge(_ rule: Int, _ telling: Telling, at now: Instant) {
+    mutating func judge(_ rule: Int, _ telling: Telling, at now: Instant) {
         if policy.rules[rule].isLiteral { return judgeLiterally(rule, telling, at: now) }
         if telling.afterGap { forgetGap(rule, at: now) }
         switch telling.verdict {

@@ -65,6 +65,8 @@ extension AlertEngine {
         public var tracks: [Track]
         /// One a metric.
         public var samples: [Sample?]
+        /// When the newest reliable reading was taken; nil before the first.
+        public var newestReading: Instant?
         /// Newest first, at most 100.
         public var recentlyCleared: [ClearedAlert] = []
         /// Asked of the system and not known to be carried out.

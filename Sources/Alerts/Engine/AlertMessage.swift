@@ -31,6 +31,8 @@ public enum AlertMessage {
         guard let test = rule.tests.first else { return rule.code }
         let who = rule.subject.isEmpty ? "" : "\(rule.subject): "
         let which = test.side == .low ? "below" : "above"
+        // Whole minutes that have passed: nobody reads more of an age.
+        let value = test.metric == .readingAge ? value.rounded(.down) : value
         return
             "\(who)\(test.metric.name) \(number(value)) \(test.metric.unit), \(which) \(number(test.bound))"
     }

@@ -171,6 +171,12 @@ public struct AlertFlow: Sendable {
         return needsSettling
     }
 
+    /// A reliable reading that came too late to be news.
+    /// - Returns: whether the instant needs settling.
+    public mutating func hearHistory(sampledAt: Instant, at now: Instant) -> Bool {
+        engine.noteReading(sampledAt: sampledAt, at: now)
+    }
+
     private mutating func change(to new: Surroundings, at now: Instant) {
         let old = surroundings
         surroundings = new

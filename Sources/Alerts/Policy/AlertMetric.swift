@@ -10,6 +10,12 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
     case temperature
     case humidity
     case vpd
+    /// Minutes since the newest reliable reading, since the session's start before the first. Never stale; it rises by itself,
+    /// and a bound counts as passed at the instant at which it is reached.
+    case readingAge
+
+    /// Those that somebody measures; the others follow from these and the time.
+    public static let measured = allCases.filter { $0 != .readingAge }
 
     public var unit: String {
         switch self {
@@ -20,6 +26,7 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
         case .temperature: "°F"
         case .humidity: "% RH"
         case .vpd: "kPa"
+        case .readingAge: "min"
         }
     }
 
@@ -33,6 +40,7 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
         case .temperature: "Temperature"
         case .humidity: "Humidity"
         case .vpd: "VPD"
+        case .readingAge: "Reading age"
         }
     }
 
@@ -42,6 +50,7 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
         case .glucoseRate: "GLUCOSE-RATE"
         case .insulinOnBoard: "INSULIN-ON-BOARD"
         case .sensorAge: "SENSOR-AGE"
+        case .readingAge: "READING-AGE"
         default: rawValue.uppercased()
         }
     }
@@ -79,6 +88,7 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
         case .temperature: 5
         case .humidity: 6
         case .vpd: 7
+        case .readingAge: 8
         }
     }
 

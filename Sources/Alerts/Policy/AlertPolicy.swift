@@ -12,6 +12,9 @@ public struct AlertPolicy: Hashable, Sendable, Codable {
     public var quietHours: QuietHours?
     /// Whether notifications go out in the foreground too, where a banner is seen anyway.
     public var notifiesInForeground = false
+    /// Whether an alert of a metric may ring while the metric is stale. What is held back is made up for by a fresh value
+    /// that still breaches.
+    public var notifiesWhenStale = true
 
     public init(name: String, rules: [AlertRule], quietHours: QuietHours? = nil) {
         self.name = name

@@ -29,6 +29,22 @@ public struct MetricTest: Hashable, Sendable, Codable {
         let limit = clearAt ?? bound
         return side == .low ? value >= limit : value <= limit
     }
+
+    // MARK: The age of a reading
+
+    /// Minutes as nanoseconds.
+    static func nanoseconds(_ minutes: Double) -> Int64 { Int64((minutes * Double(Span.minute)).rounded()) }
+
+    /// A bound on an age is passed when it is reached: a timer can wait for that instant.
+    func isBreached(byAge age: Int64) -> Bool {
+        side == .low ? age < Self.nanoseconds(bound) : age >= Self.nanoseconds(bound)
+    }
+
+    func isCleared(byAge age: Int64) -> Bool {
+        guard !isBreached(byAge: age) else { return false }
+        guard let clearAt else { return true }
+        return side == .low ? age >= Self.nanoseconds(clearAt) : age <= Self.nanoseconds(clearAt)
+    }
 }
 
 /// How one alert behaves.
@@ -111,8 +127,15 @@ public struct AlertRule: Hashable, Sendable, Codable {
 
     /// How severe the rule is at a value of its first metric.
     func severity(at value: Double) -> AlertSeverity {
+        if tests.first?.metric == .readingAge { return severity(atAge: MetricTest.nanoseconds(value)) }
         if let criticalBelow, value < criticalBelow { return .safetyCritical }
         if let criticalAbove, value > criticalAbove { return .safetyCritical }
+        return severity
+    }
+
+    private func severity(atAge age: Int64) -> AlertSeverity {
+        if let criticalBelow, age < MetricTest.nanoseconds(criticalBelow) { return .safetyCritical }
+        if let criticalAbove, age >= MetricTest.nanoseconds(criticalAbove) { return .safetyCritical }
         return severity
     }
 }

@@ -51,6 +51,7 @@ extension AlertPolicy {
             policy.rules = inherited.rules
             policy.quietHours = inherited.quietHours
             policy.notifiesInForeground = inherited.notifiesInForeground
+            policy.notifiesWhenStale = inherited.notifiesWhenStale
         }
         let subject = try root["subject"]?.text() ?? ""
         var own: Set<String> = []
@@ -59,6 +60,12 @@ extension AlertPolicy {
         }
         let isLiteral = try root["evaluation"]?.text() == "literal"
         for item in root["thresholds"]?.items ?? [] {
+            if isLiteral, try item["metric"]?.text() == AlertMetric.readingAge.rawValue {
+                throw (item["metric"] ?? item).problem(
+                    found: "`readingAge` with `evaluation: literal`",
+                    expected:
+                        "`evaluation: timed`: the sketch looks at samples only, and an age is never sampled")
+            }
             for rule in try decodeThreshold(item, subject: subject, isLiteral: isLiteral) {
                 try policy.add(rule, &own, item)
             }
@@ -83,6 +90,7 @@ extension AlertPolicy {
                 from: from, to: to,
                 zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
         }
+        if let stale = root["notifyWhenStale"] { policy.notifiesWhenStale = try stale.flag() }
         if let foreground = root["notifyInForeground"] { policy.notifiesInForeground = try foreground.flag() }
         return policy
     }

@@ -27,6 +27,7 @@ extension AlertPolicy {
         }
         if rules.contains(where: \.isLiteral) { members.append(.init("evaluation", .string("literal"))) }
         members.append(.init("notifyInForeground", .bool(notifiesInForeground)))
+        members.append(.init("notifyWhenStale", .bool(notifiesWhenStale)))
         return .object(members)
     }
 

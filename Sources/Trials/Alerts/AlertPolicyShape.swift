@@ -29,6 +29,10 @@ extension AlertPolicy {
             KeyShape(
                 "notifyInForeground", .flag, "Whether notifications go out while the app is in front too.",
                 standard: .bool(false)),
+            KeyShape(
+                "notifyWhenStale", .flag,
+                "Whether an alert of a metric may ring while its value is older than 15 min; what is held back is made up for by a fresh value.",
+                standard: .bool(true)),
         ])
 
     static let ruleShape = MappingShape(

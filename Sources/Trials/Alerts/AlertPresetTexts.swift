@@ -7,7 +7,7 @@ extension AlertPreset {
     public var text: String {
         switch self {
         case .bionicloop:
-            "policy: bionicloop\nnotes: The BionicLoop alert flow. Sounds and screens are not reproduced.\nextends: bionicloop\n"
+            "policy: bionicloop\nnotes: The BionicLoop alert flow. A lost sensor signal is the sensor app's affair, nothing here rings for it. Screens are not reproduced.\nextends: bionicloop\n"
         case .none: "policy: none\nnotes: No alerts at all.\n"
         case .story: Self.storyText
         case .storyLiteral: Self.storyLiteralText
@@ -53,7 +53,7 @@ extension AlertPreset {
         policy: dexcom-g7
         notes: >-
           Urgent low 55 fixed, repeated every 5 min until confirmed; low 70 and high 250; signal loss after 20 min (G5 and
-          G7 manuals, user guide). Not reproduced: Urgent Low Soon (a 20-min prediction; approximated by a falling rate),
+          G7 manuals, user guide): whatever keeps readings away rings once for the gap, a warm-up included. Not reproduced: Urgent Low Soon (a 20-min prediction; approximated by a falling rate),
           the re-alarm 30 min after confirming, sound after vibration, rise and fall rate alerts (off by default).
         notifyInForeground: true
         rules:
@@ -65,6 +65,7 @@ extension AlertPreset {
             acknowledge: reviews
             repeatEvery: 5m
             inhibits: [LOW, URGENT-LOW-SOON]
+          - { code: SIGNAL-LOSS, when: readingAge > 20, inhibits: [ALERT-CGM-UNAVAILABLE] }
           - { code: URGENT-LOW-SOON, when: glucose < 85 and glucoseRate < -1.5, severity: safetyCritical, acknowledge: reviews, cooldown: 30m }
           - { code: LOW, when: glucose < 70, acknowledge: reviews, cooldown: 0s }
           - { code: HIGH, when: glucose > 250, acknowledge: reviews, cooldown: 0s }
@@ -75,7 +76,9 @@ extension AlertPreset {
         notes: >-
           LoopKit's glucose alerts (low 70, urgent 55, high 180, re-arm 5 mg/dL, urgent repeats every 5 min and supersedes
           low) and not-looping notices. Not reproduced: the predicted low, muting with silent posts, the notices at 20, 40,
-          60 and 120 min after the last success (one alert here, first at 20 min, critical at 60 and repeated hourly).
+          60 and 120 min after the last success (one alert here, first at 20 min, critical at 60 and repeated hourly). Glucose
+          older than 15 min rings no more (6 min there).
+        notifyWhenStale: false
         rules:
           - code: ALERT-ALGORITHM-STEPPING-INTERRUPTED
             severity: actionable
@@ -97,6 +100,7 @@ extension AlertPreset {
         notes: >-
           Low 72, high 270, one alert an episode, 5 mg/dL deadband, urgent low suppresses low. Not reproduced: forecast
           low, the throttle that a retraction resets, the 12-min data gate (15 min here).
+        notifyWhenStale: false
         rules:
           - { code: ALERT-ALGORITHM-STEPPING-INTERRUPTED }
           - { code: ALERT-PUMP-FAULT }
@@ -111,8 +115,9 @@ extension AlertPreset {
         policy: xdrip
         notes: >-
           Low 70, very low 55, high 170, re-raised every few minutes when ignored, quiet after acknowledging. Not
-          reproduced: volume profiles, per-alert windows, the default snooze after acknowledging, data gate of 17 min
-          (15 min here).
+          reproduced: volume profiles, per-alert windows, the default snooze after acknowledging, the missed-readings alert
+          (off by default). Nothing rings about a value older than 15 min (17 min there).
+        notifyWhenStale: false
         rules:
           - { code: VERY-LOW, when: glucose < 55, severity: safetyCritical, acknowledge: reviews, repeatEvery: 5m, inhibits: [LOW] }
           - { code: LOW, when: glucose < 70, acknowledge: reviews, repeatEvery: 5m, cooldown: 0s }
@@ -124,8 +129,9 @@ extension AlertPreset {
         policy: nightscout
         notes: >-
           Urgent low 55, low 80, high 180, urgent high 260, announced on each load until acknowledged, highest level of a
-          group. Not reproduced: snooze groups, the 10-min gate, readings of 39 and less that mean no value: here they
-          count as low, on purpose.
+          group. Not reproduced: snooze groups, the 10-min gate (15 min here), readings of 39 and less that mean no value:
+          here they count as low, on purpose.
+        notifyWhenStale: false
         rules:
           - { code: URGENT-LOW, when: glucose < 55, severity: safetyCritical, acknowledge: reviews, repeatEvery: 5m, inhibits: [LOW] }
           - { code: LOW, when: glucose < 80, acknowledge: reviews, repeatEvery: 5m, cooldown: 0s }

@@ -168,7 +168,7 @@ extension AlertScenario {
     private static func decodeEvent(
         _ key: String, _ value: YAMLReader
     ) throws(InputProblem) -> AlertWorldEvent? {
-        if let metric = AlertMetric(rawValue: key), metric != .glucose {
+        if let metric = AlertMetric(rawValue: key), metric != .glucose, metric != .readingAge {
             return .value(metric, try value.number(in: -100_000...100_000))
         }
         switch key {

@@ -116,7 +116,7 @@ extension AlertScenario {
             KeyShape("preview", .text(AlertPolicy.code), "An alert is injected."),
             KeyShape("testAlert", .text(AlertPolicy.code), "The person asks for a test."),
         ] + worldKeys
-            + AlertMetric.allCases.filter { $0 != .glucose }.map {
+            + AlertMetric.measured.filter { $0 != .glucose }.map {
                 KeyShape($0.rawValue, .number(-100_000...100_000), "One sample, \($0.unit).")
             })
 
@@ -152,7 +152,7 @@ extension AlertScenario {
                 .mapping(
                     MappingShape(
                         summary: "Samples from t = 0, by metric.",
-                        keys: AlertMetric.allCases.map {
+                        keys: AlertMetric.measured.map {
                             KeyShape($0.rawValue, .text(SeriesNotation.rule), "Samples, \($0.unit).")
                         })), "Samples in place of the held value."),
             KeyShape(

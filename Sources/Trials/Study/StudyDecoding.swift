@@ -128,11 +128,13 @@ extension Study {
             if let policy = item["alerts"] {
                 alerts = try AlertPolicy.find(policy)
                 let metrics = alerts.rules.flatMap(\.tests).map(\.metric)
-                if let unknown = metrics.first(where: { ![.glucose, .glucoseRate, .reservoir].contains($0) })
-                {
+                let measured: [AlertMetric] = [.glucose, .glucoseRate, .reservoir, .readingAge]
+                if let unknown = metrics.first(where: { !measured.contains($0) }) {
                     throw policy.problem(
                         found: "a policy with a threshold of \(unknown.rawValue)",
-                        expected: "thresholds of glucose, glucoseRate or reservoir: a study measures no more")
+                        expected:
+                            "thresholds of glucose, glucoseRate, reservoir or readingAge: a study measures no more"
+                    )
                 }
             }
             arms.append(Arm(name: name, algorithm: algorithm, alerts: alerts))

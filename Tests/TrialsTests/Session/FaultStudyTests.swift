@@ -98,6 +98,35 @@ struct FaultStudyTests {
         #expect(session.recorder.faults.map { $0.end.minutes - $0.instant.minutes } == [20, 30, 30, 60])
     }
 
+    @Test(
+        "that has no signal for twenty hours rings as each policy promises",
+        arguments: ["dexcom-g7", "xdrip", "bionicloop"])
+    func lostSignal(policy: String) throws {
+        let study = try study(
+            "faults={ scheduled: [{ at: 2h, kind: signal-loss, for: 20h }] }", "sensor=ideal",
+            "scenario.meals=[{ at: 1h, carbs: 120 }]", "arms=[{ algorithm: basal-bolus, alerts: \(policy) }]")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
+        let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+        _ = session.run()
+        func minutes(_ effect: String, _ code: String? = nil) -> [Double] {
+            session.recorder.alerts.filter { $0.effect == effect && (code ?? $0.code) == $0.code }.map(
+                \.instant.minutes)
+        }
+        switch policy {
+        case "dexcom-g7":
+            // The last reading came at 115 min; the next one comes at 22 h.
+            #expect(minutes("raise", "SIGNAL-LOSS") == [135])
+            #expect(minutes("notify", "SIGNAL-LOSS") == [135])
+            #expect(minutes("clear", "SIGNAL-LOSS") == [1320])
+        case "xdrip":
+            // High when the signal goes: it rings while the value is fresh, and no more until there is another.
+            #expect(minutes("notify", "HIGH").contains { $0 < 120 })
+            #expect(minutes("notify").filter { $0 > 130 && $0 < 1320 } == [])
+        default:
+            #expect(minutes("raise").filter { $0 > 120 && $0 < 1320 } == [])
+        }
+    }
+
     @Test("keeps its account of insulin to a pulse in each of a thousand sessions, and logs true spans")
     func ledger() throws {
         // Rates that put every kind into the small days, and one subject's body for all of them.

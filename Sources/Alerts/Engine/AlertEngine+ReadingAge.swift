@@ -1,0 +1,63 @@
+// The age of the newest reliable reading: a metric that nobody samples.
+//
+// Guarantees: counted from the session's start before the first reading; never stale; judged at the very instant at which
+// it reaches a bound, by the engine's own deadlines, and at no other instant between readings.
+// Does not: look at a reading's value. A backfilled one is no news, and still says how long ago the sensor was heard.
+
+public import SessionTime
+
+extension AlertEngine {
+    /// How old the newest reliable reading is at `now`, ns.
+    public func readingAge(at now: Instant) -> Int64 {
+        now.nanoseconds - (state.newestReading ?? .start).nanoseconds
+    }
+
+    func ageInMinutes(at now: Instant) -> Double { Double(readingAge(at: now)) / Double(Span.minute) }
+
+    /// A reliable reading was taken at `sampledAt`, however late it is heard of.
+    /// - Returns: whether the instant needs settling.
+    public mutating func noteReading(sampledAt: Instant, at now: Instant) -> Bool {
+        if let newest = state.newestReading, sampledAt <= newest { return false }
+        state.newestReading = sampledAt
+        var needsSettling = false
+        for rule in ageRules {
+            let verdict = verdict(rule, at: now)
+            if case .holds = verdict {
+                describe(rule, at: now)
+            } else if state.tracks[rule].isQuiet, told[rule] == nil {
+                // Its deadline has moved on, and to look at the old one finds nothing.
+                continue
+            }
+            put(rule, Telling(verdict: verdict, order: order))
+            needsSettling = true
+        }
+        return needsSettling
+    }
+
+    /// Judges a rule as time has made it.
+    mutating func followAge(_ rule: Int, at now: Instant) {
+        let verdict = verdict(rule, at: now)
+        if case .holds = verdict {
+            describe(rule, at: now)
+        } else if state.tracks[rule].isQuiet {
+            return
+        }
+        isCalm[rule] = false
+        isAtRest[rule] = false
+        judge(rule, Telling(verdict: verdict, order: order), at: now)
+    }
+
+    /// The instants at which the age alone changes what a rule says.
+    func considerAge(_ rule: Int, _ consider: (Instant?) -> Void) {
+        let rule = policy.rules[rule]
+        let from = state.newestReading ?? .start
+        func turn(_ minutes: Double?) { consider(minutes.map { from.adding(MetricTest.nanoseconds($0)) }) }
+        for test in rule.tests where test.metric == .readingAge {
+            turn(test.bound)
+            turn(test.clearAt)
+        }
+        guard rule.tests.first?.metric == .readingAge else { return }
+        turn(rule.criticalBelow)
+        turn(rule.criticalAbove)
+    }
+}
