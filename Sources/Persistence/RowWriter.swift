@@ -32,7 +32,7 @@ struct RowWriter {
             $0.bind(record.digest)
             $0.bind(record.events)
             $0.bind(record.checkpoints)
-            for outcome in record.outcomes { $0.bind(outcome) }
+            for key in outcomeKeys { $0.bind(record.outcomes[key]) }
         }
         let rows = record.recorder
         try insert(record, rows.person, into: "person_events", "kind, amount", at: \.instant) {

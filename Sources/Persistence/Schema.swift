@@ -8,6 +8,13 @@ enum Schema {
         "sessions", "person_events", "alert_effects", "faults", "steps", "readings", "deliveries",
     ]
 
+    /// The columns of `sessions` that are no outcomes.
+    static let sessionColumns: Set<String> = [
+        "session", "subject_index", "subject", "arm_index", "arm", "ended_early", "lived_days", "digest",
+        "events",
+        "checkpoints",
+    ]
+
     static func create(_ db: Database, outcomeKeys: [String]) throws {
         try db.execute(
             sql: """

@@ -15,11 +15,14 @@ import SessionTime
 public final class StudyStore: ResultStore {
     /// The schema that this code reads and writes.
     public static let schemaVersion = 2
+    /// The oldest that it still reads.
+    public static let oldestReadableVersion = 2
     /// The file within a study's output directory.
     public static let fileName = "study.sqlite"
 
     private let queue: DatabaseQueue
     private let path: String
+    /// The columns of outcomes: those asked for in a new store, those that are there in an old one.
     private let outcomeKeys: [String]
 
     /// Makes a store for a study, or opens the one that is there.
@@ -45,18 +48,27 @@ public final class StudyStore: ResultStore {
                 }
             }
         }
-        try checkSchema()
+        try checkSchema(oldest: Self.schemaVersion)
     }
 
-    /// Opens a finished store for reading.
-    public init(readingAt path: String, outcomeKeys: [String]) throws {
+    /// Opens a store for reading. Stores of earlier versions are read as far as they go: columns that they lack are outcomes that
+    /// no session has.
+    public init(readingAt path: String) throws {
         self.path = path
-        self.outcomeKeys = outcomeKeys
         guard FileManager.default.fileExists(atPath: path) else {
             throw InputProblem(.missing, file: path, found: "no file", expected: "a study's results")
         }
-        queue = try Self.open(path, readOnly: true)
-        try checkSchema()
+        let queue = try Self.open(path, readOnly: true)
+        self.queue = queue
+        outcomeKeys = try translatingSQLite(path) {
+            try queue.read { db in
+                guard try db.tableExists("sessions") else { return [] }
+                return try db.columns(in: "sessions").map(\.name).filter {
+                    !Schema.sessionColumns.contains($0)
+                }
+            }
+        }
+        try checkSchema(oldest: Self.oldestReadableVersion)
     }
 
     private static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
@@ -67,7 +79,7 @@ public final class StudyStore: ResultStore {
         return try translatingSQLite(path) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
-    private func checkSchema() throws {
+    private func checkSchema(oldest: Int) throws {
         let (version, columns) = try translatingSQLite(path) {
             try queue.read { db in
                 (
@@ -76,10 +88,11 @@ public final class StudyStore: ResultStore {
                 )
             }
         }
-        guard version == Self.schemaVersion else {
+        guard (oldest...Self.schemaVersion).contains(version) else {
             throw InputProblem(
                 file: path, found: "results with schema version \(version)",
-                expected: "schema version \(Self.schemaVersion)")
+                expected: "schema version " + (oldest == Self.schemaVersion ? "" : "\(oldest) to ")
+                    + "\(Self.schemaVersion)")
         }
         for key in outcomeKeys where !columns.contains(key) {
             throw InputProblem(
@@ -112,22 +125,24 @@ public final class StudyStore: ResultStore {
     public func forEachSummary(_ body: (SessionSummary) throws -> Void) throws {
         try translatingSQLite(path) {
             try queue.read { db in
-                let columns = outcomeKeys.map { "\"\($0)\"" }.joined(separator: ", ")
+                let columns = outcomeKeys.map { ", \"\($0)\"" }.joined()
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
-                        SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
+                        SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events\
                         \(columns) FROM sessions ORDER BY session
                         """)
                 while let row = try rows.next() {
                     let reason: String? = row[5]
+                    var outcomes = OutcomeValues()
+                    for (index, key) in outcomeKeys.enumerated() { outcomes[key] = row[9 + index] as Double? }
                     try body(
                         SessionSummary(
                             session: row[0], subjectIndex: row[1], subject: row[2], armIndex: row[3],
                             arm: row[4],
                             end: reason.map { .endedEarly(reason: $0) } ?? .completed, days: row[6],
                             digest: row[7],
-                            events: row[8], outcomes: outcomeKeys.indices.map { row[9 + $0] as Double? }))
+                            events: row[8], outcomes: outcomes))
                 }
             }
         }
@@ -144,7 +159,12 @@ public final class StudyStore: ResultStore {
     }
 
     public func absorb(storeAt other: String) throws {
-        let source = try StudyStore(readingAt: other, outcomeKeys: outcomeKeys)
+        let source = try StudyStore(readingAt: other)
+        try source.checkSchema(oldest: Self.schemaVersion)
+        for key in outcomeKeys where !source.outcomeKeys.contains(key) {
+            throw InputProblem(
+                file: other, found: "results without the outcome \(key)", expected: "a column \(key)")
+        }
         guard try source.studyText() == studyText() else {
             throw InputProblem(
                 file: other, found: "results of another study", expected: "a shard of the same study")

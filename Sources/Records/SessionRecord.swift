@@ -33,14 +33,15 @@ public struct SessionRecord: Sendable {
     public var events: Int
     /// The digest on the way: canonical text, for bisecting. Empty where a session is short.
     public var checkpoints: String
-    /// One value a key of the study's outcome keys; nil where a metric is undefined.
-    public var outcomes: [Double?]
+    public var outcomes: OutcomeValues
+    /// One a code of the arm's policy.
+    public var alerts: [AlertTally]
     public var recorder: SessionRecorder
 
     public init(
         session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
-        endedAt: Instant, digest: String, events: Int, checkpoints: String = "", outcomes: [Double?],
-        recorder: SessionRecorder
+        endedAt: Instant, digest: String, events: Int, checkpoints: String = "", outcomes: OutcomeValues,
+        alerts: [AlertTally] = [], recorder: SessionRecorder
     ) {
         self.session = session
         self.subjectIndex = subjectIndex
@@ -53,6 +54,7 @@ public struct SessionRecord: Sendable {
         self.events = events
         self.checkpoints = checkpoints
         self.outcomes = outcomes
+        self.alerts = alerts
         self.recorder = recorder
     }
 }
@@ -68,11 +70,13 @@ public struct SessionSummary: Hashable, Sendable {
     public var days: Double
     public var digest: String
     public var events: Int
-    public var outcomes: [Double?]
+    public var outcomes: OutcomeValues
+    /// One a code of the arm's policy; empty where the store has none.
+    public var alerts: [AlertTally]
 
     public init(
         session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
-        days: Double, digest: String, events: Int, outcomes: [Double?]
+        days: Double, digest: String, events: Int, outcomes: OutcomeValues, alerts: [AlertTally] = []
     ) {
         self.session = session
         self.subjectIndex = subjectIndex
@@ -84,6 +88,7 @@ public struct SessionSummary: Hashable, Sendable {
         self.digest = digest
         self.events = events
         self.outcomes = outcomes
+        self.alerts = alerts
     }
 }
 

@@ -122,6 +122,15 @@ public final class SessionRecorder: @unchecked Sendable {
     public private(set) var steps: [StepRow] = []
     public private(set) var readings: [ReadingRow] = []
     public private(set) var deliveries: [DeliveryRow] = []
+    /// What the sensor said, whatever the level: outcomes of sensor glucose need it. By arrival.
+    public private(set) var sensorTrace: [SensorPoint] = []
+
+    /// One reading, for outcomes.
+    public struct SensorPoint: Hashable, Sendable {
+        /// When it was measured.
+        public var instant: Instant
+        public var mgdl: Double
+    }
 
     public init(level: RecordLevel) { self.level = level }
 
@@ -146,12 +155,20 @@ public final class SessionRecorder: @unchecked Sendable {
         if level >= .full { steps.append(row()) }
     }
 
+    /// Gives the readings away: a record that waits to be written needs them no more.
+    public func takeSensorTrace() -> [SensorPoint] {
+        defer { sensorTrace = [] }
+        return sensorTrace
+    }
+
     public func reading(_ mgdl: Double, at instant: Instant) {
+        sensorTrace.append(SensorPoint(instant: instant, mgdl: mgdl))
         if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl)) }
     }
 
     /// A reading that arrived late.
     public func backfill(_ mgdl: Double, measuredAt instant: Instant, at now: Instant) {
+        sensorTrace.append(SensorPoint(instant: instant, mgdl: mgdl))
         if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl, backfilledAt: now)) }
     }
 

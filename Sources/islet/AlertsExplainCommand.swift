@@ -36,7 +36,7 @@ struct AlertsExplainCommand: ParsableCommand {
 
     func run() throws {
         let folder = ResultFolder(path: directory)
-        let store = try StudyStore(readingAt: folder.storePath, outcomeKeys: OutcomeKey.all.map(\.name))
+        let store = try StudyStore(readingAt: folder.storePath)
         var plan = try Study.parse(try store.studyText(), file: directory)
         plan.record = .full
         let subjects = try CohortLoader.subjects(

@@ -36,7 +36,7 @@ struct MergeCommand: ParsableCommand {
         do {
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,
-                outcomeKeys: OutcomeKey.all.map(\.name))
+                outcomeKeys: Outcome.all.map(\.name))
             for shard in folders { try store.absorb(storeAt: shard.storePath) }
             let summary = try folder.finish(
                 study, store: store, identity: identity, jobs: 1,
@@ -50,12 +50,11 @@ struct MergeCommand: ParsableCommand {
 
     /// Whether the shards are all of one study, before anything is written.
     private func checked(_ folders: [ResultFolder]) throws -> (Study, text: String, RunIdentity) {
-        let keys = OutcomeKey.all.map(\.name)
         var text: String?
         var whole: RunIdentity?
         var found: Set<Int> = []
         for folder in folders {
-            let store = try StudyStore(readingAt: folder.storePath, outcomeKeys: keys)
+            let store = try StudyStore(readingAt: folder.storePath)
             let itsText = try store.studyText()
             let itsIdentity = try RunIdentity(of: folder)
             try folder.checkStoreHash()

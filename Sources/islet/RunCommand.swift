@@ -99,7 +99,7 @@ struct RunCommand: ParsableCommand {
         _ interrupt: Interrupt, began: Double
     ) throws -> StudySummary {
         let text = study.yaml
-        let keys = OutcomeKey.all.map(\.name)
+        let keys = Outcome.all.map(\.name)
         let identity = RunIdentity(version: Islet.version, shard: shard, subjects: subjects)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             let found = try RunIdentity(of: folder)
@@ -111,7 +111,7 @@ struct RunCommand: ParsableCommand {
             }
             try folder.checkStoreHash()
             // Read only: a refused folder stays as its manifest says, to the byte.
-            try check(StudyStore(readingAt: folder.storePath, outcomeKeys: keys), isOf: text, folder)
+            try check(StudyStore(readingAt: folder.storePath), isOf: text, folder)
         }
         let store = try StudyStore(
             path: folder.storePath, studyText: text, version: Islet.version, outcomeKeys: keys)

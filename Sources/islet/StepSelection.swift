@@ -24,8 +24,7 @@ struct StepSelection: ParsableArguments {
     }
 
     func open(_ interrupt: Interrupt) throws -> ResultSessions {
-        let store = try StudyStore(
-            readingAt: ResultFolder(path: directory).storePath, outcomeKeys: OutcomeKey.all.map(\.name))
+        let store = try StudyStore(readingAt: ResultFolder(path: directory).storePath)
         return try ResultSessions(
             store, directory: directory, studyPath: study,
             jobs: ProcessInfo.processInfo.activeProcessorCount, isInterrupted: { interrupt.isRaised })

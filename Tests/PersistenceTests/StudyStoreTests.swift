@@ -27,7 +27,8 @@ private func record(_ session: Int, rows: Int = 3) -> SessionRecord {
     return SessionRecord(
         session: session, subjectIndex: session / 2, subject: "adult#001", armIndex: session % 2, arm: "arm",
         end: session == 1 ? .endedEarly(reason: "left, the \"range\"") : .completed, endedAt: .minutes(1440),
-        digest: "digest\(session)", events: 7, outcomes: [Double(session) + 0.1, nil], recorder: recorder)
+        digest: "digest\(session)", events: 7, outcomes: ["mean_mgdl": Double(session) + 0.1],
+        recorder: recorder)
 }
 
 private func withFolder(_ body: (String) throws -> Void) throws {
@@ -55,7 +56,7 @@ struct StudyStoreTests {
             let all = try summaries(store)
             #expect(all.map(\.session) == [0, 1, 2])
             #expect(all.map(\.digest) == ["digest0", "digest1", "digest2"])
-            #expect(all[2].outcomes == [2.1, nil])
+            #expect(all[2].outcomes == ["mean_mgdl": 2.1])
             #expect(all[1].end == .endedEarly(reason: "left, the \"range\""))
             #expect(all[0].days == 1)
             #expect(try store.finishedSessions() == [0, 1, 2])
@@ -130,7 +131,7 @@ struct StudyStoreTests {
                 try StudyStore(path: path, studyText: "study", version: "1", outcomeKeys: keys)
             }
             #expect(throws: InputProblem.self) {
-                try StudyStore(readingAt: folder + "/none.sqlite", outcomeKeys: keys)
+                try StudyStore(readingAt: folder + "/none.sqlite")
             }
         }
     }

@@ -31,10 +31,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var isForeground = false
     private var isTold = false
     private var quietDeadline: Instant?
-    private var raisedByCode = [Int](repeating: 0, count: AlertCode.allCases.count)
-    private var raised = 0
-    private var notified = 0
-    private var notifiedAtNight = 0
+    private var counts: AlertTallies
     private static let night = QuietHours(from: 23 * Span.hour, to: 7 * Span.hour)
     public private(set) var storeFailures = 0
     /// Sees every effect; nil in ordinary runs.
@@ -57,6 +54,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         self.port = port
         self.diesBetweenInstants = diesBetweenInstants
         self.policy = policy
+        counts = AlertTallies(policy)
         watchesReservoir = policy.rules.contains { $0.tests.contains { $0.metric == .reservoir } }
         self.recorder = recorder
         self.wallClock = wallClock
@@ -149,16 +147,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     // MARK: What is shown
 
-    /// Episodes raised so far, by code of the catalogue.
-    public func episodes() -> [(code: AlertCode, count: Int)] {
-        AlertCode.allCases.map { ($0, raisedByCode[$0.index]) }
-    }
-
-    /// Episodes raised so far, thresholds and rules of the policy's own included.
-    public var episodeCount: Int { raised }
-    public var notifications: Int { notified }
-    /// Those between 23:00 and 07:00 on the phone's clock.
-    public var notificationsAtNight: Int { notifiedAtNight }
+    /// What each code of the policy came to so far.
+    public func tallies() -> [AlertTally] { counts.soFar(at: executor.now) }
     public var active: [ActiveAlert] { app.flow.engine.active }
 
     // MARK: Judging
@@ -215,15 +205,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
                 instant: effect.instant, effect: effect.kind.rawValue, code: effect.code,
                 severity: effect.severity.name, reason: effect.reason.rawValue))
         observer?(effect)
-        switch effect.kind {
-        case .raise:
-            raised += 1
-            if let known = AlertCode(rawValue: effect.code) { raisedByCode[known.index] += 1 }
-        case .notify:
-            notified += 1
-            if wallClock.isQuiet(Self.night, at: effect.instant) { notifiedAtNight += 1 }
-        default: break
-        }
+        counts.take(effect) { wallClock.isQuiet(Self.night, at: effect.instant) }
     }
 
     // MARK: Devices

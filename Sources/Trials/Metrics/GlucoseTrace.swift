@@ -18,6 +18,11 @@ public struct GlucoseTrace: Hashable, Sendable {
     /// Whether all spacings are equal.
     let isEven: Bool
 
+    /// Time that the readings stand for: as many sampling intervals, in days; nil under two readings.
+    public var sampledDays: Double? {
+        intervalMilliseconds.map { Double(mgdl.count) * Double($0) / Double(Self.millisecondsPerDay) }
+    }
+
     public static let millisecondsPerMinute: Int64 = 60_000
     public static let millisecondsPerDay: Int64 = 86_400_000
 

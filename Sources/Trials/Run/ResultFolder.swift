@@ -114,7 +114,7 @@ public struct ResultFolder: Sendable {
     private func writeSessions(_ study: Study, _ store: any ResultStore) throws -> SHA256.Digest {
         var file = try AtomicFile(self.file("sessions.csv"))
         let header =
-            ["session", "subject", "arm", "lived_days", "ended_early", "digest"] + OutcomeKey.all.map(\.name)
+            ["session", "subject", "arm", "lived_days", "ended_early", "digest"] + Outcome.all.map(\.name)
         try file.append(header.joined(separator: ",") + "\n")
         var block = ""
         try store.forEachSummary { session in
@@ -122,7 +122,7 @@ public struct ResultFolder: Sendable {
                 "\(session.session)", csvField(session.subject), csvField(session.arm), "\(session.days)",
                 csvField(session.end.reason ?? ""), session.digest,
             ]
-            fields += session.outcomes.map { $0.map { "\($0)" } ?? "" }
+            fields += Outcome.all.map { outcome in session.outcomes[outcome.name].map { "\($0)" } ?? "" }
             block += fields.joined(separator: ",") + "\n"
             if block.utf8.count > 1 << 16 {
                 try file.append(block)

@@ -29,12 +29,13 @@ public struct StudySummary: Sendable {
     public struct Arm: Hashable, Sendable {
         public var name: String
         public var sessions: Int
-        /// One entry an outcome key; nil where no subject has the metric.
-        public var outcomes: [Estimate?]
+        /// By the outcome's name; absent where no subject has it.
+        public var outcomes: [String: Estimate]
     }
 
     public struct Comparison: Hashable, Sendable {
-        public var metric: OutcomeKey
+        /// The outcome's name.
+        public var metric: String
         public var arm: String
         public var reference: String
         /// Mean of arm − reference over subjects.
@@ -55,9 +56,6 @@ public struct StudySummary: Sendable {
     }
 
     public static let resamples = 2000
-    /// Outcomes that describe the trace and the scenario rather than an arm's effect.
-    static let notCompared: Set<String> = ["n", "days", "coverage_percent", "carbs_g_per_day"]
-
     public var sessions = 0
     public var failures: [Failure] = []
     public var patientDays = 0.0
@@ -69,8 +67,7 @@ public struct StudySummary: Sendable {
     /// Sums up what the store holds.
     public init(of study: Study, store: any ResultStore) throws {
         // By arm, by outcome: (subject, value).
-        let keys = OutcomeKey.all
-        var columns = study.arms.map { _ in keys.map { _ in [(subject: Int, value: Double)]() } }
+        var columns = study.arms.map { _ in [String: [(subject: Int, value: Double)]]() }
         var counts = study.arms.map { _ in 0 }
         var hash = SHA256()
         try store.forEachSummary { session in
@@ -94,24 +91,25 @@ public struct StudySummary: Sendable {
                         days: session.days,
                         reason: reason))
             }
-            for (index, value) in session.outcomes.enumerated() {
-                if let value { columns[session.armIndex][index].append((session.subjectIndex, value)) }
+            for outcome in Outcome.all {
+                guard let value = session.outcomes[outcome.name] else { continue }
+                columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
             }
         }
         digest = hash.finished().description
         arms = study.arms.indices.map { arm in
             Arm(
                 name: study.arms[arm].name, sessions: counts[arm],
-                outcomes: columns[arm].map { Self.estimate($0.map(\.value)) })
+                outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) })
         }
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
         for arm in study.arms.indices where arm != reference {
-            for (index, key) in keys.enumerated() where !Self.notCompared.contains(key.name) {
-                let stream = RandomStreams(seed: study.seed, subject: 0)
-                    .stream("bootstrap", index: UInt64(arm * keys.count + index))
+            for outcome in Outcome.all where outcome.isCompared {
+                let stream = RandomStreams(seed: study.seed, subject: 0).stream(
+                    "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
                 if let comparison = Self.compare(
-                    key, study.arms[arm].name, columns[arm][index], study.arms[reference].name,
-                    columns[reference][index], stream: stream)
+                    outcome.name, study.arms[arm].name, columns[arm][outcome.name] ?? [],
+                    study.arms[reference].name, columns[reference][outcome.name] ?? [], stream: stream)
                 {
                     comparisons.append(comparison)
                 }
@@ -120,6 +118,13 @@ public struct StudySummary: Sendable {
         let tested = comparisons.indices.filter { comparisons[$0].p != nil }
         let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].p })
         for (index, p) in zip(tested, adjusted) { comparisons[index].pAdjusted = p }
+    }
+
+    /// By names, so that another outcome or arm leaves this one's interval as it is.
+    private static func streamIndex(_ outcome: String, _ arm: String) -> UInt64 {
+        var digest = Digest128()
+        for word in Journal.words(of: Array("\(outcome)\n\(arm)".utf8)) { digest.absorb(word) }
+        return digest.a
     }
 
     private static func estimate(_ values: [Double]) -> Estimate? {
@@ -132,7 +137,7 @@ public struct StudySummary: Sendable {
 
     /// Both columns stand by rising subject.
     private static func compare(
-        _ key: OutcomeKey, _ arm: String, _ values: [(subject: Int, value: Double)], _ reference: String,
+        _ metric: String, _ arm: String, _ values: [(subject: Int, value: Double)], _ reference: String,
         _ references: [(subject: Int, value: Double)], stream: RandomStream
     ) -> Comparison? {
         var differences: [Double] = []
@@ -147,7 +152,7 @@ public struct StudySummary: Sendable {
         let bootstrap = try? Statistics.bootstrapMean(
             differences, level: 0.95, resamples: resamples, using: &stream)
         return Comparison(
-            metric: key, arm: arm, reference: reference, difference: mean,
+            metric: metric, arm: arm, reference: reference, difference: mean,
             ci95: bootstrap.map { ConfidenceBounds(lower: $0.interval.lower, upper: $0.interval.upper) },
             p: try? Statistics.signedRankTest(differences).p, pAdjusted: nil, n: differences.count)
     }

@@ -37,8 +37,8 @@ extension StudySummary.Arm {
             .init(
                 "outcomes",
                 .object(
-                    zip(OutcomeKey.all, outcomes).compactMap { key, estimate in
-                        estimate.map { .init(key.name, $0.json) }
+                    Outcome.all.compactMap { outcome in
+                        outcomes[outcome.name].map { .init(outcome.name, $0.json) }
                     })),
         ])
     }
@@ -62,7 +62,7 @@ extension StudySummary.ConfidenceBounds {
 extension StudySummary.Comparison {
     var json: JSONValue {
         .object([
-            .init("metric", .string(metric.name)),
+            .init("metric", .string(metric)),
             .init("arm", .string(arm)),
             .init("reference", .string(reference)),
             .init("difference", .number(difference)),

@@ -3,43 +3,29 @@
 import Records
 
 extension StudySummary {
-    /// The outcomes that a first look needs, in this order.
-    static let shown = [
-        "mean_mgdl", "tir_70_180_percent", "tbr_70_percent", "tbr_54_percent", "tar_180_percent",
-        "tar_250_percent",
-        "cv_percent", "gmi_percent", "lbgi", "hbgi", "hypo_events_l1", "hypo_events_l2", "insulin_u_per_day",
-        "carbs_g_per_day",
-    ]
-
-    static let alertTotals = [
-        "alerts_raised_per_day", "alerts_notifications_per_day", "alerts_notifications_night_per_day",
-    ]
-
     /// Every arm's outcomes, mean and 95 % interval, then the paired differences.
     public func table() -> String {
-        let keys = OutcomeKey.all
-        let rows = keys.indices.filter { index in
-            let name = keys[index].name
-            if Self.shown.contains(name) || Self.alertTotals.contains(name) { return true }
+        let rows = Outcome.all.filter { outcome in
+            if outcome.display == .always { return true }
             // Of the codes, those that were raised at all.
-            return name.hasPrefix("alerts_") && arms.contains { ($0.outcomes[index]?.mean ?? 0) != 0 }
+            return outcome.kind == .alerts && arms.contains { ($0.outcomes[outcome.name]?.mean ?? 0) != 0 }
         }
         var lines = [["outcome", "unit"] + arms.map { "\($0.name) (n = \($0.sessions))" }]
-        for index in rows {
+        for outcome in rows {
             lines.append(
-                [keys[index].name, keys[index].unit.isEmpty ? "-" : keys[index].unit]
+                [outcome.name, outcome.unitText]
                     + arms.map { arm in
-                        guard let estimate = arm.outcomes[index] else { return "-" }
+                        guard let estimate = arm.outcomes[outcome.name] else { return "-" }
                         return Self.text(estimate.mean, estimate.ci95)
                     })
         }
         var text = Self.aligned(lines)
-        let differences = comparisons.filter { comparison in rows.contains { keys[$0] == comparison.metric } }
+        let differences = comparisons.filter { comparison in rows.contains { $0.name == comparison.metric } }
         if !differences.isEmpty {
             var lines = [["paired difference", "unit", "arm - reference", "mean [95 % CI]", "p (Holm)", "n"]]
             for comparison in differences {
                 lines.append([
-                    comparison.metric.name, comparison.metric.unit.isEmpty ? "-" : comparison.metric.unit,
+                    comparison.metric, Outcome.named(comparison.metric)?.unitText ?? "-",
                     "\(comparison.arm) - \(comparison.reference)",
                     Self.text(comparison.difference, comparison.ci95),
                     comparison.pAdjusted.map { $0 < 0.001 ? "< 0.001" : Self.rounded($0, 3) } ?? "-",

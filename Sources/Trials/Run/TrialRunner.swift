@@ -71,7 +71,7 @@ public struct TrialRunner: Sendable {
             arm: arm.name,
             end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
             events: outcome.events, checkpoints: Journal.Checkpoint.text(outcome.checkpoints),
-            outcomes: outcome.outcomes, recorder: live.recorder)
+            outcomes: outcome.outcomes, alerts: outcome.alerts, recorder: live.recorder)
     }
 
     /// Runs every session that the store lacks, and stores it.

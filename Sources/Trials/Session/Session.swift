@@ -160,43 +160,57 @@ public final class Session {
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now
-        let (truth, ledger, episodes, notifications) = executor.inspect {
-            [patient, pump, sensor, alerts, app] in
+        let (truth, ledger, tallies) = executor.inspect { [patient, pump, sensor, alerts, app] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
             sensor.here { $0.finish() }
             if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
-                alerts.here { $0.episodes() },
-                alerts.here { ($0.episodeCount, $0.notifications, $0.notificationsAtNight) }
+                alerts.here { $0.tallies() }
             )
         }
-        let days = Double(reached.nanoseconds) / Double(Span.day)
-        var outcomes: [Double?] = GlucoseMetricKey.allCases.map { _ in nil }
         // The last value stands at the end itself: the trace covers the intervals before it.
-        let perMillisecond = Span.second / 1000
-        if let trace = try? GlucoseTrace(
-            every: VirtualPatient.truthInterval / perMillisecond,
-            from: calendar.startOfDayOffset / perMillisecond, mgdl: truth.map(Double.init))
-        {
-            let metrics = GlucoseMetrics(trace)
-            outcomes = GlucoseMetricKey.allCases.map { metrics[$0] }
-        }
-        func perDay(_ amount: Double) -> Double? { days > 0 ? amount / days : nil }
-        let pulse = pump.pulse.units
-        outcomes.append(perDay(Double(ledger.delivered + ledger.basal) * pulse))
-        outcomes.append(
-            perDay(meals.reduce(0) { $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0) }))
-        outcomes.append(perDay(Double(notifications.0)))
-        outcomes.append(perDay(Double(notifications.1)))
-        outcomes.append(perDay(Double(notifications.2)))
-        outcomes += episodes.filter { !$0.code.isReserved }.map { perDay(Double($0.count)) }
+        let trace = try? GlucoseTrace(
+            every: VirtualPatient.truthInterval / Self.millisecond, from: localMilliseconds(.start),
+            mgdl: truth.map(Double.init))
+        let shown = sensorTrace()
+        let facts = SessionFacts(
+            days: Double(reached.nanoseconds) / Double(Span.day), truth: trace.map(GlucoseMetrics.init),
+            sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
+            insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units,
+            carbohydrateGrams: meals.reduce(0) {
+                $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
+            },
+            alerts: tallies)
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
             digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,
-            events: executor.eventsFired, jobs: executor.jobsRun,
-            outcomes: outcomes)
+            events: executor.eventsFired, jobs: executor.jobsRun, outcomes: OutcomeValues(facts),
+            alerts: tallies)
+    }
+
+    private static let millisecond = Span.second / 1000
+
+    private func localMilliseconds(_ instant: Instant) -> Int64 {
+        (calendar.startOfDayOffset + instant.nanoseconds) / Self.millisecond
+    }
+
+    /// What the sensor said, by the time of measurement; nil for a sensor that said nothing. The recorder's own is empty afterwards.
+    private func sensorTrace() -> GlucoseTrace? {
+        var readings = recorder.takeSensorTrace()
+        // Late readings stand where they arrived. Of two for one instant the first one counts.
+        if !zip(readings, readings.dropFirst()).allSatisfy({ $0.instant < $1.instant }) {
+            readings = readings.enumerated().sorted {
+                ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset)
+            }.map(\.element)
+            var kept: [SessionRecorder.SensorPoint] = []
+            for reading in readings where kept.last?.instant != reading.instant { kept.append(reading) }
+            readings = kept
+        }
+        guard !readings.isEmpty else { return nil }
+        return try? GlucoseTrace(
+            localMilliseconds: readings.map { localMilliseconds($0.instant) }, mgdl: readings.map(\.mgdl))
     }
 }
 
@@ -208,8 +222,9 @@ public struct SessionOutcome: Sendable {
     public var checkpoints: [Journal.Checkpoint]
     public var events: Int
     public var jobs: Int
-    /// In the order of `OutcomeKey.all`.
-    public var outcomes: [Double?]
+    public var outcomes: OutcomeValues
+    /// One a code of the arm's policy.
+    public var alerts: [AlertTally]
 }
 
 extension TherapySettings {

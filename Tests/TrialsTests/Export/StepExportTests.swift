@@ -24,7 +24,7 @@ private final class FakeStore: ResultStore {
             return SessionSummary(
                 session: session, subjectIndex: record.subjectIndex, subject: record.subject,
                 armIndex: record.armIndex, arm: record.arm, end: record.end, days: 1, digest: record.digest,
-                events: record.events, outcomes: [])
+                events: record.events, outcomes: [:])
         }
     }
 

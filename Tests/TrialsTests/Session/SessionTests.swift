@@ -34,8 +34,7 @@ private func run(_ study: Study, subject: Int = 0, arm: Int = 1, tieShuffle: Ran
 }
 
 private func outcome(_ name: String, _ outcome: SessionOutcome) throws -> Double {
-    let index = try #require(OutcomeKey.index(of: name))
-    return try #require(outcome.outcomes[index])
+    try #require(outcome.outcomes[name])
 }
 
 @Suite("A session")

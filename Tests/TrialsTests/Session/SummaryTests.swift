@@ -35,10 +35,9 @@ private func summaries(failing: Int? = nil) -> [SessionSummary] {
     (0..<12).map { session in
         let subject = session / 2
         let arm = session % 2
-        var outcomes = [Double?](repeating: nil, count: OutcomeKey.all.count)
-        if let mean = OutcomeKey.index(of: "mean_mgdl") {
-            outcomes[mean] = 100 + 10 * Double(subject) + (arm == 1 ? 5 + Double(subject) : 0)
-        }
+        let outcomes: OutcomeValues = [
+            "mean_mgdl": 100 + 10 * Double(subject) + (arm == 1 ? 5 + Double(subject) : 0)
+        ]
         return SessionSummary(
             session: session, subjectIndex: subject, subject: "adult#\(subject)", armIndex: arm,
             arm: arm == 0 ? "a" : "b", end: session == failing ? .endedEarly(reason: "left") : .completed,
@@ -52,8 +51,7 @@ struct SummaryTests {
     @Test("has Student's interval for an arm")
     func interval() throws {
         let summary = try StudySummary(of: study.get(), store: FakeStore(summaries()))
-        let mean = try #require(OutcomeKey.index(of: "mean_mgdl"))
-        let estimate = try #require(summary.arms[0].outcomes[mean])
+        let estimate = try #require(summary.arms[0].outcomes["mean_mgdl"])
         // numpy and scipy: mean 125, sd 18.708286933869708, t(0.975, 5) = 2.5705818356363146
         #expect(estimate.mean == 125)
         #expect(abs((estimate.sd ?? 0) - 18.708286933869708) < 1e-12)
@@ -68,7 +66,7 @@ struct SummaryTests {
         let summary = try StudySummary(of: study.get(), store: FakeStore(summaries()))
         #expect(summary.comparisons.count == 1)
         let comparison = try #require(summary.comparisons.first)
-        #expect(comparison.metric.name == "mean_mgdl")
+        #expect(comparison.metric == "mean_mgdl")
         #expect(comparison.arm == "b" && comparison.reference == "a")
         #expect(comparison.difference == 7.5)
         #expect(comparison.n == 6)

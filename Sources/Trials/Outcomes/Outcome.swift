@@ -1,0 +1,82 @@
+// The outcomes of a session: each is one row, and everything else follows from the rows.
+//
+// Guarantees: session, store, `sessions.csv`, `summary.json`, table, `islet metrics --help` and `docs/data.md` take names, units
+// and meanings from here, and find values by name; no list has to keep another's order. Names are contracts that users
+// script against: new rows go to the end of their group.
+// Does not: sum up a study. `StudySummary` does.
+
+import Records
+
+/// One outcome: a column of `sessions.csv` and of the store, a key of `summary.json`.
+public struct Outcome: Sendable {
+    /// Which way a person wants it.
+    public enum Better: String, Sendable, CaseIterable {
+        case lower, higher
+        /// It describes; no direction is better by itself.
+        case neither
+    }
+
+    /// What it is about. Comparisons are adjusted for their number within one kind.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The true plasma glucose.
+        case truth = "true glucose"
+        /// What the sensor said.
+        case sensor = "sensor glucose"
+        case treatment
+        case alerts
+    }
+
+    /// When the printed table has a row of it.
+    public enum Display: Sendable {
+        case always
+        /// In files only.
+        case never
+    }
+
+    /// As it stands in files.
+    public let name: String
+    /// Empty for a pure number.
+    public let unit: String
+    /// What it is and how it is computed, in one line.
+    public let meaning: String
+    public let better: Better
+    public let kind: Kind
+    /// Whether arms are compared by it: not by what describes the trace or the scenario.
+    public let isCompared: Bool
+    public let display: Display
+    /// nil where it is undefined for the session.
+    let value: @Sendable (SessionFacts) -> Double?
+
+    init(
+        _ name: String, unit: String, _ meaning: String, better: Better, kind: Kind, isCompared: Bool = true,
+        display: Display = .never, value: @escaping @Sendable (SessionFacts) -> Double?
+    ) {
+        self.name = name
+        self.unit = unit
+        self.meaning = meaning
+        self.better = better
+        self.kind = kind
+        self.isCompared = isCompared
+        self.display = display
+        self.value = value
+    }
+
+    /// Every outcome, in the order of the files.
+    public static let all: [Outcome] = truth + treatment + alerts + truthByWeek + sensor
+
+    /// The row under a name.
+    public static func named(_ name: String) -> Outcome? { byName[name] }
+
+    private static let byName: [String: Outcome] = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+
+    /// The unit as a table shows it.
+    var unitText: String { unit.isEmpty ? "-" : unit }
+}
+
+extension OutcomeValues {
+    /// Computes every outcome of a session.
+    init(_ facts: SessionFacts) {
+        self.init()
+        for outcome in Outcome.all { self[outcome.name] = outcome.value(facts) }
+    }
+}

@@ -1,0 +1,100 @@
+// The registry of outcomes: what follows from its rows, and what a session's values are.
+
+import Alerts
+import Records
+import SessionTime
+import SimulationKernel
+import Testing
+
+@testable import Trials
+
+/// Runs the first subject of a one-arm study of a day.
+func outcomes(of overrides: String...) throws -> (SessionOutcome, SessionRecorder) {
+    let study = try Study.parse(
+        """
+        study: outcomes
+        seed: 11
+        duration: 1d
+        cohort: { generate: { group: adult, count: 1 } }
+        arms: [{ name: closed-loop, alerts: bionicloop }]
+        """, file: "outcomes.yaml", overrides: overrides.map { try SetOverride($0) })
+    let subjects = try CohortLoader.subjects(of: study, studyPath: "outcomes.yaml", jobs: 1)
+    let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+    return (session.run(), session.recorder)
+}
+
+@Suite("The outcomes")
+struct OutcomeTests {
+    @Test("have names that differ, are columns of SQL and CSV, and are explained")
+    func names() {
+        let names = Outcome.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        for outcome in Outcome.all {
+            #expect(outcome.name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") })
+            #expect(outcome.meaning.count > 10 && !outcome.meaning.contains("\n"))
+            #expect(Outcome.named(outcome.name)?.meaning == outcome.meaning)
+        }
+    }
+
+    @Test("of the sensor stand beside those of the body, one for one")
+    func sensorBesideTruth() {
+        for key in GlucoseMetricKey.allCases {
+            #expect(Outcome.named(key.rawValue)?.kind == .truth)
+            #expect(Outcome.named("sensor_" + key.rawValue)?.kind == .sensor)
+            #expect(Outcome.named("sensor_" + key.rawValue)?.unit == Outcome.named(key.rawValue)?.unit)
+        }
+    }
+
+    @Test("of the sensor are those of the readings that the session recorded")
+    func sensorFromReadings() throws {
+        // With faults, so that there are gaps and late readings.
+        let (outcome, rows) = try outcomes(
+            of: "record=full", "duration=5d",
+            "faults={signal-loss: {rate: 4}, temporary-sensor-error: {rate: 2}}")
+        #expect(rows.readings.contains { $0.backfilledAt != nil })
+        let readings = rows.readings.sorted { $0.instant < $1.instant }
+        let trace = try GlucoseTrace(
+            localMilliseconds: readings.map { (6 * Span.hour + $0.instant.nanoseconds) / 1_000_000 },
+            mgdl: readings.map(\.mgdl))
+        let metrics = GlucoseMetrics(trace)
+        for key in GlucoseMetricKey.allCases {
+            #expect(outcome.outcomes["sensor_" + key.rawValue] == metrics[key], "\(key)")
+        }
+        #expect(outcome.outcomes["sensor_n"] != outcome.outcomes["n"])
+        #expect(outcome.outcomes["sensor_mean_mgdl"] != outcome.outcomes["mean_mgdl"])
+    }
+
+    @Test("count events per week that was lived, so that a session that ended early doesn't look safer")
+    func perWeek() throws {
+        let (outcome, _) = try outcomes(of: "scenario={meals: [{at: 1h, carbs: 200}]}", "duration=36h")
+        let events = try #require(outcome.outcomes["hyper_events_l1"])
+        #expect(events > 0)
+        #expect(outcome.outcomes["hyper_events_l1_per_week"] == 7 * events / 1.5)
+        let sensorEvents = try #require(outcome.outcomes["sensor_hyper_events_l1"])
+        let readings = try #require(outcome.outcomes["sensor_n"])
+        let perWeek = try #require(outcome.outcomes["sensor_hyper_events_l1_per_week"])
+        #expect(abs(perWeek - sensorEvents * 7 * 288 / readings) < 1e-9)
+    }
+
+    @Test("of alerts are undefined where the policy has no such alert, and sums over its own codes")
+    func alertsOfAPolicy() throws {
+        let (outcome, _) = try outcomes(of: "arms[0].alerts=dexcom-g7", "duration=3d", "scenario.meals=hard")
+        #expect(outcome.outcomes["alerts_cgm_urgent_low_per_day"] == nil)
+        let raised = outcome.alerts.reduce(0) { $0 + $1.raised }
+        #expect(raised > 0)
+        #expect(outcome.outcomes["alerts_raised_per_day"] == Double(raised) / 3)
+        #expect(outcome.alerts.contains { !$0.code.hasPrefix("ALERT-") && $0.raised > 0 && $0.notified > 0 })
+        let (silent, _) = try outcomes(of: "arms[0].alerts=none")
+        #expect(silent.alerts.isEmpty)
+        #expect(silent.outcomes["alerts_raised_per_day"] == nil)
+    }
+
+    @Test("that are not finite are named and are no value")
+    func notFinite() {
+        var values: OutcomeValues = ["a": 1, "b": .nan, "c": -.infinity]
+        #expect(values["a"] == 1 && values["b"] == nil && values["c"] == nil)
+        #expect(values.notFinite == ["b", "c"])
+        values["b"] = .infinity
+        #expect(values.notFiniteText == "b c")
+    }
+}
