@@ -9,6 +9,8 @@ public struct AlertBanner: Hashable, Sendable {
 
     public var code: String
     public var message: String
+    /// What the button on it says that the person should do; empty where there is none.
+    public var action: String
     public var shownAt: Instant
     /// How many alerts are active; a badge where there are several.
     public var count: Int
@@ -19,6 +21,7 @@ public struct AlertBanner: Hashable, Sendable {
         guard let first = active.first else { return nil }
         code = first.code
         message = first.message
+        action = first.recommendedAction
         shownAt = now
         count = active.count
     }

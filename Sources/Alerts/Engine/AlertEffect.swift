@@ -141,10 +141,32 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     public var body: String
     public var isTimeSensitive: Bool
     public var deepLink: String
+    public var sound: Sound
+    /// The number on the app's icon from then on: the alerts that are active.
+    public var badge: Int
+    public var payload: Payload
+
+    public enum Sound: String, Hashable, Sendable, Codable {
+        case none
+        case standard
+    }
+
+    /// What the app finds in a notification that was tapped.
+    public struct Payload: Hashable, Sendable, Codable {
+        public var code = ""
+        public var severity = ""
+        /// Whose threshold it is; empty for an alert of the flow.
+        public var subject = ""
+        /// What it watches; empty for an alert of the flow.
+        public var metric = ""
+        public var deepLink = ""
+        public init() {}
+    }
 
     public init(
         token: Int64, action: Action, identifier: String, category: String, title: String, body: String,
-        isTimeSensitive: Bool, deepLink: String
+        isTimeSensitive: Bool, deepLink: String, sound: Sound = .standard, badge: Int = 0,
+        payload: Payload = Payload()
     ) {
         self.token = token
         self.action = action
@@ -154,5 +176,8 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
         self.body = body
         self.isTimeSensitive = isTimeSensitive
         self.deepLink = deepLink
+        self.sound = sound
+        self.badge = badge
+        self.payload = payload
     }
 }

@@ -82,8 +82,27 @@ extension AlertEngine {
                 token: state.nextToken, action: action, identifier: settings.code, category: settings.code,
                 title: settings.subject.isEmpty ? "Islet" : settings.subject,
                 body: track.active?.message ?? settings.known?.message ?? settings.code,
-                isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings)))
+                isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
+                sound: action == .withdraw ? .none : .standard, badge: badge(with: rule, action),
+                payload: payload(settings, severity)))
         state.nextToken += 1
+    }
+
+    /// What is scheduled ahead will be active by then.
+    private func badge(with rule: Int, _ action: NotificationRequest.Action) -> Int {
+        if case .schedule = action, !state.tracks[rule].isActive { return badge + 1 }
+        return badge
+    }
+
+    private func payload(_ rule: AlertRule, _ severity: AlertSeverity) -> NotificationRequest.Payload {
+        var payload = NotificationRequest.Payload()
+        payload.code = rule.code
+        payload.severity = severity.name
+        payload.deepLink = AlertMessage.deepLink(rule)
+        guard rule.known == nil, let test = rule.tests.first else { return payload }
+        payload.subject = rule.subject
+        payload.metric = test.metric.rawValue
+        return payload
     }
 
     /// Requests up to and with `token` are carried out.
