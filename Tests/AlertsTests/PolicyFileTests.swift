@@ -71,6 +71,27 @@ import Trials
             "temperature"
         ),
         ("policy: p\nthresholds:\n  - { metric: vpd, recommended: wilted }\n", "p.yaml:3", "flowering"),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70, inhibits: [A] }\n", "p.yaml:3",
+            "no rule that inhibits itself"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70, inhibits: [B] }\n"
+                + "  - { code: B, when: glucose < 60, inhibits: [A] }\n", "p.yaml:3",
+            "no rule that inhibits itself"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70 }\n"
+                + "  - { code: B, when: glucose < 60, inhibits: [C] }\n"
+                + "  - { code: C, when: glucose < 60, inhibits: [D] }\n"
+                + "  - { code: D, when: glucose < 60, inhibits: [A, B] }\n", "p.yaml:4",
+            "no rule that inhibits itself"
+        ),
+        (
+            "policy: p\nthresholds:\n  - { metric: vpd, min: 1, inhibits: [THRESHOLD-VPD-LOW] }\n",
+            "p.yaml:3",
+            "no rule that inhibits itself"
+        ),
         ("policy: p\nquietHours: { from: \"25:00\", to: \"07:00\" }\n", "p.yaml:2", "time of day"),
         ("policy: p\nquietHours: { from: \"22:00\" }\n", "p.yaml:2", "`to`"),
     ])

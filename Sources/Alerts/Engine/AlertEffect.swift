@@ -108,12 +108,49 @@ public struct ActiveAlert: Hashable, Sendable, Codable {
     public var message: String
     public var recommendedAction: String
     public var acknowledgement: AlertAcknowledgement
+    /// When it was reviewed; nil while nobody did, and while its value is more severe than what was reviewed.
     public var acknowledgedAt: Instant?
     public var dedupeKey: String
     public var raisedAt: Instant
     public var updatedAt: Instant
     /// What the message counts down to.
     public var countdownTo: Instant?
+    /// The severity without what time has added: the rule's, or the value's own.
+    public var ownSeverity: AlertSeverity
+    /// What was reviewed.
+    public var review: AlertReview?
+    /// Of a rule that compares metrics: of the first.
+    public var values: AlertValues?
+    /// Shown because somebody asked to see it; nothing is the matter.
+    public var isPreview = false
+}
+
+/// An acknowledgement that leaves the alert active.
+public struct AlertReview: Hashable, Sendable, Codable {
+    public var at: Instant
+    /// The alert's own severity then: at a higher one nobody has reviewed it.
+    public var severity: AlertSeverity
+}
+
+/// What an episode's metric was and is, in the metric's unit.
+public struct AlertValues: Hashable, Sendable, Codable {
+    /// When the condition began to hold.
+    public var onset: Double
+    /// The farthest beyond the bound since.
+    public var worst: Double
+    /// The newest.
+    public var current: Double
+
+    init(_ value: Double) {
+        onset = value
+        worst = value
+        current = value
+    }
+
+    mutating func take(_ value: Double, _ side: MetricTest.Side) {
+        current = value
+        worst = side == .low ? min(worst, value) : max(worst, value)
+    }
 }
 
 /// An alert that was active.
@@ -133,7 +170,7 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     /// Rises with each request of one center.
     public var token: Int64
     public var action: Action
-    /// From the dedupe key: a second request replaces the first.
+    /// From the dedupe key: a second request replaces the first. A test alert and a preview have one of their own.
     public var identifier: String
     /// The normalized code.
     public var category: String

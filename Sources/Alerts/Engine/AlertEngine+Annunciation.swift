@@ -5,17 +5,29 @@ public import SessionTime
 extension AlertEngine {
     /// What holds a notification back and ends by itself; nil where nothing does.
     private func obstacle(_ rule: Int, _ severity: AlertSeverity, at now: Instant) -> AlertEffect.Reason? {
-        for other in inhibitors[rule] where state.tracks[other].isActive { return .inhibited }
-        if let until = state.tracks[rule].snoozedUntil, now < until,
-            severity <= state.tracks[rule].snoozedSeverity
-        {
-            return .snoozed
+        for other in inhibitors[rule] {
+            // What is more severe than what holds it back gets through.
+            guard let active = state.tracks[other].active, !active.isPreview, severity <= active.severity
+            else {
+                continue
+            }
+            return .inhibited
         }
+        if let until = snoozedUntil(rule, severity), now < until { return .snoozed }
         if severity < .safetyCritical, let quiet = policy.quietHours, wallClock.isQuiet(quiet, at: now) {
             return .quietHours
         }
         if !policy.notifiesWhenStale, isStale(rule, at: now) { return .stale }
         return nil
+    }
+
+    /// The end of a snooze that mutes what is as severe as this.
+    private func snoozedUntil(_ rule: Int, _ severity: AlertSeverity) -> Instant? {
+        let track = state.tracks[rule]
+        guard let until = track.snoozedUntil, severity <= track.snoozedSeverity else { return nil }
+        // What time had made severe was snoozed, not what the value makes severe since.
+        if let active = track.active, active.ownSeverity > track.snoozedOwnSeverity { return nil }
+        return until
     }
 
     private func coolsDownUntil(_ rule: Int, _ severity: AlertSeverity) -> Instant? {
@@ -35,19 +47,32 @@ extension AlertEngine {
         return nil
     }
 
+    /// At most one an instant: what rises in severity as its repeat is due rings once.
+    mutating func attempt(_ rule: Int, _ reason: AlertEffect.Reason) {
+        if !attempts.contains(where: { $0.rule == rule }) { attempts.append((rule, reason)) }
+    }
+
     mutating func annunciate(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
         guard let alert = state.tracks[rule].active else { return }
+        if alert.isPreview { return annunciatePreview(rule, alert, at: now) }
+        say(rule, at: now)
         let isScheduled = state.tracks[rule].scheduledFor != nil
         state.tracks[rule].scheduledFor = nil
         if let bar = bar(rule, alert) {
             emit(.suppress, rule, bar, at: now)
         } else if let obstacle = obstacle(rule, alert.severity, at: now) {
             state.tracks[rule].isOwed = true
+            state.tracks[rule].isOwedByCooldown = false
             emit(.suppress, rule, obstacle, at: now)
         } else if isForeground, !policy.notifiesInForeground {
             state.tracks[rule].isOwed = false
             emit(.suppress, rule, .foreground, at: now)
         } else if let end = coolsDownUntil(rule, alert.severity), now < end {
+            // Gone while the earlier one stands; after it was withdrawn, nothing else would say it.
+            if !state.tracks[rule].isShown, !state.tracks[rule].isOwed {
+                state.tracks[rule].isOwed = true
+                state.tracks[rule].isOwedByCooldown = true
+            }
             emit(.suppress, rule, .cooldown, at: now)
         } else {
             state.tracks[rule].lastNotified = now
@@ -61,6 +86,33 @@ extension AlertEngine {
         if isScheduled { request(rule, .withdraw) }
     }
 
+    /// A preview is heard where an alert would be. It cools nothing down, is owed to nobody and withdraws nothing else.
+    private mutating func annunciatePreview(_ rule: Int, _ alert: ActiveAlert, at now: Instant) {
+        if let bar = bar(rule, alert) ?? obstacle(rule, alert.severity, at: now) {
+            emit(.suppress, rule, bar, at: now)
+        } else if isForeground, !policy.notifiesInForeground {
+            emit(.suppress, rule, .foreground, at: now)
+        } else {
+            state.tracks[rule].isPreviewShown = true
+            emit(.notify, rule, .preview, at: now)
+            request(rule, .deliver, as: .preview)
+        }
+    }
+
+    /// Keeps the message true.
+    mutating func say(_ rule: Int, at now: Instant) {
+        if let test = policy.rules[rule].tests.first, test.metric == .readingAge {
+            take(rule, ageInMinutes(at: now), test.side)
+        }
+        let message = text(rule, at: now)
+        state.tracks[rule].active?.message = message
+    }
+
+    /// What is to be said of a rule at `now`.
+    func text(_ rule: Int, at now: Instant) -> String {
+        AlertMessage.text(policy.rules[rule], state.tracks[rule].details, sample(rule, at: now), at: now)
+    }
+
     /// Makes up for a notification once nothing holds it back.
     mutating func release(_ rule: Int, at now: Instant) {
         guard let alert = state.tracks[rule].active, alert.acknowledgedAt == nil else {
@@ -70,18 +122,30 @@ extension AlertEngine {
         guard obstacle(rule, alert.severity, at: now) == nil else { return }
         if let end = coolsDownUntil(rule, alert.severity), now < end { return }
         state.tracks[rule].isOwed = false
+        // The banner has said it.
+        if state.tracks[rule].isOwedByCooldown, isForeground, !policy.notifiesInForeground { return }
         annunciate(rule, .released, at: now)
     }
 
-    mutating func request(_ rule: Int, _ action: NotificationRequest.Action) {
+    /// Who speaks: each under an identifier of its own, so that none replaces another.
+    enum Voice: String {
+        case alert = ""
+        case test = ".test"
+        case preview = ".preview"
+    }
+
+    mutating func request(
+        _ rule: Int, _ action: NotificationRequest.Action, as voice: Voice = .alert, body: String? = nil
+    ) {
         let settings = policy.rules[rule]
         let track = state.tracks[rule]
         let severity = track.active?.severity ?? settings.severity
         state.outbox.append(
             NotificationRequest(
-                token: state.nextToken, action: action, identifier: settings.code, category: settings.code,
+                token: state.nextToken, action: action, identifier: settings.code + voice.rawValue,
+                category: settings.code,
                 title: settings.subject.isEmpty ? "Islet" : settings.subject,
-                body: track.active?.message ?? settings.known?.message ?? settings.code,
+                body: body ?? track.active?.message ?? settings.known?.message ?? settings.code,
                 isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
                 sound: action == .withdraw ? .none : .standard, badge: badge(with: rule, action),
                 payload: payload(settings, severity)))
@@ -112,22 +176,76 @@ extension AlertEngine {
 
     // MARK: Scheduled ahead
 
-    /// Has the system notify at `due` unless this is moved or withdrawn before: heard even when the app is dead.
-    public mutating func schedule(_ rule: Int, at due: Instant, now: Instant) {
-        let settings = policy.rules[rule]
-        guard settings.notifies, settings.severity > .informational, state.tracks[rule].scheduledFor != due,
-            !state.tracks[rule].isActive
-        else { return }
+    /// Has the system notify when a condition that time alone brings about would be heard, unless this is moved or withdrawn
+    /// before: heard even when the app is dead, and neither earlier nor later than if it lived.
+    /// - Parameter deadline: when the condition begins; nil where nothing is watched.
+    public mutating func watch(_ rule: Int, deadline: Instant?, since: Instant?, now: Instant) {
+        guard let deadline, let due = heard(rule, deadline: deadline, at: now), due > now else {
+            return unschedule(rule, now: now)
+        }
+        guard state.tracks[rule].scheduledFor != due else { return }
         state.tracks[rule].scheduledFor = due
         emit(.schedule, rule, .deadline, at: now) { $0.due = due }
-        request(rule, .schedule(at: due))
+        let body = AlertMessage.text(policy.rules[rule], Details(since: since), nil, at: due)
+        request(rule, .schedule(at: due), body: body)
     }
 
-    public mutating func unschedule(_ rule: Int, now: Instant) {
+    private mutating func unschedule(_ rule: Int, now: Instant) {
         guard state.tracks[rule].scheduledFor != nil else { return }
         state.tracks[rule].scheduledFor = nil
         emit(.withdraw, rule, .monitoringEnded, at: now)
         request(rule, .withdraw)
+    }
+
+    /// When the person would first hear of a condition that begins at `deadline`, or of the episode that it has become; nil
+    /// where they have, or never will.
+    private func heard(_ rule: Int, deadline: Instant, at now: Instant) -> Instant? {
+        let settings = policy.rules[rule]
+        let track = state.tracks[rule]
+        guard settings.notifies else { return nil }
+        var raisedAt = (track.pendingSince ?? deadline).adding(settings.debounce)
+        var severity = settings.severity
+        var from = raisedAt
+        if let active = track.active, !active.isPreview {
+            guard track.isOwed, active.acknowledgedAt == nil else { return nil }
+            raisedAt = active.raisedAt
+            severity = active.severity
+            from = now
+        } else if raisedAt <= now {
+            return nil
+        }
+        var first = audible(rule, severity, from: from)
+        for step in settings.escalations.dropFirst(track.isRealActive ? track.escalationsDone : 0)
+        where step.to > severity {
+            guard let other = audible(rule, step.to, from: max(from, raisedAt.adding(step.after))) else {
+                continue
+            }
+            first = min(first ?? other, other)
+        }
+        return first
+    }
+
+    /// The first instant from `instant` on at which neither snooze nor quiet hours nor cooldown hold back what is as severe
+    /// as this; nil for never.
+    private func audible(_ rule: Int, _ severity: AlertSeverity, from instant: Instant) -> Instant? {
+        guard severity > .informational else { return nil }
+        var instant = instant
+        // Each round passes one obstacle; the changes of a zone's offset are few.
+        for _ in 0..<32 {
+            if let until = snoozedUntil(rule, severity), instant < until {
+                instant = until
+            } else if severity < .safetyCritical, let quiet = policy.quietHours,
+                wallClock.isQuiet(quiet, at: instant)
+            {
+                guard let look = wallClock.nextLook(quiet, after: instant) else { return nil }
+                instant = look
+            } else if let end = coolsDownUntil(rule, severity), instant < end {
+                instant = end
+            } else {
+                return instant
+            }
+        }
+        return instant
     }
 
     /// What was scheduled and has not come is not to come.
@@ -145,15 +263,16 @@ extension AlertEngine {
             state.tracks[rule].lastNotified = due
             state.tracks[rule].lastNotifiedSeverity = policy.rules[rule].severity
             state.tracks[rule].isShown = true
+            state.tracks[rule].isOwed = false
             isAtRest[rule] = false
         }
     }
 
     /// A notification that the person asked for, to hear whether it works: heard always, listed nowhere.
     public mutating func testAlert(_ rule: Int, at now: Instant) {
-        let message = AlertMessage.text(policy.rules[rule], Details(), at: now)
+        let message = AlertMessage.text(policy.rules[rule], Details(), nil, at: now)
         emit(.notify, rule, .test, at: now) { $0.message = message }
-        request(rule, .deliver)
+        request(rule, .deliver, as: .test, body: message)
     }
 
     /// The person tapped the notification.

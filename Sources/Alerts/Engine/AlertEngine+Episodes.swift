@@ -19,7 +19,7 @@ extension AlertEngine {
         ripenEnd(rule, at: now)
         escalate(rule, at: now)
         if let due = state.tracks[rule].nextRepeat, due <= now, let every = policy.rules[rule].repeatEvery {
-            if state.tracks[rule].active?.acknowledgedAt == nil { attempts.append((rule, .repeated)) }
+            if state.tracks[rule].active?.acknowledgedAt == nil { attempt(rule, .repeated) }
             // On the grid of the raise, however late this comes.
             let missed = (now.nanoseconds - due.nanoseconds) / every
             state.tracks[rule].nextRepeat = due.adding((missed + 1) * every)
@@ -35,6 +35,7 @@ extension AlertEngine {
         else {
             return
         }
+        clearPreview(rule, .replaced, at: now)
         raise(rule, .conditionHeld, at: now)
     }
 
@@ -55,20 +56,29 @@ extension AlertEngine {
         return false
     }
 
+    private func alert(_ rule: Int, _ details: Details, _ message: String, at now: Instant) -> ActiveAlert {
+        let settings = policy.rules[rule]
+        let severity = details.severity ?? settings.severity
+        return ActiveAlert(
+            source: settings.source, sourceCode: details.sourceCode, code: settings.code,
+            severity: severity, message: message,
+            recommendedAction: settings.known?.recommendedAction ?? "",
+            acknowledgement: settings.acknowledgement,
+            acknowledgedAt: nil, dedupeKey: settings.code, raisedAt: now, updatedAt: now,
+            countdownTo: details.countdownTo, ownSeverity: severity)
+    }
+
     mutating func raise(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
         let settings = policy.rules[rule]
         let details = state.tracks[rule].details
         state.tracks[rule].pendingSince = nil
         state.tracks[rule].clearingSince = nil
+        state.tracks[rule].closedSeverity = nil
         state.tracks[rule].escalationsDone = 0
-        state.tracks[rule].active = ActiveAlert(
-            source: settings.source, sourceCode: details.sourceCode, code: settings.code,
-            severity: details.severity ?? settings.severity,
-            message: AlertMessage.text(settings, details, at: now),
-            recommendedAction: settings.known?.recommendedAction ?? "",
-            acknowledgement: settings.acknowledgement,
-            acknowledgedAt: nil, dedupeKey: settings.code, raisedAt: now, updatedAt: now,
-            countdownTo: details.countdownTo)
+        let message = text(rule, at: now)
+        state.tracks[rule].active = alert(rule, details, message, at: now)
+        let values = state.tracks[rule].values
+        state.tracks[rule].active?.values = values
         state.tracks[rule].nextRepeat = settings.repeatEvery.map { now.adding($0) }
         if refreshesMessages, details.countdownTo != nil {
             state.tracks[rule].nextRefresh = now.adding(Span.minute)
@@ -78,8 +88,28 @@ extension AlertEngine {
             // Delivered as scheduled while nobody was there to raise it.
             emit(.suppress, rule, .alreadyDelivered, at: now)
         } else {
-            attempts.append((rule, reason))
+            attempt(rule, reason)
         }
+    }
+
+    /// Shows what the alert would look like. What is active already is its own preview.
+    private mutating func preview(_ rule: Int, at now: Instant) {
+        guard !state.tracks[rule].isActive else { return }
+        let message = AlertMessage.text(policy.rules[rule], Details(), nil, at: now)
+        state.tracks[rule].active = alert(rule, Details(), message, at: now)
+        state.tracks[rule].active?.isPreview = true
+        isAtRest[rule] = false
+        emit(.raise, rule, .preview, at: now)
+        attempt(rule, .preview)
+    }
+
+    mutating func clearPreview(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
+        if state.tracks[rule].active?.isPreview == true { clear(rule, reason, at: now) }
+    }
+
+    /// At launch: nobody looks at them any more.
+    mutating func endPreviews(at now: Instant) {
+        for rule in byCode { clearPreview(rule, .cleanup, at: now) }
     }
 
     mutating func clear(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
@@ -93,7 +123,23 @@ extension AlertEngine {
         state.tracks[rule].nextRepeat = nil
         state.tracks[rule].nextRefresh = nil
         attempts.removeAll { $0.rule == rule }
-        if state.tracks[rule].isShown { takeDown(rule, reason, alert.severity, at: now) }
+        if alert.isPreview {
+            takeDownPreview(rule, reason, alert.severity, at: now)
+        } else if state.tracks[rule].isShown {
+            takeDown(rule, reason, alert.severity, at: now)
+        }
+    }
+
+    private mutating func takeDownPreview(
+        _ rule: Int, _ reason: AlertEffect.Reason, _ severity: AlertSeverity, at now: Instant
+    ) {
+        guard state.tracks[rule].isPreviewShown else { return }
+        state.tracks[rule].isPreviewShown = false
+        emit(.withdraw, rule, reason, at: now) {
+            $0.wasDelivered = true
+            $0.severity = severity
+        }
+        request(rule, .withdraw, as: .preview)
     }
 
     private mutating func takeDown(
@@ -116,7 +162,7 @@ extension AlertEngine {
     }
 
     private mutating func escalate(_ rule: Int, at now: Instant) {
-        while let active = state.tracks[rule].active, active.acknowledgedAt == nil,
+        while let active = state.tracks[rule].active, active.review == nil, !active.isPreview,
             state.tracks[rule].escalationsDone < policy.rules[rule].escalations.count
         {
             let step = policy.rules[rule].escalations[state.tracks[rule].escalationsDone]
@@ -125,8 +171,9 @@ extension AlertEngine {
             guard step.to > active.severity else { continue }
             state.tracks[rule].active?.severity = step.to
             state.tracks[rule].active?.updatedAt = now
+            say(rule, at: now)
             emit(.update, rule, .escalated, at: now)
-            attempts.append((rule, .escalated))
+            attempt(rule, .escalated)
         }
     }
 
@@ -153,20 +200,28 @@ extension AlertEngine {
             let isOver = state.tracks[rule].clearingSince != nil && policy.rules[rule].isLatching
             switch policy.rules[rule].acknowledgement {
             case .none: return
-            case .closes: clear(rule, .acknowledged, at: now)
+            case .closes:
+                if !active.isPreview, state.tracks[rule].holds {
+                    state.tracks[rule].closedSeverity = active.ownSeverity
+                }
+                clear(rule, .acknowledged, at: now)
             case .reviews where isOver: clear(rule, .acknowledged, at: now)
             case .reviews:
                 state.tracks[rule].active?.acknowledgedAt = now
+                state.tracks[rule].active?.review = AlertReview(at: now, severity: active.ownSeverity)
                 state.tracks[rule].isOwed = false
                 emit(.acknowledge, rule, .person, at: now)
             }
+        case .preview: preview(rule, at: now)
         case .snooze(let span):
             state.tracks[rule].snoozedUntil = now.adding(span)
-            let severity = state.tracks[rule].active?.severity ?? policy.rules[rule].severity
-            state.tracks[rule].snoozedSeverity = severity
+            let active = state.tracks[rule].active
+            state.tracks[rule].snoozedSeverity = active?.severity ?? policy.rules[rule].severity
+            state.tracks[rule].snoozedOwnSeverity = active?.ownSeverity ?? policy.rules[rule].severity
             // What is snoozed while active is heard again when the snooze is over.
-            if let active = state.tracks[rule].active, active.acknowledgedAt == nil {
+            if let active, !active.isPreview, active.acknowledgedAt == nil {
                 state.tracks[rule].isOwed = true
+                state.tracks[rule].isOwedByCooldown = false
             }
             emit(.snooze, rule, .person, at: now)
         }
@@ -194,15 +249,17 @@ extension AlertEngine {
                 raise(rule, .conditionHeld, at: now)
             } else {
                 state.tracks[rule].active?.severity = severity
+                state.tracks[rule].active?.ownSeverity = severity
                 state.tracks[rule].active?.updatedAt = now
+                say(rule, at: now)
                 emit(.update, rule, .reissued, at: now)
-                attempts.append((rule, .reissued))
+                attempt(rule, .reissued)
             }
         case .between, .away:
             if state.tracks[rule].pendingSince != nil { emit(.drop, rule, .conditionEnded, at: now) }
             state.tracks[rule].pendingSince = nil
             state.tracks[rule].holds = false
-            clear(rule, .recovered, at: now)
+            if state.tracks[rule].isRealActive { clear(rule, .recovered, at: now) }
         }
     }
 }

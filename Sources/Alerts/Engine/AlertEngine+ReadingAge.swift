@@ -23,7 +23,7 @@ extension AlertEngine {
         for rule in ageRules {
             let verdict = verdict(rule, at: now)
             if case .holds = verdict {
-                describe(rule, at: now)
+                weigh(rule, at: now)
             } else if state.tracks[rule].isQuiet, told[rule] == nil {
                 // Its deadline has moved on, and to look at the old one finds nothing.
                 continue
@@ -38,7 +38,7 @@ extension AlertEngine {
     mutating func followAge(_ rule: Int, at now: Instant) {
         let verdict = verdict(rule, at: now)
         if case .holds = verdict {
-            describe(rule, at: now)
+            weigh(rule, at: now)
         } else if state.tracks[rule].isQuiet {
             return
         }

@@ -9,12 +9,17 @@
 // - episode → over. When the condition is false (for a metric: a fresh value at or past `clearAt`), the episode ends at
 //   the first instant t ≥ t1 + k; a new breach forgets t1, and so does a metric that goes stale: missing data is not
 //   recovery. A latching episode waits for its acknowledgement. A source that retracts, replaces or cleans up ends it
-//   at once. One episode a breach: acknowledged while the condition holds, it comes back only after the condition was
-//   false.
+//   at once. One episode a breach: closed by acknowledging while the condition holds, it comes back only after the
+//   condition was false, or at a value that is more severe than the closed one.
+// - an acknowledgement is of a severity: while the value makes the episode more severe, nobody has reviewed it. What time
+//   adds by escalation stops at the acknowledgement.
 // - annunciation, attempted at raise, at an update by the source, at a rise of severity, at each repeat. Held back
-//   and owed (made up for when the obstacle ends, if the episode is still active): inhibition, snooze, quiet hours.
-//   Held back and gone: foreground, cooldown, what never notifies. A severity higher than that of the last notification
-//   passes the cooldown; one higher than what was snoozed passes the snooze; safety-critical passes quiet hours.
+//   and owed (made up for when the obstacle ends, if the episode is still active): inhibition, snooze, quiet hours, and a
+//   cooldown whose notification has been withdrawn. Held back and gone: foreground, a cooldown whose notification stands,
+//   what never notifies. A severity higher than that of the last notification passes the cooldown; one higher than what was
+//   snoozed passes the snooze; one higher than the inhibitor's passes the inhibition; safety-critical passes quiet hours.
+//   A notification says what is so when it is sent. A preview or a test has an identifier of its own and no consequences.
+// - a condition that time alone brings about is scheduled with the system for the instant at which it would be heard.
 // - inhibited, snoozed, muted or acknowledged, an episode stays active, listed and counted.
 // - one instant's effects: by the order in which the inputs touched their rules, then timers by code; within a rule, cause
 //   before consequence.
@@ -47,6 +52,7 @@ public struct AlertEngine: Sendable {
 
     enum Action {
         case acknowledge
+        case preview
         case snooze(Int64)
     }
 
@@ -162,12 +168,13 @@ public struct AlertEngine: Sendable {
             // The quiet path: inside the bound, and nothing going on.
             if isCalm[rule], let test, !test.isBreached(by: value) { continue }
             let verdict = verdict(rule, at: now)
+            follow(rule, place, value)
             if case .holds = verdict {
             } else if state.tracks[rule].isQuiet, told[rule] == nil {
                 continue
             }
             let afterGap = before.map { now.nanoseconds - $0.sampledAt.nanoseconds > Self.freshness } ?? false
-            if case .holds = verdict { describe(rule, at: now) }
+            if case .holds = verdict { weigh(rule, at: now) }
             put(rule, Telling(verdict: verdict, afterGap: afterGap, order: order))
             needsSettling = true
         }
@@ -192,19 +199,38 @@ public struct AlertEngine: Sendable {
         return allBreached ? .holds : .between
     }
 
-    /// What a breach is told with: the value of the rule's first metric.
-    mutating func describe(_ rule: Int, at now: Instant) {
-        let metric = policy.rules[rule].tests[0].metric
-        guard let value = metric == .readingAge ? ageInMinutes(at: now) : state.samples[metric.index]?.value
+    /// How severe a breach is: by the value of the rule's first metric.
+    mutating func weigh(_ rule: Int, at now: Instant) {
+        guard let sample = sample(rule, at: now) else { return }
+        state.tracks[rule].details.severity = policy.rules[rule].severity(at: sample.value)
+    }
+
+    /// The newest value of the rule's first metric; nil where there is none.
+    func sample(_ rule: Int, at now: Instant) -> Sample? {
+        guard let metric = policy.rules[rule].tests.first?.metric else { return nil }
+        if metric == .readingAge { return Sample(value: ageInMinutes(at: now), sampledAt: now) }
+        return state.samples[metric.index]
+    }
+
+    /// Keeps what an episode, or the wait for one, has come to.
+    private mutating func follow(_ rule: Int, _ metric: Int, _ value: Double) {
+        guard !state.tracks[rule].isQuiet, let test = policy.rules[rule].tests.first,
+            test.metric.index == metric
         else { return }
-        state.tracks[rule].details.severity = policy.rules[rule].severity(at: value)
-        if state.tracks[rule].isQuiet {
-            state.tracks[rule].details.message = AlertMessage.breach(policy.rules[rule], value: value)
-        }
+        take(rule, value, test.side)
+    }
+
+    mutating func take(_ rule: Int, _ value: Double, _ side: MetricTest.Side) {
+        state.tracks[rule].values?.take(value, side)
+        let values = state.tracks[rule].values
+        if state.tracks[rule].isRealActive { state.tracks[rule].active?.values = values }
     }
 
     /// The person acknowledges. Carried out when the instant is settled.
     public mutating func acknowledge(_ rule: Int) { actions.append((rule, .acknowledge)) }
+
+    /// The person wants to see what this would look like.
+    public mutating func preview(_ rule: Int) { actions.append((rule, .preview)) }
 
     /// The person doesn't want to hear of this for a while.
     public mutating func snooze(_ rule: Int, for span: Int64) { actions.append((rule, .snooze(span))) }
@@ -221,7 +247,11 @@ public struct AlertEngine: Sendable {
         touched.removeAll(keepingCapacity: true)
         order = 0
         for rule in byCode where !isAtRest[rule] || followsAge[rule] { ripen(rule, at: now) }
-        for (rule, action) in actions { perform(rule, action, at: now) }
+        for (rule, action) in actions {
+            isCalm[rule] = false
+            isAtRest[rule] = false
+            perform(rule, action, at: now)
+        }
         actions.removeAll(keepingCapacity: true)
         for (rule, reason) in attempts { annunciate(rule, reason, at: now) }
         attempts.removeAll(keepingCapacity: true)
@@ -252,11 +282,18 @@ public struct AlertEngine: Sendable {
             let began = !state.tracks[rule].holds
             state.tracks[rule].holds = true
             state.tracks[rule].clearingSince = nil
-            if state.tracks[rule].isActive {
+            if state.tracks[rule].isRealActive {
                 refreshInPlace(rule, isReissue: telling.isReissue, at: now)
             } else if began {
                 state.tracks[rule].pendingSince = now
+                state.tracks[rule].values = sample(rule, at: now).map { AlertValues($0.value) }
                 if policy.rules[rule].debounce > 0 { emit(.wait, rule, .conditionBegan, at: now) }
+            } else if let closed = state.tracks[rule].closedSeverity,
+                state.tracks[rule].details.severity ?? policy.rules[rule].severity > closed
+            {
+                // Closed at a lesser severity: this is another matter.
+                clearPreview(rule, .replaced, at: now)
+                raise(rule, .severityChanged, at: now)
             }
             ripenStart(rule, at: now)
         case .between:
@@ -264,7 +301,8 @@ public struct AlertEngine: Sendable {
         case .away(let reason):
             if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }
             state.tracks[rule].holds = false
-            guard let active = state.tracks[rule].active else { return }
+            state.tracks[rule].closedSeverity = nil
+            guard let active = state.tracks[rule].active, !active.isPreview else { return }
             if reason != .recovered { return clear(rule, reason, at: now) }
             if policy.rules[rule].isLatching, active.acknowledgedAt == nil {
                 if state.tracks[rule].clearingSince == nil { emit(.suppress, rule, .latched, at: now) }
@@ -287,19 +325,25 @@ public struct AlertEngine: Sendable {
         let details = state.tracks[rule].details
         let base = details.severity ?? policy.rules[rule].severity
         let severity = max(base, escalated(rule))
-        if isReissue || severity != active.severity {
+        let isWorse = base > active.ownSeverity
+        if let review = active.review {
+            // What was reviewed is reviewed; what has become more severe since is not.
+            state.tracks[rule].active?.acknowledgedAt = base <= review.severity ? review.at : nil
+        }
+        state.tracks[rule].active?.ownSeverity = base
+        if isReissue || isWorse || severity != active.severity {
             state.tracks[rule].active?.severity = severity
             state.tracks[rule].active?.sourceCode = details.sourceCode
             state.tracks[rule].active?.updatedAt = now
             state.tracks[rule].active?.countdownTo = details.countdownTo
-            state.tracks[rule].active?.message = AlertMessage.text(policy.rules[rule], details, at: now)
+            say(rule, at: now)
             emit(.update, rule, isReissue ? .reissued : .severityChanged, at: now)
-            if isReissue || severity > active.severity {
-                attempts.append((rule, isReissue ? .reissued : .severityChanged))
+            if isReissue || isWorse || severity > active.severity {
+                attempt(rule, isReissue ? .reissued : .severityChanged)
             }
         } else if details.countdownTo != active.countdownTo {
             state.tracks[rule].active?.countdownTo = details.countdownTo
-            state.tracks[rule].active?.message = AlertMessage.text(policy.rules[rule], details, at: now)
+            say(rule, at: now)
             if refreshesMessages, details.countdownTo != nil, state.tracks[rule].nextRefresh == nil {
                 state.tracks[rule].nextRefresh = now.adding(Span.minute)
             }

@@ -16,13 +16,23 @@ extension AlertEngine {
         public var lastNotifiedSeverity = AlertSeverity.informational
         public var snoozedUntil: Instant?
         public var snoozedSeverity = AlertSeverity.informational
+        /// Without what time had added.
+        public var snoozedOwnSeverity = AlertSeverity.informational
         /// A notification was held back by something that ends by itself.
         public var isOwed = false
+        /// It was a cooldown, whose notification had been withdrawn: with the app in front at its end nothing is owed.
+        public var isOwedByCooldown = false
+        /// The own severity of the episode that was closed by acknowledging while its condition held on.
+        public var closedSeverity: AlertSeverity?
+        /// Since the condition began, for a rule that compares metrics.
+        public var values: AlertValues?
         public var nextRepeat: Instant?
         public var nextRefresh: Instant?
         public var escalationsDone = 0
         /// The system shows a notification.
         public var isShown = false
+        /// The system shows the notification of a preview.
+        public var isPreviewShown = false
         /// The system will show one then.
         public var scheduledFor: Instant?
         public var details = Details()
@@ -30,8 +40,10 @@ extension AlertEngine {
         /// Nothing happens and nothing happened that is not over.
         @inline(__always) var isQuiet: Bool { !holds && !isActive && pendingSince == nil }
         @inline(__always) var isActive: Bool { if case .some = active { true } else { false } }
+        /// An episode that its condition brought about.
+        var isRealActive: Bool { active.map { !$0.isPreview } ?? false }
         /// Quiet, and nothing is owed or shown.
-        @inline(__always) var isAtRest: Bool { isQuiet && !isShown && !isOwed }
+        @inline(__always) var isAtRest: Bool { isQuiet && !isShown && !isOwed && !isPreviewShown }
     }
 
     /// What the source last said about its condition.
@@ -40,16 +52,19 @@ extension AlertEngine {
         /// Empty for the catalogue's own words.
         public var message = ""
         public var countdownTo: Instant?
+        /// Since when what the message counts up has been so.
+        public var since: Instant?
         /// Where it differs from the rule's.
         public var severity: AlertSeverity?
 
         public init(
-            sourceCode: String = "", message: String = "", countdownTo: Instant? = nil,
+            sourceCode: String = "", message: String = "", countdownTo: Instant? = nil, since: Instant? = nil,
             severity: AlertSeverity? = nil
         ) {
             self.sourceCode = sourceCode
             self.message = message
             self.countdownTo = countdownTo
+            self.since = since
             self.severity = severity
         }
     }

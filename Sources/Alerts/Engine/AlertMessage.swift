@@ -3,11 +3,20 @@
 import SessionTime
 
 public enum AlertMessage {
-    /// What stands on the banner.
-    static func text(_ rule: AlertRule, _ details: AlertEngine.Details, at now: Instant) -> String {
+    /// What is so at `now`.
+    /// - Parameter sample: the newest of the rule's first metric.
+    static func text(
+        _ rule: AlertRule, _ details: AlertEngine.Details, _ sample: AlertEngine.Sample?, at now: Instant
+    ) -> String {
         if let end = details.countdownTo { return countdown(rule.known, until: end, at: now) }
+        if let test = rule.tests.first, let sample { return breach(rule, test, sample, at: now) }
         if !details.message.isEmpty { return details.message }
+        if let since = details.since { return interruption(since: since, at: now) }
         return rule.known?.message ?? rule.code
+    }
+
+    private static func interruption(since: Instant, at now: Instant) -> String {
+        "The loop has not run for \((now.nanoseconds - since.nanoseconds) / Span.minute) minutes."
     }
 
     static func countdown(_ code: AlertCode?, until end: Instant, at now: Instant) -> String {
@@ -26,15 +35,24 @@ public enum AlertMessage {
     /// Up to the end of a pod's service: a countdown is written every minute.
     private static let spans: [String] = (0...540).map { span(Int64($0)) }
 
-    /// Subject, metric, value and threshold of a breach.
-    static func breach(_ rule: AlertRule, value: Double) -> String {
-        guard let test = rule.tests.first else { return rule.code }
+    /// Subject, metric, value and threshold of a breach, and how old the value is where it is stale.
+    private static func breach(
+        _ rule: AlertRule, _ test: MetricTest, _ sample: AlertEngine.Sample, at now: Instant
+    ) -> String {
         let who = rule.subject.isEmpty ? "" : "\(rule.subject): "
-        let which = test.side == .low ? "below" : "above"
+        let side = test.side == .low ? "below" : "above"
+        let isAge = test.metric == .readingAge
+        // An episode may outlive its breach.
+        let isBreached =
+            isAge
+            ? test.isBreached(byAge: MetricTest.nanoseconds(sample.value)) : test.isBreached(by: sample.value)
+        let which = isBreached ? side : "was \(side)"
         // Whole minutes that have passed: nobody reads more of an age.
-        let value = test.metric == .readingAge ? value.rounded(.down) : value
+        let value = number(isAge ? sample.value.rounded(.down) : sample.value)
+        let age = now.nanoseconds - sample.sampledAt.nanoseconds
+        let when = age > AlertEngine.freshness ? ", \(age / Span.minute) min ago" : ""
         return
-            "\(who)\(test.metric.name) \(number(value)) \(test.metric.unit), \(which) \(number(test.bound))"
+            "\(who)\(test.metric.name) \(value) \(test.metric.unit)\(when), \(which) \(number(test.bound))"
     }
 
     static func number(_ value: Double) -> String {

@@ -63,21 +63,16 @@ extension AlertFlow {
     /// The codes whose conditions hold.
     private func conditions(_ natives: AlertCodeSet, at now: Instant) -> AlertCodeSet {
         let around = surroundings
-        var previews = AlertCodeSet()
-        for name in memory.monitor.previews {
-            if let code = AlertCode(rawValue: name) { previews.insert(code) }
-        }
-        var codes = natives.union(previews)
+        var codes = natives
 
         let end = around.podExpiresAt
         let isPastEnd = end.map { now >= $0 } ?? false
         let isServiceOver = end.map { now >= $0.adding(Self.serviceAfterExpiry) } ?? false
         let isExpired = around.hasPod && !isServiceOver && (isPastEnd || natives.contains(.pumpExpired))
-        codes.set(.pumpExpired, isExpired || previews.contains(.pumpExpired))
+        codes.set(.pumpExpired, isExpired)
         let endsSoon = end.map { $0.nanoseconds - now.nanoseconds <= Self.expiringBefore } ?? false
         let isExpiring = natives.contains(.pumpExpiring) || around.hasPod && endsSoon && !isPastEnd
-        codes.set(
-            .pumpExpiring, isExpiring && !codes.contains(.pumpExpired) || previews.contains(.pumpExpiring))
+        codes.set(.pumpExpiring, isExpiring && !codes.contains(.pumpExpired))
 
         if around.isArmed {
             if around.hasPod, around.hasPumpSession, !around.isPumpStatusKnown {
@@ -91,7 +86,7 @@ extension AlertFlow {
             if let code = alert.code { codes.insert(code) }
         }
         if codes.contains(.cgmFailedOrExpired) {
-            codes.set(.cgmUnavailable, previews.contains(.cgmUnavailable))
+            codes.set(.cgmUnavailable, false)
         }
         if let deadline = steppingDeadline, now >= deadline { codes.insert(.steppingInterrupted) }
         if memory.monitor.hasConflict { codes.insert(.subjectConflict) }
@@ -133,13 +128,14 @@ extension AlertFlow {
             if code == .pumpExpiring { details.countdownTo = end }
             if code == .pumpExpired { details.countdownTo = end.adding(Self.serviceAfterExpiry) }
         }
+        if code == .steppingInterrupted { details.since = steppingSince }
         return details
     }
 
     /// The pump said it again: an active alert is replaced in place.
     mutating func takeNative(_ code: AlertCode, at now: Instant) {
         guard let rule = rules[code.index] else { return }
-        let active = engine.state.tracks[rule].active
+        let active = engine.state.tracks[rule].active.flatMap { $0.isPreview ? nil : $0 }
         guard held.contains(code) || active != nil else { return }
         let isReissue = active.map { $0.updatedAt < now } ?? false
         engine.tell(rule, .holds, details: details(code, at: now), isReissue: isReissue)
@@ -149,9 +145,12 @@ extension AlertFlow {
 
     var isSteppingInterrupted: Bool { held.contains(.steppingInterrupted) }
 
-    var steppingDeadline: Instant? {
+    var steppingDeadline: Instant? { steppingSince?.adding(Self.steppingLimit) }
+
+    /// The last success, or the arming where that was later; nil while nothing is watched.
+    private var steppingSince: Instant? {
         guard surroundings.isArmed, let armed = memory.monitor.armedAt else { return nil }
-        return max(armed, memory.monitor.lastStep ?? armed).adding(Self.steppingLimit)
+        return max(armed, memory.monitor.lastStep ?? armed)
     }
 
     mutating func followArming(at now: Instant) {
@@ -160,14 +159,12 @@ extension AlertFlow {
         } else {
             memory.monitor.armedAt = nil
         }
-        moveDeadline(at: now)
     }
 
     mutating func step(succeeded: Bool, at now: Instant) {
         guard succeeded else { return }
         memory.monitor.lastStep = now
         if held.contains(.steppingInterrupted) { sync(at: now) }
-        moveDeadline(at: now)
     }
 
     /// Schedules the deadline with the system as if it had been at every step.
@@ -179,14 +176,7 @@ extension AlertFlow {
 
     private mutating func moveDeadline(at now: Instant) {
         guard schedulesAhead, let rule = rules[AlertCode.steppingInterrupted.index] else { return }
-        if let deadline = steppingDeadline {
-            let due = deadline.adding(engine.policy.rules[rule].debounce)
-            if due > now, engine.state.tracks[rule].active == nil || deadline > now {
-                engine.schedule(rule, at: due, now: now)
-            }
-        } else {
-            engine.unschedule(rule, now: now)
-        }
+        engine.watch(rule, deadline: steppingDeadline, since: steppingSince, now: now)
     }
 
     // MARK: Cloud
@@ -223,6 +213,8 @@ extension AlertFlow {
         engine.nextInput()
         sync(at: now)
         engine.settle(at: now)
+        // Once all is judged: right after the end of an interruption too, and after disarming and arming in one instant.
+        moveDeadline(at: now)
     }
 
     /// The next instant at which time alone changes something.

@@ -51,9 +51,10 @@ public struct AlertFlow: Sendable {
     public mutating func launch(inForeground: Bool, at now: Instant) {
         engine.isForeground = inForeground
         engine.countDelivered(at: now)
+        engine.endPreviews(at: now)
         for code in AlertCode.allCases {
             guard let rule = rules[code.index] else { continue }
-            held.set(code, engine.state.tracks[rule].holds || engine.state.tracks[rule].active != nil)
+            held.set(code, engine.state.tracks[rule].holds || engine.state.tracks[rule].isRealActive)
         }
         followArming(at: now)
         // Live state speaks for the sensor, not messages of an earlier life.
@@ -61,10 +62,6 @@ public struct AlertFlow: Sendable {
         if surroundings.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
         memory.pendingAcknowledgements.removeAll {
             surroundings.isCGMHandlerRegistered && AlertCode(rawValue: $0.code)?.source == .cgm
-        }
-        if !memory.monitor.previews.isEmpty {
-            memory.monitor.previews = []
-            sync(because: .cleanup, at: now)
         }
         if !surroundings.hasPod { cleanUpPod(at: now) }
         checkClock(at: now)
@@ -143,7 +140,8 @@ public struct AlertFlow: Sendable {
         case .tap(let code):
             if let rule = engine.index(of: code) { engine.tap(rule, at: now) }
         case .dismiss: break
-        case .preview(let code): preview(code, at: now)
+        case .preview(let code):
+            if let rule = engine.index(of: code) { engine.preview(rule) }
         case .testAlert(let code):
             if let rule = engine.index(of: code) { engine.testAlert(rule, at: now) }
         }
@@ -196,8 +194,7 @@ public struct AlertFlow: Sendable {
         guard let rule = engine.index(of: code), let active = engine.state.tracks[rule].active,
             active.raisedAt < now, engine.policy.rules[rule].acknowledgement != .none
         else { return }
-        if let known = AlertCode(rawValue: code) {
-            memory.monitor.previews.removeAll { $0 == code }
+        if let known = AlertCode(rawValue: code), !active.isPreview {
             let isRegistered =
                 known.source == .pump
                 ? surroundings.isPumpHandlerRegistered : surroundings.isCGMHandlerRegistered
@@ -219,14 +216,5 @@ public struct AlertFlow: Sendable {
     /// Whether a pump's own alert of this code was on, and is off now.
     private func isClosedAtSource(_ code: AlertCode) -> Bool {
         code.source == .pump && rules[code.index] != nil && !held.contains(code)
-    }
-
-    private mutating func preview(_ code: String, at now: Instant) {
-        guard let rule = engine.index(of: code) else { return }
-        guard let known = AlertCode(rawValue: code), rules[known.index] != nil else {
-            return engine.tell(rule, .holds)
-        }
-        if !memory.monitor.previews.contains(code) { memory.monitor.previews.append(code) }
-        sync(at: now)
     }
 }

@@ -75,7 +75,6 @@ public struct MonitorMemory: Hashable, Sendable, Codable {
     public var lastSkewRaise: Instant?
     public var isSkewed = false
     public var hasConflict = false
-    public var previews: [String] = []
     public var lastGlucose: AlertEngine.Sample?
 }
 

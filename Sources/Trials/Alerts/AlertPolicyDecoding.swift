@@ -79,6 +79,7 @@ extension AlertPolicy {
                     expected: "the code of a rule of this policy"
                         + (nearest(to: code, among: codes).map { " (nearest: `\($0)`)" } ?? ""))
             }
+            if let inhibits = item["inhibits"] { try policy.checkInhibitions(inhibits, of: item) }
         }
         if let quiet = root["quietHours"] {
             guard let from = nanoseconds(ofDay: try quiet["from"]?.text() ?? ""),
@@ -112,6 +113,33 @@ extension AlertPolicy {
         } else {
             rules.append(rule)
         }
+    }
+
+    /// Rules that hold each other back, over however many others, would all be silent.
+    private func checkInhibitions(_ inhibits: YAMLReader, of item: YAMLReader) throws(InputProblem) {
+        for start in try Self.codes(of: item) {
+            var reached: [String] = []
+            var path = [[start]]
+            while let way = path.popLast(), let last = way.last {
+                for next in rules.first(where: { $0.code == last })?.inhibits ?? [] {
+                    if next == start {
+                        throw inhibits.problem(
+                            found: (way + [next]).joined(separator: " inhibits "),
+                            expected: "no rule that inhibits itself, alone or by way of others")
+                    }
+                    if !reached.contains(next) {
+                        reached.append(next)
+                        path.append(way + [next])
+                    }
+                }
+            }
+        }
+    }
+
+    /// The codes that an item of `rules` or `thresholds` makes.
+    private static func codes(of item: YAMLReader) throws(InputProblem) -> [String] {
+        if let code = item["code"] { return [try code.text()] }
+        return try decodeThreshold(item, subject: "", isLiteral: false).map(\.code)
     }
 
     private static func decodeRule(_ item: YAMLReader, subject: String) throws(InputProblem) -> AlertRule {
