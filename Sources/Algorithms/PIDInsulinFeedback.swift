@@ -92,6 +92,12 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
                 &state.subcutaneous, &state.plasma, &state.effective,
                 input: shortfall.amount.units * stepsPerHour, steps: steps)
         }
+        if let given = input.pumpBasal, given.amount > .zero {
+            let steps = (input.now.minutes - given.since.minutes) / Self.stepMinutes
+            Self.chain.add(
+                &state.subcutaneous, &state.plasma, &state.effective, amount: given.amount.units,
+                stepsPerHour: stepsPerHour, lastSteps: steps)
+        }
         var rate = basal
         if let reading = input.cgm {
             rate = control(reading, basal: basal, input, &state)
@@ -100,14 +106,16 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         }
         output.basal = InsulinAmount(units: min(rate, basal) / stepsPerHour)
         output.correction = InsulinAmount(units: max(0, rate - basal) / stepsPerHour)
-        let delivered = input.insulinPump.isAvailable ? rate : 0
+        // In open loop nothing of it is delivered but what the person asked for; the pump's own basal is told by the next step.
+        let delivered = input.insulinPump.isAvailable && !input.isOpenLoop ? rate : 0
+        let meal = input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal
         Self.chain.advance(
             &state.subcutaneous, &state.plasma, &state.effective,
-            input: delivered - basal + tuning.mealFeedback * output.meal.units * stepsPerHour)
+            input: delivered - basal + tuning.mealFeedback * meal.units * stepsPerHour)
         return output
     }
 
-    /// Steps that did not run, or failed, delivered nothing.
+    /// Steps that did not run, or failed, delivered nothing; what the pump gave meanwhile is told by itself.
     private func sitOut(_ steps: Int64, basal: Double, _ state: inout State) {
         for _ in 0..<min(max(0, steps), InsulinChain.longestMemory) {
             Self.chain.advance(&state.subcutaneous, &state.plasma, &state.effective, input: -basal)
@@ -198,6 +206,19 @@ struct InsulinChain: Sendable {
         x1 -= y1
         x2 -= y2
         x3 -= y3
+    }
+
+    /// Puts in what flowed evenly over the last steps, up to now.
+    func add(
+        _ x1: inout Double, _ x2: inout Double, _ x3: inout Double, amount: Double, stepsPerHour: Double,
+        lastSteps: Double
+    ) {
+        let steps = min(max(1, lastSteps.rounded()), Double(Self.longestMemory))
+        var (y1, y2, y3) = (0.0, 0.0, 0.0)
+        for _ in 0..<Int(steps) { advance(&y1, &y2, &y3, input: amount * stepsPerHour / steps) }
+        x1 += y1
+        x2 += y2
+        x3 += y3
     }
 
     /// Steps after which nothing is left of an input: a day of the loop's.

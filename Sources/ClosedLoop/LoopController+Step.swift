@@ -30,7 +30,15 @@ extension LoopController {
         input.insulinPump = pumpStatus()
         // Settling the last request may just have found it.
         input.shortfall = memory.shortfall
-        try run(&input)
+        let given = pump.basalDelivered
+        input.pumpBasal = basalSinceLastStep(given: given, at: now)
+        try run(&input, basalGiven: given)
+    }
+
+    /// What the programmed basal comes to in a step.
+    private var basalOfAStep: InsulinAmount {
+        InsulinAmount(
+            units: settings.therapy.basalRate.unitsPerHour * Double(LoopTiming.step) / Double(Span.hour))
     }
 
     private func freshReading(at now: Instant) -> GlucoseReading? {
@@ -74,6 +82,7 @@ extension LoopController {
         if let outcome = try pump.outcome(ofRequest: request.id) {
             settle(request, accepted: outcome.delivered)
         } else if executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession {
+            if request.replacesBasal > .zero { renewZeroBasal() }
             _ = try send(request)
             if memory.request != nil { throw PumpError.uncertain }
         } else {
@@ -81,28 +90,10 @@ extension LoopController {
         }
     }
 
-    /// Gives the pump the basal that belongs to the mode: none of its own where the algorithm doses every step, and the
-    /// person's own again once a session that took it away is over.
-    func applyBasal() {
-        guard memory.isInSession || memory.hasSetBasal else { return }
-        let isPumps = !memory.isInSession || algorithm.basalSource == .programmed || memory.isOpenLoop
-        let rate =
-            isPumps
-            ? InsulinRate(unitsPerHour: settings.therapy.basalRate.unitsPerHour * memory.basalMultiplier)
-            : .zero
-        guard rate != programmedBasal else { return }
-        do {
-            try pump.setProgrammedBasal(rate)
-            programmedBasal = rate
-            memory.hasSetBasal = memory.isInSession
-            if !memory.isInSession { store?.save(memory) }
-        } catch {
-            retryPumpWork()
-        }
-    }
-
-    /// - Parameter input: `inout` because it is large, and passed on without a copy.
-    private func run(_ input: inout StepInput) throws {
+    /// - Parameters:
+    ///   - input: `inout` because it is large, and passed on without a copy.
+    ///   - basalGiven: what the pump has given by itself so far; nil where it can't say.
+    private func run(_ input: inout StepInput, basalGiven: InsulinAmount?) throws {
         var output = StepOutput()
         var failure = ""
         state.beginStep()
@@ -125,23 +116,32 @@ extension LoopController {
         let lasting = memory.carried + (input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal)
         let wanted = input.isOpenLoop ? lasting : memory.carried + output.total
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
-        let request =
+        let takesBasalOver = mayDose && !input.isOpenLoop && algorithm.basalSource == .algorithm
+        var request =
             mayDose && wanted.units + 1e-9 >= pump.pulse.units
             ? LoopMemory.Request(
                 id: memory.firstRequestID + memory.algorithmTime, algorithmTime: memory.algorithmTime,
                 amount: wanted, lasting: lasting, decidedAt: input.now) : nil
+        if takesBasalOver {
+            request?.replacesBasal = min(output.basal + output.correction, basalOfAStep)
+        }
         if !input.insulinPump.isAvailable, output.total > .zero {
             executor.journal.record(.deliverySkipped, at: input.now, 0)
         }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
         memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
         let wasOpen = memory.isOpenLoop
+        if !hasFailed, basalGiven != nil || memory.knownBasal == nil {
+            memory.knownBasal = LoopMemory.KnownBasal(amount: basalGiven, at: input.now)
+        }
         advanceMemory(
             input.cgm, givesUp: output.isOpenLoop, keepsUser: hasFailed, request, at: input.now)
         // In open loop a manual bolus is carried or requested by now, whatever the algorithm did.
         if input.isOpenLoop { memory.user.manualBolus = nil }
         if store != nil { keep(input, output, failure: failure, request) }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
+        // Only a step that is kept and can dose takes the basal from the pump.
+        if takesBasalOver { renewZeroBasal() }
         let (accepted, trouble) = try send(request)
         if failure.isEmpty { failure = trouble }
 
@@ -206,7 +206,12 @@ extension LoopController {
 
     /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong.
     private func send(_ request: LoopMemory.Request?) throws -> (InsulinAmount, String) {
-        guard let request else { return (.zero, "") }
+        guard var request else { return (.zero, "") }
+        leaveBasalToPump(&request)
+        guard request.amount.units + 1e-9 >= pump.pulse.units else {
+            settle(request, accepted: .zero, isDelivered: true)
+            return (.zero, "")
+        }
         do {
             let accepted = try ask(for: request)
             settle(request, accepted: accepted, isDelivered: true)
@@ -268,7 +273,7 @@ extension LoopController {
     }
 
     /// The algorithm is told at its next good step. What two requests lack counts with the later one.
-    private func fallShort(_ amount: InsulinAmount, of algorithmTime: Int64) {
+    func fallShort(_ amount: InsulinAmount, of algorithmTime: Int64) {
         guard amount > .zero else { return }
         let before = memory.shortfall?.amount ?? .zero
         memory.shortfall = Shortfall(algorithmTime: algorithmTime, amount: before + amount)

@@ -10,6 +10,7 @@
 //   sent, and the outcome another: a crash between any two writes loses no step, doubles none and doubles no dose.
 // - A request that was sent and not answered counts as delivered, and no other is sent, until the pump says what became
 //   of it. Parts of a pulse are carried to the next request, never lost.
+// - The person's programmed basal is the floor: see `LoopController+Basal.swift`.
 //
 // Does not: talk to real devices, draw, or know which model is behind the ports.
 
@@ -37,6 +38,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var completed: BolusStatus?
     /// The programmed basal that the pump was last given.
     var programmedBasal: InsulinRate?
+    /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
+    var zeroEnds: Instant?
     private var observers: [any LoopObserver] = []
     private var tick: Wakeup?
     private var pumpWork: Wakeup?
@@ -120,7 +123,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         memory.request = before.request
         memory.request?.isOfEarlierSession = true
         memory.firstRequestID = before.firstRequestID + before.algorithmTime
-        memory.hasSetBasal = before.hasSetBasal
+        memory.temporaryBasal = before.temporaryBasal
         completed = nil
         memory.forcesOpenLoop = before.forcesOpenLoop
         memory.target = before.target
@@ -145,6 +148,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         isSuspended = false
         completed = nil
         programmedBasal = nil
+        zeroEnds = nil
         lastPoll = nil
         memory = LoopMemory()
         state.clear()
@@ -232,6 +236,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     }
 
     private func notePump(_ status: PumpStatus) {
+        // A pod that comes off takes its temporary basal with it.
+        if status.condition == .noPod || status.condition == .fault { zeroEnds = nil }
         if status.isConnected, !isSuspended { pumpWork?.schedule(at: executor.now) }
     }
 

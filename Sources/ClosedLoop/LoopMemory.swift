@@ -17,6 +17,8 @@ public struct LoopMemory: Hashable, Sendable {
         /// The part that the person waits for: it is asked for again if the pump never got the request.
         public var lasting: InsulinAmount
         public var decidedAt: Instant
+        /// The part of it that the pump's own basal would give during its step.
+        public var replacesBasal = InsulinAmount.zero
         /// Its session is over: it may be in the body, but nobody waits for it any more.
         public var isOfEarlierSession = false
     }
@@ -28,6 +30,19 @@ public struct LoopMemory: Hashable, Sendable {
         public var accepted: InsulinAmount
         /// The part that the person waits for.
         public var lasting: InsulinAmount
+    }
+
+    /// A temporary basal that the pump was told to run.
+    public struct TemporaryBasal: Hashable, Sendable {
+        public var rate: InsulinRate
+        public var ends: Instant
+    }
+
+    /// What the pump had given by itself, as the last good step that could know it was told.
+    public struct KnownBasal: Hashable, Sendable {
+        /// Nil where not even the first good step could know.
+        public var amount: InsulinAmount?
+        public var at: Instant
     }
 
     public var isInSession = false
@@ -55,8 +70,11 @@ public struct LoopMemory: Hashable, Sendable {
     public var delivery: Delivery?
     /// The request id of step 0.
     public var firstRequestID: Int64 = 0
-    /// The pump's basal is the loop's doing.
-    public var hasSetBasal = false
+    /// What the loop told the pump to run in place of the programmed basal; it may have ended by itself. Nil where nothing is
+    /// left to cancel.
+    public var temporaryBasal: TemporaryBasal?
+    /// Nil before the first good step.
+    public var knownBasal: KnownBasal?
     /// What the algorithm has counted and the pump never delivered, until a good step has been told.
     public var shortfall: Shortfall?
     public var stepsRun = 0

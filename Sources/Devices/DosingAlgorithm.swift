@@ -81,6 +81,18 @@ public struct Shortfall: Hashable, Sendable {
     }
 }
 
+/// Insulin that the pump gave by itself: its programmed basal, or a temporary one.
+public struct PumpBasal: Hashable, Sendable {
+    public var amount: InsulinAmount
+    /// It flowed between this instant and the step's own.
+    public var since: Instant
+
+    public init(amount: InsulinAmount, since: Instant) {
+        self.amount = amount
+        self.since = since
+    }
+}
+
 /// Everything that one step may know.
 public struct StepInput: Hashable, Sendable {
     /// Steps run before this one.
@@ -98,6 +110,9 @@ public struct StepInput: Hashable, Sendable {
     public var insulinPump: StepPumpStatus
     /// What became known since the last good step: a request that the pump never carried out, or only in part.
     public var shortfall: Shortfall?
+    /// What the pump gave by itself since the last good step that was told: insulin on board that no step asked for. Nil at
+    /// step 0 and while the pump can't say; what flowed meanwhile is told as soon as it can.
+    public var pumpBasal: PumpBasal?
     public var glucagonPump: StepPumpStatus
     /// Whom the session is about.
     public var subjectID: String
@@ -163,7 +178,7 @@ public struct StepOutput: Hashable, Sendable {
 public enum BasalSource: Sendable {
     /// The rate programmed in the pump: the algorithm adds to it.
     case programmed
-    /// The algorithm, step by step; the programmed rate is zero.
+    /// The algorithm, step by step: each good step renews a temporary basal of zero in place of the programmed one.
     case algorithm
 }
 

@@ -23,9 +23,6 @@ public protocol InsulinPumpControls: InsulinPumpPort {
     /// Segments by rising time of day, the first at midnight: at most 24, each at least 30 min.
     /// - Throws: `BasalScheduleProblem`, `PumpError`.
     func setBasalSchedule(_ segments: [BasalSegment]) throws
-    /// A rate in place of the programme's, for 30 min to 12 h.
-    func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws
-    func cancelTemporaryBasal() throws
     /// Stops all delivery. When `nanoseconds` have passed the pump reminds the person; only `resume` ends it.
     func suspend(nanoseconds: Int64?) throws
     func resume() throws

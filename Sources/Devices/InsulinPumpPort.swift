@@ -42,11 +42,29 @@ public struct PumpStatus: Hashable, Sendable {
     public var podExpiresAt: Instant?
     /// A request that was sent and never answered: nobody knows yet whether it was carried out.
     public var unresolvedRequest: Int64?
+    /// The temporary basal that runs in place of the programmed one; nil without one.
+    public var temporaryBasal: InsulinRate?
 
     public init(condition: Condition, isConnected: Bool, reservoir: InsulinAmount) {
         self.condition = condition
         self.isConnected = isConnected
         self.reservoir = reservoir
+    }
+}
+
+/// What a pump can do at most.
+public struct PumpLimits: Hashable, Sendable {
+    public var largestBolus: InsulinAmount
+    public var largestBasal: InsulinRate
+    /// Nanoseconds that a temporary basal may be set for.
+    public var temporaryBasalRange: ClosedRange<Int64>
+
+    public init(
+        largestBolus: InsulinAmount, largestBasal: InsulinRate, temporaryBasalRange: ClosedRange<Int64>
+    ) {
+        self.largestBolus = largestBolus
+        self.largestBasal = largestBasal
+        self.temporaryBasalRange = temporaryBasalRange
     }
 }
 
@@ -97,6 +115,10 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     var isReady: Bool { get }
     /// The smallest amount that the pump can deliver.
     var pulse: InsulinAmount { get }
+    var limits: PumpLimits { get }
+    /// What the pump has given by itself in its life, over all its pods: its programmed and temporary basal. Nil while it can't
+    /// be reached.
+    var basalDelivered: InsulinAmount? { get }
     /// The completed bolus that nobody has read yet; reading clears it.
     func takeCompletedBolus() throws -> BolusStatus?
     /// Asks for a bolus. Parts of a pulse are not delivered; the answer is what was accepted.
@@ -105,6 +127,12 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     func outcome(ofRequest id: Int64) throws -> BolusStatus?
     /// The basal rate that runs until it is set again, rounded to what the pump can do.
     func setProgrammedBasal(_ rate: InsulinRate) throws
+    /// A rate in place of the programmed one, from now on for so long; then the programmed one runs again, whether or not anybody
+    /// is there to say so. The same rate again renews it.
+    /// - Throws: `PumpError`; `BasalScheduleProblem` for a length outside `limits`.
+    func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws
+    /// The programmed rate runs again; nothing where it does already.
+    func cancelTemporaryBasal() throws
 }
 
 extension InsulinPumpPort {

@@ -72,6 +72,16 @@ private final class MortalLink: InsulinPumpPort, @unchecked Sendable {
     func setProgrammedBasal(_ rate: InsulinRate) throws {
         if power.isOn { try pump.setProgrammedBasal(rate) }
     }
+    var limits: PumpLimits { pump.limits }
+    var basalDelivered: InsulinAmount? { pump.basalDelivered }
+    func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws {
+        guard power.passes() else { throw PumpError.notConnected }
+        try pump.setTemporaryBasal(rate, nanoseconds: nanoseconds)
+    }
+    func cancelTemporaryBasal() throws {
+        guard power.isOn else { throw PumpError.notConnected }
+        try pump.cancelTemporaryBasal()
+    }
 }
 
 /// One life of 12 steps, in which the app may die once.

@@ -38,7 +38,16 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     var requestError: PumpError?
     var requests: [(amount: InsulinAmount, id: Int64)] = []
     var delivered = 0.0
+    /// The rates that ran, each as it began.
     var rates: [InsulinRate] = []
+    /// What it was told to run, and for how long.
+    var temporaries: [(rate: InsulinRate, nanoseconds: Int64)] = []
+    private(set) var programmed: InsulinRate?
+    private(set) var temporary: InsulinRate?
+    /// What a temporary basal meets.
+    var basalError: PumpError?
+    /// What it says that it gave by itself.
+    var basalGiven = InsulinAmount.zero
     private var completed: BolusStatus?
     /// What the next request meets, beside `requestError`.
     var answersNoMore = false
@@ -48,8 +57,19 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     var errorAtLimit: PumpError?
     private var outcomes: [Int64: BolusStatus] = [:]
 
+    var limits: PumpLimits {
+        PumpLimits(
+            largestBolus: limit, largestBasal: InsulinRate(unitsPerHour: 30),
+            temporaryBasalRange: 30 * Span.minute...12 * Span.hour)
+    }
+
+    var basalDelivered: InsulinAmount? { isConnected ? basalGiven : nil }
+
     var status: PumpStatus {
-        PumpStatus(condition: condition, isConnected: isConnected, reservoir: InsulinAmount(units: 100))
+        var status = PumpStatus(
+            condition: condition, isConnected: isConnected, reservoir: InsulinAmount(units: 100))
+        status.temporaryBasal = temporary
+        return status
     }
 
     func takeCompletedBolus() throws -> BolusStatus? {
@@ -86,6 +106,32 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
 
     func setProgrammedBasal(_ rate: InsulinRate) throws {
         guard isConnected else { throw PumpError.notConnected }
+        programmed = rate
+        noteRate()
+    }
+
+    func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws {
+        guard isConnected else { throw PumpError.notConnected }
+        if let basalError { throw basalError }
+        temporaries.append((rate, nanoseconds))
+        temporary = rate
+        noteRate()
+    }
+
+    func cancelTemporaryBasal() throws {
+        guard isConnected else { throw PumpError.notConnected }
+        temporary = nil
+        noteRate()
+    }
+
+    /// The temporary basal has run out, or its pod came off.
+    func loseTemporaryBasal() {
+        temporary = nil
+        noteRate()
+    }
+
+    private func noteRate() {
+        guard let rate = temporary ?? programmed, rate != rates.last else { return }
         rates.append(rate)
     }
 }

@@ -156,7 +156,9 @@ import Testing
             #expect(bench.pump.rates.isEmpty)
             bench.pump.isConnected = true
             try bench.run(untilMinute: 24)
-            #expect(bench.pump.rates.map(\.unitsPerHour) == [source == .programmed ? 1.2 : 0])
+            // The programme is the person's own in either case; the algorithm's zero is a temporary one.
+            #expect(bench.pump.rates.map(\.unitsPerHour) == (source == .programmed ? [1.2] : [1.2, 0]))
+            #expect(bench.pump.programmed?.unitsPerHour == 1.2)
         }
     }
 

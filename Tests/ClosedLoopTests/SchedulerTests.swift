@@ -259,9 +259,12 @@ struct DeliveryTests {
         }
         let delivered = lab.pump.delivered
         try lab.live(untilMinute: 11)
-        #expect(lab.pump.rates.map(\.unitsPerHour) == [0, 1.2, 0.6])
+        #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 0, 1.2, 0.6])
         #expect(lab.pump.delivered == delivered)
         lab.executor.inspect { lab.loop.here { $0.setOpenLoop(false) } }
+        #expect(lab.pump.rates.last?.unitsPerHour == 1.2)
+        // The next step takes the basal over.
+        try lab.live(untilMinute: 16)
         #expect(lab.pump.rates.last == .zero)
         #expect(lab.executor.inspect { lab.loop.here { $0.currentMemory.basalMultiplierStepsLeft } } == 0)
     }

@@ -32,6 +32,12 @@ private final class NotingPump: InsulinPumpPort, @unchecked Sendable {
     }
     func outcome(ofRequest id: Int64) throws -> BolusStatus? { try inner.outcome(ofRequest: id) }
     func setProgrammedBasal(_ rate: InsulinRate) throws { try inner.setProgrammedBasal(rate) }
+    var limits: PumpLimits { inner.limits }
+    var basalDelivered: InsulinAmount? { inner.basalDelivered }
+    func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws {
+        try inner.setTemporaryBasal(rate, nanoseconds: nanoseconds)
+    }
+    func cancelTemporaryBasal() throws { try inner.cancelTemporaryBasal() }
 }
 
 private final class NotingStore: LoopStore, @unchecked Sendable {

@@ -163,6 +163,29 @@ import Testing
         try bench.at(.start) { try $0.setBasalSchedule(segments((0..<24).map { $0 * 60 })) }
     }
 
+    @Test func aZeroThatIsRenewedChangesNothingUntilItEnds() throws {
+        let bench = try PumpBench()
+        try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
+        for minute in stride(from: Int64(60), through: 180, by: 5) {
+            try bench.at(.minutes(minute)) { try $0.setTemporaryBasal(.zero, nanoseconds: 30 * Span.minute) }
+        }
+        // One change when it began: renewing it gives the body nothing to do.
+        #expect(bench.body.rates.map(\.unitsPerHour) == [1, 0])
+        try bench.at(Instant.minutes(210).adding(-1)) { #expect($0.status.temporaryBasal == .zero) }
+        try bench.at(.minutes(210)) { #expect($0.status.temporaryBasal == nil) }
+        #expect(bench.body.rates.map(\.unitsPerHour) == [1, 0, 1])
+        // A shorter one in its place ends when it says.
+        try bench.at(.minutes(240)) { try $0.setTemporaryBasal(.zero, nanoseconds: 12 * Span.hour) }
+        try bench.at(.minutes(250)) { try $0.setTemporaryBasal(.zero, nanoseconds: 30 * Span.minute) }
+        try bench.at(.minutes(281)) { #expect($0.status.temporaryBasal == nil) }
+        // What the pump gave by itself: the first hour, 210 to 240, 280 on.
+        try bench.at(.minutes(340)) {
+            #expect(abs(($0.basalDelivered?.units ?? 0) - 2.5) < 1e-9)
+            $0.here { $0.setConnected(false) }
+            #expect($0.basalDelivered == nil)
+        }
+    }
+
     @Test func aTemporaryRateRunsForItsTimeAndNoLonger() throws {
         let bench = try PumpBench()
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }

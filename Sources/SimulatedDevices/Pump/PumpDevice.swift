@@ -60,6 +60,11 @@ public struct PumpDevice: Hashable, Sendable {
         largestBasal: InsulinRate(unitsPerHour: 30), basalStep: InsulinRate(unitsPerHour: 0.05),
         podLife: 72 * Span.hour)
 
+    public var limits: PumpLimits {
+        PumpLimits(
+            largestBolus: largestBolus, largestBasal: largestBasal, temporaryBasalRange: temporaryBasalRange)
+    }
+
     /// Whole pulses in an amount. A request for three pulses that arithmetic left a hair short is three pulses.
     func pulses(in amount: InsulinAmount) -> Int64 {
         let count = amount.units / pulse.units + 1e-6
@@ -72,7 +77,7 @@ public struct PumpDevice: Hashable, Sendable {
     func rounded(_ rate: InsulinRate) throws(PumpError) -> InsulinRate {
         let steps = (rate.unitsPerHour / basalStep.unitsPerHour).rounded()
         let rounded = InsulinRate(unitsPerHour: max(0, steps) * basalStep.unitsPerHour)
-        guard rounded <= largestBasal else {
+        guard rate.unitsPerHour >= 0, rounded <= largestBasal else {
             throw .outOfRange(
                 InsulinAmount(units: rate.unitsPerHour),
                 limit: InsulinAmount(units: largestBasal.unitsPerHour))

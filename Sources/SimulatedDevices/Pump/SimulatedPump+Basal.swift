@@ -5,9 +5,11 @@ import SessionTime
 import SimulationKernel
 
 extension SimulatedPump {
+    /// What no pump can do is refused before anything is sent, here and below.
     func program(_ segments: [BasalSegment]) throws {
+        let checked = try checked(segments)
         try transmit()
-        programme = try checked(segments)
+        programme = checked
         try applyBasal()
         followProgramme()
     }
@@ -60,18 +62,32 @@ extension SimulatedPump {
     // MARK: Temporary rates
 
     func startTemporary(_ rate: InsulinRate, nanoseconds: Int64) throws {
-        try transmit()
-        guard pod.state == .active, !isSuspended else { throw PumpError.notReady(condition) }
         guard device.temporaryBasalRange.contains(nanoseconds) else {
             throw BasalScheduleProblem(reason: "a temporary rate lasts 30 min to 12 h")
         }
         let rounded = try device.rounded(rate)
+        try transmit()
+        guard pod.state == .active, !isSuspended else { throw PumpError.notReady(condition) }
+        let ends = executor.now.adding(nanoseconds)
+        let isLossy = plan.rate(of: .missingPulses) != nil
+        if let running = temporary, running.rate == rounded, rounded == .zero || !isLossy {
+            // Nothing flows otherwise than before: each step of a loop renews its zero.
+            temporary = (rounded, ends)
+            if ends < running.ends { followTemporary() }
+            return
+        }
         countBasal()
-        temporary = (rounded, executor.now.adding(nanoseconds))
-        if plan.rate(of: .missingPulses) != nil { discardPartOfPulse() }
+        temporary = (rounded, ends)
+        if isLossy { discardPartOfPulse() }
         try applyBasal()
-        schedule(\.temporary, "temporary basal", at: executor.now.adding(nanoseconds)) {
-            try $0.endTemporary()
+        followTemporary()
+    }
+
+    /// Waits for the end of the temporary rate; where it was renewed meanwhile, once more.
+    private func followTemporary() {
+        schedule(\.temporary, "temporary basal", at: temporary?.ends) {
+            guard let ends = $0.temporary?.ends else { return }
+            if $0.executor.now < ends { $0.followTemporary() } else { try $0.endTemporary() }
         }
     }
 

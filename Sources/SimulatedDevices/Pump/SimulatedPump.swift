@@ -20,6 +20,7 @@ public import SimulationKernel
 public actor SimulatedPump: SessionActor, InsulinPumpControls {
     public nonisolated let executor: SessionExecutor
     public nonisolated var pulse: InsulinAmount { device.pulse }
+    public nonisolated var limits: PumpLimits { device.limits }
 
     let device: PumpDevice
     let body: any InsulinReceiver
@@ -144,7 +145,15 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         status.pod = podPhase
         status.podExpiresAt = pod.state == .active && !habits.isSeamless ? pod.expiresAt : nil
         status.unresolvedRequest = link.unresolved
+        status.temporaryBasal = temporary?.rate
         return status
+    }
+
+    /// What the pump pushed of its own accord, wherever it went under the skin.
+    func ownBasal() -> InsulinAmount? {
+        guard link.isConnected else { return nil }
+        countBasal()
+        return device.amount(account.basal + account.basalHeld + account.basalLost)
     }
 
     var condition: PumpStatus.Condition {
@@ -171,6 +180,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
 
     public nonisolated var status: PumpStatus { here { $0.currentStatus() } }
     public nonisolated var isReady: Bool { here { $0.canTakeBolus() } }
+    public nonisolated var basalDelivered: InsulinAmount? { here { $0.ownBasal() } }
     public nonisolated func takeCompletedBolus() throws -> BolusStatus? {
         try here { try $0.readCompletedBolus() }
     }

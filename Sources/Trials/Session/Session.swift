@@ -143,6 +143,11 @@ public final class Session {
     /// The pump's account of insulin up to now.
     public var ledger: PumpLedger { executor.inspect { pump.here { $0.ledger() } } }
 
+    /// The true plasma glucose so far, mg/dL, every five minutes from the start.
+    var plasmaTruth: [Double] {
+        executor.inspect { patient.here { $0.plasmaTruthSoFar() } }.map(Double.init)
+    }
+
     /// Evaluations of the body's right-hand side so far.
     public var evaluations: Int { executor.inspect { patient.here { $0.evaluations() } } }
 

@@ -33,6 +33,15 @@ public struct SwarmEvidence: Sendable {
         public var input: StepInput
         /// nil where it threw.
         public var output: StepOutput?
+        /// Pulses that the pump had pushed of its own accord by then.
+        public var basalPushed: Int64 = 0
+        public var isPumpInReach = true
+    }
+
+    /// The pump's own basal, from an instant on.
+    public struct Flow: Hashable, Sendable {
+        public var instant: Instant
+        public var unitsPerHour: Double
     }
 
     /// What the sensor said, when it said it.
@@ -84,6 +93,9 @@ public struct SwarmEvidence: Sendable {
     /// What the loop said of requests that had not been answered.
     public var settled: [Settled] = []
     public var unanswered: [Settled] = []
+    /// What the loop said that it left to the pump's own basal.
+    public var leftToPump: [Settled] = []
+    public var flows: [Flow] = []
     /// Grid points that the loop said it slept through.
     public var skipped: Int64 = 0
     /// From the stop of a pod to the next one's first pulse; open ones end with the session.

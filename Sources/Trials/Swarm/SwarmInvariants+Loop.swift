@@ -190,6 +190,8 @@ enum InsulinConserved: SwarmInvariant {
             asked[id] = max(asked[id] ?? 0, amount.units)
             known[id] = call.instant
         }
+        // What was left to the pump's own basal was decided with the rest, and never asked for.
+        for left in evidence.leftToPump { asked[left.id]? += left.amount.units }
         for outcome in evidence.unanswered { known[outcome.id] = .distantFuture }
         for outcome in evidence.settled { known[outcome.id] = outcome.instant }
         let lastGood = evidence.steps.last { $0.output != nil }?.input.now ?? .start

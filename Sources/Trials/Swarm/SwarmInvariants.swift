@@ -35,7 +35,7 @@ extension SwarmInvariant {
 public enum SwarmInvariants {
     public static let all: [any SwarmInvariant.Type] = [
         SessionRuns.self, NoDoubleDelivery.self, NoDoseAboveLimits.self, NoDoseOnStaleGlucose.self,
-        StepsConsistent.self, InsulinConserved.self, FaultsExplained.self, LoopRecovers.self,
+        StepsConsistent.self, InsulinConserved.self, BasalFloor.self, FaultsExplained.self, LoopRecovers.self,
     ]
 
     /// Every breach, by time.

@@ -52,6 +52,12 @@ final class SwarmWitness: @unchecked Sendable {
         case .requestReconciled where words.count == 2:
             evidence.settled.append(
                 .init(instant: event.instant, id: Int64(bitPattern: words[0]), amount: amount(1)))
+        case .basalLeftToPump where words.count == 2:
+            evidence.leftToPump.append(
+                .init(instant: event.instant, id: Int64(bitPattern: words[0]), amount: amount(1)))
+        case .basalRate where words.count == 1:
+            evidence.flows.append(
+                .init(instant: event.instant, unitsPerHour: Double(bitPattern: words[0])))
         case .bolus where words.count == 2:
             let pulses = Int64(bitPattern: words[1])
             evidence.boluses.append(
@@ -87,7 +93,7 @@ final class SwarmWitness: @unchecked Sendable {
         evidence.faults = session.recorder.faults
         evidence.alerts = session.recorder.alerts
         evidence.ledger = session.ledger
-        bodyWitness?.settle(at: outcome.endedAt)
+        bodyWitness?.end(at: outcome.endedAt)
         if let began = openPodGap {
             evidence.podGaps.append(FaultRow(instant: began, end: .distantFuture, kind: "no pod"))
         }
@@ -132,6 +138,8 @@ private final class WitnessedPump: InsulinPumpPort, @unchecked Sendable {
     var status: PumpStatus { port.status }
     var isReady: Bool { port.isReady }
     var pulse: InsulinAmount { port.pulse }
+    var limits: PumpLimits { port.limits }
+    var basalDelivered: InsulinAmount? { port.basalDelivered }
 
     func takeCompletedBolus() throws -> BolusStatus? {
         try watching(.other, id: nil) { try port.takeCompletedBolus() }
@@ -148,6 +156,12 @@ private final class WitnessedPump: InsulinPumpPort, @unchecked Sendable {
     func setProgrammedBasal(_ rate: InsulinRate) throws {
         try watching(.other, id: nil) { try port.setProgrammedBasal(rate) }
     }
+
+    func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws {
+        try watching(.other, id: nil) { try port.setTemporaryBasal(rate, nanoseconds: nanoseconds) }
+    }
+
+    func cancelTemporaryBasal() throws { try watching(.other, id: nil) { try port.cancelTemporaryBasal() } }
 }
 
 /// Between pump and body.
@@ -156,6 +170,8 @@ private final class WitnessedBody: InsulinReceiver, @unchecked Sendable {
     private unowned let witness: SwarmWitness
     private var rate = InsulinRate.zero
     private var since = Instant.start
+    /// Since when it flows at this rate.
+    private var began = Instant.start
 
     init(_ body: any InsulinReceiver, witness: SwarmWitness) {
         self.body = body
@@ -178,10 +194,17 @@ private final class WitnessedBody: InsulinReceiver, @unchecked Sendable {
     func setBasalRate(_ rate: InsulinRate) throws {
         let now = witness.pump?.executor.now ?? .start
         // A flow that lasted leaves part of a pulse.
-        if rate != self.rate, self.rate > .zero, now > since { witness.evidence.basalChanges += 1 }
+        if rate != self.rate, self.rate > .zero, now > began { witness.evidence.basalChanges += 1 }
         settle(at: now)
+        if rate != self.rate { began = now }
         self.rate = rate
         try body.setBasalRate(rate)
+    }
+
+    /// A flow that lasts to the end leaves part of a pulse, too.
+    func end(at now: Instant) {
+        if rate > .zero, now > began { witness.evidence.basalChanges += 1 }
+        settle(at: now)
     }
 
     func settle(at now: Instant) {
@@ -201,15 +224,15 @@ private struct WitnessedAlgorithm: DosingAlgorithm {
     var stateByteCount: Int { base.stateByteCount }
 
     func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput {
-        let seen = copy input
-        do {
-            let output = try base.run(input, state: state)
-            witness.evidence.steps.append(.init(input: seen, output: output))
-            return output
-        } catch {
-            witness.evidence.steps.append(.init(input: seen, output: nil))
-            throw error
+        var step = SwarmEvidence.Step(input: copy input)
+        if let pump = witness.pump {
+            step.basalPushed = pump.here { $0.ledger() }.basalPushed
+            step.isPumpInReach = pump.status.isConnected
         }
+        defer { witness.evidence.steps.append(step) }
+        let output = try base.run(input, state: state)
+        step.output = output
+        return output
     }
 }
 
@@ -232,6 +255,8 @@ private final class DeviceWitness: DeviceObserver, @unchecked Sendable {
 extension PumpLedger {
     /// Pulses that left the reservoir by request, wherever they went.
     var pushed: Int64 { delivered + lost + held }
+    /// Pulses that left it of the pump's own accord.
+    var basalPushed: Int64 { basal + basalLost + basalHeld }
 }
 
 extension PumpDevice {

@@ -21,6 +21,12 @@ final class ForgetfulPump: InsulinPumpPort, @unchecked Sendable {
     var pulse: InsulinAmount { pump.pulse }
     func takeCompletedBolus() throws -> BolusStatus? { try pump.takeCompletedBolus() }
     func setProgrammedBasal(_ rate: InsulinRate) throws { try pump.setProgrammedBasal(rate) }
+    var limits: PumpLimits { pump.limits }
+    var basalDelivered: InsulinAmount? { pump.basalDelivered }
+    func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws {
+        try pump.setTemporaryBasal(rate, nanoseconds: nanoseconds)
+    }
+    func cancelTemporaryBasal() throws { try pump.cancelTemporaryBasal() }
 
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         sent += 1

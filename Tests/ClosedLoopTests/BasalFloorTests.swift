@@ -1,0 +1,169 @@
+// The person's programmed basal is the floor: it runs until steps take it over, and comes back when they stop.
+
+import ClosedLoop
+import Devices
+import SessionTime
+import SimulationKernel
+import Testing
+
+@Suite("The programmed basal")
+struct BasalFloorTests {
+    private func lab(_ answer: @escaping (StepInput) throws -> StepOutput) throws -> Lab {
+        let lab = try Lab(answer: answer)
+        lab.sensor.latestReading = reading(at: 0)
+        return lab
+    }
+
+    private func dose(_ units: Double) -> StepOutput { StepOutput(basal: InsulinAmount(units: units)) }
+
+    @Test("goes on until a first step has run, however long glucose is missing or the algorithm fails")
+    func untilTheFirstStep() throws {
+        let noGlucose = try Lab()
+        try noGlucose.executor.advance(to: .minutes(240))
+        #expect(noGlucose.pump.rates.map(\.unitsPerHour) == [1.2])
+        #expect(noGlucose.pump.temporaries.isEmpty)
+        let failing = try lab { input in
+            if input.algorithmTime < 6 { throw AlgorithmTrouble() }
+            return self.dose(0.1)
+        }
+        try failing.live(untilMinute: 28)
+        #expect(failing.pump.rates.map(\.unitsPerHour) == [1.2])
+        try failing.live(untilMinute: 31)
+        #expect(failing.pump.rates.map(\.unitsPerHour) == [1.2, 0])
+        // What flowed before the first good step is the steady state, and nothing to be told of.
+        #expect(failing.algorithm.inputs.last?.pumpBasal == nil)
+    }
+
+    @Test(
+        "gives way to a zero of thirty minutes that every good step renews, and none that fails or can't dose"
+    )
+    func renewal() throws {
+        let lab = try lab { input in
+            if input.algorithmTime == 2 { throw AlgorithmTrouble() }
+            return self.dose(input.algorithmTime == 3 ? 0 : 0.1)
+        }
+        try lab.live(untilMinute: 18)
+        // Steps 0, 1 and 3: the last one wants no insulin at all, and is good.
+        #expect(lab.pump.temporaries.map(\.rate) == [.zero, .zero, .zero])
+        #expect(lab.pump.temporaries.allSatisfy { $0.nanoseconds == 30 * Span.minute })
+        lab.pump.condition = .suspended
+        try lab.live(untilMinute: 23)
+        #expect(lab.pump.temporaries.count == 3)
+        #expect(lab.pump.programmed == therapy().basalRate)
+    }
+
+    @Test("is told to the next good step that can know it, once, with the time in which it flowed")
+    func told() throws {
+        let lab = try lab { input in
+            if input.algorithmTime == 13 { throw AlgorithmTrouble() }
+            return self.dose(0.1)
+        }
+        try lab.live(untilMinute: 6)
+        lab.pump.isConnected = false
+        // The last zero was set at minute 5: from 35 on the programme runs, 1.2 U/h.
+        try lab.live(untilMinute: 62)
+        lab.pump.loseTemporaryBasal()
+        lab.pump.basalGiven = InsulinAmount(units: 0.5)
+        lab.pump.isConnected = true
+        lab.executor.inspect { lab.loop.pumpDidUpdate(status: lab.pump.status) }
+        try lab.live(untilMinute: 76)
+        let told = lab.algorithm.inputs.map(\.pumpBasal)
+        #expect(told[0] == nil)
+        #expect(told[1] == PumpBasal(amount: .zero, since: .start))
+        // Out of reach: nobody knows.
+        #expect(told[2...12].allSatisfy { $0 == nil })
+        let flowed = PumpBasal(amount: InsulinAmount(units: 0.5), since: .minutes(35))
+        // Step 13 failed; what it was told is told again.
+        #expect(Array(told[13...15]) == [flowed, flowed, PumpBasal(amount: .zero, since: .minutes(70))])
+    }
+
+    @Test("is told where it began before the zero ended: a pod change took the zero along")
+    func lostZero() throws {
+        let lab = try lab { _ in self.dose(0.1) }
+        try lab.live(untilMinute: 6)
+        lab.pump.isConnected = false
+        try lab.live(untilMinute: 42)
+        lab.pump.basalGiven = InsulinAmount(units: 0.6)
+        lab.pump.isConnected = true
+        try lab.live(untilMinute: 46)
+        #expect(
+            lab.algorithm.inputs.last?.pumpBasal
+                == PumpBasal(amount: InsulinAmount(units: 0.6), since: .minutes(5)))
+    }
+
+    @Test("counts as given where the pump was out of reach from the first step on")
+    func neverKnown() throws {
+        let lab = try lab { _ in self.dose(0.1) }
+        lab.pump.isConnected = false
+        try lab.live(untilMinute: 28)
+        lab.pump.isConnected = true
+        try lab.live(untilMinute: 31)
+        let told = try #require(lab.algorithm.inputs.last?.pumpBasal)
+        #expect(abs(told.amount.units - 0.6) < 1e-12 && told.since == .start)
+    }
+
+    @Test("is not doubled by a step whose zero the pump didn't take: the step asks for what is beyond it")
+    func unconfirmedZero() throws {
+        let lab = try lab { _ in
+            StepOutput(basal: InsulinAmount(units: 0.1), correction: InsulinAmount(units: 0.2))
+        }
+        lab.pump.basalError = .commandFailed
+        try lab.live(untilMinute: 3)
+        #expect(lab.pump.requests.map { ($0.amount.units * 100).rounded() } == [20])
+        lab.pump.basalError = nil
+        try lab.live(untilMinute: 8)
+        // Later a zero that can't be renewed still covers the step.
+        lab.pump.basalError = .commandFailed
+        try lab.live(untilMinute: 33)
+        #expect(lab.pump.requests.map { ($0.amount.units * 100).rounded() } == [20, 30, 30, 30, 30, 30, 30])
+        // From minute 35 on it doesn't.
+        try lab.live(untilMinute: 36)
+        #expect(lab.pump.requests.last.map { ($0.amount.units * 100).rounded() } == 20)
+        let told = Shortfall(algorithmTime: 0, amount: InsulinAmount(units: 0.1))
+        #expect(lab.algorithm.inputs.map(\.shortfall) == [nil, told, nil, nil, nil, nil, nil, nil])
+    }
+
+    @Test("is not doubled by the first step after a relaunch either, and stays when the app never comes back")
+    func relaunch() throws {
+        let lab = try lab { _ in self.dose(0.15) }
+        try lab.live(untilMinute: 11)
+        lab.pump.basalError = .commandFailed
+        lab.relaunch()
+        try lab.live(untilMinute: 16)
+        // Nobody confirmed the zero in this life of the app.
+        #expect(lab.pump.requests.map { ($0.amount.units * 100).rounded() } == [15, 15, 15, 5])
+        #expect(lab.pump.programmed == therapy().basalRate)
+    }
+
+    @Test("comes back at once when the loop opens or its session ends")
+    func opening() throws {
+        for ends in [false, true] {
+            let lab = try lab { _ in self.dose(0.1) }
+            try lab.live(untilMinute: 6)
+            #expect(lab.pump.rates.last == .zero)
+            try lab.executor.inspect {
+                try lab.loop.here { if ends { try $0.endSession() } else { $0.setOpenLoop(true) } }
+            }
+            #expect(lab.pump.rates.last == therapy().basalRate)
+        }
+    }
+
+    @Test(
+        "of a person who scaled it for a while is a temporary one for just that while, whatever becomes of the app"
+    )
+    func scaled() throws {
+        let lab = try Lab(basalSource: .programmed) { _ in StepOutput() }
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.live(untilMinute: 1)
+        lab.executor.inspect { lab.loop.here { $0.setTemporaryBasal(multiplier: 0.5, steps: 24) } }
+        #expect(lab.pump.temporaries.map(\.rate.unitsPerHour) == [0.6])
+        #expect(lab.pump.temporaries.map { $0.nanoseconds / Span.minute } == [124])
+        try lab.live(untilMinute: 21)
+        #expect(lab.pump.temporaries.count == 1)
+        // A new pod has lost it.
+        lab.pump.loseTemporaryBasal()
+        try lab.live(untilMinute: 26)
+        #expect(lab.pump.temporaries.map { $0.nanoseconds / Span.minute } == [124, 100])
+        #expect(lab.pump.programmed == therapy().basalRate)
+    }
+}

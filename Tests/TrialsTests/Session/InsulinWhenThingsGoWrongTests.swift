@@ -1,0 +1,112 @@
+// What happens to a person's insulin and glucose in the hours after faults, and after faults upon faults.
+//
+// Each study states the harm that it looks for. Bounds are against the same person in a quiet session or in open loop.
+
+import Devices
+import Records
+import SessionTime
+import SimulatedDevices
+import SimulationKernel
+import Testing
+
+@testable import Trials
+
+@Suite("When things go wrong, a person's insulin")
+struct InsulinWhenThingsGoWrongTests {
+    /// One person's session, run to its end.
+    struct Lived {
+        var insulin: Double
+        /// True plasma glucose every five minutes, mg/dL.
+        var truth: [Double]
+        var session: Session
+        var end: SessionEnd
+
+        var worst: Double { truth.max() ?? .nan }
+        var lowest: Double { truth.min() ?? .nan }
+        func shareAbove(_ mgdl: Double) -> Double {
+            Double(truth.count { $0 > mgdl }) / Double(max(1, truth.count))
+        }
+    }
+
+    static func live(
+        hours: Int, start: String = "06:00", faults: String = "", meals: String = "none",
+        algorithm: String = "pid-insulin-feedback", sensor: String = "ideal", subject: Int = 0
+    ) throws -> Lived {
+        let study = try Study.parse(
+            """
+            study: wrong
+            seed: 7
+            start: 2026-03-02T\(start):00-05:00
+            duration: \(hours)h
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 4 } }
+            sensor: \(sensor)
+            scenario: { meals: \(meals) }
+            faults: { scheduled: [\(faults)] }
+            record: full
+            arms: [{ algorithm: \(algorithm) }]
+            """, file: "wrong.yaml")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "wrong.yaml", jobs: 1)
+        let session = try Session(
+            study: study, subject: subjects[subject], index: subject, arm: study.arms[0])
+        let outcome = session.run()
+        let ledger = session.ledger
+        #expect(ledger.isBalanced)
+        return Lived(
+            insulin: Double(ledger.delivered + ledger.basal) * 0.05, truth: session.plasmaTruth,
+            session: session,
+            end: outcome.end)
+    }
+
+    /// U that reached the body between two minutes, boluses by their start.
+    static func boluses(_ lived: Lived, _ minutes: Range<Double>) -> Double {
+        lived.session.recorder.deliveries.filter { minutes.contains($0.instant.minutes) }
+            .reduce(0) { $0 + $1.units }
+    }
+
+    // MARK: The floor
+
+    @Test(
+        "is the programmed basal while a sensor is silent from the start or warms up",
+        arguments: ["{ at: 0s, kind: signal-loss, for: 4h }", "{ at: 0s, kind: sensor-failure, for: 4h }"],
+        [0, 1, 2])
+    func noFirstStep(faults: String, subject: Int) throws {
+        let closed = try Self.live(hours: 4, faults: faults, subject: subject)
+        let open = try Self.live(hours: 4, faults: faults, algorithm: "basal-bolus", subject: subject)
+        // Before: 0.2 to 0.35 U in the closed loop, against 4.4 to 7 U.
+        #expect(abs(closed.insulin - open.insulin) < 0.3 * open.insulin)
+        #expect(closed.worst < open.worst + 20)
+    }
+
+    @Test(
+        "is the programmed basal half an hour after the app died, and the night is as in open loop",
+        arguments: 0..<4)
+    func deadAtNight(subject: Int) throws {
+        let faults = "{ at: 4h, kind: app-quit, for: 10h }"
+        let closed = try Self.live(hours: 14, start: "18:00", faults: faults, subject: subject)
+        let open = try Self.live(
+            hours: 14, start: "18:00", faults: faults, algorithm: "basal-bolus", subject: subject)
+        // Before: nothing for ten hours, and glucose to 400.
+        #expect(closed.worst < 200 && closed.shareAbove(250) == 0)
+        #expect(abs(closed.insulin - open.insulin) < 0.2 * open.insulin)
+        #expect(closed.lowest > 70)
+    }
+
+    @Test(
+        "is neither doubled nor missing when the app or the pump's link comes back after two hours",
+        arguments: ["app-quit", "pump-outage"], [0, 1, 2])
+    func twoHours(kind: String, subject: Int) throws {
+        let away = try Self.live(
+            hours: 8, faults: "{ at: 2h1m, kind: \(kind), for: 2h }", subject: subject)
+        let quiet = try Self.live(hours: 8, subject: subject)
+        // The half hour of zero lacks at most half an hour's basal and is made up for; nothing comes on top of the programme.
+        #expect(abs(away.insulin - quiet.insulin) < 0.12 * quiet.insulin)
+        #expect(away.worst < quiet.worst + 25 && away.lowest > 80)
+        // On the return no step takes the hours of basal for hours without.
+        let back = away.session.recorder.steps.filter { (241.0..<272).contains($0.instant.minutes) }
+        let before = away.session.recorder.steps.filter { (90.0..<120).contains($0.instant.minutes) }
+        func mean(_ rows: [StepRow]) -> Double {
+            rows.reduce(0) { $0 + $1.basalUnits + $1.correctionUnits } / Double(max(1, rows.count))
+        }
+        #expect(!back.isEmpty && mean(back) < 1.6 * mean(before))
+    }
+}
