@@ -11,6 +11,8 @@ import SessionTime
 struct RowWriter {
     let db: Database
     let outcomeKeys: [String]
+    /// Of every session, ISO 8601.
+    let start: String
 
     func write(_ record: SessionRecord) throws {
         let columns = outcomeKeys.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -18,8 +20,8 @@ struct RowWriter {
         let session = try RowBinder(
             db,
             sql: """
-                INSERT INTO sessions (session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, \
-                events, checkpoints, \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
+                INSERT INTO sessions (session, subject_index, subject, arm_index, arm, start, ended_early, lived_days, \
+                not_finite, digest, events, checkpoints, \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
                 """)
         try session.insert {
             $0.bind(record.session)
@@ -27,13 +29,16 @@ struct RowWriter {
             $0.bind(record.subject)
             $0.bind(record.armIndex)
             $0.bind(record.arm)
+            $0.bind(start)
             $0.bind(record.end.reason)
             $0.bind(Double(record.endedAt.nanoseconds) / Double(Span.day))
+            $0.bind(record.outcomes.notFiniteText)
             $0.bind(record.digest)
             $0.bind(record.events)
             $0.bind(record.checkpoints)
             for key in outcomeKeys { $0.bind(record.outcomes[key]) }
         }
+        try insertAlerts(record)
         let rows = record.recorder
         try insert(record, rows.person, into: "person_events", "kind, amount", at: \.instant) {
             $0.bind($1.kind.rawValue)
@@ -72,6 +77,30 @@ struct RowWriter {
         try insert(record, rows.deliveries, into: "deliveries", "request_id, delivered_u", at: \.instant) {
             $0.bind(Int($1.requestID))
             $0.bind($1.units)
+        }
+    }
+
+    private func insertAlerts(_ record: SessionRecord) throws {
+        guard !record.alerts.isEmpty else { return }
+        let statement = try RowBinder(
+            db,
+            sql: """
+                INSERT INTO alerts (session, policy, code, raised, raised_night, notified, notified_night, heard, \
+                minutes_active, minutes_annunciating) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        for tally in record.alerts {
+            try statement.insert {
+                $0.bind(record.session)
+                $0.bind(tally.policy)
+                $0.bind(tally.code)
+                $0.bind(tally.raised)
+                $0.bind(tally.raisedNight)
+                $0.bind(tally.notified)
+                $0.bind(tally.notifiedNight)
+                $0.bind(tally.heard)
+                $0.bind(tally.minutesActive)
+                $0.bind(tally.minutesAnnunciating)
+            }
         }
     }
 

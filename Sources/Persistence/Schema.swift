@@ -1,74 +1,96 @@
-// The tables of a study's results. Times are nanoseconds since the session's start.
+// The tables and views of a study's store, made from `ResultTable`. Times are nanoseconds since the session's start; each table of
+// rows has a view with the session's names and ISO 8601 times.
 
 import GRDB
+import Records
+import SessionTime
 
 enum Schema {
-    /// In the order in which rows may be inserted.
-    static let tables = [
-        "sessions", "person_events", "alert_effects", "faults", "steps", "readings", "deliveries",
-    ]
+    /// Those that have rows of sessions, in the order in which rows may be inserted.
+    static let tables = ResultTable.all.filter { $0.rows != .study }.map(\.name)
 
     /// The columns of `sessions` that are no outcomes.
-    static let sessionColumns: Set<String> = [
-        "session", "subject_index", "subject", "arm_index", "arm", "ended_early", "lived_days", "digest",
-        "events",
-        "checkpoints",
-    ]
+    static let sessionColumns = Set(ResultTable.sessions.columns.map(\.name))
 
     static func create(_ db: Database, outcomeKeys: [String]) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE study (
-                    id INTEGER PRIMARY KEY CHECK (id = 1),
-                    text TEXT NOT NULL,
-                    version TEXT NOT NULL
-                )
-                """)
-        let outcomes = outcomeKeys.map { "\"\($0)\" REAL" }.joined(separator: ",\n    ")
-        try db.execute(
-            sql: """
-                CREATE TABLE sessions (
-                    session INTEGER PRIMARY KEY,
-                    subject_index INTEGER NOT NULL,
-                    subject TEXT NOT NULL,
-                    arm_index INTEGER NOT NULL,
-                    arm TEXT NOT NULL,
-                    ended_early TEXT,
-                    lived_days REAL NOT NULL,
-                    digest TEXT NOT NULL,
-                    events INTEGER NOT NULL,
-                    checkpoints TEXT NOT NULL,
-                    \(outcomes)
-                )
-                """)
+        for table in ResultTable.all {
+            let outcomes =
+                table.rows == .sessions
+                ? outcomeKeys.map { ResultColumn($0, .real, isOptional: true, "") } : []
+            try db.execute(sql: definition(of: table, adding: outcomes))
+            if let view = view(of: table) { try db.execute(sql: view) }
+        }
         try db.execute(sql: "CREATE INDEX sessions_by_arm ON sessions (arm_index, subject_index)")
-        try create(db, "person_events", "kind TEXT NOT NULL, amount REAL NOT NULL")
-        try create(
-            db, "alert_effects",
-            "effect TEXT NOT NULL, code TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL")
+        try db.execute(sql: "CREATE INDEX alerts_by_code ON alerts (code, policy)")
         try db.execute(sql: "CREATE INDEX alert_effects_by_code ON alert_effects (code, effect)")
-        try create(db, "faults", "end_ns INTEGER NOT NULL, kind TEXT NOT NULL")
-        try create(
-            db, "steps",
-            """
-            algorithm_time INTEGER NOT NULL, cgm_mgdl REAL, pump_available INTEGER NOT NULL, basal_u REAL NOT NULL,
-            correction_u REAL NOT NULL, meal_u REAL NOT NULL, accepted_u REAL NOT NULL, failure TEXT NOT NULL
-            """)
-        try create(db, "readings", "glucose_mgdl REAL NOT NULL, backfilled_ns INTEGER")
-        try create(db, "deliveries", "request_id INTEGER NOT NULL, delivered_u REAL NOT NULL")
         try db.execute(sql: "PRAGMA user_version = \(StudyStore.schemaVersion)")
     }
 
-    private static func create(_ db: Database, _ table: String, _ columns: String) throws {
+    /// What stands in `study`, apart from the study.
+    static func insertStudy(_ db: Database, text: String, version: String, calendar: SessionCalendar) throws {
         try db.execute(
             sql: """
-                CREATE TABLE \(table) (
-                    session INTEGER NOT NULL REFERENCES sessions (session),
-                    seq INTEGER NOT NULL,
-                    time_ns INTEGER NOT NULL,
-                    \(columns),
-                    PRIMARY KEY (session, seq)
-                ) WITHOUT ROWID
-                """)
+                INSERT INTO study (id, text, version, start, start_unix_s, utc_offset_s) VALUES (1, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                text, version, calendar.iso8601(at: .start), calendar.startEpochSeconds,
+                calendar.offsetSeconds,
+            ])
+    }
+
+    private static func definition(of table: ResultTable, adding outcomes: [ResultColumn]) -> String {
+        var lines = (table.allColumns + outcomes).map { column in
+            "\"\(column.name)\" \(column.storage.rawValue)" + (column.isOptional ? "" : " NOT NULL")
+        }
+        var tail = ""
+        switch table.rows {
+        case .study:
+            lines += ["PRIMARY KEY (id)", "CHECK (id = 1)"]
+        case .sessions:
+            lines[0] = "session INTEGER PRIMARY KEY"
+        case .events:
+            lines[0] += " REFERENCES sessions (session)"
+            lines.append("PRIMARY KEY (session, seq)")
+            tail = " WITHOUT ROWID"
+        case .keyed(let keys):
+            lines[0] += " REFERENCES sessions (session)"
+            lines.append("PRIMARY KEY (\((["session"] + keys).joined(separator: ", ")))")
+            tail = " WITHOUT ROWID"
+        }
+        return "CREATE TABLE \(table.name) (\n    \(lines.joined(separator: ",\n    "))\n)\(tail)"
+    }
+
+    /// The same rows with who and what the session is, and each time as ISO 8601 with the study's offset: `time_ns` is `time` and, in
+    /// seconds, `time_s`; `end_ns` is `end_time`, and so on.
+    private static func view(of table: ResultTable) -> String? {
+        guard let name = table.viewName else { return nil }
+        var columns = ResultTable.origin.map { "s.\"\($0.name)\"" }
+        if case .keyed = table.rows { columns.append("s.start") }
+        for column in table.allColumns.dropFirst() {
+            if column.name == "time_ns" {
+                columns += ["\(iso8601("t.time_ns")) AS time", "t.time_ns / 1e9 AS time_s"]
+            } else if column.name.hasSuffix("_ns") {
+                columns.append("\(iso8601("t.\(column.name)")) AS \(column.name.dropLast(3))_time")
+            } else {
+                columns.append("t.\"\(column.name)\"")
+            }
+        }
+        return """
+            CREATE VIEW \(name) AS SELECT
+                \(columns.joined(separator: ",\n    "))
+            FROM \(table.name) AS t JOIN sessions AS s ON s.session = t.session JOIN study AS y
+            """
+    }
+
+    /// As `SessionCalendar.iso8601` writes it.
+    private static func iso8601(_ nanoseconds: String) -> String {
+        """
+        strftime('%Y-%m-%dT%H:%M:%S', y.start_unix_s + y.utc_offset_s + \(nanoseconds) / 1000000000, 'unixepoch')
+                || CASE WHEN \(nanoseconds) % 1000000000 = 0 THEN ''
+                    ELSE '.' || rtrim(printf('%09d', \(nanoseconds) % 1000000000), '0') END
+                || CASE WHEN y.utc_offset_s = 0 THEN 'Z' ELSE printf('%s%02d:%02d',
+                    CASE WHEN y.utc_offset_s < 0 THEN '-' ELSE '+' END,
+                    abs(y.utc_offset_s) / 3600, abs(y.utc_offset_s) / 60 % 60) END
+        """
     }
 }

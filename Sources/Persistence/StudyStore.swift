@@ -10,11 +10,11 @@
 import Foundation
 import GRDB
 public import Records
-import SessionTime
+public import SessionTime
 
 public final class StudyStore: ResultStore {
     /// The schema that this code reads and writes.
-    public static let schemaVersion = 2
+    public static let schemaVersion = 3
     /// The oldest that it still reads.
     public static let oldestReadableVersion = 2
     /// The file within a study's output directory.
@@ -24,14 +24,20 @@ public final class StudyStore: ResultStore {
     private let path: String
     /// The columns of outcomes: those asked for in a new store, those that are there in an old one.
     private let outcomeKeys: [String]
+    /// Of every session; empty in a store that is only read.
+    private let start: String
 
     /// Makes a store for a study, or opens the one that is there.
     ///
     /// - Parameters:
     ///   - studyText: the resolved study, canonically; kept in a new store.
+    ///   - calendar: when and where every session starts.
     ///   - outcomeKeys: the outcome columns; names of letters, digits and underscores.
-    public init(path: String, studyText: String, version: String, outcomeKeys: [String]) throws {
+    public init(
+        path: String, studyText: String, version: String, calendar: SessionCalendar, outcomeKeys: [String]
+    ) throws {
         self.path = path
+        start = calendar.iso8601(at: .start)
         self.outcomeKeys = outcomeKeys
         queue = try Self.open(path, readOnly: false)
         try translatingSQLite(path) {
@@ -42,9 +48,7 @@ public final class StudyStore: ResultStore {
             try queue.write { db in
                 if try Int.fetchOne(db, sql: "PRAGMA user_version") == 0 {
                     try Schema.create(db, outcomeKeys: outcomeKeys)
-                    try db.execute(
-                        sql: "INSERT INTO study (id, text, version) VALUES (1, ?, ?)",
-                        arguments: [studyText, version])
+                    try Schema.insertStudy(db, text: studyText, version: version, calendar: calendar)
                 }
             }
         }
@@ -55,6 +59,7 @@ public final class StudyStore: ResultStore {
     /// no session has.
     public init(readingAt path: String) throws {
         self.path = path
+        start = ""
         guard FileManager.default.fileExists(atPath: path) else {
             throw InputProblem(.missing, file: path, found: "no file", expected: "a study's results")
         }
@@ -117,7 +122,9 @@ public final class StudyStore: ResultStore {
     public func write(_ records: [SessionRecord]) throws {
         try translatingSQLite(path) {
             try queue.write { db in
-                for record in records { try RowWriter(db: db, outcomeKeys: outcomeKeys).write(record) }
+                for record in records {
+                    try RowWriter(db: db, outcomeKeys: outcomeKeys, start: start).write(record)
+                }
             }
         }
     }
@@ -125,24 +132,29 @@ public final class StudyStore: ResultStore {
     public func forEachSummary(_ body: (SessionSummary) throws -> Void) throws {
         try translatingSQLite(path) {
             try queue.read { db in
-                let columns = outcomeKeys.map { ", \"\($0)\"" }.joined()
+                let columns = try db.columns(in: "sessions").map(\.name)
+                let notFinite = columns.contains("not_finite") ? "not_finite" : "NULL"
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
-                        SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events\
-                        \(columns) FROM sessions ORDER BY session
+                        SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
+                        \(notFinite)\(outcomeKeys.map { ", \"\($0)\"" }.joined()) FROM sessions ORDER BY session
                         """)
+                var alerts = try AlertCursor(db)
                 while let row = try rows.next() {
                     let reason: String? = row[5]
                     var outcomes = OutcomeValues()
-                    for (index, key) in outcomeKeys.enumerated() { outcomes[key] = row[9 + index] as Double? }
+                    for (index, key) in outcomeKeys.enumerated() {
+                        outcomes[key] = row[10 + index] as Double?
+                    }
+                    outcomes.nameNotFinite(row[9] as String? ?? "")
                     try body(
                         SessionSummary(
                             session: row[0], subjectIndex: row[1], subject: row[2], armIndex: row[3],
                             arm: row[4],
                             end: reason.map { .endedEarly(reason: $0) } ?? .completed, days: row[6],
-                            digest: row[7],
-                            events: row[8], outcomes: outcomes))
+                            digest: row[7], events: row[8], outcomes: outcomes,
+                            alerts: try alerts.tallies(ofSession: row[0])))
                 }
             }
         }

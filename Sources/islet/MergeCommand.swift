@@ -36,7 +36,7 @@ struct MergeCommand: ParsableCommand {
         do {
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,
-                outcomeKeys: Outcome.all.map(\.name))
+                calendar: study.start.calendar, outcomeKeys: Outcome.all.map(\.name))
             for shard in folders { try store.absorb(storeAt: shard.storePath) }
             let summary = try folder.finish(
                 study, store: store, identity: identity, jobs: 1,

@@ -12,7 +12,7 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a study.",
         discussion: """
-            Writes manifest.json, summary.json, sessions.csv and study.sqlite to DIR and prints a table.
+            Writes manifest.json, summary.json, sessions.csv, alerts.csv and study.sqlite to DIR and prints a table.
 
             Examples:
               islet run Cohorts/quickstart.yaml --out results/quickstart
@@ -114,7 +114,8 @@ struct RunCommand: ParsableCommand {
             try check(StudyStore(readingAt: folder.storePath), isOf: text, folder)
         }
         let store = try StudyStore(
-            path: folder.storePath, studyText: text, version: Islet.version, outcomeKeys: keys)
+            path: folder.storePath, studyText: text, version: Islet.version,
+            calendar: study.start.calendar, outcomeKeys: keys)
         try check(store, isOf: text, folder)
         try folder.writeManifest(study, identity: identity, state: "running")
         let runner = TrialRunner(study: study, subjects: subjects, shard: shard, jobs: jobs)

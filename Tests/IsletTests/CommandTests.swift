@@ -169,14 +169,16 @@ import Testing
 
         """
 
-    @Test func aRunLeavesItsFourFiles() throws {
+    @Test func aRunLeavesItsFiveFiles() throws {
         try withFolder { folder in
             try write(study, to: folder + "/study.yaml")
             let out = folder + "/out"
             let outcome = try islet("run", folder + "/study.yaml", "--out", out)
             #expect(outcome.status == 0)
             #expect(
-                try names(in: out) == ["manifest.json", "sessions.csv", "study.sqlite", "summary.json"])
+                try names(in: out) == [
+                    "alerts.csv", "manifest.json", "sessions.csv", "study.sqlite", "summary.json",
+                ])
             #expect(try read(out + "/manifest.json").contains("\"state\": \"complete\""))
             let again = try islet("run", folder + "/study.yaml", "--out", out)
             #expect(again.status == 73)

@@ -1,15 +1,21 @@
 // The SQLite store: whole sessions or none, resumable, mergeable.
 
 import Foundation
+import GRDB
 import Persistence
 import Records
 import SessionTime
 import Testing
 
+private let calendar = SessionCalendar(startEpochSeconds: 1_772_449_200, offsetSeconds: -5 * 3600)
 private let keys = ["mean_mgdl", "tir_70_180_percent"]
 
 private func record(_ session: Int, rows: Int = 3) -> SessionRecord {
     let recorder = SessionRecorder(level: .full)
+    recorder.fault(
+        FaultRow(
+            instant: Instant(nanoseconds: 1_500_000_000), end: Instant(nanoseconds: 86_400_000_000_001),
+            kind: "occlusion"))
     for row in 0..<rows {
         let instant = Instant.minutes(Int64(row) * 5)
         recorder.did(.meal, 40, at: instant)
@@ -50,7 +56,8 @@ struct StudyStoreTests {
     func roundTrip() throws {
         try withFolder { folder in
             let store = try StudyStore(
-                path: folder + "/s.sqlite", studyText: "study", version: "1", outcomeKeys: keys)
+                path: folder + "/s.sqlite", studyText: "study", version: "1", calendar: calendar,
+                outcomeKeys: keys)
             try store.write([record(2), record(0)])
             try store.write([record(1)])
             let all = try summaries(store)
@@ -67,7 +74,8 @@ struct StudyStoreTests {
     func transaction() throws {
         try withFolder { folder in
             let store = try StudyStore(
-                path: folder + "/s.sqlite", studyText: "study", version: "1", outcomeKeys: keys)
+                path: folder + "/s.sqlite", studyText: "study", version: "1", calendar: calendar,
+                outcomeKeys: keys)
             try store.write([record(0)])
             #expect(throws: (any Error).self) { try store.write([record(1), record(0)]) }
             #expect(try store.finishedSessions() == [0])
@@ -79,10 +87,12 @@ struct StudyStoreTests {
         try withFolder { folder in
             let path = folder + "/s.sqlite"
             do {
-                let store = try StudyStore(path: path, studyText: "study", version: "1", outcomeKeys: keys)
+                let store = try StudyStore(
+                    path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
                 try store.write([record(0)])
             }
-            let store = try StudyStore(path: path, studyText: "other", version: "2", outcomeKeys: keys)
+            let store = try StudyStore(
+                path: path, studyText: "other", version: "2", calendar: calendar, outcomeKeys: keys)
             #expect(try store.studyText() == "study")
             #expect(try store.finishedSessions() == [0])
             try store.close()
@@ -95,13 +105,15 @@ struct StudyStoreTests {
         try withFolder { folder in
             for (name, sessions) in [("a", [0, 2]), ("b", [1, 2])] {
                 let store = try StudyStore(
-                    path: folder + "/\(name).sqlite", studyText: "study", version: "1", outcomeKeys: keys)
+                    path: folder + "/\(name).sqlite", studyText: "study", version: "1", calendar: calendar,
+                    outcomeKeys: keys)
                 try store.write(sessions.map { record($0) })
                 try store.close()
             }
             for order in [["a", "b"], ["b", "a"]] {
                 let path = folder + "/whole-\(order[0]).sqlite"
-                let store = try StudyStore(path: path, studyText: "study", version: "1", outcomeKeys: keys)
+                let store = try StudyStore(
+                    path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
                 for name in order { try store.absorb(storeAt: folder + "/\(name).sqlite") }
                 #expect(try summaries(store).map(\.digest) == ["digest0", "digest1", "digest2"])
                 try store.close()
@@ -113,10 +125,12 @@ struct StudyStoreTests {
     func foreignShard() throws {
         try withFolder { folder in
             let other = try StudyStore(
-                path: folder + "/o.sqlite", studyText: "other", version: "1", outcomeKeys: keys)
+                path: folder + "/o.sqlite", studyText: "other", version: "1", calendar: calendar,
+                outcomeKeys: keys)
             try other.close()
             let store = try StudyStore(
-                path: folder + "/s.sqlite", studyText: "study", version: "1", outcomeKeys: keys)
+                path: folder + "/s.sqlite", studyText: "study", version: "1", calendar: calendar,
+                outcomeKeys: keys)
             #expect(throws: InputProblem.self) { try store.absorb(storeAt: folder + "/o.sqlite") }
         }
     }
@@ -128,11 +142,116 @@ struct StudyStoreTests {
             try Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) }).write(
                 to: URL(fileURLWithPath: path))
             #expect(throws: InputProblem.self) {
-                try StudyStore(path: path, studyText: "study", version: "1", outcomeKeys: keys)
+                try StudyStore(
+                    path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
             }
             #expect(throws: InputProblem.self) {
                 try StudyStore(readingAt: folder + "/none.sqlite")
             }
+        }
+    }
+
+    private func store(_ path: String, writing sessions: [Int] = []) throws -> StudyStore {
+        let store = try StudyStore(
+            path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
+        try store.write(sessions.map { record($0) })
+        return store
+    }
+
+    @Test("keeps what each code of a policy came to, and what nobody counted as nothing")
+    func alerts() throws {
+        try withFolder { folder in
+            let store = try store(folder + "/s.sqlite")
+            var with = record(0)
+            var low = AlertTally(policy: "mine", code: "LOW")
+            low.raised = 3
+            low.raisedNight = 1
+            low.notified = 7
+            low.notifiedNight = 2
+            low.minutesActive = 12.5
+            low.minutesAnnunciating = 4.25
+            var heard = AlertTally(policy: "mine", code: "HIGH")
+            heard.heard = 0
+            with.alerts = [low, heard]
+            var last = record(2)
+            last.alerts = [low]
+            try store.write([last, record(1), with])
+            #expect(try summaries(store).map(\.alerts) == [[heard, low], [], [low]])
+        }
+    }
+
+    @Test("has views with the session's names and ISO times")
+    func views() throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            try store(path, writing: [3]).close()
+            let queue = try DatabaseQueue(path: path)
+            for table in ResultTable.all where table.level > .summary {
+                let view = try #require(table.viewName)
+                let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM \(view) ORDER BY seq") }
+                let columns = try queue.read { try $0.columns(in: view).map(\.name) }
+                #expect(columns.prefix(5) == ["session", "subject_index", "subject", "arm_index", "arm"])
+                #expect(!columns.contains { $0.hasSuffix("_ns") })
+                for (index, row) in rows.enumerated() where table.name != "faults" {
+                    let keys: [Int] = [row["session"], row["subject_index"], row["arm_index"]]
+                    #expect(keys == [3, 1, 1])
+                    let (time, seconds): (String, Double) = (row["time"], row["time_s"])
+                    #expect(time == calendar.iso8601(at: .minutes(Int64(index) * 5)))
+                    #expect(seconds == Double(index) * 300)
+                }
+                #expect(rows.count == (table.name == "faults" ? 1 : 3), "\(view)")
+            }
+            // Between seconds, and a second time of the same row.
+            let fault = try #require(try queue.read { try Row.fetchOne($0, sql: "SELECT * FROM faults_iso") })
+            let (time, end): (String, String) = (fault["time"], fault["end_time"])
+            #expect(time == "2026-03-02T06:00:01.5-05:00")
+            #expect(end == calendar.iso8601(at: Instant(nanoseconds: 86_400_000_000_001)))
+            let start = try queue.read {
+                try String.fetchAll($0, sql: "SELECT start FROM sessions UNION SELECT start FROM study")
+            }
+            #expect(start == ["2026-03-02T06:00:00-05:00"])
+        }
+    }
+
+    @Test("reads a store of before as far as it goes, and neither writes to it nor merges it")
+    func oldVersion() throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            try store(path, writing: [0, 1]).close()
+            try DatabaseQueue(path: path).writeWithoutTransaction { db in
+                for table in ResultTable.all {
+                    if let view = table.viewName { try db.execute(sql: "DROP VIEW \(view)") }
+                }
+                try db.execute(
+                    sql: """
+                        DROP TABLE alerts;
+                        ALTER TABLE sessions DROP COLUMN start;
+                        ALTER TABLE sessions DROP COLUMN not_finite;
+                        ALTER TABLE sessions DROP COLUMN tir_70_180_percent;
+                        ALTER TABLE sessions ADD COLUMN of_old REAL;
+                        PRAGMA user_version = 2
+                        """)
+                try db.execute(sql: "UPDATE sessions SET of_old = 5")
+            }
+            let old = try summaries(StudyStore(readingAt: path))
+            #expect(old.map(\.digest) == ["digest0", "digest1"])
+            #expect(old[1].outcomes == ["mean_mgdl": 1.1, "of_old": 5])
+            #expect(throws: InputProblem.self) { try store(path) }
+            let new = try store(folder + "/new.sqlite")
+            #expect(throws: InputProblem.self) { try new.absorb(storeAt: path) }
+        }
+    }
+
+    @Test("names what was not finite")
+    func notFinite() throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            let store = try store(path)
+            var with = record(0)
+            with.outcomes["tir_70_180_percent"] = .nan
+            try store.write([with])
+            #expect(try summaries(store)[0].outcomes.notFinite == ["tir_70_180_percent"])
+            #expect(try summaries(store)[0].outcomes["tir_70_180_percent"] == nil)
         }
     }
 }

@@ -59,11 +59,13 @@ check "2 workers" "$(digest two)" "$whole"
 run small.yaml --out nine --jobs 9
 check "9 workers" "$(digest nine)" "$whole"
 check "sessions.csv of 2 workers" "$(cmp one/sessions.csv two/sessions.csv && echo same)" same
+check "alerts.csv of 2 workers" "$(cmp one/alerts.csv two/alerts.csv && echo same)" same
 
 for part in 1 2 3; do run small.yaml --out "shard$part" --shard "$part/3"; done
 "$islet" merge shard3 shard1 shard2 --out merged --quiet
 check "3 shards merged" "$(digest merged)" "$whole"
 check "sessions.csv of the merge" "$(cmp one/sessions.csv merged/sessions.csv && echo same)" same
+check "alerts.csv of the merge" "$(cmp one/alerts.csv merged/alerts.csv && echo same)" same
 varying='wall_seconds|patient_days_per_second|"jobs"'
 check "summary.json of the merge" \
     "$(diff <(grep -vE "$varying" one/summary.json) <(grep -vE "$varying" merged/summary.json) && echo same)" same
@@ -119,7 +121,7 @@ run "${long[@]}" --out killed --resume
 check "resume after kills" $? 0
 check "digest after $hits kills" "$(digest killed)" "$wanted"
 check "sessions.csv after kills" "$(cmp long/sessions.csv killed/sessions.csv && echo same)" same
-check "no leftovers after kills" "$(ls -A killed | tr '\n' ' ')" "manifest.json sessions.csv study.sqlite summary.json "
+check "no leftovers after kills" "$(ls -A killed | tr '\n' ' ')" "alerts.csv manifest.json sessions.csv study.sqlite summary.json "
 
 run "${long[@]}" --out long 2>said
 check "a folder that is not empty" $? 73

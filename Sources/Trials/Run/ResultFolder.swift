@@ -6,6 +6,7 @@
 import Foundation
 import Glibc
 public import Records
+import SessionTime
 import SimulationKernel
 
 public struct ResultFolder: Sendable {
@@ -67,7 +68,7 @@ public struct ResultFolder: Sendable {
     }
 
     private static let names: Set<String> = [
-        "manifest.json", "summary.json", "sessions.csv", "study.sqlite", "study.sqlite-wal",
+        "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
         "study.sqlite-shm",
         "study.sqlite-journal",
     ]
@@ -96,7 +97,8 @@ public struct ResultFolder: Sendable {
         _ study: Study, store: any ResultStore, identity: RunIdentity, jobs: Int, wallSeconds: Double
     ) throws -> StudySummary {
         let summary = try StudySummary(of: study, store: store)
-        let sessionsHash = try writeSessions(study, store)
+        let tables = ResultTables(folder: self, start: study.start.calendar.iso8601(at: .start))
+        let (sessionsHash, alertsHash) = try tables.write(store)
         let json = summary.json(study: study, jobs: jobs, wallSeconds: wallSeconds)
         let summaryHash = try AtomicFile.write(json.prettyText, to: file("summary.json"))
         try store.close()
@@ -104,33 +106,11 @@ public struct ResultFolder: Sendable {
         try writeManifest(
             study, identity: identity, state: "complete",
             files: [
-                ("sessions.csv", sessionsHash.description), ("study.sqlite", storeHash),
+                ("alerts.csv", alertsHash.description), ("sessions.csv", sessionsHash.description),
+                ("study.sqlite", storeHash),
                 ("summary.json", summaryHash.description),
             ])
         return summary
-    }
-
-    /// One row a session, by session index. An undefined outcome is an empty field.
-    private func writeSessions(_ study: Study, _ store: any ResultStore) throws -> SHA256.Digest {
-        var file = try AtomicFile(self.file("sessions.csv"))
-        let header =
-            ["session", "subject", "arm", "lived_days", "ended_early", "digest"] + Outcome.all.map(\.name)
-        try file.append(header.joined(separator: ",") + "\n")
-        var block = ""
-        try store.forEachSummary { session in
-            var fields = [
-                "\(session.session)", csvField(session.subject), csvField(session.arm), "\(session.days)",
-                csvField(session.end.reason ?? ""), session.digest,
-            ]
-            fields += Outcome.all.map { outcome in session.outcomes[outcome.name].map { "\($0)" } ?? "" }
-            block += fields.joined(separator: ",") + "\n"
-            if block.utf8.count > 1 << 16 {
-                try file.append(block)
-                block = ""
-            }
-        }
-        try file.append(block)
-        return try file.commit()
     }
 
     /// Writes the manifest: what was asked for, by what, on what.

@@ -29,8 +29,12 @@ public struct StudySummary: Sendable {
     public struct Arm: Hashable, Sendable {
         public var name: String
         public var sessions: Int
+        /// Of these, those that ended before their time.
+        public var endedEarly: Int
         /// By the outcome's name; absent where no subject has it.
         public var outcomes: [String: Estimate]
+        /// By policy and code.
+        public var alerts: [AlertSummary]
     }
 
     public struct Comparison: Hashable, Sendable {
@@ -68,7 +72,8 @@ public struct StudySummary: Sendable {
     public init(of study: Study, store: any ResultStore) throws {
         // By arm, by outcome: (subject, value).
         var columns = study.arms.map { _ in [String: [(subject: Int, value: Double)]]() }
-        var counts = study.arms.map { _ in 0 }
+        var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }
+        var alerts = study.arms.map { _ in AlertSums() }
         var hash = SHA256()
         try store.forEachSummary { session in
             guard study.arms.indices.contains(session.armIndex), session.subjectIndex >= 0,
@@ -83,8 +88,10 @@ public struct StudySummary: Sendable {
             sessions += 1
             patientDays += session.days
             hash.update(Array("\(session.session):\(session.digest)\n".utf8))
-            counts[session.armIndex] += 1
+            counts[session.armIndex].sessions += 1
+            alerts[session.armIndex].add(session)
             if let reason = session.end.reason {
+                counts[session.armIndex].endedEarly += 1
                 failures.append(
                     Failure(
                         session: session.session, subject: session.subject, arm: session.arm,
@@ -99,8 +106,10 @@ public struct StudySummary: Sendable {
         digest = hash.finished().description
         arms = study.arms.indices.map { arm in
             Arm(
-                name: study.arms[arm].name, sessions: counts[arm],
-                outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) })
+                name: study.arms[arm].name, sessions: counts[arm].sessions,
+                endedEarly: counts[arm].endedEarly,
+                outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) },
+                alerts: alerts[arm].summaries)
         }
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
         for arm in study.arms.indices where arm != reference {
@@ -127,7 +136,7 @@ public struct StudySummary: Sendable {
         return digest.a
     }
 
-    private static func estimate(_ values: [Double]) -> Estimate? {
+    static func estimate(_ values: [Double]) -> Estimate? {
         guard let mean = try? Statistics.mean(values) else { return nil }
         let interval = try? Statistics.meanInterval(of: values, level: 0.95)
         return Estimate(

@@ -15,6 +15,7 @@ extension StudySummary {
             .init("patient_days_per_second", .number(wallSeconds > 0 ? patientDays / wallSeconds : 0)),
             .init("jobs", .integer(Int64(jobs))),
             .init("arms", .array(arms.map(\.json))),
+            .init("alerts", .array(arms.flatMap(\.alertsJSON))),
             .init("comparisons", .array(comparisons.map(\.json))),
         ])
     }
@@ -34,12 +35,47 @@ extension StudySummary.Arm {
         .object([
             .init("name", .string(name)),
             .init("sessions", .integer(Int64(sessions))),
+            .init("ended_early", .integer(Int64(endedEarly))),
             .init(
                 "outcomes",
                 .object(
                     Outcome.all.compactMap { outcome in
                         outcomes[outcome.name].map { .init(outcome.name, $0.json) }
                     })),
+        ])
+    }
+}
+
+extension StudySummary.Arm {
+    /// One object a policy that listened in the arm.
+    var alertsJSON: [JSONValue] {
+        var policies: [String] = []
+        for alert in alerts where policies.last != alert.policy { policies.append(alert.policy) }
+        return policies.map { policy in
+            .object([
+                .init("arm", .string(name)), .init("policy", .string(policy)),
+                .init(
+                    "codes",
+                    .object(alerts.filter { $0.policy == policy }.map { .init($0.code, $0.json) })),
+            ])
+        }
+    }
+}
+
+extension StudySummary.AlertSummary {
+    var json: JSONValue {
+        .object([
+            .init("sessions", .integer(Int64(sessions))),
+            .init("sessions_raised", .integer(Int64(sessionsRaised))),
+            .init("raised", .integer(Int64(raised))), .init("raised_night", .integer(Int64(raisedNight))),
+            .init("notified", .integer(Int64(notified))),
+            .init("notified_night", .integer(Int64(notifiedNight))),
+            .init("heard", heard.map { .integer(Int64($0)) } ?? .null),
+            .init("minutes_active", .number(minutesActive)),
+            .init("minutes_annunciating", .number(minutesAnnunciating)),
+            .init("raised_per_day", raisedPerDay?.json ?? .null),
+            .init("notified_per_day", notifiedPerDay?.json ?? .null),
+            .init("notified_night_per_day", notifiedNightPerDay?.json ?? .null),
         ])
     }
 }

@@ -1,0 +1,54 @@
+// The tables of what happened within sessions.
+
+extension ResultTable {
+    static let events: [ResultTable] = [
+        ResultTable(
+            "person_events", from: .events, .events, "what the person did",
+            [
+                ResultColumn("kind", .text, "`meal`, `announcement` or `manual_bolus`"),
+                ResultColumn("amount", .real, "g of carbohydrate; U for a bolus"),
+            ]),
+        ResultTable(
+            "alert_effects", from: .events, .events, "each decision of the alert center",
+            [
+                ResultColumn("effect", .text, "what it did: `raise`, `notify`, `suppress`, ..."),
+                ResultColumn("code", .text, "the alert's code"),
+                ResultColumn("severity", .text, "at that time"),
+                ResultColumn("reason", .text, "why"),
+            ]),
+        ResultTable(
+            "faults", from: .events, .events, "each fault over its true span",
+            [
+                ResultColumn("end_ns", .integer, "its end, in nanoseconds since the session's start"),
+                ResultColumn("kind", .text, "as in a study's `faults`"),
+            ]),
+        ResultTable(
+            "steps", from: .full, .events, "each run of the dosing algorithm",
+            [
+                ResultColumn("algorithm_time", .integer, "the step's number on the five-minute grid"),
+                ResultColumn("cgm_mgdl", .real, isOptional: true, "the fresh reading that it ran on"),
+                ResultColumn("pump_available", .integer, "1 where the pump could be reached"),
+                ResultColumn("basal_u", .real, "the dose's basal part"),
+                ResultColumn("correction_u", .real, "its correction part"),
+                ResultColumn("meal_u", .real, "its meal part"),
+                ResultColumn("accepted_u", .real, "what the pump accepted"),
+                ResultColumn("failure", .text, "why it failed; empty where it went well"),
+            ]),
+        ResultTable(
+            "readings", from: .full, .events,
+            "each reading of the sensor; its time is that of the measurement",
+            [
+                ResultColumn("glucose_mgdl", .real, "what the sensor said"),
+                ResultColumn(
+                    "backfilled_ns", .integer, isOptional: true,
+                    "when it arrived, where a loss of signal held it back, in nanoseconds since the session's start"
+                ),
+            ]),
+        ResultTable(
+            "deliveries", from: .full, .events, "each bolus that the pump gave",
+            [
+                ResultColumn("request_id", .integer, "the request's number"),
+                ResultColumn("delivered_u", .real, "what was delivered of it"),
+            ]),
+    ]
+}

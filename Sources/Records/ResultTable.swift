@@ -1,0 +1,152 @@
+// The tables of a study's results: each is one row here, each of its columns one row in turn.
+//
+// Guarantees: the store makes its tables and views from these rows, `alerts.csv` its header, `docs/data.md` and `islet metrics --help`
+// their definitions; so no column is there that is not defined. Names are contracts that users script against.
+// Conventions, for new tables too: a table's rows belong to a session, which is their first column and a foreign key; events have
+// `seq`, which counts from 0 within session and table, and `time_ns`, since the session's start; what ends in `_ns` is
+// such a time. Units stand last in names. What is not there is NULL, never a magic number.
+// Does not: list outcomes, which are columns of `sessions` too. `Outcome` in Trials does.
+
+/// One column of a table of results.
+public struct ResultColumn: Hashable, Sendable {
+    public enum Storage: String, Sendable {
+        case integer = "INTEGER"
+        case real = "REAL"
+        case text = "TEXT"
+    }
+
+    public let name: String
+    public let storage: Storage
+    /// May be NULL.
+    public let isOptional: Bool
+    public let meaning: String
+
+    public init(_ name: String, _ storage: Storage, isOptional: Bool = false, _ meaning: String) {
+        self.name = name
+        self.storage = storage
+        self.isOptional = isOptional
+        self.meaning = meaning
+    }
+}
+
+/// One table of results.
+public struct ResultTable: Hashable, Sendable {
+    public enum Rows: Hashable, Sendable {
+        /// One for the whole study.
+        case study
+        /// One a session.
+        case sessions
+        /// As many as happened, each at its instant: `session`, `seq` and `time_ns` stand before the columns.
+        case events
+        /// Those of a session are told apart by these columns; `session` stands before them.
+        case keyed([String])
+    }
+
+    public let name: String
+    /// From which `record` on it has rows.
+    public let level: RecordLevel
+    public let rows: Rows
+    public let meaning: String
+    /// Those of its own.
+    public let columns: [ResultColumn]
+
+    public init(
+        _ name: String, from level: RecordLevel, _ rows: Rows, _ meaning: String, _ columns: [ResultColumn]
+    ) {
+        self.name = name
+        self.level = level
+        self.rows = rows
+        self.meaning = meaning
+        self.columns = columns
+    }
+
+    /// All columns but those of outcomes.
+    public var allColumns: [ResultColumn] {
+        switch rows {
+        case .study, .sessions: columns
+        case .keyed: [Self.session] + columns
+        case .events: [Self.session, Self.sequence, Self.time] + columns
+        }
+    }
+
+    /// The view that has the same rows with names and ISO times; nil where the table has them itself.
+    public var viewName: String? {
+        switch rows {
+        case .study, .sessions: nil
+        case .events, .keyed: name + "_iso"
+        }
+    }
+
+    static let session = ResultColumn(
+        "session", .integer, "the session's index: subject_index × number of arms + arm_index")
+    static let sequence = ResultColumn("seq", .integer, "counts the session's rows of this table from 0")
+    static let time = ResultColumn("time_ns", .integer, "when, in nanoseconds since the session's start")
+
+    /// Who and what a session is: the same names in every table, file and view.
+    public static let origin: [ResultColumn] = [
+        session,
+        ResultColumn("subject_index", .integer, "the subject's place in the cohort, from 0"),
+        ResultColumn("subject", .text, "the subject's name"),
+        ResultColumn("arm_index", .integer, "the arm's place in the study, from 0"),
+        ResultColumn("arm", .text, "the arm's name"),
+    ]
+
+    public static func named(_ name: String) -> ResultTable? { all.first { $0.name == name } }
+
+    /// In the order in which rows may be inserted.
+    public static let all: [ResultTable] = [study, sessions, alerts] + events
+
+    static let study = ResultTable(
+        "study", from: .summary, .study, "what was run",
+        [
+            ResultColumn("id", .integer, "1"),
+            ResultColumn("text", .text, "the resolved study, as YAML"),
+            ResultColumn("version", .text, "of the program that made the file"),
+            ResultColumn("start", .text, "start of every session, ISO 8601 with the study's offset"),
+            ResultColumn("start_unix_s", .integer, "the same in seconds since 1970-01-01T00:00:00Z"),
+            ResultColumn("utc_offset_s", .integer, "local time less UTC, in seconds"),
+        ])
+
+    public static let sessions = ResultTable(
+        "sessions", from: .summary, .sessions, "one row a session; its outcomes are columns",
+        origin + [
+            ResultColumn("start", .text, "when it starts, ISO 8601 with the study's offset"),
+            ResultColumn("lived_days", .real, "how long it lived, in days"),
+            ResultColumn("ended_early", .text, isOptional: true, "why it ended before its time"),
+            ResultColumn(
+                "not_finite", .text, isOptional: true,
+                "outcomes whose value was NaN or infinite, and is therefore left out: names with blanks between them"
+            ),
+            ResultColumn("digest", .text, "of everything that happened in it, 32 hexadecimal digits"),
+            ResultColumn("events", .integer, "events that the session's executor fired (store only)"),
+            ResultColumn(
+                "checkpoints", .text,
+                "the digest on the way, for `islet replay` (store only); empty for a short session"),
+        ])
+
+    /// Columns of `sessions` that `sessions.csv` leaves out.
+    public static let storeOnly: Set<String> = ["events", "checkpoints"]
+
+    public static let alerts = ResultTable(
+        "alerts", from: .summary, .keyed(["policy", "code"]),
+        "one row a session, policy and code that the policy has: a code that it doesn't have is absent, one that was not raised is 0",
+        [
+            ResultColumn("policy", .text, "the policy's name"),
+            ResultColumn("code", .text, "the alert's code: the catalogue's or the policy's own"),
+            ResultColumn("raised", .integer, "episodes raised"),
+            ResultColumn(
+                "notified", .integer,
+                "notifications, repeats and those that the system showed while the app was dead included"),
+            ResultColumn(
+                "notified_night", .integer, "of these, between 23:00 and 07:00 on the phone's clock"),
+            ResultColumn(
+                "heard", .integer, isOptional: true,
+                "notifications that the person heard; empty where nobody listens"),
+            ResultColumn("minutes_active", .real, "minutes with an active episode"),
+            ResultColumn(
+                "minutes_annunciating", .real,
+                "minutes from a notification to the episode's end, its acknowledgement or snooze, or the notification's withdrawal"
+            ),
+            ResultColumn("raised_night", .integer, "of the episodes, those raised between 23:00 and 07:00"),
+        ])
+}

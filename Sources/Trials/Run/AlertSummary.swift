@@ -1,0 +1,79 @@
+// What the alerts of a policy came to in one arm.
+//
+// Guarantees: one summary a policy and code that some session's policy had; a code that a policy doesn't have is absent, never zero.
+// Totals are over the arm's sessions; what is per day is a mean over its subjects, with Student's interval.
+
+import Records
+
+extension StudySummary {
+    /// One code of one policy in one arm.
+    public struct AlertSummary: Hashable, Sendable {
+        public var policy: String
+        public var code: String
+        /// Whose policy has the code.
+        public var sessions = 0
+        /// Of these, those that raised it.
+        public var sessionsRaised = 0
+        public var raised = 0
+        public var raisedNight = 0
+        public var notified = 0
+        public var notifiedNight = 0
+        /// nil where nobody listens.
+        public var heard: Int?
+        public var minutesActive = 0.0
+        public var minutesAnnunciating = 0.0
+        public var raisedPerDay: Estimate?
+        public var notifiedPerDay: Estimate?
+        public var notifiedNightPerDay: Estimate?
+    }
+
+    /// Adds up the tallies of an arm's sessions.
+    struct AlertSums {
+        private struct Key: Hashable {
+            var policy: String
+            var code: String
+        }
+
+        private struct Rates {
+            var raised: [Double] = []
+            var notified: [Double] = []
+            var notifiedNight: [Double] = []
+        }
+
+        private var sums: [Key: (summary: AlertSummary, rates: Rates)] = [:]
+
+        mutating func add(_ session: SessionSummary) {
+            for tally in session.alerts {
+                let key = Key(policy: tally.policy, code: tally.code)
+                var (sum, rates) =
+                    sums[key] ?? (AlertSummary(policy: tally.policy, code: tally.code), Rates())
+                sum.sessions += 1
+                if tally.raised > 0 { sum.sessionsRaised += 1 }
+                sum.raised += tally.raised
+                sum.raisedNight += tally.raisedNight
+                sum.notified += tally.notified
+                sum.notifiedNight += tally.notifiedNight
+                if let heard = tally.heard { sum.heard = (sum.heard ?? 0) + heard }
+                sum.minutesActive += tally.minutesActive
+                sum.minutesAnnunciating += tally.minutesAnnunciating
+                if session.days > 0 {
+                    rates.raised.append(Double(tally.raised) / session.days)
+                    rates.notified.append(Double(tally.notified) / session.days)
+                    rates.notifiedNight.append(Double(tally.notifiedNight) / session.days)
+                }
+                sums[key] = (sum, rates)
+            }
+        }
+
+        /// By policy and code.
+        var summaries: [AlertSummary] {
+            sums.values.map { sum, rates in
+                var summary = sum
+                summary.raisedPerDay = StudySummary.estimate(rates.raised)
+                summary.notifiedPerDay = StudySummary.estimate(rates.notified)
+                summary.notifiedNightPerDay = StudySummary.estimate(rates.notifiedNight)
+                return summary
+            }.sorted { ($0.policy, $0.code) < ($1.policy, $1.code) }
+        }
+    }
+}
