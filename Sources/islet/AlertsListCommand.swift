@@ -9,7 +9,9 @@ struct AlertsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List alerts: code, severity, route, what raises and what closes them.",
-        discussion: "Without a policy: the catalogue. With one: its rules.")
+        discussion:
+            "Without a policy: the catalogue. With one: its rules as resolved, every setting of each, defaults included."
+    )
 
     @Option(help: "A preset, or the path of a policy file.")
     var policy: String?
@@ -39,35 +41,47 @@ struct AlertsListCommand: ParsableCommand {
             }
             return
         }
-        var rules = AlertPolicy.bionicloop.rules
-        if let policy {
-            rules = try AlertPolicy.find(named: policy).rules
-        }
+        let resolved = try policy.map { try AlertPolicy.find(named: $0) } ?? .bionicloop
         if json {
-            try StandardStream.output.write(JSONValue.array(rules.map(entry)).prettyText)
+            try StandardStream.output.write(
+                JSONValue.array(resolved.rules.map { entry($0, resolved) }).prettyText)
             return
         }
-        for rule in rules {
-            let known = rule.known
+        if policy != nil {
+            try StandardStream.output.writeLine("policy \(resolved.name)")
+            try write(resolved.settings, indent: "  ")
+            try StandardStream.output.writeLine("")
+        }
+        for rule in resolved.rules {
             var text = "\(rule.code)\n  \(rule.severity.name), to \(AlertMessage.destination(rule))"
             if rule.acknowledgement != .none { text += ", acknowledge \(rule.acknowledgement.rawValue)" }
-            if known?.isReserved == true { text += ", reserved" }
+            if rule.known?.isReserved == true { text += ", reserved" }
             if !rule.notifies { text += ", never notifies" }
-            text += "\n  when: \(condition(rule))\n"
-            if let known { text += "  closes: \(known.closing)\n" }
+            text += "\n  when: \(rule.condition)\n  closes: \(rule.closing)\n"
             try StandardStream.output.write(text)
+            if policy != nil { try write(rule.settings(in: resolved), indent: "  ") }
+        }
+        if resolved.name == AlertPreset.bionicloop.rawValue {
+            try StandardStream.output.writeLine(
+                "A lost sensor signal is the sensor app's affair: nothing here rings for it.")
         }
     }
 
-    private func condition(_ rule: AlertRule) -> String {
-        if let known = rule.known { return known.condition }
-        return rule.tests.map {
-            "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") \($0.bound) \($0.metric.unit)"
+    /// One setting a line, the short ones in one.
+    private func write(_ settings: [(key: String, value: String)], indent: String) throws {
+        var line = indent
+        for (key, value) in settings {
+            let text = "\(key): \(value)"
+            if line.count > indent.count, line.count + text.count > 97 {
+                try StandardStream.output.writeLine(line)
+                line = indent
+            }
+            line += (line.count > indent.count ? "; " : "") + text
         }
-        .joined(separator: " and ")
+        if line.count > indent.count { try StandardStream.output.writeLine(line) }
     }
 
-    private func entry(_ rule: AlertRule) -> JSONValue {
+    private func entry(_ rule: AlertRule, _ policy: AlertPolicy) -> JSONValue {
         .object([
             .init("code", .string(rule.code)), .init("severity", .string(rule.severity.name)),
             .init("source", .string(rule.source.rawValue)),
@@ -76,7 +90,11 @@ struct AlertsListCommand: ParsableCommand {
             .init("reserved", .bool(rule.known?.isReserved ?? false)),
             .init("notifies", .bool(rule.notifies && rule.severity > .informational)),
             .init("debounce", .string(TimeSpan(nanoseconds: rule.debounce).description)),
-            .init("condition", .string(condition(rule))), .init("closes", .string(rule.known?.closing ?? "")),
+            .init("condition", .string(rule.condition)), .init("closes", .string(rule.closing)),
+            .init(
+                "settings",
+                .object(rule.settings(in: policy).map { .init($0.key, .string($0.value)) })),
+            .init("policy", .object(policy.settings.map { .init($0.key, .string($0.value)) })),
         ])
     }
 }

@@ -34,7 +34,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Tell what happened from 30 min before to 30 min after each effect of this alert: a code, or the number of an alert line from 1.",
+            "Tell what happened from 30 min before to 30 min after each effect of this alert: a code, or an alert's number as in `islet alerts explain --list`.",
             valueName: "ALERT"))
     var around: String?
 
@@ -74,7 +74,7 @@ struct ReplayCommand: ParsableCommand {
         let alerts = lines.filter { $0.alertCode != nil }
         let centres: [Instant]
         if let number = Int(around) {
-            centres = alerts.indices.contains(number - 1) ? [alerts[number - 1].instant] : []
+            centres = alerts.filter { $0.episode == number }.map(\.instant)
         } else {
             centres = alerts.filter { $0.alertCode == around }.map(\.instant)
         }
@@ -83,7 +83,8 @@ struct ReplayCommand: ParsableCommand {
             throw InputProblem(
                 file: directory, found: "no alert \(around) in session \(session)",
                 expected: alerts.isEmpty
-                    ? "a session with alerts" : "1 to \(alerts.count), or one of \(codes)")
+                    ? "a session with alerts"
+                    : "1 to \(alerts.compactMap(\.episode).max() ?? 0), or one of \(codes)")
         }
         return lines.filter { line in
             centres.contains { abs($0.nanoseconds - line.instant.nanoseconds) <= 30 * Span.minute }

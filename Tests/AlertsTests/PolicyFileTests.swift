@@ -19,6 +19,97 @@ import Trials
         #expect(preset.text.contains("notes:"))
     }
 
+    /// Keys of a schema that say neither a default nor that they are required, by path.
+    private static func silent(_ schema: JSONValue, _ path: String = "") -> [String] {
+        guard case .object(let members) = schema else { return [] }
+        func member(_ key: String, of members: [JSONValue.Member]) -> JSONValue? {
+            members.first { $0.key == key }?.value
+        }
+        func names(_ value: JSONValue?) -> [String] {
+            guard case .array(let items)? = value else { return [] }
+            return items.flatMap { item in
+                if case .string(let name) = item { return [name] }
+                guard case .object(let inner) = item else { return [] }
+                return names(member("required", of: inner))
+            }
+        }
+        let required = names(member("required", of: members)) + names(member("oneOf", of: members))
+        var found: [String] = []
+        if case .object(let properties)? = member("properties", of: members) {
+            for property in properties {
+                let place = "\(path).\(property.key)"
+                if case .object(let inner) = property.value, !required.contains(property.key),
+                    member("default", of: inner) == nil
+                {
+                    guard case .string(let title)? = member("title", of: inner), title.contains(" Default: ")
+                    else {
+                        found.append(place)
+                        continue
+                    }
+                }
+                found += silent(property.value, place)
+            }
+        }
+        if let items = member("items", of: members) { found += silent(items, path + "[]") }
+        if case .array(let shapes)? = member("anyOf", of: members) {
+            for shape in shapes { found += silent(shape, path) }
+        }
+        return found
+    }
+
+    @Test func `the schemas of policies and scenarios state every default`() {
+        #expect(Self.silent(AlertPolicy.jsonSchema) == [])
+        #expect(Self.silent(AlertScenario.jsonSchema) == [])
+    }
+
+    @Test(arguments: AlertPreset.allCases) func `a policy as resolved says every setting of every rule`(
+        preset: AlertPreset
+    ) throws {
+        let policy = try preset.policy()
+        let keys = [
+            "debounce", "keepFiringFor", "acknowledge", "latching", "repeatEvery", "snooze", "notify",
+        ]
+        for rule in policy.rules {
+            let settings = rule.settings(in: policy)
+            let said = Set(settings.map(\.key))
+            #expect(said.isSuperset(of: keys) && said.count == settings.count, "\(rule.code): \(settings)")
+            #expect(said.contains("cooldown") == rule.notifies)
+            #expect(said.contains("clearAt") == !rule.tests.isEmpty)
+            #expect(said.contains("critical") == (rule.criticalBelow != nil || rule.criticalAbove != nil))
+            #expect(said.contains("escalate") == !rule.escalations.isEmpty)
+            #expect(said.contains("inhibits") == !rule.inhibits.isEmpty)
+            // A rule that compares metrics says so, also under a code of the catalogue.
+            #expect(rule.tests.allSatisfy { rule.condition.contains($0.metric.rawValue) })
+        }
+        #expect(
+            policy.settings.map(\.key).prefix(3) == ["quietHours", "notifyInForeground", "notifyWhenStale"])
+    }
+
+    @Test func `a policy as resolved says defaults too`() throws {
+        let policy = try AlertPolicy.parse(
+            """
+            policy: p
+            rules:
+              - { code: LOW, when: glucose < 70 and glucoseRate < -1, debounce: 15m }
+              - { code: OWN, when: glucose < 60, cooldown: 1h, repeatEvery: 10m, escalate: [{ after: 20m, to: safetyCritical }] }
+              - { code: ALERT-CGM-URGENT-LOW, when: glucose < 60 }
+            thresholds: [{ metric: glucose, max: 250 }]
+            """, file: "p.yaml")
+        func setting(_ rule: Int, _ key: String) -> String? {
+            policy.rules[rule].settings(in: policy).first { $0.key == key }?.value
+        }
+        #expect(setting(0, "cooldown") == "5m actionable, 60s safetyCritical".replacing("60s", with: "1m"))
+        #expect(setting(0, "repeatEvery") == "never" && setting(0, "debounce") == "15m")
+        #expect(setting(0, "clearAt") == "70, the bound")
+        #expect(
+            setting(1, "cooldown") == "1h actionable, 1h safetyCritical" && setting(1, "repeatEvery") == "10m"
+        )
+        #expect(setting(1, "escalate") == "safetyCritical after 20m")
+        // What the rule compares, not what the catalogue says of its code.
+        #expect(policy.rules[2].condition == "glucose < 60.0 mg/dL")
+        #expect(setting(3, "critical") == "above 400")
+    }
+
     @Test func `a policy extends a preset rule by rule`() throws {
         let text =
             "policy: mine\nextends: bionicloop\nrules: [{ code: ALERT-PUMP-SIGNAL-LOSS, debounce: 15m }]\n"

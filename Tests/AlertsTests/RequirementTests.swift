@@ -63,11 +63,7 @@ import Trials
         #expect(engine.state.outbox.map(\.badge) == [1, 0])
     }
 
-    @Test
-    func
-        `the stepping deadline is computed at each step and each change of state, and waits with the system`()
-        throws
-    {
+    @Test func `the stepping deadline follows steps and changes, and waits with the system`() throws {
         var world = AlertWorld.standard(.bionicloop)
         func due() throws -> [Double] {
             try Self.center(world).pending.filter { $0.category == "ALERT-ALGORITHM-STEPPING-INTERRUPTED" }

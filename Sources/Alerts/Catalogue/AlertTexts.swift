@@ -63,8 +63,7 @@ extension AlertCode {
         case .pumpSuspendInProgress: "pump issues suspendInProgress"
         case .pumpSuspendEnded: "pump issues suspendEnded"
         case .pumpTimeOffsetDetected: "pump issues timeOffsetChangeDetected"
-        case .cgmUnavailable:
-            "sensor in temporary error, warm-up, or without reliable glucose; a lost signal is the sensor app's affair"
+        case .cgmUnavailable: "sensor in temporary error, warm-up, or without reliable glucose"
         case .cgmFailedOrExpired: "sensor failed or expired"
         case .cgmUrgentLow: "reliable, fresh reading < 55 mg/dL"
         case .steppingInterrupted: "armed, no successful step for 15 min"

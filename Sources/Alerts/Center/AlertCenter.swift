@@ -151,6 +151,17 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     public func tallies() -> [AlertTally] { counts.soFar(at: executor.now) }
     public var active: [ActiveAlert] { app.flow.engine.active }
 
+    /// What the rules judge by at this instant; nil where it is stale or was never measured.
+    public func known(_ metric: AlertMetric) -> (value: Double, ageNanoseconds: Int64)? {
+        app.flow.engine.known(metric, at: executor.now)
+    }
+
+    /// The comparisons of an effect's rule.
+    public func tests(of effect: AlertEffect) -> [MetricTest] {
+        policy.rules.indices.contains(effect.rule) && policy.rules[effect.rule].code == effect.code
+            ? policy.rules[effect.rule].tests : []
+    }
+
     // MARK: Judging
 
     private func guarding(_ body: () throws -> Void) {

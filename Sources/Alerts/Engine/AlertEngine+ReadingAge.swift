@@ -12,6 +12,14 @@ extension AlertEngine {
         now.nanoseconds - (state.newestReading ?? .start).nanoseconds
     }
 
+    /// The value of a metric as a rule at `now` judges by it, and how old it is; nil where it is stale or was never measured.
+    public func known(_ metric: AlertMetric, at now: Instant) -> (value: Double, ageNanoseconds: Int64)? {
+        if metric == .readingAge { return (ageInMinutes(at: now), 0) }
+        guard let sample = state.samples[metric.index] else { return nil }
+        let age = now.nanoseconds - sample.sampledAt.nanoseconds
+        return age <= Self.freshness ? (sample.value, age) : nil
+    }
+
     func ageInMinutes(at now: Instant) -> Double { Double(readingAge(at: now)) / Double(Span.minute) }
 
     /// A reliable reading was taken at `sampledAt`, however late it is heard of.

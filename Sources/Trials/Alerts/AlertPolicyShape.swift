@@ -9,15 +9,25 @@ extension AlertPolicy {
         summary: "An alert policy: how conditions become episodes, and episodes annunciations.",
         keys: [
             KeyShape("policy", .text(.name), "Its name.", isRequired: true),
-            KeyShape("notes", .text(notes), "What a reader should know, such as what is not reproduced."),
+            KeyShape(
+                "notes", .text(notes), "What a reader should know, such as what is not reproduced.",
+                leftOut: "none"),
             KeyShape(
                 "extends",
                 .choice(noun: "a preset", AlertPreset.allCases.map { .init($0.rawValue, $0.summary) }),
-                "Rules to start from; a rule of the same code replaces one of them."),
-            KeyShape("subject", .text(.name), "Whose thresholds these are, for messages and links."),
-            KeyShape("rules", .list(.mapping(ruleShape), count: 0...200), "Rules, one a code."),
-            KeyShape("thresholds", .list(.mapping(thresholdShape), count: 0...200), "Thresholds of metrics."),
-            KeyShape("quietHours", .mapping(quietShape), "When only what is safety-critical is notified."),
+                "Rules to start from; a rule of the same code replaces one of them.", leftOut: "no rules"),
+            KeyShape(
+                "subject", .text(.name), "Whose thresholds these are, for messages and links.",
+                leftOut: "nobody's"),
+            KeyShape(
+                "rules", .list(.mapping(ruleShape), count: 0...200), "Rules, one a code.",
+                standard: .array([])),
+            KeyShape(
+                "thresholds", .list(.mapping(thresholdShape), count: 0...200), "Thresholds of metrics.",
+                standard: .array([])),
+            KeyShape(
+                "quietHours", .mapping(quietShape), "When only what is safety-critical is notified.",
+                leftOut: "never"),
             KeyShape(
                 "evaluation",
                 .choice(
@@ -40,12 +50,18 @@ extension AlertPolicy {
         keys: [
             KeyShape("code", .text(code), "A code of the catalogue, or one of your own.", isRequired: true),
             KeyShape(
-                "when", .text(when), "Comparisons of metrics; for a code of your own this must be there."),
-            KeyShape("severity", severity, "How much it matters; actionable where nothing else is known."),
-        ] + layerKeys + [
-            KeyShape("clearAt", .number(-100_000...100_000), "The value at which an episode may end."),
+                "when", .text(when), "Comparisons of metrics; for a code of your own this must be there.",
+                leftOut: "the condition of the code in the catalogue"),
             KeyShape(
-                "debounce", .text(span), "How long the condition must hold before an episode begins."),
+                "severity", severity, "How much it matters.",
+                leftOut: "as in the catalogue for its codes, else actionable"),
+        ] + layerKeys + [
+            KeyShape(
+                "clearAt", .number(-100_000...100_000), "The value at which an episode may end.",
+                leftOut: "the bound"),
+            KeyShape(
+                "debounce", .text(span), "How long the condition must hold before an episode begins.",
+                leftOut: "5m for ALERT-PUMP-SIGNAL-LOSS and ALERT-PUMP-NO-ACTIVE-POD, else 0s"),
         ])
 
     static let thresholdShape = MappingShape(
@@ -61,30 +77,44 @@ extension AlertPolicy {
                 "recommended",
                 .choice(
                     noun: "a stage of growth", AlertMetric.stages.map { .init($0, "what growers aim at") }),
-                "The range of this stage, where `min` and `max` say nothing else."),
-            KeyShape("min", .number(-100_000...100_000), "Below it is a violation."),
-            KeyShape("max", .number(-100_000...100_000), "Above it is a violation."),
+                "The range of this stage, where `min` and `max` say nothing else.", leftOut: "no range"),
+            KeyShape(
+                "min", .number(-100_000...100_000), "Below it is a violation.", leftOut: "no bound below"),
+            KeyShape(
+                "max", .number(-100_000...100_000), "Above it is a violation.", leftOut: "no bound above"),
             KeyShape("enabled", .flag, "Whether it counts.", standard: .bool(true)),
             KeyShape(
                 "sensitivity",
                 .text(sensitivity), "How long a violation must last.", standard: .string("immediate")),
-            KeyShape("clearAt", .number(-100_000...100_000), "The value at which an episode may end."),
+            KeyShape(
+                "clearAt", .number(-100_000...100_000), "The value at which an episode may end.",
+                leftOut: "the bound"),
             KeyShape(
                 "critical",
                 .mapping(
                     MappingShape(
                         summary: "Beyond these the alert is safety-critical.",
                         keys: [
-                            KeyShape("below", .number(-100_000...100_000), "Critical below."),
-                            KeyShape("above", .number(-100_000...100_000), "Critical above."),
-                        ])), "Bounds of what is safety-critical; by metric where left out."),
+                            KeyShape(
+                                "below", .number(-100_000...100_000), "Critical below.",
+                                leftOut: "the metric's own"),
+                            KeyShape(
+                                "above", .number(-100_000...100_000), "Critical above.",
+                                leftOut: "the metric's own"),
+                        ])), "Bounds of what is safety-critical.", leftOut: metricCritical),
             KeyShape("severity", severity, "How much it matters.", standard: .string("actionable")),
-            KeyShape("writtenAt", .text(StudyStart.rule), "When it was set, for `islet alerts merge`."),
-            KeyShape("device", .text(.name), "Where it was set, for `islet alerts merge`."),
+            KeyShape(
+                "writtenAt", .text(StudyStart.rule), "When it was set, for `islet alerts merge`.",
+                leftOut: "unknown, and not to be merged"),
+            KeyShape(
+                "device", .text(.name), "Where it was set, for `islet alerts merge`.",
+                leftOut: "unknown, and not to be merged"),
         ] + layerKeys)
 
     private static let layerKeys = [
-        KeyShape("keepFiringFor", .text(span), "How long an episode outlives its condition."),
+        KeyShape(
+            "keepFiringFor", .text(span), "How long an episode outlives its condition.",
+            standard: .string("0s")),
         KeyShape(
             "acknowledge",
             .choice(
@@ -92,9 +122,13 @@ extension AlertPolicy {
                 [
                     .init("none", "nothing to acknowledge"), .init("closes", "closes the episode"),
                     .init("reviews", "marks it as reviewed, active all the same"),
-                ]), "What acknowledging does."),
-        KeyShape("repeatEvery", .text(longSpan), "Notify again while active and not acknowledged."),
-        KeyShape("cooldown", .text(span), "The shortest time between two notifications."),
+                ]), "What acknowledging does.", leftOut: "as in the catalogue for its codes, else none"),
+        KeyShape(
+            "repeatEvery", .text(longSpan), "Notify again while active and not acknowledged.",
+            leftOut: "never again"),
+        KeyShape(
+            "cooldown", .text(span), "The shortest time between two notifications.",
+            leftOut: "5m for actionable, 60s for safetyCritical"),
         KeyShape(
             "escalate",
             .list(
@@ -104,12 +138,15 @@ extension AlertPolicy {
                         keys: [
                             KeyShape("after", .text(longSpan), "Since the raise.", isRequired: true),
                             KeyShape("to", severity, "The severity from then on.", isRequired: true),
-                        ])), count: 0...10), "Rising severity while nobody acknowledges."),
+                        ])), count: 0...10), "Rising severity while nobody acknowledges.",
+            standard: .array([])),
         KeyShape("latching", .flag, "Active until acknowledged.", standard: .bool(false)),
         KeyShape(
             "inhibits", .list(.text(code), count: 0...100),
-            "Codes that are not annunciated while this is active."),
-        KeyShape("notify", .flag, "Whether it may notify."),
+            "Codes that are not annunciated while this is active.", standard: .array([])),
+        KeyShape(
+            "notify", .flag, "Whether it may notify.",
+            leftOut: "true, but for the sensor's codes of the catalogue"),
     ]
 
     private static let quietShape = MappingShape(
@@ -117,7 +154,7 @@ extension AlertPolicy {
         keys: [
             KeyShape("from", .text(timeOfDay), "Its start.", isRequired: true),
             KeyShape("to", .text(timeOfDay), "Its end.", isRequired: true),
-            KeyShape("timeZone", .text(ZoneTable.rule), "Whose time; the phone's where left out."),
+            KeyShape("timeZone", .text(ZoneTable.rule), "Whose time.", leftOut: "the phone's"),
         ])
 
     private static let severity = Shape.choice(
@@ -126,6 +163,12 @@ extension AlertPolicy {
             .init("informational", "shown, never notified"), .init("actionable", "notified"),
             .init("safetyCritical", "notified through quiet hours"),
         ])
+
+    private static let metricCritical =
+        AlertMetric.allCases.compactMap { metric in
+            guard let below = metric.criticalBelow, let above = metric.criticalAbove else { return nil }
+            return "\(metric.rawValue) \(JSONValue.numberText(below)) and \(JSONValue.numberText(above))"
+        }.joined(separator: ", ") + "; none for the others"
 
     private static let notes = TextRule(
         expectation: "text of at most 4000 characters", pattern: #"^[\s\S]{0,4000}$"#,

@@ -10,10 +10,13 @@ extension AlertScenario {
         keys: [
             KeyShape("suite", .text(title), "What the cases are about.", isRequired: true),
             KeyShape("policy", policy, "The policy under test.", standard: .string("bionicloop")),
-            KeyShape("compare", compare, "Which effects must be as expected, all of them."),
-            KeyShape("defaults", .mapping(worldShape), "The world at t = 0."),
             KeyShape(
-                "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series."),
+                "compare", compare, "Which effects must be as expected, all of them.",
+                standard: standardEffects),
+            KeyShape("defaults", .mapping(worldShape), "The world at t = 0.", leftOut: "each key's own"),
+            KeyShape(
+                "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series.",
+                standard: .string("5m")),
             KeyShape("cases", .list(.mapping(caseShape), count: 1...10_000), "The cases.", isRequired: true),
         ])
 
@@ -44,6 +47,8 @@ extension AlertScenario {
         .choice(noun: noun, names.map { .init($0, $0) })
     }
 
+    private static let standardEffects = JSONValue.array(standardCompare.map { .string($0.rawValue) })
+
     static let sensorStates = ["ok", "warmup", "temporaryError", "noReliableGlucose", "failed", "expired"]
 
     /// The keys of the world that may change at any instant.
@@ -52,17 +57,30 @@ extension AlertScenario {
             "timeZone", .text(ZoneTable.rule), "The phone's zone.", standard: .string("America/New_York")),
         KeyShape("firstStepDone", flag, "Whether a step ever succeeded.", standard: .bool(true)),
         KeyShape(
-            "steps", oneOf("running or stopped", ["running", "stopped"]), "A successful step every 5 min."),
-        KeyShape("pod", oneOf("active or none", ["active", "none"]), "The pod."),
+            "steps", oneOf("running or stopped", ["running", "stopped"]), "A successful step every 5 min.",
+            standard: .string("running")),
+        KeyShape(
+            "pod", oneOf("active or none", ["active", "none"]), "The pod.", standard: .string("active")),
         KeyShape("podExpiresIn", .text(AlertPolicy.span), "From this instant.", standard: .string("72h")),
         KeyShape(
-            "pumpSession", oneOf("established or none", ["established", "none"]), "The pump session."),
-        KeyShape("pumpStatus", oneOf("known or missing", ["known", "missing"]), "The pump's status."),
-        KeyShape("cgmState", oneOf("a sensor state", sensorStates), "The sensor's algorithm."),
-        KeyShape("cgmLifecycle", oneOf("a life-cycle", ["ok", "failed", "expired"]), "The sensor's life."),
+            "pumpSession", oneOf("established or none", ["established", "none"]), "The pump session.",
+            standard: .string("established")),
+        KeyShape(
+            "pumpStatus", oneOf("known or missing", ["known", "missing"]), "The pump's status.",
+            standard: .string("known")),
+        KeyShape(
+            "cgmState", oneOf("a sensor state", sensorStates), "The sensor's algorithm.",
+            standard: .string("ok")),
+        KeyShape(
+            "cgmLifecycle", oneOf("a life-cycle", ["ok", "failed", "expired"]), "The sensor's life.",
+            standard: .string("ok")),
         KeyShape("glucose", .number(0...2000), "The held value, mg/dL.", standard: .number(120)),
-        KeyShape("auth", oneOf("signedIn or signedOut", ["signedIn", "signedOut"]), "The account."),
-        KeyShape("subjectClaim", oneOf("ok or conflict", ["ok", "conflict"]), "What the cloud says."),
+        KeyShape(
+            "auth", oneOf("signedIn or signedOut", ["signedIn", "signedOut"]), "The account.",
+            standard: .string("signedIn")),
+        KeyShape(
+            "subjectClaim", oneOf("ok or conflict", ["ok", "conflict"]), "What the cloud says.",
+            standard: .string("ok")),
         KeyShape("clockSkew", .text(skew), "What a UTC check would return.", standard: .string("0s")),
     ]
 
@@ -72,8 +90,12 @@ extension AlertScenario {
             KeyShape(
                 "start", .text(StudyStart.rule), "Wall time at t = 0.",
                 standard: .string("2026-03-02T08:00:00-05:00")),
-            KeyShape("app", oneOf("an app state", ["foreground", "background", "quit"]), "The app."),
-            KeyShape("loop", oneOf("armed or disarmed", ["armed", "disarmed"]), "The loop."),
+            KeyShape(
+                "app", oneOf("an app state", ["foreground", "background", "quit"]), "The app.",
+                standard: .string("foreground")),
+            KeyShape(
+                "loop", oneOf("armed or disarmed", ["armed", "disarmed"]), "The loop.",
+                standard: .string("armed")),
         ] + worldKeys)
 
     static let eventShape = MappingShape(
@@ -108,23 +130,24 @@ extension AlertScenario {
                         keys: ["pump", "cgm"].map {
                             KeyShape(
                                 $0, oneOf("registered or unregistered", ["registered", "unregistered"]),
-                                "The handler.")
+                                "The handler.", leftOut: "as it was")
                         })), "The sources' handlers."),
             KeyShape("settingsSaved", flag, "Clinical settings are saved."),
             KeyShape("settingsOpened", flag, "Clinical settings are opened."),
             KeyShape("timeChange", .text(jump), "The wall clock jumps."),
             KeyShape("preview", .text(AlertPolicy.code), "An alert is injected."),
             KeyShape("testAlert", .text(AlertPolicy.code), "The person asks for a test."),
-        ] + worldKeys
+        ].map { $0.leavingOut("nothing") } + worldKeys.map { $0.leavingOut("as it was") }
             + AlertMetric.measured.filter { $0 != .glucose }.map {
-                KeyShape($0.rawValue, .number(-100_000...100_000), "One sample, \($0.unit).")
+                KeyShape(
+                    $0.rawValue, .number(-100_000...100_000), "One sample, \($0.unit).", leftOut: "no sample")
             })
 
     private static let nativeShape = MappingShape(
         summary: "An alert of a device.",
         keys: [
             KeyShape("issue", .text(title), "Its identifier."),
-            KeyShape("text", .text(title), "Its words."),
+            KeyShape("text", .text(title), "Its words.", leftOut: "none"),
             KeyShape("retract", .text(title), "The identifier that is withdrawn."),
         ], exactlyOne: ["issue", "retract"], onlyBeside: [(key: "text", other: "issue")])
 
@@ -135,7 +158,8 @@ extension AlertScenario {
             KeyShape("tap", .text(AlertPolicy.code), "Taps its notification or its banner."),
             KeyShape("dismiss", .text(AlertPolicy.code), "Puts its banner away."),
             KeyShape("snooze", .text(AlertPolicy.code), "Doesn't want to hear of it."),
-            KeyShape("for", .text(AlertPolicy.span), "For how long."),
+            KeyShape(
+                "for", .text(AlertPolicy.span), "For how long.", leftOut: "must be there beside `snooze`"),
         ], exactlyOne: ["acknowledge", "tap", "dismiss", "snooze"],
         onlyBeside: [(key: "for", other: "snooze"), (key: "snooze", other: "for")])
 
@@ -143,27 +167,35 @@ extension AlertScenario {
         summary: "One case.",
         keys: [
             KeyShape("name", .text(title), "What it shows.", isRequired: true),
-            KeyShape("tags", .list(.text(title), count: 0...20), "What it shows, in words of your own."),
-            KeyShape("policy", policy, "In place of the file's."),
-            KeyShape("compare", compare, "In place of the file's."),
-            KeyShape("defaults", .mapping(worldShape), "Over the file's."),
+            KeyShape(
+                "tags", .list(.text(title), count: 0...20), "What it shows, in words of your own.",
+                standard: .array([])),
+            KeyShape("policy", policy, "In place of the file's.", leftOut: "the file's"),
+            KeyShape("compare", compare, "In place of the file's.", leftOut: "the file's"),
+            KeyShape("defaults", .mapping(worldShape), "Over the file's.", leftOut: "the file's"),
             KeyShape(
                 "series",
                 .mapping(
                     MappingShape(
                         summary: "Samples from t = 0, by metric.",
                         keys: AlertMetric.measured.map {
-                            KeyShape($0.rawValue, .text(SeriesNotation.rule), "Samples, \($0.unit).")
-                        })), "Samples in place of the held value."),
+                            KeyShape(
+                                $0.rawValue, .text(SeriesNotation.rule), "Samples, \($0.unit).",
+                                leftOut: "none")
+                        })), "Samples in place of the held value.", leftOut: "none"),
             KeyShape(
                 "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series.",
-                standard: .string("5m")),
-            KeyShape("timeline", .list(.mapping(eventShape), count: 0...10_000), "What happens."),
+                leftOut: "the file's"),
+            KeyShape(
+                "timeline", .list(.mapping(eventShape), count: 0...10_000), "What happens.",
+                standard: .array([])),
             KeyShape("until", .text(AlertPolicy.span), "The last instant, included.", isRequired: true),
             KeyShape(
                 "expect", .list(.mapping(expectShape), count: 0...10_000), "Every effect, in order.",
                 isRequired: true),
-            KeyShape("states", .list(.mapping(stateShape), count: 0...10_000), "What is listed, and when."),
+            KeyShape(
+                "states", .list(.mapping(stateShape), count: 0...10_000), "What is listed, and when.",
+                standard: .array([])),
         ])
 
     private static let expectShape = MappingShape(
@@ -187,7 +219,7 @@ extension AlertScenario {
                             keys: [KeyShape("contains", .text(title), "A part of it.", isRequired: true)])),
                     "The message."),
                 KeyShape("to", .text(title), "Where a tap leads."),
-            ], exactlyOne: AlertEffect.Kind.allCases.map(\.rawValue))
+            ].map { $0.leavingOut("not compared") }, exactlyOne: AlertEffect.Kind.allCases.map(\.rawValue))
 
     private static let stateShape = MappingShape(
         summary: "What is listed at an instant.",
@@ -199,7 +231,7 @@ extension AlertScenario {
             KeyShape("badge", .wholeNumber(0...10_000), "The number on the bell."),
             KeyShape("banner", .text(banner), "The code on the banner, or none."),
             KeyShape("quiet", .flag, "Whether the quiet-hours indicator is on."),
-        ])
+        ].map { $0.leavingOut("not compared") })
 
     static let noBanner = "none"
     private static let banner = TextRule(

@@ -10,6 +10,8 @@ public struct SessionStory: Sendable {
         public var text: String
         /// The code of an alert effect; nil for other lines.
         public var alertCode: String?
+        /// The number of its episode, as in every command; nil for other lines and for what belongs to none.
+        public var episode: Int?
     }
 
     public private(set) var lines: [Line] = []
@@ -40,19 +42,37 @@ public struct SessionStory: Sendable {
             )
         }
         for row in rows.faults { add(row.instant, "fault      \(row.kind), until \(time(row.end))") }
-        for row in rows.alerts {
-            add(
-                row.instant, "alert      \(row.effect) \(row.code) (\(row.severity)): \(row.reason)",
-                alertCode: row.code)
-        }
+        addAlerts(rows.alerts)
         lines = lines.enumerated().sorted {
             $0.element.instant != $1.element.instant
                 ? $0.element.instant < $1.element.instant : $0.offset < $1.offset
         }.map(\.element)
     }
 
-    private mutating func add(_ instant: Instant, _ text: String, alertCode: String? = nil) {
-        lines.append(Line(instant: instant, text: text, alertCode: alertCode))
+    private mutating func add(
+        _ instant: Instant, _ text: String, alertCode: String? = nil, episode: Int? = nil
+    ) {
+        lines.append(Line(instant: instant, text: text, alertCode: alertCode, episode: episode))
+    }
+
+    /// A countdown, and what is held back again and again for one reason, is told once, with how often.
+    private mutating func addAlerts(_ rows: [AlertRow]) {
+        let numbers = AlertEpisodes.numbers(of: rows)
+        /// The last line of each code, where it may be gone on with: its place, its text, how often.
+        var going: [String: (place: Int, text: String, count: Int)] = [:]
+        for (row, number) in zip(rows, numbers) {
+            let name = number.map { " #\($0)" } ?? ""
+            let text =
+                "alert\(name.isEmpty ? "     " : name)  \(row.effect) \(row.code) (\(row.severity)): \(row.reason)"
+            let repeats = row.effect == "refresh" || row.effect == "suppress"
+            if repeats, let (place, before, count) = going[row.code], before == text {
+                going[row.code] = (place, before, count + 1)
+                lines[place].text = "\(text), \(count + 1) times up to \(time(row.instant))"
+                continue
+            }
+            add(row.instant, text, alertCode: row.code, episode: number)
+            going[row.code] = repeats ? (lines.count - 1, text, 1) : nil
+        }
     }
 
     /// Day and local time of day, to the second.

@@ -116,16 +116,28 @@ public struct KeyShape: Sendable {
     public var isRequired: Bool
     /// What stands in for the key when it is left out, where that is one fixed value.
     public var standard: JSONValue?
+    /// What leaving the key out means, where that is no fixed value.
+    public var leftOut: String?
 
     public init(
         _ name: String, _ shape: Shape, _ summary: String, isRequired: Bool = false,
-        standard: JSONValue? = nil
+        standard: JSONValue? = nil, leftOut: String? = nil
     ) {
         self.name = name
         self.shape = shape
         self.summary = summary
         self.isRequired = isRequired
         self.standard = standard
+        self.leftOut = leftOut
+    }
+
+    /// The same key where leaving it out means something else.
+    func leavingOut(_ meaning: String) -> KeyShape {
+        guard !isRequired else { return self }
+        var key = self
+        key.standard = nil
+        key.leftOut = meaning
+        return key
     }
 }
 
@@ -184,7 +196,8 @@ extension Shape {
 extension MappingShape {
     fileprivate var schemaMembers: [JSONValue.Member] {
         let properties = keys.map { key in
-            var members: [JSONValue.Member] = [.init("title", .string(key.summary))]
+            let leftOut = key.leftOut.map { " Default: \($0)." } ?? ""
+            var members: [JSONValue.Member] = [.init("title", .string(key.summary + leftOut))]
             if case .object(let inner) = key.shape.schema { members += inner }
             if let standard = key.standard { members.append(.init("default", standard)) }
             return JSONValue.Member(key.name, .object(members))

@@ -1,0 +1,294 @@
+// How an alert came about: what the sensor said, what the rule compared, who was told or not and why, what the pump was, and
+// which true fault was behind it.
+//
+// Guarantees: numbers of episodes are those of `AlertEpisodes`. A value stands with as many digits as it takes to be on the side
+// of the bound on which the rule saw it. What repeats without a change, such as a countdown, is one line.
+
+import Alerts
+import Devices
+import Records
+public import Physiology
+public import SessionTime
+public import SimulationKernel
+import SimulatedDevices
+
+public struct AlertExplanation {
+    /// One episode of the session.
+    public struct Episode: Hashable, Sendable {
+        /// From 1, as in every command.
+        public var number: Int
+        public var code: String
+        /// The highest that it came to.
+        public var severity: String
+        /// Its raise, or what the system rang while the app was dead.
+        public var begin: Instant
+        /// nil where it outlived the session.
+        public var end: Instant?
+        public var reason: String
+        public var notifications: Int
+        /// Of these, what the system rang while the app was dead.
+        public var rungBySystem: Int
+    }
+
+    public let episodes: [Episode]
+    public let digest: Digest128
+    private let policy: AlertPolicy
+    private let recorder: SessionRecorder
+    private let moments: [AlertWitness.Moment]
+    private let numbers: [Int?]
+
+    /// Runs the session again, and watches.
+    public init(_ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm) throws {
+        var study = study
+        study.record = .full
+        let session = try Session(study: study, subject: subject, index: index, arm: arm)
+        let witness = AlertWitness(session)
+        digest = session.run().digest
+        policy = arm.alerts
+        recorder = session.recorder
+        moments = witness.moments
+        numbers = AlertEpisodes.numbers(of: recorder.alerts)
+        episodes = Self.episodes(recorder.alerts, numbers)
+    }
+
+    private static func episodes(_ rows: [AlertRow], _ numbers: [Int?]) -> [Episode] {
+        var episodes: [Episode] = []
+        var raised: Set<Int> = []
+        for (row, number) in zip(rows, numbers) {
+            guard let number, row.effect != "wait" else { continue }
+            if number > episodes.count {
+                episodes.append(
+                    Episode(
+                        number: number, code: row.code, severity: row.severity, begin: row.instant, end: nil,
+                        reason: "", notifications: 0, rungBySystem: 0))
+            }
+            let place = number - 1
+            if let severity = AlertSeverity(name: row.severity),
+                severity > AlertSeverity(name: episodes[place].severity) ?? .informational
+            {
+                episodes[place].severity = row.severity
+            }
+            switch row.effect {
+            case "notify":
+                episodes[place].notifications += 1
+                if row.reason == "deadline" { episodes[place].rungBySystem += 1 }
+            case "raise": raised.insert(number)
+            case "clear", "withdraw":
+                // What only the system rang for is over when its notification is taken down.
+                guard row.effect == "clear" || !raised.contains(number) else { break }
+                episodes[place].end = row.instant
+                episodes[place].reason = row.reason
+            default: break
+            }
+        }
+        return episodes
+    }
+
+    /// A line an episode.
+    public var table: [String] {
+        if episodes.isEmpty { return ["no alerts"] }
+        return episodes.map { episode in
+            var text = "\(episode.number)  \(Self.time(episode.begin))  \(episode.code), \(episode.severity)"
+            text +=
+                episode.end.map { ", over at \(Self.time($0)): \(episode.reason)" } ?? ", active to the end"
+            text += ", notified \(episode.notifications == 1 ? "once" : "\(episode.notifications) times")"
+            if episode.rungBySystem > 0 {
+                text += ", \(episode.rungBySystem) of them by the system, the app being dead"
+            }
+            return text
+        }
+    }
+
+    // MARK: One episode
+
+    /// The story of an episode; nil where there is none of this number.
+    public func lines(of number: Int) -> [String]? {
+        guard let episode = episodes.first(where: { $0.number == number }),
+            let rule = policy.rules.first(where: { $0.code == episode.code })
+        else { return nil }
+        let end = episode.end ?? recorder.alerts.last?.instant ?? episode.begin
+        let from = episode.begin.adding(-45 * Span.minute)
+        var events: [Event] = []
+        for row in recorder.readings where row.instant >= from && row.instant <= episode.begin {
+            var text = "reading \(Self.text(row.mgdl, bounds(of: .glucose, rule))) mg/dL"
+            if let late = row.backfilledAt { text += ", which came at \(Self.time(late))" }
+            events.append(Event(row.instant, 0, text))
+        }
+        for row in recorder.person where row.instant >= from && row.instant <= end {
+            let unit = row.kind == .manualBolus ? "U" : "g"
+            events.append(Event(row.instant, 1, "\(row.kind.rawValue) \(Self.text(row.amount, [])) \(unit)"))
+        }
+        for (place, moment) in moments.enumerated()
+        where moment.effect.code == episode.code && numbers.indices.contains(place)
+            && (numbers[place] == number || isScheduled(moment, for: episode))
+        {
+            events.append(Event(moment.effect.instant, 2, describe(moment, rule), what(moment, rule)))
+        }
+        var lines = [
+            "alert \(number) of \(episodes.count): \(episode.code), \(episode.severity)",
+            "rule: \(rule.words(in: policy).joined(separator: "; "))",
+        ]
+        lines += Self.told(events.sorted { ($0.instant, $0.rank) < ($1.instant, $1.rank) })
+        lines += faultLines(episode, rule, from: from, to: end)
+        return lines
+    }
+
+    /// A deadline that the system had in hand when it rang.
+    private func isScheduled(_ moment: AlertWitness.Moment, for episode: Episode) -> Bool {
+        moment.effect.kind == .schedule && moment.effect.due == episode.begin && episode.rungBySystem > 0
+    }
+
+    private struct Event {
+        var instant: Instant
+        var rank: Int
+        /// What is told of it, once however often it repeats.
+        var text: String
+        var below: [String]
+
+        init(_ instant: Instant, _ rank: Int, _ text: String, _ below: [String] = []) {
+            self.instant = instant
+            self.rank = rank
+            self.text = text
+            self.below = below
+        }
+    }
+
+    /// Events as lines: what comes again and again without a change is told once, with how often and until when.
+    private static func told(_ events: [Event]) -> [String] {
+        var lines: [String] = []
+        var place = 0
+        while place < events.count {
+            let event = events[place]
+            var last = place
+            while last + 1 < events.count, events[last + 1].text == event.text, event.rank == 2 { last += 1 }
+            let time = Self.time(event.instant)
+            var line = String(repeating: " ", count: max(0, 12 - time.count)) + time + "  " + event.text
+            if last > place { line += ", \(last - place + 1) times up to \(Self.time(events[last].instant))" }
+            lines.append(line)
+            lines += event.below.map { String(repeating: " ", count: 16) + $0 }
+            place = last + 1
+        }
+        return lines
+    }
+
+    private func describe(_ moment: AlertWitness.Moment, _ rule: AlertRule) -> String {
+        let effect = moment.effect
+        if effect.kind == .notify, effect.reason == .deadline {
+            return "notify (\(effect.severity.name)): the system rang by itself, the app was dead"
+        }
+        // A countdown says something else each minute, and nothing new.
+        if effect.kind == .refresh { return "refresh: \(effect.reason.rawValue)" }
+        var text = "\(effect.kind.rawValue) (\(effect.severity.name)): \(effect.reason.rawValue)"
+        if let due = effect.due { text += ", due \(Self.time(due))" }
+        if effect.kind == .raise || effect.kind == .update || effect.kind == .notify, !effect.message.isEmpty
+        {
+            text += ", \"\(effect.message)\""
+        }
+        return text
+    }
+
+    /// What the rule saw, and how the pump was, where it matters.
+    private func what(_ moment: AlertWitness.Moment, _ rule: AlertRule) -> [String] {
+        switch moment.effect.kind {
+        case .raise, .clear, .wait, .drop: break
+        case .update where moment.effect.reason == .severityChanged: break
+        case .notify where moment.effect.reason == .deadline: break
+        default: return []
+        }
+        var lines: [String] = []
+        for (test, seen) in zip(rule.tests, moment.values) {
+            let sign = test.side == .low ? "<" : ">"
+            let bound = Self.text(test.bound, [])
+            guard let value = seen.value else {
+                lines.append("saw no fresh \(test.metric.rawValue) (\(sign) \(bound) \(test.metric.unit))")
+                continue
+            }
+            lines.append(
+                "saw \(test.metric.rawValue) \(Self.text(value, bounds(of: test.metric, rule))) \(test.metric.unit) "
+                    + "(\(sign) \(bound)), \(Self.time(Instant(nanoseconds: seen.ageNanoseconds))) old")
+        }
+        if moment.effect.kind != .wait, moment.effect.kind != .drop {
+            lines.append(Self.words(moment.pump, at: moment.effect.instant))
+        }
+        return lines
+    }
+
+    private static func words(_ pump: PumpStatus, at now: Instant) -> String {
+        var text = "pump "
+        switch pump.condition {
+        case .ready: text += "ready"
+        case .bolusing: text += "bolusing"
+        case .suspended: text += "suspended"
+        case .noPod: text += "without a pod"
+        case .fault: text += "in a fault"
+        }
+        if !pump.isConnected { text += " when it was last heard, out of reach now" }
+        guard pump.condition != .noPod else { return text }
+        text += ", \(pump.isReservoirExact ? "" : "more than ")\(Self.text(pump.reservoir.units, [])) U left"
+        if let end = pump.podExpiresAt {
+            let left = end.nanoseconds - now.nanoseconds
+            text +=
+                left > 0
+                ? ", the pod expires in \(time(Instant(nanoseconds: left)))" : ", the pod has expired"
+        }
+        return text
+    }
+
+    // MARK: The truth behind it
+
+    private func faultLines(_ episode: Episode, _ rule: AlertRule, from: Instant, to end: Instant) -> [String]
+    {
+        let near = recorder.faults.filter { $0.instant <= end && $0.end >= from }
+        guard !near.isEmpty else {
+            return ["no true fault was on: nothing but the body and the sensor's errors"]
+        }
+        return near.map { fault in
+            let isBehind = FaultKind(rawValue: fault.kind).map { Self.explains($0, rule) } ?? false
+            return
+                "true fault \(isBehind ? "behind it" : "at the time"): \(fault.kind), \(Self.time(fault.instant)) to "
+                + Self.time(fault.end)
+        }
+    }
+
+    /// Whether a fault of this kind can be what made the rule's condition true.
+    static func explains(_ kind: FaultKind, _ rule: AlertRule) -> Bool {
+        if FaultRule.rule(kind).alerts.contains(rule.code) { return true }
+        return rule.tests.contains { test in
+            switch (test.metric, test.side) {
+            case (.readingAge, .high):
+                [.signalLoss, .temporarySensorError, .sensorFailure, .lateSensorChange].contains(kind)
+            case (.glucose, .low), (.glucoseRate, .low): kind == .compressionLow
+            case (.glucose, .high), (.glucoseRate, .high):
+                [.occlusion, .siteFailure, .podFault, .latePodChange, .pumpOutage, .commandFailure, .appQuit]
+                    .contains(kind)
+            default: false
+            }
+        }
+    }
+
+    // MARK: Words
+
+    static func time(_ instant: Instant) -> String {
+        TimeSpan(nanoseconds: max(0, instant.nanoseconds)).description
+    }
+
+    private func bounds(of metric: AlertMetric, _ rule: AlertRule) -> [Double] {
+        let tests = rule.tests.filter { $0.metric == metric }
+        return tests.map(\.bound) + tests.compactMap(\.clearAt)
+            + [rule.criticalBelow, rule.criticalAbove].compactMap { $0 }
+    }
+
+    /// One place after the point, or as many as it takes not to move the value to or over a bound.
+    static func text(_ value: Double, _ bounds: [Double]) -> String {
+        var factor = 10.0
+        while factor < 1e12 {
+            let rounded = (value * factor).rounded() / factor
+            let isTrue = bounds.allSatisfy {
+                ($0 < value) == ($0 < rounded) && ($0 > value) == ($0 > rounded)
+            }
+            if isTrue { return JSONValue.numberText(rounded) }
+            factor *= 10
+        }
+        return JSONValue.numberText(value)
+    }
+}

@@ -1,0 +1,150 @@
+// What `islet alerts explain` and `islet replay` tell of an alert, and that they call it by the same number.
+
+import Records
+import SessionTime
+import Testing
+
+@testable import Trials
+
+@Suite("An alert is explained")
+struct AlertExplanationTests {
+    private func study(_ overrides: String...) throws -> Study {
+        try Study.parse(
+            """
+            study: told
+            seed: 5
+            duration: 1d
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 1 } }
+            sensor: dexcom-g7
+            record: summary
+            arms: [{ algorithm: pid-insulin-feedback, alerts: dexcom-g7 }]
+            """, file: "told.yaml", overrides: overrides.map { try SetOverride($0) })
+    }
+
+    private func explain(_ study: Study) throws -> AlertExplanation {
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "told.yaml", jobs: 1)
+        return try AlertExplanation(study, subject: subjects[0], index: 0, arm: study.arms[0])
+    }
+
+    private func story(_ study: Study) throws -> SessionStory {
+        var study = study
+        study.record = .full
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "told.yaml", jobs: 1)
+        let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
+        _ = session.run()
+        return SessionStory(session.recorder, calendar: study.start.calendar)
+    }
+
+    @Test("with values on the side of the bound on which the rule saw them")
+    func values() throws {
+        #expect(AlertExplanation.text(69.7, [70]) == "69.7")
+        #expect(AlertExplanation.text(69.96, [70]) == "69.96")
+        #expect(AlertExplanation.text(70.0000004, [70]) == "70.0000004")
+        #expect(AlertExplanation.text(70, [70]) == "70")
+        #expect(AlertExplanation.text(69.96, []) == "70")
+
+        let told = try explain(
+            study("arms=[{ algorithm: basal-bolus, alerts: xdrip }]", "duration=3d", "sensor=vettoretti-2019")
+        )
+        var seen = 0
+        for episode in told.episodes where ["LOW", "HIGH", "VERY-LOW"].contains(episode.code) {
+            let lines = try #require(told.lines(of: episode.number))
+            let raise = try #require(lines.firstIndex { $0.contains("raise (") })
+            // "saw glucose 69.7 mg/dL (< 70), 0s old"
+            let words = lines[raise + 1].split(separator: " ")
+            #expect(words.prefix(2) == ["saw", "glucose"], "\(lines[raise + 1])")
+            let value = try #require(Double(words[2]))
+            let bound = try #require(Double(words[5].dropLast(2)))
+            #expect(words[4] == "(<" ? value < bound : value > bound, "\(lines[raise + 1])")
+            #expect(lines[raise + 2].contains("pump ") && lines[raise + 2].contains("U left"), "\(lines)")
+            seen += 1
+        }
+        #expect(seen > 3)
+    }
+
+    @Test("with the pump as the app saw it, and the true fault behind it")
+    func pumpAndTruth() throws {
+        let told = try explain(
+            study(
+                "faults={ scheduled: [{ at: 2h, kind: pump-outage, for: 20m }, { at: 6h, kind: signal-loss, for: 1h }] }",
+                "sensor=ideal", "scenario.meals=none", "arms=[{ alerts: bionicloop }]"))
+        let outage = try #require(told.episodes.first { $0.code == "ALERT-PUMP-SIGNAL-LOSS" })
+        let lines = try #require(told.lines(of: outage.number))
+        let raise = try #require(lines.firstIndex { $0.contains("raise (actionable): conditionHeld") })
+        #expect(lines[raise].hasPrefix("        2h5m  "), "\(lines)")
+        #expect(lines[raise + 1].contains("out of reach now"), "\(lines)")
+        #expect(lines.contains("true fault behind it: pump-outage, 2h to 2h20m"), "\(lines)")
+        #expect(!lines.contains { $0.contains("signal-loss") })
+
+        let lost = try explain(
+            study(
+                "faults={ scheduled: [{ at: 6h, kind: signal-loss, for: 1h }] }", "sensor=ideal",
+                "scenario.meals=none"))
+        let gap = try #require(lost.episodes.first { $0.code == "SIGNAL-LOSS" })
+        let gapLines = try #require(lost.lines(of: gap.number))
+        #expect(gapLines.contains { $0.contains("saw readingAge 20 min (> 20)") }, "\(gapLines)")
+        #expect(gapLines.contains("true fault behind it: signal-loss, 6h to 7h"), "\(gapLines)")
+    }
+
+    @Test("also where the system rang while the app was dead")
+    func dead() throws {
+        let study = try study(
+            "faults={ scheduled: [{ at: 2h2m, kind: app-quit, for: 1h }] }", "sensor=ideal",
+            "scenario.meals=none", "arms=[{ alerts: bionicloop }]")
+        let told = try explain(study)
+        let rung = try #require(told.episodes.first { $0.rungBySystem > 0 })
+        #expect(rung.code == "ALERT-ALGORITHM-STEPPING-INTERRUPTED" && rung.notifications == 1)
+        // Three steps after the last one, long before the app could raise anything.
+        #expect(rung.begin == .minutes(135))
+        let lines = try #require(told.lines(of: rung.number))
+        #expect(
+            lines.contains { $0.contains("2h15m  notify") && $0.contains("the system rang by itself") },
+            "\(lines)")
+        #expect(lines.contains { $0.contains("schedule") && $0.contains("due 2h15m") }, "\(lines)")
+        #expect(lines.contains { $0.contains("behind it: app-quit, 2h2m to 3h2m") }, "\(lines)")
+        #expect(
+            told.table.contains { $0.contains("notified once, 1 of them by the system") }, "\(told.table)")
+    }
+
+    @Test("without a flood of countdowns, here and in the replay's story")
+    func countdowns() throws {
+        let study = try study(
+            "duration=4d", "faults={ late-pod-change: { rate: 8 } }", "sensor=ideal", "scenario.meals=none",
+            "arms=[{ alerts: bionicloop }]")
+        let told = try explain(study)
+        let expiring = try #require(told.episodes.first { $0.code == "ALERT-PUMP-EXPIRING" })
+        let lines = try #require(told.lines(of: expiring.number))
+        let refreshes = lines.filter { $0.contains("refresh") }
+        #expect(refreshes.count == 1 && refreshes[0].contains(" times up to 2d23h"), "\(refreshes)")
+        let story = try story(study).lines.filter { $0.text.contains("refresh ALERT-PUMP-EXPIRING") }
+        #expect(story.count == 1 && story[0].text.contains(" times up to day "), "\(story.map(\.text))")
+    }
+
+    @Test("by the number that every command gives it")
+    func numbers() throws {
+        let study = try study(
+            "faults={ scheduled: [{ at: 1h, kind: signal-loss, for: 1h }, { at: 4h, kind: pump-outage, for: 20m }, { at: 8h2m, kind: app-quit, for: 1h }] }",
+            "duration=2d",
+            "arms=[{ alerts: { policy: both, extends: bionicloop, rules: [{ code: LOST, when: readingAge > 20 }, { code: HIGH, when: glucose > 160 }] } }]"
+        )
+        let told = try explain(study)
+        #expect(told.episodes.map(\.number) == Array(1...told.episodes.count))
+        #expect(told.episodes.count > 4)
+        let story = try story(study)
+        for episode in told.episodes {
+            let first = try #require(
+                story.lines.first { $0.episode == episode.number && !$0.text.contains(" wait ") })
+            #expect(first.alertCode == episode.code && first.instant == episode.begin)
+            #expect(first.text.hasPrefix("alert #\(episode.number) "), "\(first.text)")
+        }
+        #expect(told.lines(of: 0) == nil && told.lines(of: told.episodes.count + 1) == nil)
+    }
+
+    @Test("and watching changes nothing")
+    func digest() throws {
+        let study = try study("faults=all")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "told.yaml", jobs: 1)
+        let plain = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0]).run().digest
+        #expect(try explain(study).digest == plain)
+    }
+}
