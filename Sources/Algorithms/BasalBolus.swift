@@ -10,6 +10,7 @@ public struct BasalBolus: DosingAlgorithm {
     static let correctsTowards = 140.0
 
     public let name = "basal-bolus"
+    public let version = 1
     public let basalSource = BasalSource.programmed
     public let stateByteCount = 0
 

@@ -56,6 +56,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
     }
 
     public let name = "pid-insulin-feedback"
+    public let version = 1
     public let basalSource = BasalSource.algorithm
     public var stateByteCount: Int { MemoryLayout<State>.stride }
 

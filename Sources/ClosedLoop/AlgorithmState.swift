@@ -18,10 +18,11 @@ final class AlgorithmState: @unchecked Sendable {
 
     func clear() { buffer.initializeMemory(as: UInt8.self, repeating: 0) }
 
-    /// Takes bytes of the right number; others belong to another algorithm and are not understood.
-    func restore(_ bytes: [UInt8]) {
-        guard bytes.count == buffer.count else { return clear() }
+    /// Takes bytes of the right number; says whether they are. None stand for zeros: no step has run.
+    func restore(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count == buffer.count else { return false }
         buffer.copyBytes(from: bytes)
+        return true
     }
 
     func beginStep() { before.copyMemory(from: UnsafeRawBufferPointer(buffer)) }

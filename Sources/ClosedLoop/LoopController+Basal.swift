@@ -13,7 +13,7 @@ public import SimulationKernel
 extension LoopController {
     /// The steps dose all basal themselves.
     private var dosesBasal: Bool {
-        memory.isInSession && algorithm.basalSource == .algorithm && !memory.isOpenLoop
+        memory.isInSession && algorithm.basalSource == .algorithm && !memory.isOpenLoop && !isStoreBehind
     }
 
     /// Gives the pump the person's programme, and beside it the temporary basal that the person asked for or none. The zero of
@@ -41,7 +41,7 @@ extension LoopController {
             if running.ends > executor.now { try pump.cancelTemporaryBasal() }
             memory.temporaryBasal = nil
             zeroEnds = nil
-            store?.save(memory)
+            saveMemory()
         }
     }
 
@@ -54,7 +54,7 @@ extension LoopController {
     /// Runs at the pump for as long as the person asked, also where the app is dead by then; again where a pod lost it.
     private func runPersonsTemporaryBasal(_ rate: InsulinRate) throws {
         let now = executor.now
-        let end = memory.nextStep.adding(Int64(memory.basalMultiplierStepsLeft) * LoopTiming.step)
+        let end = memory.temporaryBasalEnds ?? now
         if let running = memory.temporaryBasal, running.rate == rate,
             running.ends >= min(end, now.adding(2 * LoopTiming.step)), pump.status.temporaryBasal != nil
         {
@@ -65,7 +65,7 @@ extension LoopController {
         try pump.setTemporaryBasal(rate, nanoseconds: length)
         memory.temporaryBasal = LoopMemory.TemporaryBasal(rate: rate, ends: now.adding(length))
         zeroEnds = nil
-        store?.save(memory)
+        saveMemory()
     }
 
     // MARK: The zero of closed loop
@@ -77,7 +77,7 @@ extension LoopController {
         zeroEnds = ends
         let isFirst = memory.temporaryBasal == nil
         memory.temporaryBasal = LoopMemory.TemporaryBasal(rate: .zero, ends: ends)
-        if isFirst { store?.save(memory) }
+        if isFirst { saveMemory() }
     }
 
     /// Where the pump's own basal may run during the request's step, it stands in for the step's: the request asks for what is

@@ -8,24 +8,28 @@ import SimulationKernel
 extension LoopController {
     func step() throws {
         let now = executor.now
+        guard catchUp() else { return failUnwritten() }
         applyBasal()
         var input = StepInput(
-            algorithmTime: memory.algorithmTime, now: now, subjectID: settings.subjectID,
+            algorithmTime: memory.algorithmTime, now: now,
+            subjectID: memory.subject?.id ?? settings.subjectID,
             therapy: settings.therapy, target: memory.target ?? settings.target,
             customFields: memory.customFields)
+        if let subject = memory.subject { input.therapy.bodyWeightKilograms = subject.bodyWeightKilograms }
         input.firstStepTime = memory.firstStepTime
         input.lastWorldTime = memory.lastWorldTime
         input.lastCgmTime = memory.lastCgmTime
         input.temporaryTarget = memory.temporaryTarget
-        input.basalMultiplier = memory.basalMultiplier
         input.basalMultiplierStepsLeft = memory.basalMultiplierStepsLeft
+        // A step that begins early is its grid point's.
+        input.basalMultiplier = input.basalMultiplierStepsLeft > 0 ? memory.basalMultiplier : 1
         input.cgm = freshReading(at: now)
         input.isOpenLoop = memory.isOpenLoop
         input.user = memory.user
         // The first step needs glucose from somewhere; without, the next grid point tries again.
         if memory.firstStepTime == nil, input.cgm == nil, memory.user.bloodGlucose == nil {
             memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
-            return
+            return saveMemory()
         }
         input.insulinPump = pumpStatus()
         // Settling the last request may just have found it.
@@ -55,8 +59,7 @@ extension LoopController {
         // From the second step on, what became of the last request is read; a step that can't know it can't dose.
         if memory.stepsRun > 0, !collect() { return .unavailable }
         guard memory.request == nil else { return .unavailable }
-        defer { completed = nil }
-        return StepPumpStatus(isAvailable: true, lastBolus: completed)
+        return StepPumpStatus(isAvailable: true, lastBolus: memory.completed)
     }
 
     /// Reads what the pump has completed and settles the request under way. Says whether the pump could be read; where
@@ -65,10 +68,8 @@ extension LoopController {
     func collect() -> Bool {
         do {
             if let request = memory.request { try reconcile(request) }
-            if let bolus = try pump.takeCompletedBolus() {
-                completed = bolus
-                settleDelivery(bolus)
-            }
+            // It is asked for again until what it says is written, with the next step.
+            if let bolus = try pump.completedBolus(after: memory.readUpTo) { settleDelivery(bolus) }
             return true
         } catch {
             retryPumpWork()
@@ -82,6 +83,7 @@ extension LoopController {
         if let outcome = try pump.outcome(ofRequest: request.id) {
             settle(request, accepted: outcome.delivered)
         } else if executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession {
+            guard catchUp() else { throw PumpError.uncertain }
             if request.replacesBasal > .zero { renewZeroBasal() }
             _ = try send(request)
             if memory.request != nil { throw PumpError.uncertain }
@@ -120,7 +122,7 @@ extension LoopController {
         var request =
             mayDose && wanted.units + 1e-9 >= pump.pulse.units
             ? LoopMemory.Request(
-                id: memory.firstRequestID + memory.algorithmTime, algorithmTime: memory.algorithmTime,
+                id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
                 amount: wanted, lasting: lasting, decidedAt: input.now) : nil
         if takesBasalOver {
             request?.replacesBasal = min(output.basal + output.correction, basalOfAStep)
@@ -128,17 +130,24 @@ extension LoopController {
         if !input.insulinPump.isAvailable, output.total > .zero {
             executor.journal.record(.deliverySkipped, at: input.now, 0)
         }
+        let before = store == nil ? nil : memory
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
         memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
         let wasOpen = memory.isOpenLoop
+        let requestID = memory.nextRequestID
         if !hasFailed, basalGiven != nil || memory.knownBasal == nil {
             memory.knownBasal = LoopMemory.KnownBasal(amount: basalGiven, at: input.now)
         }
         advanceMemory(
-            input.cgm, givesUp: output.isOpenLoop, keepsUser: hasFailed, request, at: input.now)
+            input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, request, at: input.now)
         // In open loop a manual bolus is carried or requested by now, whatever the algorithm did.
         if input.isOpenLoop { memory.user.manualBolus = nil }
-        if store != nil { keep(input, output, failure: failure, request) }
+        if let before, !keep(input, output, requestID, failure: failure, request) {
+            state.undoStep()
+            memory = before
+            return failUnwritten()
+        }
+        if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
         // Only a step that is kept and can dose takes the basal from the pump.
         if takesBasalOver { renewZeroBasal() }
@@ -162,45 +171,56 @@ extension LoopController {
                 acceptedUnits: accepted.units, failure: failure))
     }
 
-    /// The step's record and the memory after it, as one transaction.
+    /// The step's record and the memory after it, as one transaction. Says whether it was written.
     private func keep(
-        _ input: StepInput, _ output: StepOutput, failure: String, _ request: LoopMemory.Request?
-    ) {
+        _ input: StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
+        _ request: LoopMemory.Request?
+    ) -> Bool {
         memory.algorithmState = state.bytes
-        store?.append(
-            StepRecord(
-                instant: input.now, algorithmTime: input.algorithmTime, input: input, output: output,
-                sensorState: sensor.state, pumpStatus: pump.status, requested: request?.amount,
-                accepted: request == nil ? .zero : nil, failure: failure),
-            memory)
+        do {
+            try store?.append(
+                StepRecord(
+                    instant: input.now, algorithmTime: input.algorithmTime, requestID: requestID,
+                    input: input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
+                    requested: request?.amount, accepted: request == nil ? .zero : nil, failure: failure),
+                memory)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// The memory after a step, before anything is sent.
     private func advanceMemory(
-        _ reading: GlucoseReading?, givesUp: Bool, keepsUser: Bool, _ request: LoopMemory.Request?,
+        _ reading: GlucoseReading?, givesUp: Bool, succeeded: Bool, _ request: LoopMemory.Request?,
         at now: Instant
     ) {
         if let reading { memory.lastCgmTime = reading.instant }
         memory.lastWorldTime = now
-        // The grid begins at the first step's own point, not at the moment it happened to run.
-        if memory.firstStepTime == nil { memory.firstStepTime = memory.nextStep }
-        memory.algorithmTime += 1
+        spendStep(succeeded: succeeded)
         memory.stepsRun += 1
         if let request { memory.request = request }
-        if !keepsUser {
+        if succeeded {
             memory.user = UserInputs()
             memory.shortfall = nil
-        }
-        if memory.basalMultiplierStepsLeft > 0 {
-            memory.basalMultiplierStepsLeft -= 1
-            if memory.basalMultiplierStepsLeft == 0 { memory.basalMultiplier = 1 }
+            memory.completed = nil
         }
         let wasOpen = memory.isOpenLoop
         memory.algorithmGaveUp = givesUp
         // The pump is told once the step is kept.
-        if wasOpen, !memory.isOpenLoop {
-            memory.basalMultiplier = 1
-            memory.basalMultiplierStepsLeft = 0
+        if wasOpen, !memory.isOpenLoop { memory.cancelTemporaryBasal() }
+    }
+
+    /// The step's number is spent. Until a first step has succeeded there is none: only its grid point is.
+    func spendStep(succeeded: Bool) {
+        if memory.firstStepTime == nil, !succeeded {
+            memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
+            // The next try's request is another one.
+            memory.firstRequestID += 1
+        } else {
+            // The grid begins at the first step's own point, not at the moment it happened to run.
+            if memory.firstStepTime == nil { memory.firstStepTime = memory.nextStep }
+            memory.algorithmTime += 1
         }
     }
 
@@ -219,12 +239,12 @@ extension LoopController {
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
             executor.journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
-            store?.settle(request.algorithmTime, accepted: nil, trouble: "", memory)
+            saveOutcome(of: request.id, accepted: nil, trouble: "")
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
         } catch let error as PumpError {
             close(request, accepted: .zero)
-            store?.settle(request.algorithmTime, accepted: .zero, trouble: "\(error)", memory)
+            saveOutcome(of: request.id, accepted: .zero, trouble: "\(error)")
             return (.zero, "pump: \(error)")
         }
     }
@@ -244,7 +264,7 @@ extension LoopController {
         trouble: String = ""
     ) {
         close(request, accepted: accepted)
-        store?.settle(request.algorithmTime, accepted: accepted, trouble: trouble, memory)
+        saveOutcome(of: request.id, accepted: accepted, trouble: trouble)
         if !isDelivered {
             executor.journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
@@ -256,12 +276,12 @@ extension LoopController {
     /// and the algorithm is told that it never came.
     private func close(_ request: LoopMemory.Request, accepted: InsulinAmount) {
         memory.request = nil
-        guard !request.isOfEarlierSession else { return }
         if accepted > .zero {
             memory.delivery = LoopMemory.Delivery(
                 id: request.id, algorithmTime: request.algorithmTime, accepted: accepted,
-                lasting: min(request.lasting, accepted))
+                lasting: min(request.lasting, accepted), isOfEarlierSession: request.isOfEarlierSession)
         }
+        guard !request.isOfEarlierSession else { return }
         let left = max(.zero, request.amount - accepted)
         if left.units + 1e-9 < pump.pulse.units {
             memory.carried += left
@@ -274,7 +294,8 @@ extension LoopController {
 
     /// The algorithm is told at its next good step. What two requests lack counts with the later one.
     func fallShort(_ amount: InsulinAmount, of algorithmTime: Int64) {
-        guard amount > .zero else { return }
+        // A state that was refused takes its count of insulin along.
+        guard amount > .zero, algorithmTime >= memory.stateBegan else { return }
         let before = memory.shortfall?.amount ?? .zero
         memory.shortfall = Shortfall(algorithmTime: algorithmTime, amount: before + amount)
     }
@@ -282,14 +303,18 @@ extension LoopController {
     /// A bolus is over. What was cut off it never came: where the pump ended it the person's part is owed again, where the
     /// person did it is not; the algorithm is told of the rest.
     private func settleDelivery(_ bolus: BolusStatus) {
+        memory.readUpTo = bolus.id
         guard let given = memory.delivery, given.id == bolus.id else { return }
         memory.delivery = nil
+        if !given.isOfEarlierSession { memory.completed = bolus }
         let lost = given.accepted - bolus.delivered
         guard lost.units + 1e-9 >= pump.pulse.units else { return }
-        let owed = max(.zero, given.lasting - bolus.delivered)
-        if bolus.cutBy == .pump { memory.carried += owed }
-        fallShort(lost - owed, of: given.algorithmTime)
-        store?.settle(given.algorithmTime, accepted: bolus.delivered, trouble: "cut short", memory)
+        if !given.isOfEarlierSession {
+            let owed = max(.zero, given.lasting - bolus.delivered)
+            if bolus.cutBy == .pump { memory.carried += owed }
+            fallShort(lost - owed, of: given.algorithmTime)
+        }
+        saveOutcome(of: given.id, accepted: bolus.delivered, trouble: "cut short")
         executor.journal.record(
             .requestReconciled, at: executor.now, UInt64(bitPattern: given.id),
             bolus.delivered.units.bitPattern)

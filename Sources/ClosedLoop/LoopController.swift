@@ -7,7 +7,8 @@
 //   under the step's number. An algorithm that throws or answers nonsense delivers nothing: the step is recorded as
 //   failed with its cause, the algorithm's state goes back, and what the person said stays for the next step.
 // - Where there is a store, a step's record, the new state and the decided request are one transaction before anything is
-//   sent, and the outcome another: a crash between any two writes loses no step, doubles none and doubles no dose.
+//   sent, and the outcome another: a crash between any two writes or pump calls loses no step, doubles none and doubles no
+//   dose. While the store can't write no bolus is sent: steps fail, and the programmed basal goes on.
 // - A request that was sent and not answered counts as delivered, and no other is sent, until the pump says what became
 //   of it. Parts of a pulse are carried to the next request, never lost.
 // - The person's programmed basal is the floor: see `LoopController+Basal.swift`.
@@ -31,11 +32,15 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let watchdog: Watchdog?
     let state: AlgorithmState
     private let diesBetweenInstants: Bool
-    /// Of a dead loop that has no store.
-    private var remembered: LoopMemory?
+    /// Of a loop that died between instants.
+    var remembered: LoopMemory?
     var memory = LoopMemory()
-    /// A bolus that was read as complete and that no step has been told of.
-    var completed: BolusStatus?
+    /// The store has told what it knows, or there is none.
+    var isLoaded: Bool
+    /// The store lacks something, and couldn't write when it was last asked.
+    var isStoreBehind = false
+    /// Oldest first.
+    var unwritten: [UnwrittenOutcome] = []
     /// The programmed basal that the pump was last given.
     var programmedBasal: InsulinRate?
     /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
@@ -43,13 +48,15 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     private var observers: [any LoopObserver] = []
     private var tick: Wakeup?
     private var pumpWork: Wakeup?
+    private var temporaryBasalEnd: Wakeup?
     private var isSuspended = false
+    private var startsOnceLoaded = false
     private var lastPoll: Instant?
 
     /// - Parameters:
     ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
-    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time: without a store, what it would
-    ///     have written by then is kept at its death.
+    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time: what it would have written by
+    ///     then is kept at its death, and a launch goes on from that, whether or not there is a store beside.
     ///   - watchdog: is shown a sign of life at each piece of work; nil where nothing can freeze.
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
@@ -66,6 +73,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.diesBetweenInstants = diesBetweenInstants
         self.watchdog = watchdog
         state = AlgorithmState(byteCount: algorithm.stateByteCount)
+        isLoaded = store == nil
         memory.forcesOpenLoop = settings.isOpenLoop
     }
 
@@ -74,7 +82,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Launches: goes on with the session that the store knows, or starts one at this instant.
     public func begin(observers: [any LoopObserver] = []) throws {
         launch(observers: observers)
-        if !memory.isInSession { try startSession() }
+        startsOnceLoaded = !isLoaded
+        if isLoaded, !memory.isInSession { try startSession() }
     }
 
     /// Launches without starting a session: devices are polled until somebody starts one.
@@ -84,52 +93,67 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         pumpWork = Wakeup(executor, phase: .loop, "pump work") { [unowned self] in
             try here { try $0.workOnPump() }
         }
-        if let stored = store?.load() ?? remembered {
-            memory = stored
-            state.restore(stored.algorithmState)
-            if stored.request != nil { pumpWork?.schedule(at: executor.now) }
+        temporaryBasalEnd = Wakeup(executor, phase: .loop, "temporary basal ends") { [unowned self] in
+            here { $0.endTemporaryBasal() }
         }
+        load()
+        if memory.request != nil { pumpWork?.schedule(at: executor.now) }
+        waitForTemporaryBasal()
         schedule()
     }
 
     /// Starts a session: timers and state are reset, the grid begins at this instant.
     public func startSession() throws {
         guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
+        var fresh = cleared(memory)
         // What the person has said is for the next step, whichever session it belongs to.
-        let user = memory.user
-        resetMemory()
-        memory.user = user
-        memory.isInSession = true
-        memory.sessionStart = executor.now
+        fresh.user = memory.user
+        fresh.isInSession = true
+        fresh.sessionStart = executor.now
+        fresh.subject =
+            memory.chosenSubject
+            ?? LoopSubject(
+                id: settings.subjectID, bodyWeightKilograms: settings.therapy.bodyWeightKilograms)
+        fresh.algorithm = AlgorithmIdentity(algorithm)
+        try change { [fresh] in $0 = fresh }
+        state.clear()
         executor.journal.record(.loopSession, at: executor.now, 1)
-        store?.save(memory)
+        waitForTemporaryBasal()
         schedule()
     }
 
     /// Ends the session: the state is cleared and the algorithm's bytes are deleted; the log stays.
+    /// - Throws: `LoopError`; the session goes on then.
     public func endSession() throws {
         guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
-        resetMemory()
+        let fresh = cleared(memory)
+        try change { [fresh] in $0 = fresh }
+        state.clear()
         executor.journal.record(.loopSession, at: executor.now, 0)
-        store?.save(memory)
+        waitForTemporaryBasal()
         applyBasal()
         schedule()
     }
 
-    private func resetMemory() {
-        let before = memory
-        memory = LoopMemory()
+    /// What outlives a session.
+    private func cleared(_ before: LoopMemory) -> LoopMemory {
+        var memory = LoopMemory()
         // Insulin that may be on its way belongs to the body, not to the session.
         memory.request = before.request
         memory.request?.isOfEarlierSession = true
-        memory.firstRequestID = before.firstRequestID + before.algorithmTime
+        memory.delivery = before.delivery
+        memory.delivery?.isOfEarlierSession = true
+        memory.readUpTo = before.readUpTo
+        memory.firstRequestID = before.nextRequestID
         memory.temporaryBasal = before.temporaryBasal
-        completed = nil
         memory.forcesOpenLoop = before.forcesOpenLoop
         memory.target = before.target
         memory.customFields = before.customFields
-        state.clear()
-        memory.algorithmState = store == nil ? [] : state.bytes
+        memory.subject = before.subject
+        memory.chosenSubject = before.chosenSubject
+        memory.algorithmState =
+            store == nil ? [] : [UInt8](repeating: 0, count: algorithm.stateByteCount)
+        return memory
     }
 
     /// The app is suspended: nothing of the loop runs until `resume`.
@@ -146,7 +170,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard store != nil || diesBetweenInstants else { return }
         kill()
         isSuspended = false
-        completed = nil
+        isStoreBehind = false
+        unwritten = []
         programmedBasal = nil
         zeroEnds = nil
         lastPoll = nil
@@ -162,7 +187,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         isSuspended = true
         tick?.schedule(at: nil)
         pumpWork?.schedule(at: nil)
-        guard store == nil, diesBetweenInstants, remembered == nil else { return }
+        temporaryBasalEnd?.schedule(at: nil)
+        guard diesBetweenInstants, remembered == nil else { return }
         memory.algorithmState = state.bytes
         remembered = memory
     }
@@ -171,13 +197,16 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     private func schedule() {
         guard !isSuspended else { return }
+        guard isLoaded else { return tick?.schedule(at: executor.now.adding(LoopTiming.retry)) ?? () }
         tick?.schedule(at: memory.isInSession ? memory.nextStep : executor.now)
     }
 
     private func work() throws {
         guard !isSuspended else { return }
         watchdog?.here(.loop) { $0.ping($1) }
+        guard isLoaded || loadLate() else { return schedule() }
         guard memory.isInSession else {
+            _ = catchUp()
             // The watchdog is shown life at every grid interval, devices are read at a slower pace.
             if lastPoll.map({ executor.now >= $0.adding(LoopTiming.idlePoll) }) ?? true {
                 lastPoll = executor.now
@@ -193,6 +222,27 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         schedule()
     }
 
+    /// A store that couldn't be read at launch is asked again.
+    private func loadLate() -> Bool {
+        load()
+        guard isLoaded else { return false }
+        if memory.request != nil { pumpWork?.schedule(at: executor.now) }
+        waitForTemporaryBasal()
+        if startsOnceLoaded, !memory.isInSession { try? startSession() }
+        startsOnceLoaded = !memory.isInSession && startsOnceLoaded
+        return true
+    }
+
+    /// The temporary basal ends at its own instant, steps or not.
+    func waitForTemporaryBasal() { temporaryBasalEnd?.schedule(at: memory.temporaryBasalEnds) }
+
+    private func endTemporaryBasal() {
+        guard !isSuspended, let end = memory.temporaryBasalEnds, end <= executor.now else { return }
+        memory.cancelTemporaryBasal()
+        saveMemory()
+        applyBasal()
+    }
+
     /// Grid points that lie a whole step back were slept through: their numbers are spent.
     private func skipMissedSteps() {
         let late = executor.now.nanoseconds - memory.nextStep.nanoseconds
@@ -204,16 +254,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             memory.algorithmTime += missed
         }
         memory.stepsSkipped += Int(missed)
-        if memory.basalMultiplierStepsLeft > 0 {
-            memory.basalMultiplierStepsLeft = max(0, memory.basalMultiplierStepsLeft - Int(missed))
-            if memory.basalMultiplierStepsLeft == 0 { memory.basalMultiplier = 1 }
-        }
         executor.journal.record(.stepsSkipped, at: executor.now, UInt64(missed))
     }
 
     /// What the pump owes us: completed boluses, the outcome of a request, its basal. After an error it is tried again.
     private func workOnPump() throws {
-        guard !isSuspended else { return }
+        guard !isSuspended, isLoaded else { return }
         watchdog?.here(.pump) { $0.ping($1) }
         collect()
         applyBasal()
@@ -261,6 +307,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 public enum LoopError: Error, Hashable, Sendable {
     /// The watchdog found a controller frozen: sessions are neither started nor ended until it lives again.
     case controlsDisabled
+    /// The loop's store can't be written, or not be read: nothing has changed.
+    case notKept
 }
 
 extension EventKind {

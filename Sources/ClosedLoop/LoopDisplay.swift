@@ -31,7 +31,11 @@ public struct LoopDisplay: Hashable, Sendable {
     public var temporaryBasalEnds: Instant?
     /// Session controls are disabled: a controller is frozen.
     public var areControlsDisabled: Bool
-    /// nil without a store.
+    /// The loop's store can't be written, or not be read: nothing is dosed.
+    public var isStoreFailing: Bool
+    /// Whose saved state this session's algorithm could not take over: it started from nothing. nil where it did.
+    public var refusedState: AlgorithmIdentity?
+    /// nil without a store that can be read.
     public var totals: Totals?
 }
 
@@ -49,10 +53,10 @@ extension LoopController {
             isPumpAvailable: status.isConnected && status.condition == .ready && memory.request == nil,
             lastStep: memory.lastWorldTime, nextStep: memory.isInSession ? memory.nextStep : nil,
             basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
-            temporaryBasalEnds: memory.basalMultiplierStepsLeft > 0
-                ? memory.nextStep.adding(Int64(memory.basalMultiplierStepsLeft) * LoopTiming.step) : nil,
+            temporaryBasalEnds: memory.temporaryBasalEnds,
             areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
-            totals: store.map { Self.totals($0.steps(since: now.adding(-Span.day))) })
+            isStoreFailing: isStoreBehind || !isLoaded, refusedState: memory.refusedState,
+            totals: (try? store?.steps(since: now.adding(-Span.day))).map { Self.totals($0) })
     }
 
     private static func totals(_ steps: [StepRecord]) -> LoopDisplay.Totals {

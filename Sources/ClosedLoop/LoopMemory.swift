@@ -6,6 +6,17 @@
 public import Devices
 public import SessionTime
 
+/// Whom a session is about.
+public struct LoopSubject: Hashable, Sendable {
+    public var id: String
+    public var bodyWeightKilograms: Double
+
+    public init(id: String, bodyWeightKilograms: Double) {
+        self.id = id
+        self.bodyWeightKilograms = bodyWeightKilograms
+    }
+}
+
 public struct LoopMemory: Hashable, Sendable {
     /// A bolus request from the moment it was decided until its outcome is known.
     public struct Request: Hashable, Sendable {
@@ -30,6 +41,8 @@ public struct LoopMemory: Hashable, Sendable {
         public var accepted: InsulinAmount
         /// The part that the person waits for.
         public var lasting: InsulinAmount
+        /// Its session is over: its row may still change, but nobody waits for it any more.
+        public var isOfEarlierSession = false
     }
 
     /// A temporary basal that the pump was told to run.
@@ -46,6 +59,10 @@ public struct LoopMemory: Hashable, Sendable {
     }
 
     public var isInSession = false
+    /// Of whom the session is; set when it starts, and kept after its end.
+    public var subject: LoopSubject?
+    /// As the person set it for later sessions too; nil where the settings' holds.
+    public var chosenSubject: LoopSubject?
     /// Where the grid begins until the first step has run.
     public var sessionStart = Instant.start
     public var firstStepTime: Instant?
@@ -58,7 +75,8 @@ public struct LoopMemory: Hashable, Sendable {
     public var temporaryTarget: GlucoseConcentration?
     public var customFields: [String: Double] = [:]
     public var basalMultiplier = 1.0
-    public var basalMultiplierStepsLeft = 0
+    /// When the temporary basal is over, steps or not; nil without one.
+    public var temporaryBasalEnds: Instant?
     /// The person forces open loop.
     public var forcesOpenLoop = false
     /// The last step's algorithm gave up control.
@@ -68,7 +86,11 @@ public struct LoopMemory: Hashable, Sendable {
     public var carried = InsulinAmount.zero
     public var request: Request?
     public var delivery: Delivery?
-    /// The request id of step 0.
+    /// Completed boluses up to this request are read.
+    public var readUpTo: Int64?
+    /// A bolus that was read as complete and that no good step has been told of.
+    public var completed: BolusStatus?
+    /// The request id of step 0. Counted on at each step that fails before the first good one, as that has no number.
     public var firstRequestID: Int64 = 0
     /// What the loop told the pump to run in place of the programmed basal; it may have ended by itself. Nil where nothing is
     /// left to cancel.
@@ -82,10 +104,31 @@ public struct LoopMemory: Hashable, Sendable {
     public var stepsSkipped = 0
     /// The algorithm's own bytes after its last good step.
     public var algorithmState: [UInt8] = []
+    /// Whose bytes they are; nil outside a session.
+    public var algorithm: AlgorithmIdentity?
+    /// The algorithm time from which on the state counts insulin: above 0 where an earlier state was refused.
+    public var stateBegan: Int64 = 0
+    /// Bytes that were refused in this session, and whose; nil where none were.
+    public var refusedState: AlgorithmIdentity?
 
     public init() {}
 
     public var isOpenLoop: Bool { forcesOpenLoop || algorithmGaveUp }
+
+    /// Steps from the next one on that the temporary basal still covers.
+    public var basalMultiplierStepsLeft: Int {
+        guard let temporaryBasalEnds else { return 0 }
+        let left = temporaryBasalEnds.nanoseconds - nextStep.nanoseconds
+        return left <= 0 ? 0 : Int((left + LoopTiming.step - 1) / LoopTiming.step)
+    }
+
+    mutating func cancelTemporaryBasal() {
+        basalMultiplier = 1
+        temporaryBasalEnds = nil
+    }
+
+    /// The request id of the next step.
+    var nextRequestID: Int64 { firstRequestID + algorithmTime }
 
     /// The grid point of the next step.
     public var nextStep: Instant {
@@ -97,6 +140,8 @@ public struct LoopMemory: Hashable, Sendable {
 public struct StepRecord: Hashable, Sendable {
     public var instant: Instant
     public var algorithmTime: Int64
+    /// The number that its request has, or would have: the row's key, never used again in the log's life.
+    public var requestID: Int64
     public var input: StepInput
     public var output: StepOutput
     /// What the devices had last said of themselves when the step ran.
@@ -112,54 +157,4 @@ public struct StepRecord: Hashable, Sendable {
     public var failure: String
     /// Why the pump took nothing of the request; empty where it took some, or was asked for nothing.
     public var pumpTrouble = ""
-}
-
-/// Keeps a loop's memory and its step log. Each call is one transaction: after a crash all of it is there, or nothing.
-public protocol LoopStore: AnyObject, Sendable {
-    func load() -> LoopMemory?
-    func save(_ memory: LoopMemory)
-    /// A step: its record and the memory after it, together.
-    func append(_ step: StepRecord, _ memory: LoopMemory)
-    /// The outcome of a step's request, and the memory that knows of it, together.
-    /// - Parameters:
-    ///   - accepted: nil where the request was sent and no answer came.
-    ///   - trouble: why the pump took nothing; empty where it did, and where that is not known.
-    func settle(_ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory)
-    /// Steps since `instant`, oldest first.
-    func steps(since instant: Instant) -> [StepRecord]
-}
-
-/// A store in memory: it survives the actors of a session, not the process.
-public final class MemoryLoopStore: LoopStore, @unchecked Sendable {
-    public private(set) var memory: LoopMemory?
-    public private(set) var log: [StepRecord] = []
-
-    public init() {}
-
-    /// Hands the log over: it is empty afterwards.
-    public func takeLog() -> [StepRecord] {
-        defer { log = [] }
-        return log
-    }
-
-    public func load() -> LoopMemory? { memory }
-    public func save(_ memory: LoopMemory) { self.memory = memory }
-
-    public func append(_ step: StepRecord, _ memory: LoopMemory) {
-        log.append(step)
-        self.memory = memory
-    }
-
-    public func settle(
-        _ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
-    ) {
-        if let index = log.lastIndex(where: { $0.algorithmTime == algorithmTime }) {
-            log[index].accepted = accepted
-            log[index].wasUncertain = log[index].wasUncertain || accepted == nil
-            log[index].pumpTrouble = trouble
-        }
-        self.memory = memory
-    }
-
-    public func steps(since instant: Instant) -> [StepRecord] { log.filter { $0.instant >= instant } }
 }

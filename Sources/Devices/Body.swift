@@ -29,6 +29,8 @@ public protocol Eater: AnyObject, Sendable {
 
 /// What a person can tell the loop. Called on the session's thread only; the next step hears of it.
 public protocol LoopInputs: AnyObject, Sendable {
-    func announce(_ meal: MealAnnouncement)
-    func request(manualBolus amount: InsulinAmount)
+    /// - Throws: why the loop refused; it knows nothing of the meal then.
+    func announce(_ meal: MealAnnouncement) throws
+    /// - Throws: why the loop refused; nothing is delivered then.
+    func request(manualBolus amount: InsulinAmount) throws
 }

@@ -186,6 +186,8 @@ public enum BasalSource: Sendable {
 public protocol DosingAlgorithm: Sendable {
     /// As studies name it.
     var name: String { get }
+    /// Of the state: raised whenever its bytes come to mean something else. Bytes of another version are refused.
+    var version: Int { get }
     var basalSource: BasalSource { get }
     /// Bytes that `state` needs; the loop hands the first step that many zeros.
     var stateByteCount: Int { get }

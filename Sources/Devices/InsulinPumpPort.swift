@@ -119,8 +119,11 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     /// What the pump has given by itself in its life, over all its pods: its programmed and temporary basal. Nil while it can't
     /// be reached.
     var basalDelivered: InsulinAmount? { get }
-    /// The completed bolus that nobody has read yet; reading clears it.
-    func takeCompletedBolus() throws -> BolusStatus?
+    /// The newest bolus that is over, where it was requested under a number above `id`; nil where there is none.
+    ///
+    /// Asking changes nothing, and may be repeated: who has written an answer down asks beyond its number from then on.
+    /// So a crash between hearing and writing loses nothing.
+    func completedBolus(after id: Int64?) throws -> BolusStatus?
     /// Asks for a bolus. Parts of a pulse are not delivered; the answer is what was accepted.
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount
     /// What became of a request, for reconciling an uncertain one: nil where the pump never got it.

@@ -44,7 +44,11 @@ public actor Person: SessionActor {
         for meal in meals {
             try await clock.wait(until: meal.instant, phase: .person, "meal")
             try body.eat(meal.carbohydrate)
-            loop.announce(MealAnnouncement(carbohydrate: meal.carbohydrate, instant: meal.instant))
+            do {
+                try loop.announce(MealAnnouncement(carbohydrate: meal.carbohydrate, instant: meal.instant))
+            } catch {
+                executor.journal.record(.refused, at: meal.instant, meal.carbohydrate.grams.bitPattern)
+            }
             executor.journal.record(.meal, at: meal.instant, meal.carbohydrate.grams.bitPattern)
             recorder.did(.meal, meal.carbohydrate.grams, at: meal.instant)
         }
@@ -54,4 +58,6 @@ public actor Person: SessionActor {
 extension EventKind {
     /// Words: grams (bits).
     public static let meal = EventKind(0x500, "meal")
+    /// The loop refused the announcement of a meal. Words: grams (bits).
+    public static let refused = EventKind(0x501, "refused")
 }

@@ -23,7 +23,7 @@ struct BasalFloorTests {
         #expect(noGlucose.pump.rates.map(\.unitsPerHour) == [1.2])
         #expect(noGlucose.pump.temporaries.isEmpty)
         let failing = try lab { input in
-            if input.algorithmTime < 6 { throw AlgorithmTrouble() }
+            if input.now < .minutes(30) { throw AlgorithmTrouble() }
             return self.dose(0.1)
         }
         try failing.live(untilMinute: 28)
@@ -142,7 +142,7 @@ struct BasalFloorTests {
             try lab.live(untilMinute: 6)
             #expect(lab.pump.rates.last == .zero)
             try lab.executor.inspect {
-                try lab.loop.here { if ends { try $0.endSession() } else { $0.setOpenLoop(true) } }
+                try lab.loop.here { if ends { try $0.endSession() } else { try $0.setOpenLoop(true) } }
             }
             #expect(lab.pump.rates.last == therapy().basalRate)
         }
@@ -155,7 +155,9 @@ struct BasalFloorTests {
         let lab = try Lab(basalSource: .programmed) { _ in StepOutput() }
         lab.sensor.latestReading = reading(at: 0)
         try lab.live(untilMinute: 1)
-        lab.executor.inspect { lab.loop.here { $0.setTemporaryBasal(multiplier: 0.5, steps: 24) } }
+        try lab.executor.inspect {
+            try lab.loop.here { try $0.setTemporaryBasal(multiplier: 0.5, steps: 24) }
+        }
         #expect(lab.pump.temporaries.map(\.rate.unitsPerHour) == [0.6])
         #expect(lab.pump.temporaries.map { $0.nanoseconds / Span.minute } == [124])
         try lab.live(untilMinute: 21)

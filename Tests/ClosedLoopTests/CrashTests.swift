@@ -39,10 +39,10 @@ private final class MortalStore: LoopStore, @unchecked Sendable {
     func save(_ memory: LoopMemory) { if power.passes() { inner.save(memory) } }
     func append(_ step: StepRecord, _ memory: LoopMemory) { if power.passes() { inner.append(step, memory) } }
     func settle(
-        _ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
     ) {
         if power.passes() {
-            inner.settle(algorithmTime, accepted: accepted, trouble: trouble, memory)
+            inner.settle(requestID, accepted: accepted, trouble: trouble, memory)
         }
     }
     func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
@@ -57,20 +57,20 @@ private final class MortalLink: InsulinPumpPort, @unchecked Sendable {
     }
     var status: PumpStatus { pump.status }
     var pulse: InsulinAmount { pump.pulse }
-    func takeCompletedBolus() throws -> BolusStatus? {
-        guard power.isOn else { throw PumpError.notConnected }
-        return try pump.takeCompletedBolus()
+    func completedBolus(after id: Int64?) throws -> BolusStatus? {
+        guard power.passes() else { throw PumpError.notConnected }
+        return try pump.completedBolus(after: id)
     }
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         guard power.passes() else { throw PumpError.notConnected }
         return try pump.requestBolus(amount, id: id)
     }
     func outcome(ofRequest id: Int64) throws -> BolusStatus? {
-        guard power.isOn else { throw PumpError.notConnected }
+        guard power.passes() else { throw PumpError.notConnected }
         return try pump.outcome(ofRequest: id)
     }
     func setProgrammedBasal(_ rate: InsulinRate) throws {
-        if power.isOn { try pump.setProgrammedBasal(rate) }
+        if power.passes() { try pump.setProgrammedBasal(rate) }
     }
     var limits: PumpLimits { pump.limits }
     var basalDelivered: InsulinAmount? { pump.basalDelivered }
@@ -90,6 +90,8 @@ private struct Life {
     let steps = 12
     var requests: [[Double]] = []
     var log: [StepRecord] = []
+    /// What each step was told of the bolus before.
+    var told: [[Double]] = []
     var carried = 0.0
     var effects = 0
     var skipped = 0
@@ -97,13 +99,15 @@ private struct Life {
     /// - Parameters:
     ///   - cut: the effect after which the app dies; nil to live on.
     ///   - deadSeconds: how long it stays dead.
-    init(seed: UInt64, cut: Int?, deadSeconds: Int64 = 0) throws {
+    ///   - isCut: whether the pod ends the meal's bolus before its time.
+    init(seed: UInt64, cut: Int?, deadSeconds: Int64 = 0, isCut: Bool = false) throws {
         self.seed = seed
         let executor = SessionExecutor()
         let power = Power()
         power.cutsAfter = cut
         let store = MortalStore(power)
         let pump = FakePump()
+        pump.takesItsTime = true
         let link = MortalLink(pump, power)
         let sensor = PunctualSensor(executor)
         let recorder = SessionRecorder(level: .summary)
@@ -130,6 +134,8 @@ private struct Life {
         executor.start("app") { [loop] in try await loop.begin() }
         var random = RandomStreams(seed: seed, subject: 2).stream("meals")
         let meal = Int64.random(in: 1...50, using: &random)
+        /// The pod cuts the first bolus of more than a unit short, within a minute after it was asked for.
+        var hasCut = !isCut
         var diedAt: Instant?
         var hasAnnounced = false
         /// Buries the dead app, and launches another once its time has come.
@@ -147,12 +153,18 @@ private struct Life {
             try executor.advance(to: executor.now)
         }
         for minute in 0..<Int64(steps) * 5 {
+            // What was asked for in the minute before is over by now.
+            if !hasCut, let last = pump.requests.last, last.amount.units > 1 {
+                hasCut = true
+                pump.cutCompleted(to: InsulinAmount(units: 0.5), by: .pump)
+            }
+            pump.isBolusRunning = false
             try executor.advance(to: .minutes(minute))
             try revive(before: .minutes(minute + 1))
             // The person says it again where the app died before it was kept.
             while !hasAnnounced, minute >= meal, power.isOn {
-                executor.inspect {
-                    loop.announce(
+                try executor.inspect {
+                    try loop.announce(
                         MealAnnouncement(carbohydrate: Carbohydrate(grams: 60), instant: executor.now))
                 }
                 hasAnnounced = power.isOn
@@ -162,6 +174,7 @@ private struct Life {
         try executor.advance(to: .minutes(Int64(steps) * 5 - 1))
         requests = pump.requests.map { [Double($0.id), $0.amount.units] }
         log = store.inner.log
+        told = log.map { $0.input.insulinPump.lastBolus.map { [Double($0.id), $0.delivered.units] } ?? [] }
         carried = store.inner.memory?.carried.units ?? 0
         skipped = store.inner.memory?.stepsSkipped ?? 0
         effects = power.effects
@@ -175,20 +188,22 @@ private struct Life {
 @Suite("A crash of the app")
 struct CrashTests {
     @Test(
-        "between any two writes of a step leaves everything as if it hadn't been, when the app is back at once"
+        "between any two writes or pump calls of a step leaves everything as if it hadn't been, when the app is back at once"
     )
     func everyKillPoint() throws {
         var killPoints = 0
         for seed in UInt64(0)..<330 {
-            let undisturbed = try Life(seed: seed, cut: nil)
+            let isCut = seed % 2 == 1
+            let undisturbed = try Life(seed: seed, cut: nil, isCut: isCut)
             for cut in 0..<undisturbed.effects {
-                let life = try Life(seed: seed, cut: cut)
+                let life = try Life(seed: seed, cut: cut, isCut: isCut)
                 killPoints += 1
                 let place = "seed \(seed), after effect \(cut)"
                 #expect(life.requests == undisturbed.requests, "\(place)")
                 #expect(life.log.map(\.algorithmTime) == undisturbed.log.map(\.algorithmTime), "\(place)")
                 #expect(life.log.map(\.accepted) == undisturbed.log.map(\.accepted), "\(place)")
                 #expect(abs(life.carried - undisturbed.carried) < 1e-9, "\(place)")
+                #expect(life.told == undisturbed.told, "\(place)")
             }
         }
         #expect(killPoints >= 10_000)

@@ -48,10 +48,14 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     var basalError: PumpError?
     /// What it says that it gave by itself.
     var basalGiven = InsulinAmount.zero
+    /// A bolus is over when the test says so.
+    var takesItsTime = false
+    var isBolusRunning = false
     private var completed: BolusStatus?
     /// What the next request meets, beside `requestError`.
     var answersNoMore = false
     var losesRequest = false
+    var beforeRequest: ((Int64) -> Void)?
     var limit = InsulinAmount(units: 1000)
     /// What a request of just the limit meets.
     var errorAtLimit: PumpError?
@@ -72,13 +76,15 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         return status
     }
 
-    func takeCompletedBolus() throws -> BolusStatus? {
+    func completedBolus(after id: Int64?) throws -> BolusStatus? {
         guard isConnected else { throw PumpError.notConnected }
-        defer { completed = nil }
+        guard let completed, !isBolusRunning else { return nil }
+        if let id, completed.id <= id { return nil }
         return completed
     }
 
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+        beforeRequest?(id)
         if let requestError { throw requestError }
         if losesRequest { throw PumpError.uncertain }
         if amount == limit, let errorAtLimit { throw errorAtLimit }
@@ -89,6 +95,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         delivered += accepted.units
         completed = BolusStatus(id: id, requestedAt: .start, requested: amount, delivered: accepted)
         outcomes[id] = completed
+        isBolusRunning = takesItsTime
         if answersNoMore { throw PumpError.uncertain }
         return accepted
     }
@@ -97,6 +104,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         delivered += amount.units - (completed?.delivered.units ?? 0)
         completed?.delivered = amount
         completed?.cutBy = whom
+        if let completed { outcomes[completed.id] = completed }
     }
 
     func outcome(ofRequest id: Int64) throws -> BolusStatus? {
@@ -138,15 +146,22 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
 
 /// Answers as the test says, and notes what it was asked. Its state is one count of its steps.
 final class FakeAlgorithm: DosingAlgorithm, @unchecked Sendable {
-    let name = "fake"
+    let name: String
+    let version: Int
     let basalSource: BasalSource
-    let stateByteCount = MemoryLayout<Int>.size
+    let stateByteCount: Int
     var inputs: [StepInput] = []
     var states: [Int] = []
     private let answer: (StepInput) throws -> StepOutput
 
-    init(basalSource: BasalSource, answer: @escaping (StepInput) throws -> StepOutput) {
+    init(
+        basalSource: BasalSource, name: String = "fake", version: Int = 1,
+        stateByteCount: Int = MemoryLayout<Int>.size, answer: @escaping (StepInput) throws -> StepOutput
+    ) {
         self.basalSource = basalSource
+        self.name = name
+        self.version = version
+        self.stateByteCount = stateByteCount
         self.answer = answer
     }
 
@@ -190,14 +205,14 @@ final class Bench {
 
     func run(untilMinute minute: Int64) throws { try executor.advance(to: .minutes(minute)) }
 
-    func announce(grams: Double) {
-        executor.inspect {
-            loop.announce(
+    func announce(grams: Double) throws {
+        try executor.inspect {
+            try loop.announce(
                 MealAnnouncement(carbohydrate: Carbohydrate(grams: grams), instant: executor.now))
         }
     }
 
-    func manual(units: Double) {
-        executor.inspect { loop.request(manualBolus: InsulinAmount(units: units)) }
+    func manual(units: Double) throws {
+        try executor.inspect { try loop.request(manualBolus: InsulinAmount(units: units)) }
     }
 }

@@ -17,11 +17,15 @@ final class Lab {
     let executor = SessionExecutor()
     let sensor: FakeSensor = FakeSensor()
     let pump = FakePump()
-    let store = MemoryLoopStore()
+    let store = FaultyStore()
     let recorder = SessionRecorder(level: .full)
     let watchdog: Watchdog
     var loop: LoopController
-    let algorithm: FakeAlgorithm
+    var algorithm: FakeAlgorithm
+    let steps = StepCounter()
+    /// Of the next life.
+    var settings = LoopSettings(
+        therapy: therapy(), target: GlucoseConcentration(milligramsPerDecilitre: 120))
 
     init(
         basalSource: BasalSource = .algorithm, begins: Bool = true,
@@ -31,23 +35,24 @@ final class Lab {
     ) throws {
         algorithm = FakeAlgorithm(basalSource: basalSource, answer: answer)
         watchdog = Watchdog(executor: executor)
-        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store, watchdog)
-        executor.start("lab") { [loop, watchdog] in
+        loop = Self.makeLoop(
+            executor, algorithm, settings, sensor, pump, recorder, store, watchdog)
+        executor.start("lab") { [loop, watchdog, steps] in
             await watchdog.begin()
-            if begins { try await loop.begin() } else { await loop.launch() }
+            if begins { try await loop.begin(observers: [steps]) } else { await loop.launch() }
         }
     }
 
     deinit { try? executor.end() }
 
     private static func makeLoop(
-        _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ sensor: FakeSensor, _ pump: FakePump,
-        _ recorder: SessionRecorder, _ store: MemoryLoopStore, _ watchdog: Watchdog
+        _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ settings: LoopSettings,
+        _ sensor: FakeSensor, _ pump: FakePump, _ recorder: SessionRecorder, _ store: FaultyStore,
+        _ watchdog: Watchdog
     ) -> LoopController {
         LoopController(
             executor: executor, algorithm: algorithm,
-            settings: LoopSettings(
-                therapy: therapy(), target: GlucoseConcentration(milligramsPerDecilitre: 120)),
+            settings: settings,
             sensor: sensor, pump: pump, recorder: recorder, store: store, watchdog: watchdog)
     }
 
@@ -75,10 +80,58 @@ final class Lab {
 
     func relaunch() {
         executor.inspect { loop.here { $0.kill() } }
-        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store, watchdog)
-        executor.inspect { loop.here { $0.launch() } }
+        loop = Self.makeLoop(
+            executor, algorithm, settings, sensor, pump, recorder, store, watchdog)
+        executor.inspect { loop.here(steps) { $0.launch(observers: [$1]) } }
     }
+
+    /// What the loop remembers.
+    var memory: LoopMemory { executor.inspect { loop.here { $0.currentMemory } } }
+    var display: LoopDisplay { executor.inspect { loop.here { $0.display() } } }
 
     var minutes: [Double] { recorder.steps.map(\.instant.minutes) }
     var numbers: [Int64] { recorder.steps.map(\.algorithmTime) }
+}
+
+/// Counts what an observer hears.
+final class StepCounter: LoopObserver, @unchecked Sendable {
+    var succeeded = 0
+    var failed = 0
+    func loopDidStep(succeeded: Bool) { if succeeded { self.succeeded += 1 } else { failed += 1 } }
+}
+
+/// A store whose disk can be full.
+final class FaultyStore: LoopStore, @unchecked Sendable {
+    struct DiskFull: Error {}
+    let inner = MemoryLoopStore()
+    var canWrite = true
+    var canRead = true
+    /// Writes that fail, by their number.
+    var failing: Range<Int> = 0..<0
+    private(set) var writes = 0
+
+    var log: [StepRecord] { inner.log }
+    var memory: LoopMemory? { inner.memory }
+
+    private func write(_ body: () -> Void) throws {
+        defer { writes += 1 }
+        guard canWrite, !failing.contains(writes) else { throw DiskFull() }
+        body()
+    }
+
+    func load() throws -> LoopMemory? {
+        guard canRead else { throw DiskFull() }
+        return inner.load()
+    }
+    func save(_ memory: LoopMemory) throws { try write { inner.save(memory) } }
+    func append(_ step: StepRecord, _ memory: LoopMemory) throws { try write { inner.append(step, memory) } }
+    func settle(
+        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+    ) throws {
+        try write { inner.settle(requestID, accepted: accepted, trouble: trouble, memory) }
+    }
+    func steps(since instant: Instant) throws -> [StepRecord] {
+        guard canRead else { throw DiskFull() }
+        return inner.steps(since: instant)
+    }
 }

@@ -30,7 +30,7 @@ import Testing
 
     @Test func theFirstStepWaitsForGlucose() throws {
         let bench = Bench()
-        bench.announce(grams: 30)
+        try bench.announce(grams: 30)
         try bench.run(untilMinute: 14)
         #expect(bench.algorithm.inputs.isEmpty)
         bench.sensor.latestReading = reading(at: 14)
@@ -45,9 +45,9 @@ import Testing
 
     @Test func aFingerStickValueIsEnoughForTheFirstStep() throws {
         let bench = Bench()
-        bench.executor.inspect {
-            bench.loop.here {
-                $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 100))
+        try bench.executor.inspect {
+            try bench.loop.here {
+                try $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 100))
             }
         }
         try bench.run(untilMinute: 4)
@@ -206,10 +206,10 @@ import Testing
         let bench = Bench(reading: true, isOpenLoop: true) { _ in
             StepOutput(basal: InsulinAmount(units: 1), meal: InsulinAmount(units: 7))
         }
-        bench.manual(units: 2)
+        try bench.manual(units: 2)
         try bench.run(untilMinute: 4)
         bench.pump.isConnected = false
-        bench.manual(units: 1)
+        try bench.manual(units: 1)
         try bench.run(untilMinute: 9)
         bench.pump.isConnected = true
         try bench.run(untilMinute: 24)
@@ -220,10 +220,10 @@ import Testing
     @Test func twoMealsBetweenStepsAreOneAndAreHeardOnce() throws {
         let bench = Bench(reading: true)
         try bench.run(untilMinute: 1)
-        bench.announce(grams: 20)
-        bench.announce(grams: 15)
-        bench.manual(units: 1)
-        bench.manual(units: 0.5)
+        try bench.announce(grams: 20)
+        try bench.announce(grams: 15)
+        try bench.manual(units: 1)
+        try bench.manual(units: 0.5)
         try bench.run(untilMinute: 14)
         let users = bench.algorithm.inputs.map(\.user)
         #expect(users.map { $0.meal?.carbohydrate.grams } == [nil, 35, nil])

@@ -253,15 +253,15 @@ struct DeliveryTests {
         let lab = try Lab()
         lab.sensor.latestReading = reading(at: 0)
         try lab.executor.advance(to: .minutes(1))
-        lab.executor.inspect {
-            lab.loop.here { $0.setOpenLoop(true) }
-            lab.loop.here { $0.setTemporaryBasal(multiplier: 0.5, steps: 20) }
+        try lab.executor.inspect {
+            try lab.loop.here { try $0.setOpenLoop(true) }
+            try lab.loop.here { try $0.setTemporaryBasal(multiplier: 0.5, steps: 20) }
         }
         let delivered = lab.pump.delivered
         try lab.live(untilMinute: 11)
         #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 0, 1.2, 0.6])
         #expect(lab.pump.delivered == delivered)
-        lab.executor.inspect { lab.loop.here { $0.setOpenLoop(false) } }
+        try lab.executor.inspect { try lab.loop.here { try $0.setOpenLoop(false) } }
         #expect(lab.pump.rates.last?.unitsPerHour == 1.2)
         // The next step takes the basal over.
         try lab.live(untilMinute: 16)
@@ -274,7 +274,7 @@ struct DeliveryTests {
         let lab = try Lab(basalSource: .programmed) { _ in StepOutput() }
         lab.sensor.latestReading = reading(at: 0)
         try lab.executor.advance(to: .minutes(1))
-        lab.executor.inspect { lab.loop.here { $0.setTemporaryBasal(multiplier: 2, steps: 3) } }
+        try lab.executor.inspect { try lab.loop.here { try $0.setTemporaryBasal(multiplier: 2, steps: 3) } }
         try lab.live(untilMinute: 26)
         #expect(lab.algorithm.inputs.map(\.basalMultiplierStepsLeft) == [0, 3, 2, 1, 0, 0])
         #expect(lab.algorithm.inputs.map(\.basalMultiplier) == [1, 2, 2, 2, 1, 1])
@@ -289,8 +289,9 @@ struct DeliveryTests {
         }
         lab.sensor.latestReading = reading(at: 0)
         try lab.executor.advance(to: .minutes(1))
-        lab.executor.inspect {
-            lab.loop.announce(MealAnnouncement(carbohydrate: Carbohydrate(grams: 40), instant: .minutes(1)))
+        try lab.executor.inspect {
+            try lab.loop.announce(
+                MealAnnouncement(carbohydrate: Carbohydrate(grams: 40), instant: .minutes(1)))
         }
         try lab.live(untilMinute: 11)
         #expect(lab.recorder.steps[1].failure.isEmpty == false)

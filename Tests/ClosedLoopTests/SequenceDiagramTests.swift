@@ -21,10 +21,10 @@ private final class NotingPump: InsulinPumpPort, @unchecked Sendable {
     init(_ diary: Diary) { self.diary = diary }
     var status: PumpStatus { inner.status }
     var pulse: InsulinAmount { inner.pulse }
-    func takeCompletedBolus() throws -> BolusStatus? {
-        diary.note("pump: read and clear completed bolus")
+    func completedBolus(after id: Int64?) throws -> BolusStatus? {
+        diary.note("pump: read completed bolus")
         if failsToRead { throw PumpError.commandFailed }
-        return try inner.takeCompletedBolus()
+        return try inner.completedBolus(after: id)
     }
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         diary.note("pump: request \(id)")
@@ -51,10 +51,10 @@ private final class NotingStore: LoopStore, @unchecked Sendable {
         inner.append(step, memory)
     }
     func settle(
-        _ algorithmTime: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
     ) {
-        diary.note("store: outcome of \(algorithmTime)")
-        inner.settle(algorithmTime, accepted: accepted, trouble: trouble, memory)
+        diary.note("store: outcome of \(requestID)")
+        inner.settle(requestID, accepted: accepted, trouble: trouble, memory)
     }
     func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
 }
@@ -147,7 +147,7 @@ struct SequenceDiagramTests {
         // Devices are read, the algorithm runs, the step is kept before anything is sent, and then it is published.
         #expect(
             scene.diary.lines == [
-                "pump: read and clear completed bolus", "algorithm: step 1", "store: step 1, next 2",
+                "pump: read completed bolus", "algorithm: step 1", "store: step 1, next 2",
                 "pump: request 1", "store: outcome of 1", "step event: true",
             ])
         let input = try #require(scene.algorithm.inputs.last)
@@ -170,7 +170,7 @@ struct SequenceDiagramTests {
         try scene.run(untilMinute: 11)
         #expect(scene.diary.lines.allSatisfy { !$0.hasPrefix("step event") && !$0.hasPrefix("algorithm") })
         #expect(scene.store.inner.log.isEmpty)
-        scene.inLoop { $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 100)) }
+        try scene.inLoop { try $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 100)) }
         try scene.run(untilMinute: 15)
         #expect(scene.algorithm.inputs.map(\.algorithmTime) == [0])
     }
@@ -191,8 +191,8 @@ struct SequenceDiagramTests {
         let scene = Scene()
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 1)
-        scene.inLoop { $0.setTemporaryBasal(multiplier: 0.5, steps: 10) }
-        scene.inLoop { $0.setOpenLoop(true) }
+        try scene.inLoop { try $0.setTemporaryBasal(multiplier: 0.5, steps: 10) }
+        try scene.inLoop { try $0.setOpenLoop(true) }
         #expect(scene.inLoop { $0.display().status } == .openLoop)
         try scene.run(untilMinute: 6)
         #expect(scene.algorithm.inputs.last?.isOpenLoop == true)
@@ -201,7 +201,7 @@ struct SequenceDiagramTests {
         // Suggested and recorded, not delivered.
         #expect(scene.store.inner.log.last?.output.total.units ?? 0 > 0)
         #expect(!scene.diary.lines.contains("pump: request 1"))
-        scene.inLoop { $0.setOpenLoop(false) }
+        try scene.inLoop { try $0.setOpenLoop(false) }
         #expect(scene.inLoop { $0.display().status } == .closedLoop)
         #expect(scene.store.inner.memory?.basalMultiplierStepsLeft == 0)
     }
@@ -250,7 +250,7 @@ struct SequenceDiagramTests {
         let scene = Scene(basalSource: .programmed) { _ in StepOutput() }
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 1)
-        scene.inLoop { $0.setTemporaryBasal(multiplier: 2, steps: 3) }
+        try scene.inLoop { try $0.setTemporaryBasal(multiplier: 2, steps: 3) }
         // The countdown: steps left and the end, kept over a relaunch.
         #expect(scene.inLoop { $0.display().temporaryBasalEnds } == .minutes(20))
         try scene.run(untilMinute: 6)
@@ -262,7 +262,7 @@ struct SequenceDiagramTests {
         #expect(scene.algorithm.inputs.map(\.basalMultiplier) == [1, 2, 2, 2, 1])
         #expect(scene.pump.inner.rates.last == InsulinRate(unitsPerHour: 1.2))
         // Ended by hand.
-        scene.inLoop { $0.setTemporaryBasal(multiplier: 0, steps: 5) }
+        try scene.inLoop { try $0.setTemporaryBasal(multiplier: 0, steps: 5) }
         #expect(scene.pump.inner.rates.last == .zero)
         scene.inLoop { $0.cancelTemporaryBasal() }
         #expect(scene.pump.inner.rates.last == InsulinRate(unitsPerHour: 1.2))
@@ -275,8 +275,8 @@ struct SequenceDiagramTests {
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 11)
         #expect(scene.inLoop { $0.display().status } == .closedLoop)
-        scene.inLoop { $0.setTarget(GlucoseConcentration(milligramsPerDecilitre: 110)) }
-        scene.inLoop { $0.setCustomField("exercise", 0.5) }
+        try scene.inLoop { try $0.setTarget(GlucoseConcentration(milligramsPerDecilitre: 110)) }
+        try scene.inLoop { try $0.setCustomField("exercise", 0.5) }
         try scene.inLoop { try $0.endSession() }
         let ended = try #require(scene.store.inner.memory)
         #expect(!ended.isInSession && ended.algorithmTime == 0 && ended.firstStepTime == nil)
@@ -362,18 +362,18 @@ struct SequenceDiagramTests {
         let scene = Scene()
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 1)
-        scene.inLoop {
-            $0.setTarget(GlucoseConcentration(milligramsPerDecilitre: 105))
-            $0.setTemporaryTarget(GlucoseConcentration(milligramsPerDecilitre: 150))
-            $0.setTemporaryBasal(multiplier: 1.5, steps: 4)
-            $0.setCustomField("a", 1)
-            $0.enter(calibration: GlucoseConcentration(milligramsPerDecilitre: 99))
-            $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 98))
-            $0.setOpenLoop(true)
+        try scene.inLoop {
+            try $0.setTarget(GlucoseConcentration(milligramsPerDecilitre: 105))
+            try $0.setTemporaryTarget(GlucoseConcentration(milligramsPerDecilitre: 150))
+            try $0.setTemporaryBasal(multiplier: 1.5, steps: 4)
+            try $0.setCustomField("a", 1)
+            try $0.enter(calibration: GlucoseConcentration(milligramsPerDecilitre: 99))
+            try $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 98))
+            try $0.setOpenLoop(true)
         }
-        scene.executor.inspect {
-            scene.loop.request(manualBolus: InsulinAmount(units: 1))
-            scene.loop.announce(
+        try scene.executor.inspect {
+            try scene.loop.request(manualBolus: InsulinAmount(units: 1))
+            try scene.loop.announce(
                 MealAnnouncement(carbohydrate: Carbohydrate(grams: 33), instant: .minutes(1)))
         }
         scene.relaunch()
@@ -403,6 +403,6 @@ struct SequenceDiagramTests {
         scene.diary.lines = []
         try scene.run(untilMinute: 1 + 120)
         #expect(scene.diary.lines.count == 9 || scene.diary.lines.count == 8)
-        #expect(Set(scene.diary.lines) == ["pump: read and clear completed bolus"])
+        #expect(Set(scene.diary.lines) == ["pump: read completed bolus"])
     }
 }

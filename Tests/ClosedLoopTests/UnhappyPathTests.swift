@@ -15,8 +15,8 @@ struct UnhappyPathTests {
             return StepOutput()
         }
         lab.sensor.latestReading = reading(at: 0)
-        lab.executor.inspect { lab.loop.here { $0.setOpenLoop(true) } }
-        lab.executor.inspect { lab.loop.request(manualBolus: InsulinAmount(units: 2)) }
+        try lab.executor.inspect { try lab.loop.here { try $0.setOpenLoop(true) } }
+        try lab.executor.inspect { try lab.loop.request(manualBolus: InsulinAmount(units: 2)) }
         try lab.live(untilMinute: 31)
         #expect(lab.pump.requests.map(\.amount.units) == [2])
         #expect(lab.pump.delivered == 2)

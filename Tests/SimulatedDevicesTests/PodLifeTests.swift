@@ -113,7 +113,7 @@ import Testing
         try bench.at(.start.adding(100 * Span.second)) {
             try $0.suspend(nanoseconds: 30 * Span.minute)
             #expect($0.status.condition == .suspended)
-            try #expect($0.takeCompletedBolus()?.delivered == units(2.5))
+            try #expect($0.completedBolus(after: nil)?.delivered == units(2.5))
             #expect(try $0.outcome(ofRequest: 1)?.delivered == units(2.5))
         }
         #expect(bench.observer.alerts == ["+suspendInProgress"])

@@ -174,7 +174,7 @@ import Testing
                 case 3: try? pump.suspend(nanoseconds: 10 * Span.minute)
                 case 4, 5: try? pump.resume()
                 case 6: _ = try? pump.cancelBolus()
-                case 7: _ = try? pump.takeCompletedBolus()
+                case 7: _ = try? pump.completedBolus(after: id - 10)
                 default:
                     pump.here { $0.setConnected(true) }
                     let pulses = Int64.random(in: 0...300, using: &random)

@@ -32,15 +32,18 @@ import Testing
         #expect(bench.body.boluses.map(\.nanoseconds) == [400 * Span.second])
         try bench.at(seconds(399)) { pump in
             #expect(pump.status.condition == .bolusing)
-            try #expect(pump.takeCompletedBolus() == nil)
+            try #expect(pump.completedBolus(after: nil) == nil)
             #expect(throws: PumpError.notReady(.bolusing)) { try pump.requestBolus(units(1), id: 2) }
         }
         try bench.at(seconds(400)) {
             #expect($0.status.condition == .ready)
-            let done = try $0.takeCompletedBolus()
+            let done = try $0.completedBolus(after: nil)
             #expect(
                 done == BolusStatus(id: 1, requestedAt: .start, requested: units(10), delivered: units(10)))
-            try #expect($0.takeCompletedBolus() == nil)
+            // Asked again it says the same; asked for more there is nothing.
+            try #expect($0.completedBolus(after: nil) == done)
+            try #expect($0.completedBolus(after: 0) == done)
+            try #expect($0.completedBolus(after: 1) == nil)
         }
         #expect(bench.ledger == PumpLedger(requested: 220, delivered: 200, refused: 20, basal: 0))
     }
@@ -112,7 +115,7 @@ import Testing
             #expect(!pump.status.isConnected)
             #expect(throws: PumpError.notConnected) { try pump.requestBolus(units(1), id: 1) }
             #expect(throws: PumpError.notConnected) { try pump.setProgrammedBasal(.zero) }
-            #expect(throws: PumpError.notConnected) { try pump.takeCompletedBolus() }
+            #expect(throws: PumpError.notConnected) { try pump.completedBolus(after: nil) }
             pump.here { $0.setConnected(true) }
         }
         #expect(bench.ledger == PumpLedger())
@@ -127,7 +130,7 @@ import Testing
         }
         try bench.at(.minutes(10)) { pump in
             pump.here { $0.setConnected(true) }
-            try #expect(pump.takeCompletedBolus()?.delivered == units(2))
+            try #expect(pump.completedBolus(after: nil)?.delivered == units(2))
         }
     }
 

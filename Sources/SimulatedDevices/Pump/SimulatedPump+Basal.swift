@@ -192,13 +192,41 @@ extension SimulatedPump {
         return leftOver + hours * flow.unitsPerHour / device.pulse.units
     }
 
+    /// Basal pulses up to now that `countBasal` has not taken yet.
+    private var uncountedPulses: Int64 {
+        flow > .zero ? max(0, Int64(basalPulses() + 1e-9) - countedPulses) : 0
+    }
+
+    /// The account with the basal up to now, for those who look.
+    var accountNow: PumpLedger {
+        var account = account
+        let fresh = uncountedPulses
+        guard site.occlusion == nil else {
+            account.basalHeld += fresh
+            return account
+        }
+        var leak = leak.basal
+        let leaked = site.leaking(fresh, &leak)
+        account.basalLost += leaked
+        account.basal += fresh - leaked
+        return account
+    }
+
+    /// The reservoir with the basal up to now, for those who look. A seamless pod that is used up counts as changed.
+    var reservoirPulsesNow: Int64 {
+        var left = reservoirPulses - uncountedPulses
+        if habits.isSeamless {
+            let full = device.pulses(in: device.reservoir)
+            while left < 0, full > 0 { left += full }
+        }
+        return max(0, left)
+    }
+
     /// Takes the basal pulses up to now out of the reservoir.
     func countBasal() {
-        guard flow > .zero else { return }
-        let total = Int64(basalPulses() + 1e-9)
-        let fresh = total - countedPulses
+        let fresh = uncountedPulses
         guard fresh > 0 else { return }
-        countedPulses = total
+        countedPulses += fresh
         push(basal: fresh)
         while reservoirPulses < 0, habits.isSeamless {
             let overdrawn = -reservoirPulses

@@ -16,10 +16,11 @@ struct Bolus {
 }
 
 extension SimulatedPump {
-    func readCompletedBolus() throws -> BolusStatus? {
+    func readCompletedBolus(after id: Int64?) throws -> BolusStatus? {
         try transmit()
+        countBasal()
         guard let done = bolus, done.endsAt <= executor.now else { return nil }
-        bolus = nil
+        if let id, done.status.id <= id { return nil }
         return done.status
     }
 

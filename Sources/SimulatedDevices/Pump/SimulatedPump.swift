@@ -101,11 +101,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         if plan.troublesPump { beginFaults() }
     }
 
-    /// The account up to this instant.
-    public func ledger() -> PumpLedger {
-        countBasal()
-        return account
-    }
+    /// The account up to this instant. A look: nothing changes.
+    public func ledger() -> PumpLedger { accountNow }
 
     /// The session is over: faults that still last are recorded up to now.
     public func finish() { log.finish() }
@@ -116,11 +113,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         alerts.observers = []
     }
 
-    /// What is really in the reservoir.
-    public func trueReservoir() -> InsulinAmount {
-        countBasal()
-        return device.amount(reservoirPulses)
-    }
+    /// What is really in the reservoir. A look: nothing changes.
+    public func trueReservoir() -> InsulinAmount { device.amount(reservoirPulsesNow) }
 
     // MARK: Status
 
@@ -129,14 +123,10 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         return trueStatus()
     }
 
-    func canTakeBolus() -> Bool {
-        countBasal()
-        return link.isConnected && condition == .ready
-    }
+    func canTakeBolus() -> Bool { link.isConnected && condition == .ready }
 
     func trueStatus() -> PumpStatus {
-        countBasal()
-        let left = device.amount(reservoirPulses)
+        let left = device.amount(reservoirPulsesNow)
         let isExact = left <= device.reservoirIsExactUpTo
         var status = PumpStatus(
             condition: condition, isConnected: link.isConnected,
@@ -152,7 +142,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     /// What the pump pushed of its own accord, wherever it went under the skin.
     func ownBasal() -> InsulinAmount? {
         guard link.isConnected else { return nil }
-        countBasal()
+        let account = accountNow
         return device.amount(account.basal + account.basalHeld + account.basalLost)
     }
 
@@ -181,8 +171,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     public nonisolated var status: PumpStatus { here { $0.currentStatus() } }
     public nonisolated var isReady: Bool { here { $0.canTakeBolus() } }
     public nonisolated var basalDelivered: InsulinAmount? { here { $0.ownBasal() } }
-    public nonisolated func takeCompletedBolus() throws -> BolusStatus? {
-        try here { try $0.readCompletedBolus() }
+    public nonisolated func completedBolus(after id: Int64?) throws -> BolusStatus? {
+        try here(id) { try $0.readCompletedBolus(after: $1) }
     }
     public nonisolated func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
         try here((amount, id)) { try $0.deliver($1.0, id: $1.1) }

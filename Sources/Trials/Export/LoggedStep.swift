@@ -21,7 +21,7 @@ public struct LoggedStep: Sendable {
     public var deliveredUnits: Double?
 
     /// The same for the same step, whoever exports it; letters, digits and hyphens.
-    public var id: String { "\(origin.key)-\(origin.session.session)-\(record.algorithmTime)" }
+    public var id: String { "\(origin.key)-\(origin.session.session)-\(record.requestID)" }
 }
 
 /// How step logs are written.

@@ -134,7 +134,7 @@ public final class ResultSessions {
         let about = LoggedStep.Origin(
             study: study.name, key: key(of: entry), session: entry, calendar: study.start.calendar)
         return log.map {
-            LoggedStep(origin: about, record: $0, deliveredUnits: delivered[$0.algorithmTime])
+            LoggedStep(origin: about, record: $0, deliveredUnits: delivered[$0.requestID])
         }
     }
 }

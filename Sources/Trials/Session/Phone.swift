@@ -147,20 +147,26 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
 
     // MARK: The person
 
-    private func pass(_ meal: MealAnnouncement) {
-        if isAlive { loop?.announce(meal) } else { executor.journal.record(.unheard, at: executor.now, 0) }
+    private func pass(_ meal: MealAnnouncement) throws {
+        if isAlive {
+            try loop?.announce(meal)
+        } else {
+            executor.journal.record(.unheard, at: executor.now, 0)
+        }
     }
 
-    private func pass(_ bolus: InsulinAmount) {
+    private func pass(_ bolus: InsulinAmount) throws {
         if isAlive {
-            loop?.request(manualBolus: bolus)
+            try loop?.request(manualBolus: bolus)
         } else {
             executor.journal.record(.unheard, at: executor.now, 1)
         }
     }
 
-    nonisolated func announce(_ meal: MealAnnouncement) { here(meal) { $0.pass($1) } }
-    nonisolated func request(manualBolus amount: InsulinAmount) { here(amount) { $0.pass($1) } }
+    nonisolated func announce(_ meal: MealAnnouncement) throws { try here(meal) { try $0.pass($1) } }
+    nonisolated func request(manualBolus amount: InsulinAmount) throws {
+        try here(amount) { try $0.pass($1) }
+    }
 }
 
 extension EventKind {

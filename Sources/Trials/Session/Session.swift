@@ -25,7 +25,8 @@ public final class Session {
     private let cast: [any SessionActor]
     private let patient: VirtualPatient
     let pump: SimulatedPump
-    private let sensor: SimulatedSensor
+    let sensor: SimulatedSensor
+    let loop: LoopController
     let alerts: AlertCenter
     private let app: AppTroubles?
     private let calendar: SessionCalendar
@@ -101,6 +102,7 @@ public final class Session {
         self.pump = pump
         self.sensor = sensor
         self.alerts = alerts
+        self.loop = loop
         self.loopStore = loopStore
 
         let (duration, watchers, therapy) = (duration, seams.observers, TherapySettings(subject))

@@ -141,8 +141,8 @@ private final class WitnessedPump: InsulinPumpPort, @unchecked Sendable {
     var limits: PumpLimits { port.limits }
     var basalDelivered: InsulinAmount? { port.basalDelivered }
 
-    func takeCompletedBolus() throws -> BolusStatus? {
-        try watching(.other, id: nil) { try port.takeCompletedBolus() }
+    func completedBolus(after id: Int64?) throws -> BolusStatus? {
+        try watching(.other, id: nil) { try port.completedBolus(after: id) }
     }
 
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
@@ -220,6 +220,7 @@ private struct WitnessedAlgorithm: DosingAlgorithm {
     let witness: SwarmWitness
 
     var name: String { base.name }
+    var version: Int { base.version }
     var basalSource: BasalSource { base.basalSource }
     var stateByteCount: Int { base.stateByteCount }
 

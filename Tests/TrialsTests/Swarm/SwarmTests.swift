@@ -19,7 +19,7 @@ final class ForgetfulPump: InsulinPumpPort, @unchecked Sendable {
     var status: PumpStatus { pump.status }
     var isReady: Bool { pump.isReady }
     var pulse: InsulinAmount { pump.pulse }
-    func takeCompletedBolus() throws -> BolusStatus? { try pump.takeCompletedBolus() }
+    func completedBolus(after id: Int64?) throws -> BolusStatus? { try pump.completedBolus(after: id) }
     func setProgrammedBasal(_ rate: InsulinRate) throws { try pump.setProgrammedBasal(rate) }
     var limits: PumpLimits { pump.limits }
     var basalDelivered: InsulinAmount? { pump.basalDelivered }
