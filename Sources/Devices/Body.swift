@@ -3,11 +3,16 @@
 // A simulated sensor and pump reach a virtual patient through these; real ones reach a real person, and nobody
 // needs them then.
 
+public import SessionTime
+
 /// Something whose interstitial glucose a sensor can sample. Called on the session's thread only.
 public protocol InterstitialGlucoseSource: AnyObject, Sendable {
-    /// The interstitial glucose at this instant.
+    /// A sensor will measure at this instant, which has not passed, and ask for it then or a little later.
+    func expectSample(at instant: Instant)
+    /// The interstitial glucose at the expected instant, which has come; the next one is expected at `next`, never earlier
+    /// than now.
     /// - Throws: when the body's model can't be brought to this instant; the error ends the session.
-    func interstitialGlucose() throws -> GlucoseConcentration
+    func sampledGlucose(next: Instant) throws -> GlucoseConcentration
 }
 
 /// Something that insulin flows into. Called on the session's thread only.

@@ -55,6 +55,19 @@ public protocol GlucoseModel: AnyObject {
     /// - Throws: `ODEError`, whose time counts in minutes from the segment's start.
     func advance(byMinutes minutes: Double) throws(ODEError)
 
+    /// As `advance(byMinutes:)`, with a look at glucose at two moments on the way, in minutes from the segment's start; a
+    /// look outside the segment, or NaN, sees nothing. Looking costs no evaluation and changes no bit of the state.
+    func advance(byMinutes minutes: Double, looks: (Double, Double)) throws(ODEError)
+
+    /// What the first (0) or second (1) look of the last such segment saw: within 0.01 mg/dL of an integration to there.
+    func glucose(seen look: Int) -> (plasma: GlucoseConcentration, interstitial: GlucoseConcentration)
+
+    /// Keeps where the model is now, in place of what was kept before. Allocates nothing.
+    func keep()
+
+    /// Goes back to where `keep` was called. No input may have changed since.
+    func goBack()
+
     // MARK: Outputs
 
     var plasmaGlucose: GlucoseConcentration { get }
@@ -96,6 +109,10 @@ public protocol GlucoseModel: AnyObject {
 }
 
 extension GlucoseModel {
+    public func advance(byMinutes minutes: Double) throws(ODEError) {
+        try advance(byMinutes: minutes, looks: (.nan, .nan))
+    }
+
     public func eatDuringNextMinute(_ amount: Carbohydrate) {
         setCarbohydrateRate(milligramsPerMinute: amount.milligrams)
     }

@@ -4,6 +4,10 @@
 // no integration step crosses a meal, bolus or rate edge; the true plasma glucose is kept every five minutes, from
 // the session's start; a body that leaves the physiological range says so and goes no further.
 // Does not: wake by itself, decide to eat, or clamp anything.
+//
+// A sensor measures between those instants. To stop there would double the integration steps of a day, so the body goes
+// on to the segment's end, ahead of time, and looks at the moment on the way (`ODEIntegrator.seen`). If an input changes
+// before that end, it goes back to where it was: nothing of the time ahead is kept.
 
 public import Devices
 public import SessionTime
@@ -43,6 +47,13 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// Trains that entered whole and may still be under way.
     private var impulses: [(unitsPerMinute: Double, end: Instant)] = []
     private var stopsEatingAt: Instant?
+    /// When a sensor measures next, and what it will find, once the body has been there.
+    private var sampleAt = Instant.distantFuture
+    private var sampled = GlucoseConcentration(milligramsPerDecilitre: .nan)
+    /// Where the model really stands while it is ahead of `position`, its time.
+    private var aheadTo: Instant?
+    /// A segment that would end this soon is not worth a step of its own.
+    private static let shortest = 30 * Span.second
 
     /// A body in its model's steady state.
     /// - Parameter model: a model that nobody else holds.
@@ -76,9 +87,40 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// Evaluations of the model's right-hand side so far.
     public func evaluations() -> Int { model.evaluations }
 
-    private func readInterstitial() throws -> GlucoseConcentration {
-        try advance(to: executor.now)
-        return model.interstitialGlucose
+    private func expect(sampleAt instant: Instant) {
+        if let aheadTo, instant <= aheadTo { goBack() }
+        sampleAt = instant
+        if sampleAt == position, aheadTo == nil { sampled = model.interstitialGlucose }
+    }
+
+    /// Brings the body to the expected sample, and says what it found there.
+    private func takeSample(next: Instant) throws -> GlucoseConcentration {
+        let now = executor.now
+        while position < sampleAt, aheadTo ?? .start < sampleAt {
+            if aheadTo == nil, position == nextTruth { try keepTruth() }
+            let end = aheadTo ?? segmentEnd
+            // A whole segment lies behind, or what is left of this one is too short to go ahead.
+            if end.nanoseconds - now.nanoseconds < Self.shortest {
+                try advance(to: min(end, now))
+            } else {
+                try goAhead(to: end)
+            }
+        }
+        let glucose = sampled
+        expect(sampleAt: next)
+        return glucose
+    }
+
+    /// Integrates a segment that ends in the future.
+    private func goAhead(to end: Instant) throws {
+        model.keep()
+        try run(to: end)
+        aheadTo = end
+    }
+
+    private func goBack() {
+        aheadTo = nil
+        model.goBack()
     }
 
     private func infuse(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
@@ -139,31 +181,71 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         model.setInsulinRate(InsulinRate(unitsPerMinute: unitsPerMinute))
     }
 
+    /// Where a segment from here must end at the latest. A truth that comes right after its start is looked at on the way.
+    private var segmentEnd: Instant {
+        let isNear = nextTruth.nanoseconds - position.nanoseconds < Self.shortest
+        var end = isNear ? nextTruth.adding(Self.truthInterval) : nextTruth
+        if let edge = stopsEatingAt, edge < end { end = edge }
+        for infusion in infusions where infusion.end < end { end = infusion.end }
+        return end
+    }
+
     /// Integrates segment by segment: each ends at the next edge, at the next instant of the truth, or at `instant`.
     private func advance(to instant: Instant) throws {
         while true {
+            if let end = aheadTo {
+                if end <= instant {
+                    // No input has changed up to where the model stands: the body is there now.
+                    aheadTo = nil
+                    try reach(end)
+                } else {
+                    goBack()
+                }
+            }
             if position == nextTruth { try keepTruth() }
             guard position < instant else { return }
-            var end = min(instant, nextTruth)
-            if let edge = stopsEatingAt, edge < end { end = edge }
-            for infusion in infusions where infusion.end < end { end = infusion.end }
-            try model.advance(byMinutes: Double(end.nanoseconds - position.nanoseconds) / Double(Span.minute))
-            position = end
-            if stopsEatingAt == end {
-                stopsEatingAt = nil
-                model.setCarbohydrateRate(milligramsPerMinute: 0)
-            }
-            if !infusions.isEmpty {
-                infusions.removeAll { $0.end == end }
-                applyInsulinRate()
-            }
+            let end = min(instant, segmentEnd)
+            try run(to: end)
+            try reach(end)
         }
     }
 
-    private func keepTruth() throws {
-        let plasma = model.plasmaGlucose
+    /// Integrates one segment. Time stays.
+    private func run(to end: Instant) throws {
+        var looks = (Double.nan, Double.nan)
+        if nextTruth < end { looks.0 = minutes(until: nextTruth) }
+        if sampleAt < end, sampleAt > position { looks.1 = minutes(until: sampleAt) }
+        try model.advance(byMinutes: minutes(until: end), looks: looks)
+        if sampleAt == end {
+            sampled = model.interstitialGlucose
+        } else if sampleAt < end, sampleAt > position {
+            sampled = model.glucose(seen: 1).interstitial
+        }
+    }
+
+    private func minutes(until instant: Instant) -> Double {
+        Double(instant.nanoseconds - position.nanoseconds) / Double(Span.minute)
+    }
+
+    /// The model stands at the end of the segment that was run last: so does time.
+    private func reach(_ end: Instant) throws {
+        if nextTruth < end { try keepTruth(model.glucose(seen: 0).plasma, at: nextTruth) }
+        position = end
+        if stopsEatingAt == end {
+            stopsEatingAt = nil
+            model.setCarbohydrateRate(milligramsPerMinute: 0)
+        }
+        if !infusions.isEmpty {
+            infusions.removeAll { $0.end == end }
+            applyInsulinRate()
+        }
+    }
+
+    private func keepTruth() throws { try keepTruth(model.plasmaGlucose, at: position) }
+
+    private func keepTruth(_ plasma: GlucoseConcentration, at instant: Instant) throws {
         guard Self.physiologicalRange.contains(plasma.milligramsPerDecilitre) else {
-            throw LeftPhysiologicalRange(instant: position, plasmaGlucose: plasma)
+            throw LeftPhysiologicalRange(instant: instant, plasmaGlucose: plasma)
         }
         truth.append(Float(plasma.milligramsPerDecilitre))
         nextTruth = nextTruth.adding(Self.truthInterval)
@@ -171,8 +253,10 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
 
     // MARK: Ports
 
-    public nonisolated func interstitialGlucose() throws -> GlucoseConcentration {
-        try here { try $0.readInterstitial() }
+    public nonisolated func expectSample(at instant: Instant) { here(instant) { $0.expect(sampleAt: $1) } }
+
+    public nonisolated func sampledGlucose(next: Instant) throws -> GlucoseConcentration {
+        try here(next) { try $0.takeSample(next: $1) }
     }
 
     public nonisolated func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws {

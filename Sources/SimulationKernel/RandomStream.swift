@@ -46,6 +46,12 @@ public struct RandomStream: RandomNumberGenerator, Sendable {
         self.index = index
     }
 
+    /// The stream of the same name and another index, from its first draw.
+    @inlinable public func at(_ index: UInt64) -> RandomStream { RandomStream(key: key, index: index) }
+
+    /// Uniform in [0, 1), in steps of 2⁻⁵³; one word.
+    @inlinable public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
+
     @inlinable public mutating func next() -> UInt64 {
         if hasSpare {
             hasSpare = false

@@ -16,8 +16,20 @@ final class FakeBody: InterstitialGlucoseSource, InsulinReceiver, @unchecked Sen
 
     init(mgdl: @escaping (Int) -> Double = { _ in 120 }) { self.mgdl = mgdl }
 
-    func interstitialGlucose() -> GlucoseConcentration {
-        defer { samples += 1 }
+    /// When the sensor measured, and when it will.
+    var sampledAt: [Instant] = []
+
+    func expectSample(at instant: Instant) {
+        // A new sensor's first sample stands in for the old one's next.
+        if sampledAt.count > samples { sampledAt.removeLast() }
+        sampledAt.append(instant)
+    }
+
+    func sampledGlucose(next: Instant) -> GlucoseConcentration {
+        defer {
+            samples += 1
+            expectSample(at: next)
+        }
         return GlucoseConcentration(milligramsPerDecilitre: mgdl(samples))
     }
 
@@ -111,6 +123,16 @@ final class PumpBench {
     /// The kinds and spans of the faults that are over, in hours.
     var faults: [(kind: String, from: Double, to: Double)] {
         recorder.faults.map { ($0.kind, $0.instant.minutes / 60, $0.end.minutes / 60) }
+    }
+}
+
+extension SensorDevice {
+    /// One that measures on the session's grid and is heard at once: for tests of what else it does.
+    var onGrid: SensorDevice {
+        var device = self
+        device.hasOwnPhase = false
+        device.delaySeconds = 0...0
+        return device
     }
 }
 

@@ -45,8 +45,7 @@ import Testing
         }
         let alone = try outages(FaultPlan(rates: [(.pumpOutage, 0.5)]))
         let among = try outages(
-            FaultPlan(
-                rates: FaultKind.allCases.filter { $0 != .uncertainDelivery }.map { ($0, $0.standardRate) }))
+            FaultPlan(rates: FaultKind.allCases.map { ($0, $0.standardRate) }))
         #expect(alone == among && alone.count > 10)
     }
 
@@ -108,7 +107,7 @@ import Testing
             #expect(abs(bench.body.bolusUnits - 2) < 1e-9)
         }
         #expect(bench.ledger.isBalanced && bench.ledger.delivered == 40)
-        #expect(bench.faults.map(\.kind).sorted() == ["pump-outage", "uncertain-delivery"])
+        #expect(bench.faults.map(\.kind).sorted() == ["uncertain-delivery"])
     }
 
     @Test func aboutHalfOfTheUncertainRequestsWereCarriedOut() throws {

@@ -6,6 +6,28 @@ import Testing
 
 /// The sensors' statistics against those that were computed from the papers' equations, by other code.
 @Suite struct SensorErrorModelTests {
+    /// Over many sensors: the noise of the first readings has the variance and the correlation that it keeps.
+    @Test func theNoiseIsStationaryFromTheFirstReadingOn() throws {
+        let sensors = 4000
+        var (first, later, lagged) = (0.0, 0.0, 0.0)
+        for subject in 0..<UInt64(sensors) {
+            var sensor = try Vettoretti2019(streams: RandomStreams(seed: 2, subject: subject), index: 0)
+            let theta = sensor.parameters
+            let sd = try #require(Vettoretti2019.noiseSD(theta))
+            let noise = (0..<60).map { _ in
+                (sensor.sample(interstitial: 0, daysSinceInsertion: 0) - theta[3]) / sd
+            }
+            first += noise[0] * noise[0]
+            later += noise[59] * noise[59]
+            lagged += noise[0] * noise[1] - theta[4] / (1 - theta[5])
+        }
+        let n = Double(sensors)
+        // A squared normal has variance 2; a product of two, correlated by ρ, 1 + ρ².
+        #expect(abs(first / n - 1) < 3 * (2 / n).squareRoot(), "\(first / n)")
+        #expect(abs(later / n - 1) < 3 * (2 / n).squareRoot(), "\(later / n)")
+        #expect(abs(lagged / n) < 3 * (2 / n).squareRoot(), "\(lagged / n)")
+    }
+
     private func meanAndDeviation(_ values: [Double]) -> (mean: Double, deviation: Double) {
         let mean = values.reduce(0, +) / Double(values.count)
         let squares = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }

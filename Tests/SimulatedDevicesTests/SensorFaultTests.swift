@@ -24,7 +24,8 @@ import Testing
         let recorder = SessionRecorder(level: .full)
         let observer = FakeObserver()
         let sensor = SimulatedSensor(
-            executor: executor, model: model, device: device, streams: RandomStreams(seed: 1, subject: 0),
+            executor: executor, model: model, device: device.onGrid,
+            streams: RandomStreams(seed: 1, subject: 0),
             body: FakeBody { 100 + Double($0 % 50) }, recorder: recorder, faults: plan)
         executor.start("begin") { try await sensor.begin(observers: [observer]) }
         try executor.advance(to: end)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct SimulatedSensorTests {
     /// Runs a sensor and answers with its readings, what it told, and its journal's digest.
     private func run(
-        _ model: SensorModel = .ideal, until end: Instant, seed: UInt64 = 1,
+        _ model: SensorModel = .ideal, _ device: SensorDevice? = nil, until end: Instant, seed: UInt64 = 1,
         mgdl: @escaping (Int) -> Double = { _ in 120 }
     ) throws -> (
         readings: [ReadingRow], told: [(reading: GlucoseReading?, state: SensorState)], digest: Digest128
@@ -19,7 +19,7 @@ import Testing
         let recorder = SessionRecorder(level: .full)
         let observer = FakeObserver()
         let sensor = SimulatedSensor(
-            executor: executor, model: model, streams: RandomStreams(seed: seed, subject: 0),
+            executor: executor, model: model, device: device, streams: RandomStreams(seed: seed, subject: 0),
             body: FakeBody(mgdl: mgdl), recorder: recorder)
         executor.start("begin") { try await sensor.begin(observers: [observer]) }
         try executor.advance(to: end)
@@ -38,12 +38,21 @@ import Testing
 
     @Test(arguments: SensorModel.allCases)
     func readingsAreClippedToTheRange(_ model: SensorModel) throws {
-        let readings = try run(model, until: .minutes(3000)) { $0 % 2 == 0 ? -500 : 5000 }.readings
+        let device = SensorDevice.dexcomG6.onGrid
+        let readings = try run(model, device, until: .minutes(3000)) { $0 % 2 == 0 ? -500 : 5000 }.readings
         #expect(readings.map(\.mgdl) == (0...600).map { $0 % 2 == 0 ? 40 : 400 })
     }
 
+    @Test func anIdealSensorHasNoRangeNoLifeNoWarmUpAndNoDelay() throws {
+        func truth(_ sample: Int) -> Double { 5 + Double(sample % 900) }
+        let days = try run(until: .minutes(40 * 1440), mgdl: truth)
+        #expect(days.readings.map(\.instant) == (0...40 * 288).map { .minutes(Int64($0) * 5) })
+        #expect(days.readings.map(\.mgdl) == (0...40 * 288).map(truth))
+        #expect(days.told.allSatisfy { $0.reading != nil && $0.state == .ok })
+    }
+
     @Test func aSensorIsReplacedAfterTenDaysAndWarmsUpForTwoHours() throws {
-        let days = try run(until: .minutes(21 * 24 * 60))
+        let days = try run(.ideal, SensorDevice.dexcomG6.onGrid, until: .minutes(21 * 24 * 60))
         // The first was inserted two hours before the start.
         let replaced = [10 * 24 * 60 - 120, 20 * 24 * 60 - 120] as [Int64]
         let expected = (0...21 * 288).map { Int64($0) * 5 }.filter { minute in

@@ -65,6 +65,8 @@ public final class ODEIntegrator {
     private var triedBeforeReset = 0
     private var rejectedBeforeReset = 0
     private var freshStarts = 0
+    /// Two states, one after the other: what the looks of the last segment saw.
+    private let seen: UnsafeMutablePointer<Double>
 
     /// - Parameters:
     ///   - parameters: passed to the right-hand side as it is; must outlive the integrator.
@@ -103,11 +105,14 @@ public final class ODEIntegrator {
         self.step = step
         self.control = control
         self.evolve = evolve
+        seen = .allocate(capacity: 2 * scales.count)
+        seen.initialize(repeating: .nan, count: 2 * scales.count)
         system = gsl_odeiv2_system(
             function: rightHandSide, jacobian: nil, dimension: dimension, params: parameters)
     }
 
     deinit {
+        seen.deallocate()
         gsl_odeiv2_evolve_free(evolve)
         gsl_odeiv2_control_free(control)
         gsl_odeiv2_step_free(step)
@@ -130,10 +135,13 @@ public final class ODEIntegrator {
 
     /// Integrates `state` (`dimension` values) over a segment of constant input.
     ///
-    /// - Parameter length: in the right-hand side's unit of time; 0 changes nothing.
+    /// - Parameters:
+    ///   - length: in the right-hand side's unit of time; 0 changes nothing.
+    ///   - looks: two times since the segment's start at which `seen(_:)` keeps the state. One that is not within
+    ///     (0, `length`] is not looked at.
     /// - Throws: `ODEError`; the state is then where the integration stopped.
     public func advance(
-        state: UnsafeMutablePointer<Double>, by length: Double
+        state: UnsafeMutablePointer<Double>, by length: Double, looks: (Double, Double) = (.nan, .nan)
     ) throws(ODEError) {
         guard length > 0, length.isFinite else {
             if length == 0 { return }
@@ -144,6 +152,7 @@ public final class ODEIntegrator {
         if evolve.pointee.count == 0 { freshStarts += 1 }
         while time < length {
             let triedBefore = evolve.pointee.count
+            let before = time
             let code = gsl_odeiv2_evolve_apply(
                 evolve, control, step, &system, &time, length, &stepSize, state)
             guard code == 0 else {
@@ -162,7 +171,28 @@ public final class ODEIntegrator {
                 recoverStepSize()
                 throw ODEError(.nonFinite(state: bad), time: time)
             }
+            if looks.0 > before, looks.0 <= time { look(0, at: looks.0, state, from: before, to: time) }
+            if looks.1 > before, looks.1 <= time { look(1, at: looks.1, state, from: before, to: time) }
         }
+    }
+
+    /// The state that the last segment's first (0) or second (1) look saw.
+    ///
+    /// A cubic (Hermite) through the states and derivatives at both ends of the step in which the moment fell, which the
+    /// stepper has at hand: no evaluation, no shorter step, and fourth order like the step itself.
+    public func seen(_ look: Int) -> UnsafeMutablePointer<Double> { seen + look * dimension }
+
+    private func look(
+        _ index: Int, at moment: Double, _ state: UnsafeMutablePointer<Double>, from start: Double,
+        to end: Double
+    ) {
+        let (y0, f0, f1) = (evolve.pointee.y0, evolve.pointee.dydt_in, evolve.pointee.dydt_out)
+        guard let y0, let f0, let f1 else { return }
+        let h = end - start
+        let s = (moment - start) / h
+        let (r, into) = (1 - s, seen + index * dimension)
+        let (b, c, d) = (s * s * (3 - 2 * s), s * r * r * h, -s * s * r * h)
+        for i in 0..<dimension { into[i] = y0[i] + b * (state[i] - y0[i]) + c * f0[i] + d * f1[i] }
     }
 
     /// Forgets the kept derivative: call it at every jump of an input or of the state.

@@ -86,9 +86,21 @@ final class CompartmentModel<Form: ModelForm>: GlucoseModel {
         engine.integrator.resetAtEdge()
     }
 
-    func advance(byMinutes minutes: Double) throws(ODEError) {
-        try engine.integrator.advance(state: engine.state, by: minutes)
+    func advance(byMinutes minutes: Double, looks: (Double, Double)) throws(ODEError) {
+        try engine.integrator.advance(state: engine.state, by: minutes, looks: looks)
     }
+
+    func glucose(
+        seen look: Int
+    ) -> (plasma: GlucoseConcentration, interstitial: GlucoseConcentration) {
+        let (plasma, interstitial) = Form.glucose(engine.integrator.seen(look), parameters)
+        return (
+            .init(milligramsPerDecilitre: plasma), .init(milligramsPerDecilitre: interstitial)
+        )
+    }
+
+    func keep() { engine.keep() }
+    func goBack() { engine.goBack() }
 
     var plasmaGlucose: GlucoseConcentration {
         .init(milligramsPerDecilitre: Form.glucose(engine.state, parameters).plasma)

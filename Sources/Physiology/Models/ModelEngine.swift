@@ -14,6 +14,8 @@ final class ModelEngine<Constants: BitwiseCopyable> {
     let state: UnsafeMutablePointer<Double>
     let constants: UnsafeMutablePointer<Constants>
     let integrator: ODEIntegrator
+    private let kept: UnsafeMutablePointer<Double>
+    private var keptStepSize = 0.0
 
     init(
         constants initial: Constants,
@@ -24,6 +26,8 @@ final class ModelEngine<Constants: BitwiseCopyable> {
         count = scales.count
         state = .allocate(capacity: count)
         state.initialize(repeating: 0, count: count)
+        kept = .allocate(capacity: count)
+        kept.initialize(repeating: 0, count: count)
         constants = .allocate(capacity: 1)
         constants.initialize(to: initial)
         integrator = ODEIntegrator(
@@ -33,6 +37,7 @@ final class ModelEngine<Constants: BitwiseCopyable> {
 
     deinit {
         state.deallocate()
+        kept.deallocate()
         constants.deallocate()
     }
 
@@ -41,6 +46,18 @@ final class ModelEngine<Constants: BitwiseCopyable> {
         precondition(values.count == count, "a state has \(count) values")
         for (i, value) in values.enumerated() { state[i] = value }
         integrator.restart()
+    }
+
+    /// Keeps state and step size, in place of what was kept before.
+    func keep() {
+        kept.update(from: state, count: count)
+        keptStepSize = integrator.stepSize
+    }
+
+    /// Goes back to what `keep` kept.
+    func goBack() {
+        state.update(from: kept, count: count)
+        integrator.restart(stepSize: keptStepSize)
     }
 
     /// Step size included, so that a restored run repeats the original bit for bit.

@@ -53,6 +53,7 @@ public final class UVAPadova2008: GlucoseModel {
     public let parameters: Parameters
     private let engine: ModelEngine<Constants>
     private var isEating = false
+    private var keptD = 0.0
 
     /// - Parameters:
     ///   - parameters: with a closed steady state.
@@ -212,13 +213,33 @@ public final class UVAPadova2008: GlucoseModel {
 
     // MARK: Time
 
-    public func advance(byMinutes minutes: Double) throws(ODEError) {
-        try engine.integrator.advance(state: engine.state, by: minutes)
+    public func advance(byMinutes minutes: Double, looks: (Double, Double)) throws(ODEError) {
+        try engine.integrator.advance(state: engine.state, by: minutes, looks: looks)
         if engine.constants.pointee.eating > 0 {
             engine.constants.pointee.D += engine.constants.pointee.eating * minutes
             // D was a function of the segment's own time, so the kept derivative is off by a rounding.
             engine.integrator.resetAtEdge()
         }
+    }
+
+    public func glucose(
+        seen look: Int
+    ) -> (plasma: GlucoseConcentration, interstitial: GlucoseConcentration) {
+        let x = engine.integrator.seen(look)
+        return (
+            .init(milligramsPerDecilitre: x[3] / parameters.Vg),
+            .init(milligramsPerDecilitre: x[12] / parameters.Vg)
+        )
+    }
+
+    public func keep() {
+        engine.keep()
+        keptD = engine.constants.pointee.D
+    }
+
+    public func goBack() {
+        engine.goBack()
+        engine.constants.pointee.D = keptD
     }
 
     // MARK: Outputs

@@ -1,7 +1,8 @@
 // Says which faults there truly were, from when to when.
 //
 // Guarantees: a span is journaled when it begins and when it ends, with its true instants, and recorded as a row when it
-// ends; one that is still open at the session's end is recorded up to there.
+// ends; one that is still open at the session's end is recorded up to there. What happened before the session's start
+// counts as of its start.
 
 import Records
 import SessionTime
@@ -20,7 +21,8 @@ final class FaultLog {
 
     func isOpen(_ kind: FaultKind) -> Bool { open.contains { $0.kind == kind } }
 
-    func begin(_ kind: FaultKind, at began: Instant) {
+    func begin(_ kind: FaultKind, at instant: Instant) {
+        let began = max(instant, .start)
         open.append((kind, began))
         executor.journal.record(
             .faultBegan, at: executor.now, UInt64(kind.index), UInt64(bitPattern: began.nanoseconds))
@@ -29,7 +31,7 @@ final class FaultLog {
     /// Ends the oldest open span of this kind.
     func end(_ kind: FaultKind, at ended: Instant) {
         guard let index = open.firstIndex(where: { $0.kind == kind }) else { return }
-        close(open.remove(at: index), at: ended)
+        close(open.remove(at: index), at: max(ended, .start))
     }
 
     /// A fault of no length.

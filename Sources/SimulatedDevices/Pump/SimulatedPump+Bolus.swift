@@ -17,7 +17,7 @@ struct Bolus {
 
 extension SimulatedPump {
     func readCompletedBolus(after id: Int64?) throws -> BolusStatus? {
-        try transmit()
+        try transmit(.readBolus)
         countBasal()
         guard let done = bolus, done.endsAt <= executor.now else { return nil }
         if let id, done.status.id <= id { return nil }
@@ -25,7 +25,7 @@ extension SimulatedPump {
     }
 
     func recall(_ id: Int64) throws -> BolusStatus? {
-        try transmit()
+        try transmit(.recall)
         return lastRequest?.id == id ? lastRequest : nil
     }
 

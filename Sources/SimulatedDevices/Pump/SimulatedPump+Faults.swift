@@ -1,6 +1,7 @@
 // When things go wrong with the pump: by chance, or because the study says so.
 //
-// Guarantees: one stream a kind, and one number a command for each of two kinds, whatever becomes of it.
+// Guarantees: one stream a kind. What becomes of a command hangs on its instant and its kind alone, so that sessions which
+// send the same command at the same instant share its luck, whatever else each of them has sent.
 //
 // Rates: see `FaultKind`. Outages log-normal, median 8 min, spread 0.9 (assumed); an occlusion clears by itself in half
 // of the cases, after a log-normal time of median 60 min, spread 0.8 (assumed); a failing site's floor is uniform on
@@ -11,6 +12,24 @@ import Devices
 import GSL
 import SessionTime
 import SimulationKernel
+
+/// What the pump is told, as far as its luck goes.
+enum PumpCommand: Int, CaseIterable {
+    case bolus
+    case readBolus
+    case recall
+    /// Basal programmes and temporary rates, suspension, alerts.
+    case other
+
+    var stream: StaticString {
+        switch self {
+        case .bolus: "fault.command-failure.bolus"
+        case .readBolus: "fault.command-failure.read"
+        case .recall: "fault.command-failure.recall"
+        case .other: "fault.command-failure"
+        }
+    }
+}
 
 /// The pump's luck.
 final class PumpChance {
@@ -33,23 +52,18 @@ final class PumpChance {
 
     var arrivals: [Arrival] = []
     var scheduled: ArraySlice<ScheduledFault>
-    private let failureShare: Double
-    private let unansweredShare: Double
-    private let commands: GSLRandom
-    private let boluses: GSLRandom
-    private let silences: GSLRandom
+    /// Shares of all commands that fail, and of failed boluses that are not answered; nil where the kind is off.
+    private let failing: Double?
+    private let unanswered: Double?
+    private let failures: [RandomStream]
+    private let boluses: RandomStream
 
     init(plan: FaultPlan, streams: RandomStreams, at now: Instant) {
         scheduled = plan.scheduled.filter { $0.kind.isOfPump }[...]
-        let failing = plan.rate(of: .commandFailure)
-        let unanswered = plan.rate(of: .uncertainDelivery)
-        // Unanswered commands are a share of those that fail, whether or not the others are on.
-        let share = failing ?? FaultKind.commandFailure.standardRate
-        unansweredShare = share * (unanswered ?? 0)
-        failureShare = (failing ?? 0) * (1 - (unanswered ?? 0))
-        commands = GSLRandom(streams.stream("fault.command-failure"))
-        boluses = GSLRandom(streams.stream("fault.uncertain-delivery"))
-        silences = GSLRandom(streams.stream("fault.uncertain-delivery.silence"))
+        failing = plan.rate(of: .commandFailure)
+        unanswered = plan.rate(of: .uncertainDelivery)
+        failures = PumpCommand.allCases.map { streams.stream($0.stream) }
+        boluses = streams.stream("fault.uncertain-delivery")
         func add(_ kind: FaultKind, _ stream: RandomStream, hours: Double) {
             guard let rate = plan.rate(of: kind) else { return }
             let times = FaultTimes(stream, perHour: rate / hours)
@@ -66,17 +80,30 @@ final class PumpChance {
         arrivals.reduce(scheduled.first?.at ?? .distantFuture) { min($0, $1.next) }
     }
 
-    func commandFails() -> Bool { commands.uniform() < failureShare }
-
-    func bolusOutcome() -> BolusOutcome {
-        let fails = commandFails()
-        let u = boluses.uniform()
-        let isHeard = silences.uniform() < 0.5
-        if u < unansweredShare { return isHeard ? .heardUnanswered : .lostUnanswered }
-        return fails ? .lost : .heard
+    private func fails(_ command: PumpCommand, at now: Instant, share: Double) -> Bool {
+        var own = failures[command.rawValue].at(UInt64(bitPattern: now.nanoseconds))
+        return own.uniform() < share
     }
 
-    func silenceMinutes() -> Double { Self.silenceMinutes(silences) }
+    /// Whether a command other than a bolus fails.
+    func fails(_ command: PumpCommand, at now: Instant) -> Bool {
+        failing.map { fails(command, at: now, share: $0) } ?? false
+    }
+
+    /// Boluses fail like other commands. Of those that do, a share is sent and not answered, whether or not plain failures
+    /// are on.
+    func bolusOutcome(at now: Instant) -> BolusOutcome {
+        guard fails(.bolus, at: now, share: failing ?? FaultKind.commandFailure.standardRate) else {
+            return .heard
+        }
+        if let unanswered {
+            var own = boluses.at(UInt64(bitPattern: now.nanoseconds))
+            if own.uniform() < unanswered {
+                return own.uniform() < 0.5 ? .heardUnanswered : .lostUnanswered
+            }
+        }
+        return failing == nil ? .heard : .lost
+    }
 
     static func silenceMinutes(_ random: GSLRandom) -> Double {
         random.logNormal(mu: logarithm(outageMedianMinutes), sigma: outageSpread)
@@ -140,8 +167,10 @@ extension SimulatedPump {
 
     private func begin(_ fault: ScheduledFault) throws {
         let end = executor.now.adding(fault.nanoseconds)
-        let random = GSLRandom(
-            streams.stream("fault.scheduled", index: UInt64(bitPattern: fault.at.nanoseconds)))
+        // Numbers of the instant's own, and of the kind's.
+        func random(_ stream: StaticString) -> GSLRandom {
+            GSLRandom(streams.stream(stream, index: UInt64(bitPattern: fault.at.nanoseconds)))
+        }
         switch fault.kind {
         case .pumpOutage: loseLink(for: fault.nanoseconds)
         case .commandFailure:
@@ -150,9 +179,12 @@ extension SimulatedPump {
         case .uncertainDelivery: link.unansweredUntil = max(link.unansweredUntil, end)
         case .occlusion:
             try occlude(
-                threshold: random.uniform(in: device.occlusionThreshold), clearsAfter: fault.nanoseconds)
+                threshold: random("fault.occlusion.scheduled").uniform(in: device.occlusionThreshold),
+                clearsAfter: fault.nanoseconds)
         case .siteFailure:
-            try failSite(floor: random.uniform(in: PumpChance.siteFloor), lasts: fault.nanoseconds)
+            try failSite(
+                floor: random("fault.site-failure.scheduled").uniform(in: PumpChance.siteFloor),
+                lasts: fault.nanoseconds)
         case .podFault: try breakPod(changeAfter: fault.nanoseconds)
         default: break
         }

@@ -1,7 +1,8 @@
 // The connection to the pump.
 //
 // Guarantees: while it is down the status is the last one known, commands throw, and alerts wait; a request that was
-// sent and never answered is resolved by the first exchange afterwards.
+// sent and never answered is resolved by the first exchange afterwards. An outage and the silence after such a request are
+// logged apart, each over its own span, also where they overlap.
 
 import Devices
 import GSL
@@ -12,14 +13,14 @@ struct Link {
     /// Cut by hand.
     var isCut = false
     /// Out of reach until then.
-    var downUntil: Instant?
+    var outUntil: Instant?
+    /// After a request that was not answered, found again then.
+    var silentUntil: Instant?
     var isConnected = true
     /// What was known when the connection broke.
     var lastKnown: PumpStatus?
     /// The request that nobody answered.
     var unresolved: Int64?
-    /// How long the silence after it lasts, min, where a scheduled fault drew it.
-    var silence: Double?
     /// Scheduled: commands fail, boluses aren't answered, until then.
     var failsUntil = Instant.start
     var unansweredUntil = Instant.start
@@ -39,20 +40,31 @@ extension SimulatedPump {
 
     /// Out of reach for a while.
     func loseLink(for nanoseconds: Int64) {
-        let end = executor.now.adding(nanoseconds)
-        if let current = link.downUntil, current >= end { return }
-        if link.downUntil == nil { log.begin(.pumpOutage, at: executor.now) }
-        link.downUntil = end
+        if link.outUntil == nil { log.begin(.pumpOutage, at: executor.now) }
+        link.outUntil = max(link.outUntil ?? .start, executor.now.adding(nanoseconds))
         settleLink()
-        schedule(\.link, "pump in reach", at: end) {
-            $0.link.downUntil = nil
-            $0.log.end(.pumpOutage, at: $0.executor.now)
-            $0.settleLink()
+        waitForLink()
+    }
+
+    private func waitForLink() {
+        let next = min(link.outUntil ?? .distantFuture, link.silentUntil ?? .distantFuture)
+        schedule(\.link, "pump in reach", at: next == .distantFuture ? nil : next) { $0.findAgain() }
+    }
+
+    /// An outage, a silence or both are over.
+    private func findAgain() {
+        let now = executor.now
+        if let end = link.outUntil, end <= now {
+            link.outUntil = nil
+            log.end(.pumpOutage, at: now)
         }
+        if let end = link.silentUntil, end <= now { link.silentUntil = nil }
+        settleLink()
+        waitForLink()
     }
 
     private func settleLink() {
-        let connected = !link.isCut && link.downUntil == nil
+        let connected = !link.isCut && link.outUntil == nil && link.silentUntil == nil
         guard connected != link.isConnected else { return }
         var known = trueStatus()
         link.isConnected = connected
@@ -72,30 +84,24 @@ extension SimulatedPump {
     // MARK: Commands
 
     /// Whether a command other than a bolus gets through.
-    func transmit() throws {
+    func transmit(_ command: PumpCommand = .other) throws {
         guard link.isConnected else { throw PumpError.notConnected }
         guard let chance else { return }
-        // The number is drawn whatever is scheduled.
-        let fails = chance.commandFails()
         if executor.now < link.failsUntil { throw PumpError.commandFailed }
-        guard fails else { return }
+        guard chance.fails(command, at: executor.now) else { return }
         log.note(.commandFailure)
         throw PumpError.commandFailed
     }
 
     func bolusOutcome() -> BolusOutcome {
         guard let chance else { return .heard }
-        let outcome = chance.bolusOutcome()
         let now = executor.now
         if now < link.unansweredUntil {
-            // Numbers of the instant's own: what becomes of it doesn't hang on earlier faults.
-            let own = GSLRandom(
-                streams.stream(
-                    "fault.uncertain-delivery.scheduled", index: UInt64(bitPattern: now.nanoseconds)))
-            link.silence = PumpChance.silenceMinutes(own)
+            let own = numbers("fault.uncertain-delivery.scheduled", at: now)
             return own.uniform() < 0.5 ? .heardUnanswered : .lostUnanswered
         }
         if now < link.failsUntil { return .lost }
+        let outcome = chance.bolusOutcome(at: now)
         if outcome == .lost { log.note(.commandFailure) }
         return outcome
     }
@@ -106,11 +112,18 @@ extension SimulatedPump {
         executor.journal.record(
             .unanswered, at: executor.now, UInt64(bitPattern: id), lastRequest?.id == id ? 1 : 0)
         link.unresolved = id
-        let minutes = link.silence ?? chance?.silenceMinutes() ?? 1
-        link.silence = nil
-        loseLink(for: GSLRandom.minutes(minutes))
+        let minutes = PumpChance.silenceMinutes(
+            numbers("fault.uncertain-delivery.silence", at: executor.now))
+        link.silentUntil = executor.now.adding(GSLRandom.minutes(minutes))
+        settleLink()
+        waitForLink()
         // The status that is shown meanwhile names the request.
         link.lastKnown?.unresolvedRequest = id
+    }
+
+    /// Numbers of an instant's own: they hang on nothing that was before.
+    private func numbers(_ stream: StaticString, at now: Instant) -> GSLRandom {
+        GSLRandom(streams.stream(stream, index: UInt64(bitPattern: now.nanoseconds)))
     }
 
     /// The first exchange after a silence: the pump says what it has done.

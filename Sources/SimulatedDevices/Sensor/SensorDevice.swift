@@ -17,6 +17,22 @@ public struct SensorDevice: Hashable, Sendable {
     public var backfill: Int64
     /// Weibull shape of early failures: below 1, they cluster early (assumed).
     public var failureShape: Double
+    /// Whether each sensor samples at an instant of its own in the interval; else all sample on the session's grid.
+    public var hasOwnPhase = true
+    /// From a measurement to its arrival, whole seconds, uniform over sensors and the same for all readings of one. Assumed,
+    /// as no publication gives it: a few seconds at best, and less than the 27 s by which a step waits for its readings.
+    public var delaySeconds: ClosedRange<Int64> = 3...25
+
+    /// No real sensor: the body's own value, every five minutes on the session's grid, at once and for ever.
+    public static let ideal = {
+        var device = SensorDevice(
+            name: "ideal", samplingInterval: 5 * Span.minute, warmup: 0, life: 25_000 * Span.day, grace: 0,
+            range: -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude, backfill: 24 * Span.hour,
+            failureShape: 0.7)
+        device.hasOwnPhase = false
+        device.delaySeconds = 0...0
+        return device
+    }()
 
     /// Dexcom G6: 10 days, two hours of warm-up, 40 to 400 mg/dL.
     public static let dexcomG6 = SensorDevice(

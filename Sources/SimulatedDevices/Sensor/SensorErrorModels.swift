@@ -88,7 +88,7 @@ public struct Breton2008: SensorErrorModel {
 /// glucose monitoring sensor with 10-day lifetime", Sensors 19:5320 (2019): Dexcom G6, 79 traces.
 ///
 /// A calibration that drifts as a quadratic over the days of wear, and AR(2) noise every five minutes; all seven
-/// parameters are drawn together when the sensor is inserted.
+/// parameters are drawn together when the sensor is inserted, and the noise is stationary from then on.
 public struct Vettoretti2019: SensorErrorModel {
     /// a0, a1 (1/day), a2 (1/day²), b0 (mg/dL), φ1, φ2, σ (mg/dL).
     static let mean = [0.942288, 0.00493988, -0.000584875, 6.3826, 1.26041, -0.402223, 3.25164]
@@ -135,6 +135,12 @@ public struct Vettoretti2019: SensorErrorModel {
         (a0, a1, a2, b0) = (theta[0], theta[1], theta[2], theta[3])
         (phi1, phi2, sigma) = (theta[4], theta[5], theta[6])
         random = GSLRandom(streams.stream("sensor.vettoretti-2019.noise", index: index))
+        // The paper starts at e = 0, which would make the first half hour far too good: the process is stationary from the
+        // sensor's insertion on.
+        let sd = Self.noiseSD(theta) ?? 0
+        let correlation = phi1 / (1 - phi2)
+        e1 = sd * random.normal()
+        e2 = correlation * e1 + sd * (1 - correlation * correlation).squareRoot() * random.normal()
     }
 
     public mutating func sample(interstitial: Double, daysSinceInsertion t: Double) -> Double {

@@ -176,9 +176,9 @@ final class SensorTroubles {
         }
         while nextError <= now, let times = errors {
             let random = times.random
-            let isKept =
-                nextError.nanoseconds - insertedAt.nanoseconds < Span.day
-                || random.uniform() < 1 / Self.errorFirstDayWeight
+            // Drawn on the first day of wear, too: which day it is must not shift what comes later.
+            let isThinned = random.uniform() >= 1 / Self.errorFirstDayWeight
+            let isKept = !isThinned || nextError.nanoseconds - insertedAt.nanoseconds < Span.day
             let minutes = random.logNormal(mu: logarithm(Self.errorMedian), sigma: Self.errorSpread)
             let state: SensorState = random.uniform() < 0.5 ? .temporaryError : .noReliableGlucose
             if isKept {

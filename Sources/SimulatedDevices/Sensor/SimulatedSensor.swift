@@ -2,12 +2,14 @@
 //
 // Guarantees: sensor k of a subject draws from streams of its own, so replacing one shifts no other; readings are
 // clipped to the sensor's range; where there are none, the state says why; readings that a loss of signal held back
-// come late, flagged, with their own instants, and are never `latestReading`.
+// come late, flagged, with their own instants, and are never `latestReading`. A sensor measures at its own phase of the
+// five minutes, and a reading arrives its own seconds later: who listens is told on arrival, and the reading keeps the
+// instant at which it was measured. A session that begins with a sensor that has just been changed says so, and why.
 // Does not: fail, unless its plan says so; a sensor without a plan is changed the moment its life is over.
 
 public import Devices
 public import Records
-import SessionTime
+public import SessionTime
 public import SimulationKernel
 
 public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
@@ -24,6 +26,12 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var errorModel: (any SensorErrorModel)?
     private var index: UInt64 = 0
     private var insertedAt: Instant
+    private var phase: Int64 = 0
+    private var delay: Int64 = 0
+    /// The sample under way, or the next one; it arrives `delay` later.
+    private var measuresAt = Instant.distantFuture
+    /// Every sensor so far: when it measures.
+    public private(set) var timings: [SensorTiming] = []
     private var reading: GlucoseReading?
     private var condition = SensorState.ok
     private var tick: Wakeup?
@@ -32,14 +40,17 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var heldBack: [GlucoseReading] = []
 
     /// A sensor whose warm-up ends at the session's start.
-    /// - Parameter startOfDay: nanoseconds between local midnight and the session's start.
+    /// - Parameters:
+    ///   - device: nil for the one that `model` is about: a G6, or none where the sensor is ideal.
+    ///   - startOfDay: nanoseconds between local midnight and the session's start.
     public init(
-        executor: SessionExecutor, model: SensorModel, device: SensorDevice = .dexcomG6,
+        executor: SessionExecutor, model: SensorModel, device: SensorDevice? = nil,
         streams: RandomStreams, body: any InterstitialGlucoseSource, recorder: SessionRecorder,
         faults: FaultPlan = .none, startOfDay: Int64 = 0
     ) {
         self.executor = executor
         self.model = model
+        let device = device ?? (model == .ideal ? .ideal : .dexcomG6)
         self.device = device
         self.streams = streams
         self.body = body
@@ -52,7 +63,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     /// Starts sampling at this instant.
     public func begin(observers: [any DeviceObserver]) throws {
         self.observers = observers
-        errorModel = try model.makeSensor(streams: streams, index: index)
+        try equip()
         if faults.troublesSensor {
             let troubles = SensorTroubles(
                 plan: faults, device: device, streams: streams, startOfDay: startOfDay,
@@ -60,11 +71,8 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
             troubles.insert(index: index, at: insertedAt)
             self.troubles = troubles
         }
-        let tick = Wakeup(executor, phase: .sensor, "sensor") { [unowned self] in
-            try here { try $0.sample() }
-        }
-        self.tick = tick
-        tick.schedule(at: executor.now)
+        tick = Wakeup(executor, phase: .sensor, "sensor") { [unowned self] in try here { try $0.wake() } }
+        scheduleNext()
     }
 
     /// The session is over: faults that still last are recorded up to now.
@@ -73,33 +81,69 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     /// Lets go of those who listen: they hold the sensor, too.
     public func dismissObservers() { observers = [] }
 
-    private func sample() throws {
-        let now = executor.now
-        defer { tick?.schedule(at: now.adding(device.samplingInterval)) }
-        let interstitial = try body.interstitialGlucose()
-        guard troubles == nil else { return try sampleInTrouble(interstitial, at: now) }
-        if now.nanoseconds - insertedAt.nanoseconds >= device.life { try change(at: now) }
-        let age = now.nanoseconds - insertedAt.nanoseconds
-        guard age >= device.warmup else { return tell(.warmup) }
-        condition = .ok
-        publish(measure(interstitial, less: 0, at: now))
+    // MARK: Time
+
+    private var changesAt: Instant { troubles?.changeAt ?? insertedAt.adding(device.life) }
+
+    private func scheduleNext() { tick?.schedule(at: min(measuresAt.adding(delay), changesAt)) }
+
+    private func wake() throws {
+        while changesAt <= executor.now { try change(at: changesAt) }
+        if measuresAt.adding(delay) <= executor.now { try sample() }
+        scheduleNext()
     }
 
-    /// As `sample`, for a sensor that things happen to.
-    private func sampleInTrouble(_ interstitial: GlucoseConcentration, at now: Instant) throws {
-        if let changeAt = troubles?.changeAt, now >= changeAt {
-            try change(at: now)
-            troubles?.insert(index: index, at: now)
-            heldBack = []
+    /// The sensor of this index, with a phase and a delay of its own.
+    private func equip() throws {
+        errorModel = try model.makeSensor(streams: streams, index: index)
+        var random = streams.stream("sensor.timing", index: index)
+        let seconds = device.samplingInterval / Span.second
+        // Both numbers are drawn whatever the device makes of them.
+        let (ownPhase, ownDelay) = (
+            Int64.random(in: 0..<seconds, using: &random),
+            Int64.random(in: device.delaySeconds, using: &random)
+        )
+        phase = device.hasOwnPhase ? ownPhase * Span.second : 0
+        delay = ownDelay * Span.second
+        timings.append(SensorTiming(insertedAt: insertedAt, phase: phase, delay: delay))
+        let since = executor.now.nanoseconds - phase
+        let samples = (since + device.samplingInterval - 1) / device.samplingInterval
+        measuresAt = Instant(nanoseconds: max(0, samples) * device.samplingInterval + phase)
+        body.expectSample(at: measuresAt)
+    }
+
+    private func change(at instant: Instant) throws {
+        troubles?.advance(to: instant)
+        index += 1
+        insertedAt = instant
+        try equip()
+        executor.journal.record(.sensorReplaced, at: executor.now, index)
+        troubles?.insert(index: index, at: instant)
+        heldBack = []
+        if executor.now < instant.adding(device.warmup), troubles?.lostUntil == nil { tell(.warmup) }
+    }
+
+    // MARK: Samples
+
+    private func sample() throws {
+        let measured = measuresAt
+        measuresAt = measured.adding(device.samplingInterval)
+        let interstitial = try body.sampledGlucose(next: measuresAt)
+        let isWarm = measured.nanoseconds - insertedAt.nanoseconds >= device.warmup
+        guard let troubles else {
+            guard isWarm else { return tell(.warmup) }
+            condition = .ok
+            return publish(measure(interstitial, less: 0, at: measured))
         }
-        if let next = troubles?.nextChange, now >= next { troubles?.advance(to: now) }
-        guard let troubles else { return }
-        let isWarm = now.nanoseconds - insertedAt.nanoseconds >= device.warmup
-        var state = troubles.state(at: now)
+        if troubles.nextChange <= measured { troubles.advance(to: measured) }
+        var state = troubles.state(at: measured)
         if !isWarm, state != .failed { state = .warmup }
         // The error model goes on whatever is shown of it.
-        let measured = isWarm ? measure(interstitial, less: troubles.compression(at: now), at: now) : nil
-        let reading = state == .ok ? measured : nil
+        let shown =
+            isWarm ? measure(interstitial, less: troubles.compression(at: measured), at: measured) : nil
+        let reading = state == .ok ? shown : nil
+        // Whether it arrives is settled when it would.
+        if troubles.nextChange <= executor.now { troubles.advance(to: executor.now) }
         guard troubles.lostUntil == nil else {
             if var reading {
                 reading.isBackfilled = true
@@ -112,13 +156,6 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         guard let reading else { return tell(state) }
         condition = .ok
         publish(reading)
-    }
-
-    private func change(at now: Instant) throws {
-        index += 1
-        insertedAt = now
-        errorModel = try model.makeSensor(streams: streams, index: index)
-        executor.journal.record(.sensorReplaced, at: now, index)
     }
 
     private func measure(
@@ -136,7 +173,8 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private func publish(_ reading: GlucoseReading) {
         self.reading = reading
         let value = reading.glucose.milligramsPerDecilitre
-        executor.journal.record(.reading, at: reading.instant, value.bitPattern)
+        executor.journal.record(
+            .reading, at: executor.now, UInt64(bitPattern: reading.instant.nanoseconds), value.bitPattern)
         recorder.reading(value, at: reading.instant)
         for observer in observers { observer.sensorDidUpdate(reading: reading, state: condition) }
     }
@@ -167,8 +205,17 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     public nonisolated var state: SensorState { here { $0.condition } }
 }
 
+/// When one sensor measures: at `phase` of each five minutes of the session, and each reading arrives `delay` later.
+public struct SensorTiming: Hashable, Sendable {
+    public var insertedAt: Instant
+    /// Nanoseconds.
+    public var phase: Int64
+    /// Nanoseconds.
+    public var delay: Int64
+}
+
 extension EventKind {
-    /// Words: the reading's bits (mg/dL).
+    /// Words: when it was measured, the reading's bits (mg/dL).
     public static let reading = EventKind(0x100, "reading")
     /// Words: the new sensor's index.
     public static let sensorReplaced = EventKind(0x101, "sensorReplaced")

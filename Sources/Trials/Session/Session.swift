@@ -150,6 +150,9 @@ public final class Session {
         executor.inspect { patient.here { $0.plasmaTruthSoFar() } }.map(Double.init)
     }
 
+    /// When each sensor so far measures.
+    public var sensorTimings: [SensorTiming] { executor.inspect { sensor.here { $0.timings } } }
+
     /// Evaluations of the body's right-hand side so far.
     public var evaluations: Int { executor.inspect { patient.here { $0.evaluations() } } }
 
@@ -259,7 +262,8 @@ extension SensorID {
     /// How long it lasts, and what it does beside reading.
     var device: SensorDevice {
         switch self {
-        case .ideal, .breton2008, .vettoretti2019, .dexcomG6: .dexcomG6
+        case .ideal: .ideal
+        case .breton2008, .vettoretti2019, .dexcomG6: .dexcomG6
         case .dexcomG7: .dexcomG7
         }
     }

@@ -31,7 +31,8 @@ public enum SensorID: String, KnownID {
     public static let noun = "a sensor"
     public var summary: String {
         switch self {
-        case .ideal: "interstitial glucose without error, every 5 min"
+        case .ideal:
+            "the body's interstitial glucose itself, every 5 min and at once: no error, range, life or warm-up"
         case .breton2008: "error model of Breton and Kovatchev 2008"
         case .vettoretti2019: "error model of Vettoretti et al. 2019 for a factory-calibrated sensor"
         case .dexcomG6: "Dexcom G6: 10 days, 2 h of warm-up, errors as vettoretti-2019"

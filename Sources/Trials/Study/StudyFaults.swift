@@ -1,7 +1,7 @@
 // Which faults a study has: the key `faults`, from text to plan and back.
 //
-// Guarantees: none unless the study asks; a plan has the standard rate of each kind that is on without one; encoding
-// and decoding give an equal value.
+// Guarantees: none unless the study asks; a kind that is on without a rate has its standard rate from then on, as schema
+// and resolved study show it; encoding and decoding give an equal value.
 
 import Records
 internal import SessionTime
@@ -12,8 +12,53 @@ extension Study {
     public struct Faults: Hashable, Sendable {
         /// Whether a kind comes by chance.
         public enum Setting: Hashable, Sendable {
-            case off, on
+            case off
             case rate(Double)
+            /// Of site failures only.
+            case ratesByAge(RatesByAge)
+
+            /// On, as a study has it that says no more.
+            public static func standard(_ kind: FaultKind) -> Setting {
+                kind == .siteFailure ? .ratesByAge(.kanapka) : .rate(kind.standardRate)
+            }
+
+            func rate(in group: GroupID?) -> Double? {
+                switch self {
+                case .off: nil
+                case .rate(let rate): rate
+                case .ratesByAge(let rates): rates[group]
+                }
+            }
+        }
+
+        /// 1/hour.
+        public struct RatesByAge: Hashable, Sendable {
+            public var adult: Double
+            public var adolescent: Double
+            public var child: Double
+            /// Of people whose group nobody knows.
+            public var other: Double
+
+            /// Infusion sets that fail within an hour (Kanapka 2022, at a constant hazard); all ages for `other`.
+            public static let kanapka = RatesByAge(
+                adult: 2.7e-4, adolescent: 8.3e-4, child: 6.3e-4, other: FaultKind.siteFailure.standardRate)
+
+            subscript(group: GroupID?) -> Double {
+                switch group {
+                case .adult: adult
+                case .adolescent: adolescent
+                case .child: child
+                case nil: other
+                }
+            }
+
+            fileprivate static let keys: [(String, any WritableKeyPath<Self, Double> & Sendable)] = [
+                ("adult", \.adult), ("adolescent", \.adolescent), ("child", \.child), ("other", \.other),
+            ]
+
+            fileprivate var json: JSONValue {
+                .object(Self.keys.map { .init($0.0, .number(self[keyPath: $0.1])) })
+            }
         }
 
         /// One line of the schedule.
@@ -40,7 +85,7 @@ extension Study {
         }
 
         public static let none = Faults(settings: FaultKind.allCases.map { _ in .off })
-        public static let all = Faults(settings: FaultKind.allCases.map { _ in .on })
+        public static let all = Faults(settings: FaultKind.allCases.map(Setting.standard))
     }
 }
 
@@ -61,8 +106,8 @@ extension Study {
                         summary: "On, at a rate.",
                         keys: [
                             KeyShape(
-                                "rate", .number(kind.rateRange), "How often, or how much.",
-                                standard: .number(kind.standardRate))
+                                "rate", rateShape(kind), "How often, or how much.",
+                                standard: Faults.Setting.standard(kind).rateJSON)
                         ])
                     return KeyShape(
                         kind.rawValue, .either([.flag, .mapping(rate)]), kind.summary + ".",
@@ -73,6 +118,19 @@ extension Study {
                         "Faults at instants of their own.", standard: .array([]))
                 ])),
     ])
+
+    private static func rateShape(_ kind: FaultKind) -> Shape {
+        guard kind == .siteFailure else { return .number(kind.rateRange) }
+        let standard = Faults.RatesByAge.kanapka
+        let byAge = MappingShape(
+            summary: "One for each age group.",
+            keys: Faults.RatesByAge.keys.map {
+                KeyShape(
+                    $0.0, .number(kind.rateRange), "Of \($0.0) people.",
+                    standard: .number(standard[keyPath: $0.1]))
+            })
+        return .either([.number(kind.rateRange), .mapping(byAge)])
+    }
 
     static let scheduledFaultShape = MappingShape(
         summary: "One fault, each day or once.",
@@ -102,10 +160,10 @@ extension Study {
             if setting.isMapping {
                 faults.settings[kind.index] =
                     try setting["rate"].map { rate throws(InputProblem) in
-                        .rate(try rate.number(in: kind.rateRange))
-                    } ?? .on
+                        try decodeRate(rate, of: kind)
+                    } ?? .standard(kind)
             } else {
-                faults.settings[kind.index] = try setting.flag() ? .on : .off
+                faults.settings[kind.index] = try setting.flag() ? .standard(kind) : .off
             }
         }
         for item in reader["scheduled"]?.items ?? [] {
@@ -117,6 +175,28 @@ extension Study {
         }
         return faults
     }
+
+    private static func decodeRate(
+        _ reader: YAMLReader, of kind: FaultKind
+    ) throws(InputProblem) -> Faults.Setting {
+        guard reader.isMapping else { return .rate(try reader.number(in: kind.rateRange)) }
+        var rates = Faults.RatesByAge.kanapka
+        for (name, path) in Faults.RatesByAge.keys {
+            if let rate = reader[name] { rates[keyPath: path] = try rate.number(in: kind.rateRange) }
+        }
+        return .ratesByAge(rates)
+    }
+}
+
+extension Study.Faults.Setting {
+    /// nil where the kind is off.
+    fileprivate var rateJSON: JSONValue? {
+        switch self {
+        case .off: nil
+        case .rate(let rate): .number(rate)
+        case .ratesByAge(let rates): rates.json
+        }
+    }
 }
 
 extension Study.Faults {
@@ -124,15 +204,10 @@ extension Study.Faults {
 
     var json: JSONValue {
         if self == .none { return .string(Study.noFaults.id) }
-        if self == .all { return .string(Study.allFaults.id) }
         var members: [JSONValue.Member] = []
         for kind in FaultKind.allCases {
-            switch settings[kind.index] {
-            case .off: break
-            case .on: members.append(.init(kind.rawValue, .bool(true)))
-            case .rate(let rate):
-                members.append(.init(kind.rawValue, .object([.init("rate", .number(rate))])))
-            }
+            guard let rate = settings[kind.index].rateJSON else { continue }
+            members.append(.init(kind.rawValue, .object([.init("rate", rate)])))
         }
         if !scheduled.isEmpty {
             let entries: [JSONValue] = scheduled.map {
@@ -148,28 +223,12 @@ extension Study.Faults {
 
     // MARK: Plan
 
-    /// Infusion sets that fail within an hour, by age (Kanapka 2022, at a constant hazard).
-    static func siteFailureRate(of group: GroupID?) -> Double {
-        switch group {
-        case .adult: 2.7e-4
-        case .adolescent: 8.3e-4
-        case .child: 6.3e-4
-        case nil: FaultKind.siteFailure.standardRate
-        }
-    }
-
     /// The plan of one session.
     func plan(start: StudyStart, duration: TimeSpan, group: GroupID?) -> FaultPlan {
         if self == .none { return .none }
         var rates: [(FaultKind, Double)] = []
         for kind in FaultKind.allCases {
-            switch settings[kind.index] {
-            case .off: break
-            case .on:
-                rates.append(
-                    (kind, kind == .siteFailure ? Self.siteFailureRate(of: group) : kind.standardRate))
-            case .rate(let rate): rates.append((kind, rate))
-            }
+            if let rate = settings[kind.index].rate(in: group) { rates.append((kind, rate)) }
         }
         var faults: [ScheduledFault] = []
         func add(_ entry: Entry, at nanoseconds: Int64) {

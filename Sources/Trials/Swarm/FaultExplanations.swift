@@ -82,12 +82,22 @@ public struct FaultRule: Sendable {
     /// No sample that reached the app fell into it.
     private static func isUnseen(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
         let losses = evidence.spans(of: .signalLoss) + evidence.appFaults
-        let step = 5 * Span.minute
-        let end = min(fault.end, evidence.endedAt)
-        var sample = Instant(nanoseconds: (fault.instant.nanoseconds + step - 1) / step * step)
-        while sample < end {
-            if !losses.contains(where: { $0.instant <= sample && sample < $0.end }) { return false }
-            sample = sample.adding(step)
+        let step = LoopTiming.step
+        for (index, sensor) in evidence.timings.enumerated() {
+            let next = index + 1 < evidence.timings.count ? evidence.timings[index + 1].insertedAt : nil
+            let from = max(fault.instant, sensor.insertedAt, .start)
+            let end = min(fault.end, evidence.endedAt, next ?? .distantFuture)
+            let since = max(0, from.nanoseconds - sensor.phase)
+            var sample = Instant(nanoseconds: (since + step - 1) / step * step + sensor.phase)
+            while sample < end {
+                // One that is on its way when the sensor is changed, or the session ends, is never seen.
+                let arrives = sample.adding(sensor.delay)
+                let isSeen = arrives < next ?? .distantFuture && arrives <= evidence.endedAt
+                if isSeen, !losses.contains(where: { $0.instant <= arrives && arrives < $0.end }) {
+                    return false
+                }
+                sample = sample.adding(step)
+            }
         }
         return true
     }
@@ -110,9 +120,9 @@ public struct FaultRule: Sendable {
     private static func isOutOfReach(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
         let end = min(fault.end, evidence.endedAt)
         var from = fault.instant
-        for gap in (evidence.spans(of: .pumpOutage) + evidence.appFaults).sorted(by: {
-            $0.instant < $1.instant
-        }) where gap.instant <= from { from = max(from, gap.end) }
+        let gaps = evidence.spans(of: .pumpOutage, .uncertainDelivery) + evidence.appFaults
+        for gap in gaps.sorted(by: { $0.instant < $1.instant })
+        where gap.instant <= from { from = max(from, gap.end) }
         return from >= end
     }
 
@@ -165,11 +175,13 @@ enum FaultsExplained: SwarmInvariant {
             guard fault.instant < evidence.endedAt else { continue }
             let rule = FaultRule.rule(kind)
             guard !rule.alerts.isEmpty else { continue }
+            // What the sensor's last sample in it says arrives a little later.
+            let heardUntil = fault.end.adding(evidence.timings.map(\.delay).max() ?? 0)
             let isHeard = rule.alerts.contains { code in
-                evidence.episodes(of: code).contains { $0.overlaps(from: fault.instant, to: fault.end) }
+                evidence.episodes(of: code).contains { $0.overlaps(from: fault.instant, to: heardUntil) }
                     || evidence.alerts.contains {
                         $0.code == code && $0.effect == "notify" && $0.instant >= fault.instant
-                            && $0.instant <= fault.end
+                            && $0.instant <= heardUntil
                     }
             }
             if isHeard || rule.explains(fault, evidence) { continue }

@@ -118,8 +118,8 @@ public struct SwarmText: Sendable {
         FaultKind.allCases.compactMap { kind in
             switch faults.settings[kind.index] {
             case .off: nil
-            case .on: kind.rawValue
             case .rate(let rate): "\(kind.rawValue), rate \(rate)"
+            case .ratesByAge: "\(kind.rawValue), rates by age"
             }
         } + faults.scheduled.map { "\($0.kind.rawValue) at \($0.time) for \($0.length)" }
     }

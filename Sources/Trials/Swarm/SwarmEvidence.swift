@@ -88,6 +88,8 @@ public struct SwarmEvidence: Sendable {
     public var calls: [PumpCall] = []
     public var steps: [Step] = []
     public var sensor: [SensorNews] = []
+    /// When each of the sensors measures.
+    public var timings: [SensorTiming] = []
     public var loopSteps: [LoopStep] = []
     public var boluses: [BolusRun] = []
     /// What the loop said of requests that had not been answered.

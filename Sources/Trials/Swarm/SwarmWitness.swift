@@ -94,6 +94,7 @@ final class SwarmWitness: @unchecked Sendable {
         evidence.alerts = session.recorder.alerts
         evidence.ledger = session.ledger
         bodyWitness?.end(at: outcome.endedAt)
+        evidence.timings = session.sensorTimings
         if let began = openPodGap {
             evidence.podGaps.append(FaultRow(instant: began, end: .distantFuture, kind: "no pod"))
         }

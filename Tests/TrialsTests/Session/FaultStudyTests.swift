@@ -29,6 +29,8 @@ struct FaultStudyTests {
         "reads back as itself",
         arguments: [
             "all", "none", "{ occlusion: true, signal-loss: { rate: 4.5 } }",
+            "{ site-failure: { rate: { child: 0.5 } }, uncertain-delivery: true }",
+            "{ site-failure: { rate: 0.01 } }",
             "{ pod-fault: false, scheduled: [{ at: 2h, kind: occlusion, for: 90m }, { at: 03:00, kind: signal-loss }] }",
         ])
     func roundTrip(faults: String) throws {
@@ -59,6 +61,11 @@ struct FaultStudyTests {
             faults.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
         }
         #expect(rates == [2.7e-4, 8.3e-4, 6.3e-4, 4.7e-4])
+        let own = try study("faults={ site-failure: { rate: { child: 0.5, other: 0.25 } } }").faults
+        let ownRates = [GroupID.adult, .adolescent, .child, nil].map {
+            own.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
+        }
+        #expect(ownRates == [2.7e-4, 8.3e-4, 0.5, 0.25])
         // The study starts at 06:00.
         let scheduled = faults.plan(start: start, duration: week, group: nil).scheduled
         #expect(scheduled.map(\.at) == (0..<7).map { .minutes(60 + 1440 * $0) })
@@ -93,8 +100,8 @@ struct FaultStudyTests {
         #expect(raised("ALERT-PUMP-SIGNAL-LOSS") == [125])
         #expect(raised("ALERT-PUMP-FAULT") == [300])
         #expect(raised("ALERT-CGM-FAILED-OR-EXPIRED") == [480])
-        // The next sensor's warm-up, and the temporary error.
-        #expect(raised("ALERT-CGM-UNAVAILABLE") == [510, 720])
+        // An ideal sensor needs no warm-up: the temporary error alone.
+        #expect(raised("ALERT-CGM-UNAVAILABLE") == [720])
         #expect(session.recorder.faults.map { $0.end.minutes - $0.instant.minutes } == [20, 30, 30, 60])
     }
 

@@ -1,0 +1,104 @@
+import Devices
+import SessionTime
+import SimulationKernel
+import Testing
+
+@testable import Physiology
+
+/// What a sensor finds between the body's own instants, against a body that stops wherever it is asked.
+@Suite struct SampledBodyTests {
+    private struct Course {
+        var samples: [Double] = []
+        var truth: [Float] = []
+        var evaluations = 0
+    }
+
+    /// Two days of steps, meals and long boluses, and a sensor that measures at a phase and asks a little later.
+    /// - Parameter stops: integrates to each sample and from there, by an input that changes nothing.
+    private func live(
+        _ kind: ModelKind, phase: Int64, delay: Int64, stops: Bool, settings: IntegrationSettings = .session
+    ) throws -> Course {
+        let subject = try #require(subjectsOfEveryModel().first { $0.kind == kind })
+        let executor = SessionExecutor()
+        defer { try? executor.end() }
+        let patient = VirtualPatient(executor: executor, model: subject.makeModel(settings: settings))
+        var random = RandomStreams(seed: 5, subject: 0).stream("test")
+        let end = 2 * Span.day
+        // (instant, order, what)
+        var script: [(Int64, Int, () throws -> Void)] = []
+        var course = Course()
+        for step in 0..<end / (5 * Span.minute) {
+            // A step that runs early now and then, as one does that a late reading wakes.
+            let at = max(0, step * 5 * Span.minute - (step % 7 == 3 ? 20 * Span.second : 0))
+            let pulses = Int64.random(in: 0...3, using: &random)
+            script.append(
+                (
+                    at, 1,
+                    {
+                        try patient.receive(
+                            InsulinAmount(units: Double(pulses) * 0.05), over: pulses * 2 * Span.second)
+                    }
+                ))
+        }
+        for meal in 0..<8 {
+            let at = Int64.random(in: 0..<end, using: &random)
+            script.append(
+                (
+                    at, 1,
+                    {
+                        try patient.eat(Carbohydrate(grams: 20 + 7 * Double(meal)))
+                        try patient.receive(InsulinAmount(units: 4), over: 160 * Span.second)
+                    }
+                ))
+            script.append(
+                (at + 100 * Span.second, 1, { _ = try patient.stopReceiving() }))
+        }
+        var sample = phase
+        patient.executor.inspect { patient.expectSample(at: Instant(nanoseconds: phase)) }
+        while sample + delay < end {
+            let at = sample
+            if stops { script.append((at, 0, { _ = try patient.here { try $0.plasmaGlucose() } })) }
+            script.append(
+                (
+                    at + delay, 0,
+                    {
+                        let next = Instant(nanoseconds: at + 5 * Span.minute)
+                        course.samples.append(try patient.sampledGlucose(next: next).milligramsPerDecilitre)
+                    }
+                ))
+            sample += 5 * Span.minute
+        }
+        for (at, _, what) in script.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+            try executor.advance(to: Instant(nanoseconds: at))
+            try executor.inspect { try what() }
+        }
+        try executor.advance(to: Instant(nanoseconds: end))
+        course.truth = try executor.inspect { try patient.here { try $0.plasmaTruth() } }
+        course.evaluations = executor.inspect { patient.here { $0.evaluations() } }
+        return course
+    }
+
+    @Test(arguments: [ModelKind.uvaPadova2008, .hovorkaWilinska, .medtronicVirtualPatient])
+    func aSampleBetweenTwoStepsIsTheBodysOwnToAHundredth(_ kind: ModelKind) throws {
+        for (phase, delay) in [(0, 0), (40, 4), (121, 25), (268, 10), (290, 8), (299, 3)] as [(Int64, Int64)]
+        {
+            let (phase, delay) = (phase * Span.second, delay * Span.second)
+            let ahead = try live(kind, phase: phase, delay: delay, stops: false)
+            let exact = try live(kind, phase: phase, delay: delay, stops: true, settings: .reference)
+            #expect(ahead.samples.count == exact.samples.count && ahead.samples.count > 570)
+            #expect(ahead.truth.count == exact.truth.count)
+            let off = zip(ahead.samples, exact.samples).map { abs($0 - $1) }.max() ?? .nan
+            let offTruth = zip(ahead.truth, exact.truth).map { abs($0 - $1) }.max() ?? .nan
+            #expect(off < 0.02 && offTruth < 0.02, "phase \(phase): \(off), truth \(offTruth)")
+        }
+    }
+
+    @Test func aPhaseOfItsOwnCostsTheIntegratorNextToNothing() throws {
+        let onGrid = try live(.uvaPadova2008, phase: 0, delay: 0, stops: false).evaluations
+        for phase in [40, 121, 200] as [Int64] {
+            let own = try live(
+                .uvaPadova2008, phase: phase * Span.second, delay: 10 * Span.second, stops: false)
+            #expect(Double(own.evaluations) < 1.25 * Double(onGrid), "\(own.evaluations) against \(onGrid)")
+        }
+    }
+}
