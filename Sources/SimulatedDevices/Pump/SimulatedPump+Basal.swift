@@ -8,7 +8,7 @@ extension SimulatedPump {
     /// What no pump can do is refused before anything is sent, here and below.
     func program(_ segments: [BasalSegment]) throws {
         let checked = try checked(segments)
-        try transmit()
+        try transmit(.programme)
         programme = checked
         try applyBasal()
         followProgramme()
@@ -66,7 +66,7 @@ extension SimulatedPump {
             throw BasalScheduleProblem(reason: "a temporary rate lasts 30 min to 12 h")
         }
         let rounded = try device.rounded(rate)
-        try transmit()
+        try transmit(.temporaryBasal)
         guard pod.state == .active, !isSuspended else { throw PumpError.notReady(condition) }
         let ends = executor.now.adding(nanoseconds)
         let isLossy = plan.rate(of: .missingPulses) != nil
@@ -92,7 +92,7 @@ extension SimulatedPump {
     }
 
     func cancelTemporary() throws {
-        try transmit()
+        try transmit(.temporaryBasal)
         try endTemporary()
     }
 

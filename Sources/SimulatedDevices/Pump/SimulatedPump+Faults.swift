@@ -18,7 +18,9 @@ enum PumpCommand: Int, CaseIterable {
     case bolus
     case readBolus
     case recall
-    /// Basal programmes and temporary rates, suspension, alerts.
+    case programme
+    case temporaryBasal
+    /// Suspension, cut boluses, alerts.
     case other
 
     var stream: StaticString {
@@ -26,6 +28,8 @@ enum PumpCommand: Int, CaseIterable {
         case .bolus: "fault.command-failure.bolus"
         case .readBolus: "fault.command-failure.read"
         case .recall: "fault.command-failure.recall"
+        case .programme: "fault.command-failure.programme"
+        case .temporaryBasal: "fault.command-failure.temporary-basal"
         case .other: "fault.command-failure"
         }
     }

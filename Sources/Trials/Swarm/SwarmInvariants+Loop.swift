@@ -138,9 +138,8 @@ enum InsulinConserved: SwarmInvariant {
         let pulse = evidence.device.pulse.units
         let received = (evidence.bodyBolus + evidence.bodyBasal) / pulse
         let sent = Double(evidence.ledger.delivered + evidence.ledger.basal)
-        // A delivery that is stopped is rounded to a pulse; a change of rate leaves part of one.
-        var slack = 1e-4 + 0.5 * Double(evidence.stops)
-        if evidence.basalChanges > 0 { slack += 1 + Double(evidence.basalChanges) }
+        // A delivery that is stopped is rounded to a pulse; each flow that ends leaves part of one.
+        let slack = 1e-4 + 0.5 * Double(evidence.stops) + Double(evidence.basalChanges)
         guard abs(received - sent) > slack, !evidence.leftRange else { return [] }
         return [
             violation(
