@@ -23,7 +23,7 @@ import Testing
         for id in 0..<count {
             for k in 0...readsBetween {
                 try bench.at(Instant(nanoseconds: (5 * id * 60 + k) * Span.second)) { pump in
-                    note(&reads) { _ = try pump.takeCompletedBolus() }
+                    note(&reads) { _ = try pump.completedBolus(after: nil) }
                     if k == 0, setsBasal { try? pump.setProgrammedBasal(hourly(1 + Double(id % 2))) }
                     if k == 0 { note(&boluses) { _ = try pump.requestBolus(units(0.1), id: id) } }
                 }
@@ -51,7 +51,7 @@ import Testing
         var failed = 0
         for id in 0..<count {
             try bench.at(Instant(nanoseconds: id * Span.second)) { pump in
-                do { _ = try pump.takeCompletedBolus() } catch PumpError.commandFailed { failed += 1 }
+                do { _ = try pump.completedBolus(after: nil) } catch PumpError.commandFailed { failed += 1 }
             }
         }
         let expected = 0.05 * Double(count)
