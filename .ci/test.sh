@@ -62,6 +62,8 @@ counted "digest checks, release and debug build" \
 
 counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
 
+counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
+
 step "oracles"
 python=.build-oracles/bin/python
 wanted=$(cksum <Tests/Oracles/requirements.txt)

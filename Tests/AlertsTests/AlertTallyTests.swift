@@ -71,4 +71,20 @@ import Testing
         #expect(found[0].notified == 1)
         #expect(found[0].minutesActive == 20 && found[0].minutesAnnunciating == 5)
     }
+
+    @Test func eachCodeIsCountedByItselfAndATestAlertIsOfNoEpisode() throws {
+        let lost = try tallies([100, 100, 100, 100, 100]) { center, minute in
+            guard minute == 5 else { return }
+            center.pumpDidUpdate(
+                status: PumpStatus(
+                    condition: .ready, isConnected: false, reservoir: InsulinAmount(units: 100)))
+        }
+        #expect(lost.map(\.raised) == [0, 1] && lost.map(\.notified) == [0, 1])
+        #expect(lost.map(\.minutesActive) == [0, 15])
+        let tested = try tallies([100, 100, 100, 100]) { center, minute in
+            if minute == 5 { center.here { $0.tell(.testAlert("LOW")) } }
+        }
+        #expect(tested[0].raised == 0 && tested[0].minutesActive == 0)
+        #expect(tested[0].minutesAnnunciating == 0)
+    }
 }

@@ -99,6 +99,16 @@ import Trials
         #expect(events <= 10, "\(events)")
     }
 
+    @Test func `a reading that is older than what is known makes nothing older`() throws {
+        var engine = try Self.engine("{ code: A, when: readingAge > 20 }")
+        _ = engine.sample(.glucose, 120, sampledAt: .minutes(10), at: .minutes(10))
+        let isNews = engine.noteReading(sampledAt: .minutes(3), at: .minutes(12))
+        #expect(!isNews)
+        #expect(engine.nextDeadline(after: .minutes(12)) == .minutes(30))
+        engine.settle(at: .minutes(29))
+        #expect(engine.active.isEmpty)
+    }
+
     @Test func `the literal sketch can't watch an age`() throws {
         let text = "policy: p\nevaluation: literal\nthresholds:\n  - { metric: readingAge, max: 20 }\n"
         let problem = try #require(throws: InputProblem.self) { try AlertPolicy.parse(text, file: "p.yaml") }

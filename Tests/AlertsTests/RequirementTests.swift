@@ -135,6 +135,21 @@ import Trials
         #expect(world.app?.flow.engine.state.recentlyCleared == history)
     }
 
+    @Test func `an episode keeps its value at the onset, its worst and its newest apart`() throws {
+        var world = AlertWorld.standard(try AlertPolicy.parse(Self.room, file: "room.yaml"))
+        world.run(
+            [
+                (.minutes(3), [.value(.temperature, 86)]), (.minutes(4), [.value(.temperature, 92)]),
+                (.minutes(5), [.value(.temperature, 88)]),
+            ], until: .minutes(6))
+        let hot = try #require(world.app?.flow.engine.active.first?.values)
+        #expect(hot.onset == 86 && hot.worst == 92 && hot.current == 88)
+        world.happen([.value(.temperature, 59)], at: .minutes(7))
+        world.happen([.value(.temperature, 55)], at: .minutes(8))
+        let cold = try #require(world.app?.flow.engine.active.first?.values)
+        #expect(cold.onset == 59 && cold.worst == 55 && cold.current == 55)
+    }
+
     // MARK: Settings
 
     @Test func `a threshold is kept with subject, metric, bounds, sensitivity and whether it is on`() throws {

@@ -1,203 +1,394 @@
 #!/usr/bin/env python3
-"""Breaks the alert engine in one place at a time and says how many of the breaks the scenario files notice.
+"""Breaks the alert engine in one place at a time and says how many of the breaks the tests notice.
 
-All breaks are compiled into one copy of the package, each behind a number; the number to break is read from the
-environment once. So there is one build, and a run of all scenario files a break.
+All breaks are compiled into one copy of the package, each behind a number that is read from the environment once: one build,
+and then a run of the tests a break: the scenario files first, the quick Swift tests of the alerts where those notice nothing.
 
-    python3 Tests/Tools/mutate_alerts.py [--work DIR] [--bar 95]
+    python3 Tests/Tools/mutate_alerts.py [--work DIR] [--bar 95] [--only N,...] [--check]
+
+Leaves with 1 below the bar, and with 2 where a break finds nothing to change any more, or stands in two places: a rename in the
+engine must be followed here. `--check` looks for that only, and builds nothing. A kept `--work DIR` builds faster the next time.
 """
-import argparse, glob, os, re, shutil, subprocess, sys, tempfile
+import argparse, concurrent.futures, glob, os, re, shutil, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ENGINE = "Sources/Alerts/Engine/AlertEngine.swift"
-EPISODES = "Sources/Alerts/Engine/AlertEngine+Episodes.swift"
-ANNUNCIATION = "Sources/Alerts/Engine/AlertEngine+Annunciation.swift"
-LISTS = "Sources/Alerts/Engine/AlertEngine+Lists.swift"
-FLOW = "Sources/Alerts/Flow/AlertFlow.swift"
-CONDITIONS = "Sources/Alerts/Flow/AlertFlow+Conditions.swift"
-RULE = "Sources/Alerts/Policy/AlertRule.swift"
-POLICY = "Sources/Alerts/Policy/AlertPolicy.swift"
-CLOCK = "Sources/Alerts/Policy/WallClock.swift"
+FILES = {
+    "engine": "Engine/AlertEngine.swift", "episodes": "Engine/AlertEngine+Episodes.swift",
+    "annunciation": "Engine/AlertEngine+Annunciation.swift", "lists": "Engine/AlertEngine+Lists.swift",
+    "age": "Engine/AlertEngine+ReadingAge.swift", "effects": "Engine/AlertEngine+Effects.swift",
+    "launch": "Engine/AlertEngine+Launch.swift", "message": "Engine/AlertMessage.swift",
+    "flow": "Flow/AlertFlow.swift", "conditions": "Flow/AlertFlow+Conditions.swift", "rule": "Policy/AlertRule.swift",
+    "policy": "Policy/AlertPolicy.swift", "limits": "Policy/AlertLimits.swift", "sync": "Policy/SettingsSync.swift",
+    "clock": "Policy/WallClock.swift", "banner": "Center/AlertBanner.swift", "tallies": "Center/AlertTallies.swift",
+    "native": "Catalogue/NativeIssues.swift", "severity": "Catalogue/AlertSeverity.swift",
+}
+# Quick tests of the alerts, for what no scenario file can say: settings, stores, requests, tallies.
+SWIFT_TESTS = "EngineTests|RequirementTests|ReadingAgeTests|PolicyFileTests|AlertTallyTests|PolicyChangeTests"
 
-# file, expression, what it becomes. An expression stands once in its file, or `context` (a unique line part) says where.
+# (file, old, new[, near]): an expression and what it becomes. `old` stands once in its file, or once in the text `near`.
+# Where `new` holds an @, it is the whole text in place of `old`, and @ is the condition that the break is on.
+def gone(text):
+    """A statement that is left out."""
+    return "if !@ { " + text + " }"
+
+
+def statement(name, text, near=None):
+    return (name, text, gone(text)) + ((near,) if near else ())
+
+
+FRESH = "now.nanoseconds - sample.sampledAt.nanoseconds <= limits.freshness"
 MUTANTS = [
-    (ENGINE, "sampledAt <= before.sampledAt", "sampledAt < before.sampledAt.adding(-1)"),
-    (ENGINE, "now.nanoseconds - sampledAt.nanoseconds <= Self.freshness", "now.nanoseconds - sampledAt.nanoseconds < Self.freshness"),
-    (ENGINE, "now.nanoseconds - sample.sampledAt.nanoseconds <= Self.freshness", "true"),
-    (ENGINE, "!test.isBreached(by: sample.value)", "false"),
-    (ENGINE, "now.nanoseconds - $0.sampledAt.nanoseconds > Self.freshness", "false"),
-    (ENGINE, "orderA != orderB", "false"),
-    (ENGINE, "isReplaced(a) != isReplaced(b)", "false"),
-    (ENGINE, "codeRank[a] < codeRank[b]", "codeRank[a] > codeRank[b]"),
-    (ENGINE, "let began = !state.tracks[rule].holds", "let began = true"),
-    (ENGINE, "reason != .recovered", "false"),
-    (ENGINE, "policy.rules[rule].isLatching, active.acknowledgedAt == nil", "false"),
-    (ENGINE, "max(base, escalated(rule))", "base"),
-    (ENGINE, "isReissue || severity != active.severity", "isReissue"),
-    (ENGINE, "isReissue || severity > active.severity", "true"),
-    (ENGINE, "if telling.afterGap { forgetGap(rule, at: now) }", "_ = 0"),
-    (EPISODES, "now >= since.adding(policy.rules[rule].debounce)", "now > since.adding(policy.rules[rule].debounce)"),
-    (EPISODES, "now >= since.adding(policy.rules[rule].keepFiringFor)", "now > since.adding(policy.rules[rule].keepFiringFor)"),
-    (EPISODES, "now.nanoseconds - sample.sampledAt.nanoseconds > Self.freshness", "now.nanoseconds - sample.sampledAt.nanoseconds >= Self.freshness"),
-    (EPISODES, "isStale(rule, at: now)", "false", "if isStale(rule, at: now) {"),
-    (EPISODES, "state.tracks[rule].isShown, state.tracks[rule].isQuiet", "false"),
-    (EPISODES, "state.tracks[rule].active?.acknowledgedAt == nil", "true", "attempts.append((rule, .repeated))"),
-    (EPISODES, "due.adding((missed + 1) * every)", "now.adding(every).adding(1)"),
-    (EPISODES, "state.tracks[rule].escalationsDone = 0", "_ = 0"),
-    (EPISODES, "if state.tracks[rule].isShown {", "if false {", "if state.tracks[rule].isShown {\n            // Delivered"),
-    (EPISODES, "state.recentlyCleared.insert(ClearedAlert(alert: alert, clearedAt: now, reason: reason), at: 0)",
-     "state.recentlyCleared.append(ClearedAlert(alert: alert, clearedAt: now, reason: reason))"),
-    (ANNUNCIATION, "state.tracks[rule].isOwed = true", "state.tracks[rule].isOwed = false"),
-    (EPISODES, "now >= active.raisedAt.adding(step.after)", "now > active.raisedAt.adding(step.after)"),
-    (EPISODES, "due.adding((missed + 1) * Span.minute)", "now.adding(Span.minute)"),
-    (EPISODES, "case .closes: clear(rule, .acknowledged, at: now)", "case .closes: _ = 0"),
-    (EPISODES, "case .reviews where isOver: clear(rule, .acknowledged, at: now)", "case .reviews where isOver: _ = 0"),
-    (EPISODES, "state.tracks[rule].snoozedUntil = now.adding(span)", "state.tracks[rule].snoozedUntil = now.adding(span / 2)"),
-    (EPISODES, "now.nanoseconds - since.nanoseconds >= policy.rules[rule].debounce", "now.nanoseconds - since.nanoseconds > policy.rules[rule].debounce"),
-    (EPISODES, "severity < .safetyCritical, let quiet", "let quiet"),
-    (ANNUNCIATION, "state.tracks[other].isActive", "false", "return .inhibited"),
-    (ANNUNCIATION, "severity <= state.tracks[rule].snoozedSeverity", "true"),
-    (ANNUNCIATION, "severity < .safetyCritical, let quiet", "let quiet"),
-    (ANNUNCIATION, "severity <= state.tracks[rule].lastNotifiedSeverity", "true"),
-    (ANNUNCIATION, "!policy.rules[rule].notifies", "false"),
-    (ANNUNCIATION, "alert.severity == .informational", "false"),
-    (ANNUNCIATION, "isForeground, !policy.notifiesInForeground", "false", "else if isForeground"),
-    (ANNUNCIATION, "let end = coolsDownUntil(rule, alert.severity), now < end", "let end = coolsDownUntil(rule, alert.severity), now <= end", "} else if let end"),
-    (ANNUNCIATION, "state.tracks[rule].isShown = true\n            state.tracks[rule].isOwed = false", "state.tracks[rule].isOwed = false"),
-    (ANNUNCIATION, "due < now", "false"),
-    (ANNUNCIATION, "state.tracks[rule].scheduledFor != due", "true"),
-    (LISTS, "$0.severity > $1.severity", "$0.severity < $1.severity"),
-    (LISTS, "$0.raisedAt > $1.raisedAt", "$0.raisedAt < $1.raisedAt"),
-    (LISTS, "$0.dedupeKey < $1.dedupeKey", "$0.dedupeKey > $1.dedupeKey"),
-    (LISTS, "consider(state.tracks[rule].snoozedUntil)", "_ = 0"),
-    (LISTS, "consider(since.adding(policy.rules[rule].debounce))", "_ = 0"),
-    (LISTS, "consider(since.adding(policy.rules[rule].keepFiringFor))", "_ = 0"),
-    (LISTS, "consider(state.tracks[rule].nextRepeat)", "_ = 0"),
-    (LISTS, "consider(state.tracks[rule].nextRefresh)", "_ = 0"),
-    (FLOW, "static let steppingLimit = 15 * Span.minute", "static let steppingLimit = 16 * Span.minute"),
-    (FLOW, "static let expiringBefore = Span.hour", "static let expiringBefore = Span.hour + 1"),
-    (FLOW, "static let serviceAfterExpiry = 8 * Span.hour", "static let serviceAfterExpiry = 7 * Span.hour"),
-    (FLOW, "static let skewLimitSeconds = 600.0", "static let skewLimitSeconds = 599.0"),
-    (FLOW, "$0.issuedAt <= pending.at", "true"),
-    (FLOW, "now.nanoseconds - $0.nanoseconds > Self.clockCheckInterval", "true"),
-    (FLOW, "if !surroundings.hasPod { cleanUpPod(at: now) }", "_ = 0"),
-    (FLOW, "old.isClaimOk, !new.isClaimOk", "!new.isClaimOk, false"),
-    (FLOW, "!wasOk, liveSensor(new) == nil", "false"),
-    (CONDITIONS, "around.hasPod, around.hasPumpSession, !around.isPumpStatusKnown", "around.hasPumpSession, !around.isPumpStatusKnown"),
-    (CONDITIONS, "around.isFirstStepDone, !around.hasPod", "!around.hasPod, true"),
-    (CONDITIONS, "$0.nanoseconds - now.nanoseconds <= Self.expiringBefore", "$0.nanoseconds - now.nanoseconds < Self.expiringBefore"),
-    (CONDITIONS, "end.map { now >= $0 } ?? false", "end.map { now > $0 } ?? false"),
-    (CONDITIONS, "now >= $0.adding(Self.serviceAfterExpiry)", "now > $0.adding(Self.serviceAfterExpiry)"),
-    (CONDITIONS, "if let code = liveSensor(around) { codes.insert(code) }",
-     "if let code = liveSensor(around) { codes.insert(code) }; if !around.isSignedIn { codes.insert(.loginRequired) }"),
-    (CONDITIONS, "skew.magnitude > Self.skewLimitSeconds", "skew > Self.skewLimitSeconds"),
-    (CONDITIONS, "now.nanoseconds - last.nanoseconds < Self.clockCheckInterval", "now.nanoseconds - last.nanoseconds <= Self.clockCheckInterval"),
-    (CONDITIONS, "now >= deadline", "now > deadline"),
-    (CONDITIONS, "max(armed, memory.monitor.lastStep ?? armed)", "(memory.monitor.lastStep ?? armed)"),
-    (CONDITIONS, "alerts[index].issuedAt <= $0.at", "true"),
-    (RULE, "side == .low ? value < bound : value > bound", "side == .low ? value <= bound : value >= bound"),
-    (RULE, "side == .low ? value >= limit : value <= limit", "side == .low ? value > limit : value < limit"),
-    (RULE, "value < criticalBelow", "value <= criticalBelow"),
-    (RULE, "value > criticalAbove", "value >= criticalAbove"),
-    (POLICY, "timeOfDay >= from || timeOfDay < to", "timeOfDay > from || timeOfDay < to"),
-    (POLICY, "timeOfDay >= from && timeOfDay < to", "timeOfDay >= from && timeOfDay <= to"),
-    (POLICY, "if from == to { return true }", "if from == to { return false }"),
-    (CLOCK, "min(wait, (change - seconds) * Span.second - rest)", "wait"),
-    (CLOCK, "transition.epochSeconds <= epochSeconds", "transition.epochSeconds < epochSeconds - 7200"),
+    # Values and verdicts
+    ("engine", "sampledAt <= before.sampledAt", "sampledAt < before.sampledAt.adding(-1)"),
+    ("engine", "now.nanoseconds - sampledAt.nanoseconds <= limits.freshness", "now.nanoseconds - sampledAt.nanoseconds < limits.freshness"),
+    ("engine", FRESH, "true"),
+    ("engine", FRESH, "now.nanoseconds - sample.sampledAt.nanoseconds < limits.freshness", ),
+    ("engine", "!test.isBreached(by: sample.value)", "false"),
+    ("engine", "test.isCleared(by: sample.value)", "false"),
+    ("engine", "now.nanoseconds - $0.sampledAt.nanoseconds > limits.freshness", "false"),
+    ("engine", "allBreached = false\n                continue\n            }", "if !@ { allBreached = false }\n                continue\n            }"),
+    statement("engine", "if test.isCleared(byAge: age) { return .away(.recovered) }"),
+    statement("engine", "if !test.isBreached(byAge: age) { allBreached = false }"),
+    ("engine", "metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false",
+     "metric == .glucose && !@ ? noteReading(sampledAt: sampledAt, at: now) : false"),
+    ("engine", "!isAtRest[rule] || followsAge[rule]", "!isAtRest[rule]"),
+    ("engine", "state.tracks[rule].details.severity = policy.rules[rule].severity(at: sample.value)",
+     "state.tracks[rule].details.severity = @ ? nil : policy.rules[rule].severity(at: sample.value)"),
+    ("engine", "state.tracks[rule].values?.take(value, side)", "if !@ { state.tracks[rule].values?.take(value, side) }"),
+    # Judging
+    ("engine", "!state.tracks[rule].holds\n", "(@ || !state.tracks[rule].holds)\n", "let began = !state.tracks[rule].holds\n"),
+    ("engine", "reason != .recovered", "false"),
+    ("engine", "policy.rules[rule].isLatching, active.acknowledgedAt == nil", "!@, policy.rules[rule].isLatching, active.acknowledgedAt == nil"),
+    ("engine", "max(base, escalated(rule))", "base"),
+    ("engine", "base > active.ownSeverity", "false"),
+    ("engine", "base <= review.severity ? review.at : nil", "review.at"),
+    ("engine", "isReissue || isWorse || severity != active.severity", "isReissue"),
+    ("engine", "isReissue || isWorse || severity > active.severity", "true"),
+    ("engine", "state.tracks[rule].details.severity ?? policy.rules[rule].severity > closed", "false"),
+    statement("engine", "state.tracks[rule].closedSeverity = nil"),
+    statement("engine", "if telling.afterGap { forgetGap(rule, at: now) }"),
+    ("engine", "!isKnownClear(rule, at: now)", "true"),
+    ("engine", "telling.isReissue || before.isReissue", "telling.isReissue"),
+    ("engine", "details.countdownTo != active.countdownTo", "false"),
+    # The order of an instant's effects
+    ("effects", "if replacedA != replacedB { return replacedA }", gone("if replacedA != replacedB { return replacedA }")),
+    ("effects", "orderOf[a.rule] != orderOf[b.rule]", "false"),
+    ("effects", "codeRank[a.rule] < codeRank[b.rule]", "codeRank[a.rule] > codeRank[b.rule]"),
+    ("effects", "$0.kind == .clear && $0.reason == .replaced", "$0.kind == .clear"),
+    # Time
+    ("episodes", "now >= since.adding(policy.rules[rule].debounce)", "now > since.adding(policy.rules[rule].debounce)"),
+    ("episodes", "now >= since.adding(policy.rules[rule].keepFiringFor)", "now > since.adding(policy.rules[rule].keepFiringFor)"),
+    ("episodes", "now.nanoseconds - sample.sampledAt.nanoseconds > limits.freshness", "now.nanoseconds - sample.sampledAt.nanoseconds >= limits.freshness"),
+    ("episodes", "isStale(rule, at: now)", "false", "if isStale(rule, at: now) {"),
+    ("episodes", "!isKnownClear(rule, at: now)", "true"),
+    ("episodes", "if state.tracks[rule].isShown, state.tracks[rule].isQuiet {", "if !@, state.tracks[rule].isShown, state.tracks[rule].isQuiet {"),
+    ("episodes", "state.tracks[rule].active?.acknowledgedAt == nil", "true", "if state.tracks[rule].active?.acknowledgedAt == nil { attempt"),
+    ("episodes", "due.adding((missed + 1) * every)", "now.adding(every).adding(1)"),
+    ("episodes", "now >= active.raisedAt.adding(step.after)", "now > active.raisedAt.adding(step.after)"),
+    ("episodes", "active.review == nil, !active.isPreview", "@ || active.review == nil, !active.isPreview"),
+    ("episodes", "step.to > active.severity", "true", "guard step.to > active.severity"),
+    ("episodes", "due.adding((missed + 1) * Span.minute)", "now.adding(Span.minute)"),
+    ("lists", "consider(state.tracks[rule].snoozedUntil)", gone("consider(state.tracks[rule].snoozedUntil)")),
+    statement("lists", "consider(since.adding(policy.rules[rule].debounce))"),
+    statement("lists", "consider(since.adding(policy.rules[rule].keepFiringFor))"),
+    statement("lists", "consider(state.tracks[rule].nextRepeat)"),
+    statement("lists", "consider(state.tracks[rule].nextRefresh)"),
+    statement("lists", "for rule in ageRules { considerAge(rule, consider) }"),
+    statement("lists", "if let quiet = policy.quietHours { consider(wallClock.nextLook(quiet, after: now)) }"),
+    statement("lists", "consider(last.adding(policy.rules[rule].cooldown(at: active.severity, limits)))"),
+    statement("lists", "consider(active.raisedAt.adding(policy.rules[rule].escalations[escalationsDone].after))"),
+    # Episodes
+    statement("episodes", "state.tracks[rule].escalationsDone = 0"),
+    ("episodes", "if state.tracks[rule].isShown {\n            // Delivered", "if !@, state.tracks[rule].isShown {\n            // Delivered"),
+    ("episodes", "state.recentlyCleared.insert(cleared, at: 0)", "state.recentlyCleared.insert(cleared, at: @ ? state.recentlyCleared.count : 0)"),
+    ("episodes", "state.tracks[rule].closedSeverity = active.ownSeverity", "state.tracks[rule].closedSeverity = @ ? nil : active.ownSeverity"),
+    ("episodes", "case .closes:\n", "case .closes where @: return\n            case .closes:\n"),
+    ("episodes", "case .reviews where isOver:", "case .reviews where isOver && !@:"),
+    ("episodes", "AlertReview(at: now, severity: active.ownSeverity)", "AlertReview(at: now, severity: @ ? .safetyCritical : active.ownSeverity)"),
+    ("episodes", "clearPreview(rule, .replaced, at: now)", gone("clearPreview(rule, .replaced, at: now)")),
+    ("episodes", "for rule in byCode { clearPreview(rule, .cleanup, at: now) }", gone("for rule in byCode { clearPreview(rule, .cleanup, at: now) }")),
+    ("episodes", "state.tracks[rule].snoozedUntil = now.adding(span)", "state.tracks[rule].snoozedUntil = now.adding(@ ? span / 2 : span)"),
+    ("episodes", "state.tracks[rule].isOwed = true", gone("state.tracks[rule].isOwed = true")),
+    ("episodes", "now.nanoseconds - since.nanoseconds >= policy.rules[rule].debounce", "now.nanoseconds - since.nanoseconds > policy.rules[rule].debounce"),
+    ("episodes", "severity < .safetyCritical, let quiet", "@ || severity < .safetyCritical, let quiet"),
+    # Annunciation
+    ("annunciation", "severity <= active.severity", "true", "!active.isPreview, severity <= active.severity"),
+    ("annunciation", "!active.isPreview", "true", "guard let active = state.tracks[other].active, !active.isPreview"),
+    ("annunciation", "return .inhibited", "if !@ { return .inhibited }"),
+    ("annunciation", "if let until = snoozedUntil(rule, severity), now < until { return .snoozed }",
+     gone("if let until = snoozedUntil(rule, severity), now < until { return .snoozed }")),
+    ("annunciation", "severity <= track.snoozedSeverity", "true"),
+    ("annunciation", "active.ownSeverity > track.snoozedOwnSeverity", "false"),
+    ("annunciation", "severity < .safetyCritical, let quiet", "@ || severity < .safetyCritical, let quiet",
+     "if severity < .safetyCritical, let quiet = policy.quietHours, wallClock.isQuiet(quiet, at: now)"),
+    ("annunciation", "!policy.notifiesWhenStale, isStale(rule, at: now)", "!@, !policy.notifiesWhenStale, isStale(rule, at: now)"),
+    ("annunciation", "severity <= state.tracks[rule].lastNotifiedSeverity", "true"),
+    ("annunciation", "!policy.rules[rule].notifies", "false"),
+    ("annunciation", "alert.severity == .informational", "false"),
+    ("annunciation", "alert.acknowledgedAt != nil { return", "!@ && alert.acknowledgedAt != nil { return"),
+    ("annunciation", "if !attempts.contains(where: { $0.rule == rule })", "if @ || !attempts.contains(where: { $0.rule == rule })"),
+    ("annunciation", "say(rule, at: now)\n        let isScheduled", "if !@ { say(rule, at: now) }\n        let isScheduled"),
+    ("annunciation", "} else if isForeground, !policy.notifiesInForeground {\n            state", "} else if !@, isForeground, !policy.notifiesInForeground {\n            state"),
+    ("annunciation", "now < end {\n            // Gone", "@ ? now <= end : now < end {\n            // Gone"),
+    ("annunciation", "!state.tracks[rule].isShown", "true", "if !state.tracks[rule].isShown, !state.tracks[rule].isOwed {"),
+    statement("annunciation", "state.tracks[rule].isOwed = true\n                state.tracks[rule].isOwedByCooldown = true"),
+    ("annunciation", "state.tracks[rule].isShown = true", gone("state.tracks[rule].isShown = true"),
+     "state.tracks[rule].isShown = true\n            state.tracks[rule].isOwed = false\n            emit(.notify"),
+    ("annunciation", "if state.tracks[rule].isOwedByCooldown, isForeground", "if !@, state.tracks[rule].isOwedByCooldown, isForeground"),
+    ("annunciation", "obstacle(rule, alert.severity, at: now) == nil", "true"),
+    ("annunciation", "settings.code + voice.rawValue", "settings.code"),
+    ("annunciation", "action == .withdraw ? .none : .standard", ".standard"),
+    ("annunciation", "badge(with: rule, action)", "1"),
+    ("annunciation", "return badge + 1", "return @ ? badge : badge + 1"),
+    statement("annunciation", "payload.subject = rule.subject"),
+    statement("annunciation", "payload.deepLink = AlertMessage.deepLink(rule)"),
+    # With the system, ahead of time
+    ("annunciation", "(track.pendingSince ?? deadline).adding(settings.debounce)", "(track.pendingSince ?? deadline)"),
+    ("annunciation", "guard state.tracks[rule].scheduledFor != due else { return }", "if !@ { guard state.tracks[rule].scheduledFor != due else { return } }"),
+    ("annunciation", "let due = heard(rule, deadline: deadline, at: now), due > now", "let due = @ ? deadline : heard(rule, deadline: deadline, at: now), due > now"),
+    ("annunciation", "if let until = snoozedUntil(rule, severity), instant < until {", "if !@, let until = snoozedUntil(rule, severity), instant < until {"),
+    ("annunciation", "} else if severity < .safetyCritical, let quiet = policy.quietHours,\n                wallClock.isQuiet(quiet, at: instant)",
+     "} else if !@, severity < .safetyCritical, let quiet = policy.quietHours,\n                wallClock.isQuiet(quiet, at: instant)"),
+    ("annunciation", "where step.to > severity {", "where !@ && step.to > severity {"),
+    ("annunciation", "guard track.isOwed, active.acknowledgedAt == nil else { return nil }", "guard !@, track.isOwed, active.acknowledgedAt == nil else { return nil }"),
+    ("annunciation", "due < now", "false"),
+    statement("annunciation", "state.tracks[rule].lastNotified = due"),
+    # What is shown
+    ("lists", "$0.severity > $1.severity", "$0.severity < $1.severity"),
+    ("lists", "$0.raisedAt > $1.raisedAt", "$0.raisedAt < $1.raisedAt"),
+    ("lists", "$0.dedupeKey < $1.dedupeKey", "$0.dedupeKey > $1.dedupeKey"),
+    ("message", "isBreached ? side : \"was \\(side)\"", "side"),
+    ("message", "age > limits.freshness", "false"),
+    ("message", "left + Span.minute - 1", "left"),
+    ("message", "code == .pumpExpired", "false"),
+    ("message", "details.since.map { now.nanoseconds - $0.nanoseconds } ?? limits.stepping", "limits.stepping"),
+    ("banner", "lifetime = 10 * Span.second", "lifetime = @ ? 11 * Span.second : 10 * Span.second"),
+    ("banner", "alert.isBannerDismissible ? AlertBanner.lifetime : nil", "AlertBanner.lifetime"),
+    ("banner", "entries[place].left != nil\n", "@ || entries[place].left != nil\n"),
+    ("banner", "!news.contains(alert.code)", "true"),
+    ("banner", "$0.isDismissed ? $0 : Entry($0.alert)", "Entry($0.alert)"),
+    ("banner", "count: entries.count", "count: @ ? 1 : entries.count"),
+    # The age of a reading
+    ("age", "state.newestReading ?? .start).nanoseconds", "state.newestReading ?? (@ ? now : .start)).nanoseconds"),
+    ("age", "sampledAt <= newest", "false"),
+    statement("age", "turn(test.bound)"),
+    statement("age", "turn(rule.criticalAbove)"),
+    ("rule", "age >= Self.nanoseconds(bound)", "age > Self.nanoseconds(bound)"),
+    ("rule", "age < Self.nanoseconds(bound)", "age <= Self.nanoseconds(bound)"),
+    ("rule", "age >= MetricTest.nanoseconds(criticalAbove)", "age > MetricTest.nanoseconds(criticalAbove)"),
+    # What is remembered under another policy
+    ("launch", "state.keys.firstIndex(of: key).map { state.tracks[$0] } ?? Track()", "Track()"),
+    ("launch", "state.keys.indices.filter { !keys.contains(state.keys[$0]) }", "state.keys.indices.filter { !@ && !keys.contains(state.keys[$0]) }"),
+    ("launch", "remember(ClearedAlert(alert: active, clearedAt: now, reason: .cleanup))", gone("remember(ClearedAlert(alert: active, clearedAt: now, reason: .cleanup))")),
+    ("launch", "if track.isShown || track.scheduledFor != nil { withdraw(orphan.code, .alert) }",
+     gone("if track.isShown || track.scheduledFor != nil { withdraw(orphan.code, .alert) }")),
+    ("launch", "metrics = rule.tests.map(\\.metric.rawValue)", "metrics = @ ? [] : rule.tests.map(\\.metric.rawValue)"),
+    # The flow
+    ("limits", "stepping = 15 * Span.minute", "stepping = @ ? 16 * Span.minute : 15 * Span.minute"),
+    ("limits", "podExpiring = Span.hour", "podExpiring = @ ? Span.hour + 1 : Span.hour"),
+    ("limits", "podService = 8 * Span.hour", "podService = @ ? 7 * Span.hour : 8 * Span.hour"),
+    ("limits", "clockSkew = 10 * Span.minute", "clockSkew = @ ? 599 * Span.second : 10 * Span.minute"),
+    ("severity", ".actionable: 300_000_000_000", ".actionable: @ ? 301_000_000_000 : 300_000_000_000"),
+    ("severity", ".safetyCritical: 60_000_000_000", ".safetyCritical: @ ? 61_000_000_000 : 60_000_000_000"),
+    ("rule", "cooldowns[severity] ?? cooldown ??", "(@ ? nil : cooldowns[severity]) ?? cooldown ??"),
+    ("flow", "$0.issuedAt <= pending.at", "true"),
+    ("flow", "now.nanoseconds - $0.nanoseconds > limits.clockCheck", "true"),
+    statement("flow", "if !surroundings.hasPod { cleanUpPod(at: now) }"),
+    ("flow", "old.isClaimOk, !new.isClaimOk", "old.isClaimOk && !new.isClaimOk && !@"),
+    ("flow", "!wasOk, liveSensor(new) == nil", "!@, !wasOk, liveSensor(new) == nil"),
+    ("conditions", "around.hasPod", "true", "if around.hasPod, "),
+    ("conditions", "around.hasPumpSession", "true", ", around.hasPumpSession, !around"),
+    ("conditions", "around.isFirstStepDone, !around.hasPod", "@ || around.isFirstStepDone, !around.hasPod"),
+    ("conditions", "$0.nanoseconds - now.nanoseconds <= limits.podExpiring", "$0.nanoseconds - now.nanoseconds < limits.podExpiring"),
+    ("conditions", "end.map { now >= $0 } ?? false", "end.map { now > $0 } ?? false"),
+    ("conditions", "now >= $0.adding(limits.podService)", "now > $0.adding(limits.podService)"),
+    ("conditions", "if let code = liveSensor(around) { codes.insert(code) }",
+     "if let code = liveSensor(around) { codes.insert(code) }\n        if @, !around.isSignedIn { codes.insert(.loginRequired) }"),
+    ("conditions", "skew.magnitude >", "(@ ? skew : skew.magnitude) >"),
+    ("conditions", "now.nanoseconds - last.nanoseconds < limits.clockCheck", "now.nanoseconds - last.nanoseconds <= limits.clockCheck"),
+    ("conditions", "let deadline = steppingDeadline, now >= deadline", "let deadline = steppingDeadline, @ ? now > deadline : now >= deadline"),
+    ("conditions", "max(armed, memory.monitor.lastStep ?? armed)", "(memory.monitor.lastStep ?? armed)"),
+    ("conditions", "alerts[index].issuedAt <= $0.at", "true"),
+    ("conditions", "$0.updatedAt < now", "false"),
+    ("native", "|| text.lowercased().contains(\"incompatible\")", "|| !@ && text.lowercased().contains(\"incompatible\")"),
+    ("native", "where words.contains(word)", "where !@ && words.contains(word)"),
+    # Rules and clocks
+    ("rule", "side == .low ? value < bound : value > bound", "side == .low ? value <= bound : value >= bound"),
+    ("rule", "side == .low ? value >= limit : value <= limit", "side == .low ? value > limit : value < limit"),
+    ("rule", "value < criticalBelow", "value <= criticalBelow"),
+    ("rule", "value > criticalAbove", "value >= criticalAbove"),
+    ("policy", "timeOfDay >= from || timeOfDay < to", "timeOfDay > from || timeOfDay < to"),
+    ("policy", "timeOfDay >= from && timeOfDay < to", "timeOfDay >= from && timeOfDay <= to"),
+    ("policy", "if from == to { return true }", "if from == to { return !@ }"),
+    ("clock", "min(wait, (change - seconds) * Span.second - rest)", "wait"),
+    ("clock", "transition.epochSeconds <= epochSeconds", "transition.epochSeconds < epochSeconds - 7200"),
+    # What is counted of each code
+    ("tallies", "tallies[rule].raised += 1", gone("tallies[rule].raised += 1")),
+    statement("tallies", "tallies[rule].notified += 1"),
+    ("tallies", "if isNight() { tallies[rule].notifiedNight += 1 }", "if @ || isNight() { tallies[rule].notifiedNight += 1 }"),
+    ("tallies", "let rule = effect.rule", "let rule = @ ? 0 : effect.rule"),
+    ("tallies", "guard effect.reason != .test", "guard @ || effect.reason != .test"),
 ]
 
-STATEMENT = re.compile(r"^(if |state\.|consider\(|case |attempts|let |static let )")
+
+def mutated(texts):
+    """The files with all breaks in them, and what is wrong with those that find nothing to change."""
+    texts, problems, breaks = dict(texts), [], []
+    taken = {}
+    for number, mutant in enumerate(MUTANTS, 1):
+        name, old, new = mutant[:3]
+        near = mutant[3] if len(mutant) > 3 else old
+        path = FILES[name]
+        if path not in texts:
+            problems.append(f"break {number}: there is no {path}")
+            continue
+        text = texts[path]
+        # What another break has changed already is changed once more around it.
+        key = (name, old, near)
+        if key in taken:
+            near_now = old_now = taken[key]
+        else:
+            near_now, old_now = near, old
+        if text.count(near_now) != 1 or near_now.count(old_now) != 1:
+            problems.append(f"break {number}: in {path}, `{old}` stands {text.count(near_now)} times, found 1 expected")
+            continue
+        on = f"breaks({number})"
+        if "@" in new:
+            fresh = new.replace("@", on)
+            if old_now != old:
+                fresh = None
+        else:
+            fresh = f"({on} ? ({new}) : ({old_now}))"
+        if fresh is None:
+            problems.append(f"break {number}: `{old}` is broken already, and by a whole text")
+            continue
+        taken[key] = fresh
+        at = text.index(near_now) + near_now.index(old_now)
+        texts[path] = text[:at] + fresh + text[at + len(old_now):]
+        breaks.append(number)
+    return texts, problems, breaks
 
 
-def replaced(text, number, old, new, context):
-    at = text.find(context or old)
-    if at < 0 or (context is None and text.count(old) != 1) or (context and text.count(context) != 1):
-        raise SystemExit(f"mutant {number}: `{old}` stands {text.count(old)} times")
-    if context:
-        begin = text.find(old, max(0, at - 200))
-        line = text.rfind(old, 0, at + len(context) + len(old))
-        at = line if line >= 0 else begin
-        if at < 0:
-            raise SystemExit(f"mutant {number}: `{old}` is not there")
-    return text[:at] + guarded(number, old, new) + text[at + len(old):]
+def sources():
+    folder = os.path.join(ROOT, "Sources/Alerts")
+    return {path: open(os.path.join(folder, path), encoding="utf-8").read()
+            for path in FILES.values() if os.path.exists(os.path.join(folder, path))}
 
 
-def guarded(number, old, new):
-    on = f"breaks({number})"
-    if old.startswith("static let ") or old.startswith("let ") and " = " in old and "," not in old:
-        head, a = old.split(" = ", 1)
-        return f"{head} = {on} ? {new.split(' = ', 1)[1]} : {a}"
-    if old.startswith("case "):
-        head, a = old.split(": ", 1)
-        # A statement of its own type.
-        return f"{head}: if {on} {{ {new.split(': ', 1)[1]} }} else {{ {a} }}" if "clear(" in a or a != "" else old
-    if old.startswith("if ") and old.endswith("}"):
-        return f"if {on} {{ {new} }} else {{ {old} }}"
-    if old.startswith("if "):
-        body = old[3:-2]
-        return f"if !{on}, {body} {{"
-    if ", let " in old or old.startswith("let ") or "let quiet" in old:
-        # A list of conditions: what is dropped or changed stands apart.
-        if old == "severity < .safetyCritical, let quiet":
-            return f"({on} || severity < .safetyCritical), let quiet"
-        if "coolsDownUntil" in old:
-            return f"let end = coolsDownUntil(rule, alert.severity), ({on} ? now <= end : now < end)"
-    if ", " in old and not old.endswith(")") and "(" not in old.split(", ")[0]:
-        conditions = " && ".join(f"({part})" for part in old.split(", "))
-        changed = " && ".join(f"({part})" for part in new.split(", "))
-        return f"({on} ? ({changed}) : ({conditions}))"
-    if "\n" in old or (STATEMENT.match(old) and (" = " in old or old.endswith(")")) and "==" not in old and "!=" not in old and "<" not in old and ">" not in old):
-        return f"if {on} {{ {new} }} else {{ {old} }}"
-    return f"({on} ? ({new}) : ({old}))"
+def write(path, text):
+    """Leaves a file that is so already alone, so that a kept folder builds what has changed only."""
+    if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def copy_package(work, texts):
+    """The package with the program and the tests of the alerts, and nothing else."""
+    for part in ["Sources", "Tests/AlertsTests"]:
+        for folder, _, names in os.walk(os.path.join(ROOT, part)):
+            for name in names:
+                source = os.path.join(folder, name)
+                relative = os.path.relpath(source, ROOT)
+                inner = os.path.relpath(source, os.path.join(ROOT, "Sources/Alerts"))
+                if not name.endswith((".swift", ".modulemap", ".h", ".json")):
+                    continue
+                write(os.path.join(work, relative), texts.get(inner) or open(source, encoding="utf-8").read())
+    link = os.path.join(work, "Tests/AlertScenarios")
+    if not os.path.lexists(link):
+        os.symlink(os.path.join(ROOT, "Tests/AlertScenarios"), link)
+    manifest = open(os.path.join(ROOT, "Package.swift"), encoding="utf-8").read()
+    manifest = re.sub(r'^ +tests\(\s*"(?!AlertsTests")\w+",\s*\[[^\]]*\]\),\n', "", manifest, flags=re.M)
+    manifest = re.sub(r'^ +\.target\(name: "FaultyServer".*\n', "", manifest, flags=re.M)
+    manifest = re.sub(r'^ +\.executableTarget\(\s*name: "islet-(?:.|\n)*?swiftSettings: strict\),\n', "", manifest, flags=re.M)
+    # A break may leave a value unread.
+    manifest = manifest.replace("    .treatAllWarnings(as: .error),\n", "")
+    write(os.path.join(work, "Package.swift"), manifest)
+    resolved = os.path.join(ROOT, "Package.resolved")
+    if os.path.exists(resolved):
+        write(os.path.join(work, "Package.resolved"), open(resolved, encoding="utf-8").read())
+    write(os.path.join(work, "Sources/Alerts/Breaks.swift"),
+          "import Glibc\n\n/// The break that is on.\nprivate let number: Int =\n"
+          "    getenv(\"ALERT_BREAK\").flatMap { Int(String(cString: $0)) } ?? 0\n\n"
+          "@inline(never) func breaks(_ one: Int) -> Bool { number == one }\n")
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--work", help="where to build; a temporary folder when left out")
-    parser.add_argument("--bar", type=float, default=95)
+    parser.add_argument("--work", help="where to build; a temporary folder, deleted afterwards, when left out")
+    parser.add_argument("--bar", type=float, default=95, help="the share of breaks that must be caught, percent")
+    parser.add_argument("--only", help="numbers of breaks, with commas")
+    parser.add_argument("--check", action="store_true", help="only look whether every break finds its place")
     options = parser.parse_args()
+    texts, problems, numbers = mutated(sources())
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        print(f"{len(problems)} of {len(MUTANTS)} breaks find nothing to change: follow the rename in {__file__}", file=sys.stderr)
+        print(f"{len(numbers)} passed, {len(problems)} failed")
+        sys.exit(2)
+    if options.check:
+        print(f"{len(MUTANTS)} breaks find their place")
+        return
     work = options.work or tempfile.mkdtemp(prefix="alert-mutants-")
-    for part in ["Sources", "Package.swift", "Tests", "Benchmarks"]:
-        source, target = os.path.join(ROOT, part), os.path.join(work, part)
-        if not os.path.exists(source):
-            continue
-        if os.path.isdir(source):
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        else:
-            shutil.copy(source, target)
-    for number, mutant in enumerate(MUTANTS, 1):
-        path, old, new = mutant[:3]
-        path = os.path.join(work, path)
-        text = open(path).read()
-        open(path, "w").write(replaced(text, number, old, new, mutant[3] if len(mutant) > 3 else None))
-    with open(os.path.join(work, "Sources/Alerts/Breaks.swift"), "w") as file:
-        file.write(
-            "import Glibc\n/// The break that is on.\nlet breakNumber: Int = getenv(\"ALERT_BREAK\").flatMap { Int(String(cString: $0)) } ?? 0\n"
-            "@inline(never) func breaks(_ number: Int) -> Bool { breakNumber == number }\n")
-    build = subprocess.run(["swift", "build", "--product", "islet"], cwd=work, capture_output=True, text=True)
-    if build.returncode:
-        errors = sorted({line for line in (build.stdout + build.stderr).splitlines() if "error:" in line})
-        raise SystemExit("\n".join(errors[:40]))
-    islet = os.path.join(work, ".build/debug/islet")
+    try:
+        sys.exit(run(os.path.abspath(work), texts, options, numbers))
+    finally:
+        if not options.work:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def run(work, texts, options, numbers):
+    started = time.monotonic()
+    copy_package(work, texts)
+    log = subprocess.run(["swift", "build", "--build-tests"], cwd=work, capture_output=True, text=True)
+    if log.returncode:
+        errors = sorted({line for line in (log.stdout + log.stderr).splitlines() if "error:" in line})
+        print("\n".join(errors[:40]) or log.stdout[-4000:] + log.stderr[-4000:], file=sys.stderr)
+        print("0 passed, 1 failed")
+        return 2
+    built = time.monotonic()
+    binaries = os.path.join(work, ".build/debug")
     scenarios = sorted(glob.glob(os.path.join(ROOT, "Tests/AlertScenarios/*.yaml")))
+    commands = [
+        [os.path.join(binaries, "islet"), "alerts", "test", "--quiet", *scenarios],
+        [os.path.join(binaries, "isletPackageTests.xctest"), "--testing-library", "swift-testing", "--filter", SWIFT_TESTS],
+    ]
 
-    def run(number):
-        try:
-            return subprocess.run(
-                [islet, "alerts", "test", "--quiet", *scenarios], capture_output=True, text=True, timeout=60,
-                env={**os.environ, "ALERT_BREAK": str(number)}).returncode
-        except subprocess.TimeoutExpired:
-            return -1
+    def caught(number):
+        """By what: the scenarios, the Swift tests, nothing."""
+        for by, command in zip(["scenarios", "tests"], commands):
+            try:
+                done = subprocess.run(
+                    command, cwd=work, capture_output=True, text=True, timeout=60, env={**os.environ, "ALERT_BREAK": str(number)})
+                if by == "tests" and number == 0 and "Test run with" not in done.stdout + done.stderr:
+                    return "tests that don't run"
+                if done.returncode:
+                    return by
+            except subprocess.TimeoutExpired:
+                return by
+        return None
 
-    if run(0) != 0:
-        raise SystemExit("the scenarios fail without any break")
-    missed = [number for number in range(1, len(MUTANTS) + 1) if run(number) == 0]
-    for number in missed:
-        print(f"missed {number}: {MUTANTS[number - 1][0]}: {MUTANTS[number - 1][1]} -> {MUTANTS[number - 1][2]}")
-    caught = len(MUTANTS) - len(missed)
-    share = 100 * caught / len(MUTANTS)
-    print(f"{caught} of {len(MUTANTS)} breaks caught ({share:.1f} %)")
-    sys.exit(0 if share >= options.bar else 1)
+    if by := caught(0):
+        print(f"the {by} fail without any break", file=sys.stderr)
+        print("0 passed, 1 failed")
+        return 2
+    if options.only:
+        numbers = [int(one) for one in options.only.split(",")]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        found = dict(zip(numbers, pool.map(caught, numbers)))
+    for number in numbers:
+        if not found[number]:
+            name, old, new = MUTANTS[number - 1][:3]
+            print(f"missed {number}: {FILES[name]}: {old!r} -> {new!r}")
+    count = sum(1 for number in numbers if found[number])
+    by_scenarios = sum(1 for number in numbers if found[number] == "scenarios")
+    share = 100 * count / len(numbers)
+    print(f"{count} of {len(numbers)} breaks caught ({share:.1f} %), {by_scenarios} of them by scenario files; "
+          f"{built - started:.0f} s of building, {time.monotonic() - built:.0f} s of tests")
+    missing = max(0, -(-options.bar * len(numbers) // 100) - count)
+    print(f"{count} passed, {int(missing)} failed")
+    return 0 if share >= options.bar else 1
 
 
 if __name__ == "__main__":
