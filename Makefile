@@ -1,6 +1,6 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
 
-.PHONY: trial test format bench clean
+.PHONY: trial test soak format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml, print its table.
 	@.ci/setup.sh build
@@ -9,6 +9,10 @@ trial: ## Build, run Cohorts/quickstart.yaml, print its table.
 test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, N failed`.
 	@.ci/setup.sh build python
 	@.ci/test.sh
+
+soak: ## The long forms of what `make test` samples.
+	@.ci/setup.sh build
+	ISLET_SOAK=1 swift test --filter IntervalCoverageTests
 
 format: ## Format every Swift file in place.
 	@git ls-files -co --exclude-standard '*.swift' | xargs swift format --in-place --parallel

@@ -16,6 +16,10 @@ public struct OutcomeValues: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         for (name, value) in elements { self[name] = value }
     }
 
+    public init(_ values: [String: Double]) {
+        for name in values.keys.sorted() { self[name] = values[name] }
+    }
+
     /// The value; nil where the outcome is undefined for the session, or not finite. Setting one that is not finite names it in
     /// `notFinite`.
     public subscript(name: String) -> Double? {

@@ -3,11 +3,13 @@
 // Guarantees: computed from the stored sessions in index order, so that workers, shards and interruptions leave no
 // trace in it; the unit is the subject; differences are paired by subject. A session that ended early counts with what
 // it lived, and is named.
-// Statistics: mean with Student's t interval over subjects an arm; mean paired difference with a BCa bootstrap interval
-// (2000 resamples over subjects, seeded by the study), Wilcoxon's signed-rank test with Pratt's zeros, Holm's adjustment
-// over all comparisons of the study.
+// Statistics: mean with Student's t interval over subjects an arm; mean paired difference with an interval that holds its level
+// (`Statistics.pairedMeanInterval`: Student's t corrected for skewness below 40 pairs, else a BCa bootstrap of 2000 resamples over
+// subjects, seeded by the study) and Wilcoxon's signed-rank test with Pratt's zeros; no claim below 6 pairs. Holm's adjustment
+// is over all comparisons of the study but those of sensor glucose, which measure the same again and are adjusted among
+// themselves. An outcome that isn't finite is left out, and named.
 
-import GSL
+public import GSL
 public import Records
 import SimulationKernel
 
@@ -44,10 +46,25 @@ public struct StudySummary: Sendable {
         public var reference: String
         /// Mean of arm − reference over subjects.
         public var difference: Double
+        /// nil without a claim: below 6 pairs, or where all pairs are equal.
         public var ci95: ConfidenceBounds?
+        /// How `ci95` was found.
+        public var method: MeanIntervalMethod?
         public var p: Double?
         public var pAdjusted: Double?
         public var n: Int
+        /// Whether arm and reference are equal in every pair, as they are where the arms differ in nothing that the outcome
+        /// hangs on. Nothing is tested then.
+        public var isEqualInEveryPair = false
+    }
+
+    /// A value that was NaN or infinite.
+    public struct NotFinite: Hashable, Sendable {
+        public var outcome: String
+        public var arm: String
+        /// Whose value it was; nil for the mean over an arm's subjects.
+        public var session: Int?
+        public var subject: String?
     }
 
     /// A session that ended before its time.
@@ -62,6 +79,8 @@ public struct StudySummary: Sendable {
     public static let resamples = 2000
     public var sessions = 0
     public var failures: [Failure] = []
+    /// What is in no mean because it is no number.
+    public var notFinite: [NotFinite] = []
     public var patientDays = 0.0
     /// SHA-256 over `session:digest` lines by session index, in hexadecimal.
     public var digest = ""
@@ -98,6 +117,11 @@ public struct StudySummary: Sendable {
                         days: session.days,
                         reason: reason))
             }
+            for name in session.outcomes.notFinite {
+                notFinite.append(
+                    NotFinite(
+                        outcome: name, arm: session.arm, session: session.session, subject: session.subject))
+            }
             for outcome in Outcome.all {
                 guard let value = session.outcomes[outcome.name] else { continue }
                 columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
@@ -110,6 +134,12 @@ public struct StudySummary: Sendable {
                 endedEarly: counts[arm].endedEarly,
                 outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) },
                 alerts: alerts[arm].summaries)
+        }
+        for (arm, values) in zip(arms, columns) {
+            for outcome in Outcome.all where values[outcome.name] != nil && arm.outcomes[outcome.name] == nil
+            {
+                notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
+            }
         }
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
         for arm in study.arms.indices where arm != reference {
@@ -124,7 +154,16 @@ public struct StudySummary: Sendable {
                 }
             }
         }
-        let tested = comparisons.indices.filter { comparisons[$0].p != nil }
+        try adjust { $0 != .sensor }
+        try adjust { $0 == .sensor }
+    }
+
+    /// Holm's adjustment over the comparisons of these kinds of outcomes.
+    private mutating func adjust(_ isOfFamily: (Outcome.Kind) -> Bool) throws {
+        let tested = comparisons.indices.filter { index in
+            comparisons[index].p != nil
+                && Outcome.named(comparisons[index].metric).map { isOfFamily($0.kind) } ?? false
+        }
         let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].p })
         for (index, p) in zip(tested, adjusted) { comparisons[index].pAdjusted = p }
     }
@@ -156,13 +195,24 @@ public struct StudySummary: Sendable {
             while let c = candidate, c.subject < subject { candidate = other.next() }
             if let c = candidate, c.subject == subject { differences.append(value - c.value) }
         }
+        guard !differences.isEmpty else { return nil }
+        // A difference of finite values may overflow: then there is nothing to compare, and the arm's own row says so.
         guard let mean = try? Statistics.mean(differences) else { return nil }
+        var comparison = Comparison(
+            metric: metric, arm: arm, reference: reference, difference: mean, n: differences.count)
+        guard differences.contains(where: { $0 != 0 }) else {
+            comparison.isEqualInEveryPair = true
+            return comparison
+        }
+        guard differences.count >= Statistics.fewestPairs else { return comparison }
         var stream = stream
-        let bootstrap = try? Statistics.bootstrapMean(
+        if let found = try? Statistics.pairedMeanInterval(
             differences, level: 0.95, resamples: resamples, using: &stream)
-        return Comparison(
-            metric: metric, arm: arm, reference: reference, difference: mean,
-            ci95: bootstrap.map { ConfidenceBounds(lower: $0.interval.lower, upper: $0.interval.upper) },
-            p: try? Statistics.signedRankTest(differences).p, pAdjusted: nil, n: differences.count)
+        {
+            comparison.ci95 = ConfidenceBounds(lower: found.interval.lower, upper: found.interval.upper)
+            comparison.method = found.method
+        }
+        comparison.p = try? Statistics.signedRankTest(differences).p
+        return comparison
     }
 }

@@ -1,5 +1,7 @@
 // `summary.json`: a public contract.
 
+import GSL
+
 extension StudySummary {
     /// The summary as it stands in the file.
     public func json(study: Study, jobs: Int, wallSeconds: Double) -> JSONValue {
@@ -10,6 +12,7 @@ extension StudySummary {
             .init("sessions", .integer(Int64(sessions))),
             .init("failed_sessions", .integer(Int64(failures.count))),
             .init("failures", .array(failures.map(\.json))),
+            .init("not_finite", .array(notFinite.map(\.json))),
             .init("patient_days", .number(patientDays)),
             .init("wall_seconds", .number(wallSeconds)),
             .init("patient_days_per_second", .number(wallSeconds > 0 ? patientDays / wallSeconds : 0)),
@@ -26,6 +29,16 @@ extension StudySummary.Failure {
         .object([
             .init("session", .integer(Int64(session))), .init("subject", .string(subject)),
             .init("arm", .string(arm)), .init("days", .number(days)), .init("reason", .string(reason)),
+        ])
+    }
+}
+
+extension StudySummary.NotFinite {
+    var json: JSONValue {
+        .object([
+            .init("outcome", .string(outcome)), .init("arm", .string(arm)),
+            .init("session", session.map { .integer(Int64($0)) } ?? .null),
+            .init("subject", subject.map { .string($0) } ?? .null),
         ])
     }
 }
@@ -103,9 +116,11 @@ extension StudySummary.Comparison {
             .init("reference", .string(reference)),
             .init("difference", .number(difference)),
             .init("ci95", ci95?.json ?? .null),
+            .init("ci95_method", method.map { .string($0.rawValue) } ?? .null),
             .init("p", p.map { .number($0) } ?? .null),
             .init("p_adjusted", pAdjusted.map { .number($0) } ?? .null),
             .init("n", .integer(Int64(n))),
+            .init("equal_in_every_pair", .bool(isEqualInEveryPair)),
         ])
     }
 }

@@ -1,47 +1,199 @@
-// The summary as a table for people: units in every row, an arm a column.
+// The summary as tables for people: units in every row, at most 100 columns.
+//
+// Guarantees: up to four arms stand side by side where they fit, else below each other; no line is longer than 100 characters.
+// Comparisons that are equal in every pair are named and left out; where interval and p seem to disagree a note says what
+// each tests; what is no number is named.
 
+import GSL
 import Records
 
 extension StudySummary {
-    /// Every arm's outcomes, mean and 95 % interval, then the paired differences.
+    /// Every arm's outcomes, mean and 95 % interval, its alerts, then the paired differences.
     public func table() -> String {
-        let rows = Outcome.all.filter { outcome in
-            if outcome.display == .always { return true }
+        var parts = [outcomeTable()]
+        if let alerts = alertTable() { parts.append(alerts) }
+        parts += differenceTables()
+        if !notFinite.isEmpty { parts.append(notFiniteText()) }
+        if !failures.isEmpty { parts.append(failureText()) }
+        return parts.joined(separator: "\n")
+    }
+
+    // MARK: Arms
+
+    private var armHeads: [String] {
+        arms.map { arm in
+            let early = arm.endedEarly > 0 ? ", \(arm.endedEarly) ended early" : ""
+            return "\(Self.short(arm.name)) (n = \(arm.sessions)\(early))"
+        }
+    }
+
+    private func outcomeTable() -> String {
+        let rows = Outcome.all.filter { $0.display == .always }
+        return byArm(
+            "outcome",
+            rows.map { outcome in
+                (
+                    outcome.name, outcome.unitText,
+                    arms.map { arm in
+                        arm.outcomes[outcome.name].map { Self.text($0.mean, $0.ci95) } ?? "-"
+                    }
+                )
+            })
+    }
+
+    /// The codes that were raised or notified of at all; nil where there are none. A policy that lacks a code has a dash.
+    private func alertTable() -> String? {
+        var codes: [String] = []
+        for alert in arms.flatMap(\.alerts)
+        where alert.raised + alert.notified > 0 && !codes.contains(alert.code) {
+            codes.append(alert.code)
+        }
+        guard !codes.isEmpty else { return nil }
+        return "alerts a person and day: raised / notified / of these at night\n"
+            + byArm(
+                "alert",
+                codes.sorted().map { code in
+                    (
+                        printable(code, limit: 60), "1/day",
+                        arms.map { arm in
+                            arm.alerts.filter { $0.code == code }.map { alert in
+                                [alert.raisedPerDay, alert.notifiedPerDay, alert.notifiedNightPerDay]
+                                    .map { $0.map { Self.rounded($0.mean, 2) } ?? "-" }.joined(
+                                        separator: " / ")
+                            }.first ?? "-"
+                        }
+                    )
+                })
+    }
+
+    /// Arms side by side where they fit, else below each other.
+    private func byArm(
+        _ head: String, _ rows: [(name: String, unit: String, cells: [String])]
+    ) -> String {
+        let side = [[head, "unit"] + armHeads] + rows.map { [$0.name, $0.unit] + $0.cells }
+        if arms.count <= 4 {
+            let text = TextGrid.aligned(side)
+            if TextGrid.fits(text) { return text }
+        }
+        var lines = [[head, ""]]
+        for row in rows {
+            lines.append(["\(row.name), \(row.unit)", ""])
+            for (arm, cell) in zip(armHeads, row.cells) { lines.append(["  \(arm)", cell]) }
+        }
+        return TextGrid.aligned(lines, left: 1)
+    }
+
+    // MARK: Differences
+
+    private func differenceTables() -> [String] {
+        let raised = Set(arms.flatMap { $0.outcomes.filter { $0.value.mean != 0 }.map(\.key) })
+        let wanted = comparisons.filter { comparison in
+            guard let outcome = Outcome.named(comparison.metric) else { return false }
             // Of the codes, those that were raised at all.
-            return outcome.kind == .alerts && arms.contains { ($0.outcomes[outcome.name]?.mean ?? 0) != 0 }
+            return outcome.display == .always || outcome.kind == .alerts && raised.contains(outcome.name)
         }
-        var lines = [["outcome", "unit"] + arms.map { "\($0.name) (n = \($0.sessions))" }]
-        for outcome in rows {
-            lines.append(
-                [outcome.name, outcome.unitText]
-                    + arms.map { arm in
-                        guard let estimate = arm.outcomes[outcome.name] else { return "-" }
-                        return Self.text(estimate.mean, estimate.ci95)
-                    })
-        }
-        var text = Self.aligned(lines)
-        let differences = comparisons.filter { comparison in rows.contains { $0.name == comparison.metric } }
-        if !differences.isEmpty {
-            var lines = [["paired difference", "unit", "arm - reference", "mean [95 % CI]", "p (Holm)", "n"]]
-            for comparison in differences {
-                lines.append([
-                    comparison.metric, Outcome.named(comparison.metric)?.unitText ?? "-",
-                    "\(comparison.arm) - \(comparison.reference)",
-                    Self.text(comparison.difference, comparison.ci95),
-                    comparison.pAdjusted.map { $0 < 0.001 ? "< 0.001" : Self.rounded($0, 3) } ?? "-",
-                    "\(comparison.n)",
-                ])
+        var parts: [String] = []
+        var disagreements: Set<Disagreement> = []
+        for arm in arms.map(\.name) {
+            let all = wanted.filter { $0.arm == arm }
+            let differing = all.filter { !$0.isEqualInEveryPair }
+            guard let reference = all.first?.reference else { continue }
+            let pair = "\(Self.short(arm)) - \(Self.short(reference))"
+            var text = "paired difference, \(pair)\n"
+            if !differing.isEmpty {
+                var lines = [["outcome", "unit", "mean [95 % CI]", "p (Holm)", "n", ""]]
+                for comparison in differing {
+                    let disagreement = comparison.disagreement
+                    if let disagreement { disagreements.insert(disagreement) }
+                    lines.append([
+                        comparison.metric, Outcome.named(comparison.metric)?.unitText ?? "-",
+                        Self.text(comparison.difference, comparison.ci95),
+                        comparison.pAdjusted.map { $0 < 0.001 ? "< 0.001" : Self.rounded($0, 3) } ?? "-",
+                        "\(comparison.n)", disagreement?.mark ?? "",
+                    ])
+                }
+                text += TextGrid.aligned(lines)
             }
-            text += "\n" + Self.aligned(lines)
-        }
-        if !failures.isEmpty {
-            text += "\n\(failures.count) of \(sessions) sessions ended early:\n"
-            for failure in failures.prefix(10) {
-                text += "  \(failure.subject) in \(failure.arm): \(failure.reason)\n"
+            let equal = all.filter(\.isEqualInEveryPair).map(\.metric)
+            if !equal.isEmpty {
+                text += TextGrid.wrapped("equal in every pair, left out: ", equal)
             }
-            if failures.count > 10 { text += "  ... all of them stand in summary.json\n" }
+            parts.append(text)
         }
+        let notes =
+            Disagreement.allCases.filter { disagreements.contains($0) }.map(\.note)
+            + (wanted.contains { $0.method == nil && !$0.isEqualInEveryPair }
+                ? ["Below 6 pairs there is no claim: no interval, no p.\n"] : [])
+            + (wanted.contains { $0.method == .studentHall }
+                ? [
+                    """
+                    Intervals of fewer than 40 pairs are Student's t on the paired differences, widened for skewness
+                    (Hall); from 40 on they are BCa bootstraps.
+
+                    """
+                ] : [])
+        if !notes.isEmpty { parts.append(notes.joined()) }
+        return parts
+    }
+
+    /// How interval and p seem to contradict each other.
+    enum Disagreement: CaseIterable {
+        /// The rank test itself comes to another verdict than the interval.
+        case test
+        /// Only the adjustment for the number of comparisons makes the difference.
+        case adjustment
+
+        var mark: String { self == .test ? "*" : "+" }
+
+        var note: String {
+            switch self {
+            case .test:
+                """
+                * Interval and p disagree because they test different things: the interval is of the mean difference,
+                  which a few people can move; p (Wilcoxon's signed ranks) asks whether as much of the ranking lies
+                  above zero as below, whatever the distance.
+
+                """
+            case .adjustment:
+                """
+                + The interval stands for one comparison alone and leaves out zero; p is adjusted (Holm) for all
+                  comparisons of the study and does not reach 0.05.
+
+                """
+            }
+        }
+    }
+
+    // MARK: What is missing
+
+    private func notFiniteText() -> String {
+        var text = "\(notFinite.count) value\(notFinite.count == 1 ? "" : "s") not finite, left out:\n"
+        for value in notFinite.prefix(10) {
+            let whose =
+                value.subject.map { "\(printable($0, limit: 30)) in " } ?? "the mean over subjects in "
+            text += "  \(value.outcome) of \(whose)\(Self.short(value.arm))\n"
+        }
+        if notFinite.count > 10 { text += "  ... all of them stand in summary.json\n" }
         return text
+    }
+
+    private func failureText() -> String {
+        var text = "\(failures.count) of \(sessions) sessions ended early:\n"
+        for failure in failures.prefix(10) {
+            text += TextGrid.wrapped(
+                "  \(printable(failure.subject, limit: 30)) in \(Self.short(failure.arm)): ",
+                words: printable(failure.reason, limit: 300))
+        }
+        if failures.count > 10 { text += "  ... all of them stand in summary.json\n" }
+        return text
+    }
+
+    // MARK: Words and numbers
+
+    /// A name with its beginning and its end: arms often differ in either.
+    private static func short(_ name: String) -> String {
+        let name = printable(name, limit: 1000)
+        return name.count <= 36 ? name : "\(name.prefix(20))…\(name.suffix(15))"
     }
 
     private static func text(_ value: Double, _ interval: ConfidenceBounds?) -> String {
@@ -60,16 +212,14 @@ extension StudySummary {
         let sign = value < 0 && units != 0 ? "-" : ""
         return sign + whole + "." + String(repeating: "0", count: places - part.count) + part
     }
+}
 
-    private static func aligned(_ rows: [[String]]) -> String {
-        let columns = rows.first?.count ?? 0
-        let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = row.enumerated().map { column, cell in
-                let padding = String(repeating: " ", count: widths[column] - cell.count)
-                return column < 2 ? cell + padding : padding + cell
-            }
-            return cells.joined(separator: "  ") + "\n"
-        }.joined()
+extension StudySummary.Comparison {
+    /// nil where interval and p say the same, or either is absent.
+    var disagreement: StudySummary.Disagreement? {
+        guard let ci95, let p, let pAdjusted else { return nil }
+        let excludesZero = ci95.lower > 0 || ci95.upper < 0
+        if excludesZero != (p < 0.05) { return .test }
+        return excludesZero && pAdjusted >= 0.05 ? .adjustment : nil
     }
 }

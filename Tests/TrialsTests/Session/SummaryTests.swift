@@ -1,5 +1,6 @@
 // Summaries: what is computed from stored sessions, and how little it depends on.
 
+import GSL
 import Records
 import SessionTime
 import Testing
@@ -102,5 +103,166 @@ struct SummaryTests {
         let comparison = try #require(summary.comparisons.first)
         #expect(comparison.n == 5)
         #expect(comparison.difference == 7.6)
+    }
+
+    /// Subjects × arms named a, b, c, ...; `value` of subject and arm.
+    private func summary(
+        subjects: Int, arms: [String] = ["a", "b"], failing: Int? = nil, alerts: [AlertTally] = [],
+        value: (Int, Int) -> OutcomeValues
+    ) throws -> StudySummary {
+        let list = arms.map { "{ name: \"\($0)\" }" }.joined(separator: ", ")
+        let study = try Study.parse(
+            "cohort: { generate: { count: \(subjects) } }\narms: [\(list)]\n", file: "arms.yaml")
+        let sessions = (0..<subjects * arms.count).map { session in
+            let (subject, arm) = (session / arms.count, session % arms.count)
+            return SessionSummary(
+                session: session, subjectIndex: subject, subject: "adult#\(subject)", armIndex: arm,
+                arm: arms[arm],
+                end: session == failing
+                    ? .endedEarly(reason: String(repeating: "glucose left the range ", count: 8))
+                    : .completed,
+                days: 2, digest: "d\(session)", events: 1, outcomes: value(subject, arm),
+                alerts: arm == 0 ? alerts : [])
+        }
+        return try StudySummary(of: study, store: FakeStore(sessions))
+    }
+
+    @Test("claims nothing from five pairs, and says how it found the interval of more")
+    func fewPairs() throws {
+        func compare(_ count: Int) throws -> StudySummary.Comparison {
+            let summary = try summary(subjects: count) { subject, arm in
+                ["mean_mgdl": 100 + Double(subject) + (arm == 1 ? 3 + Double(subject * subject % 7) : 0)]
+            }
+            return try #require(summary.comparisons.first)
+        }
+        let five = try compare(5)
+        #expect(five.n == 5 && five.difference > 3)
+        #expect(five.ci95 == nil && five.method == nil && five.p == nil && five.pAdjusted == nil)
+        #expect(try compare(6).method == .studentHall && compare(39).method == .studentHall)
+        #expect(try compare(40).method == .bca && compare(6).p != nil)
+    }
+
+    @Test("tests nothing that is equal in every pair, and leaves it out of the table by name")
+    func equalPairs() throws {
+        let summary = try summary(subjects: 8) { subject, arm in
+            ["mean_mgdl": 100 + Double(subject * arm), "tbr_54_percent": Double(subject)]
+        }
+        let equal = try #require(summary.comparisons.first { $0.metric == "tbr_54_percent" })
+        #expect(equal.isEqualInEveryPair && equal.difference == 0)
+        #expect(equal.ci95 == nil && equal.p == nil && equal.pAdjusted == nil && equal.n == 8)
+        // It counts in no adjustment.
+        let mean = try #require(summary.comparisons.first { $0.metric == "mean_mgdl" })
+        #expect(mean.p == mean.pAdjusted)
+        #expect(summary.table().contains("equal in every pair, left out: tbr_54_percent\n"))
+    }
+
+    @Test("adjusts outcomes of sensor glucose among themselves")
+    func families() throws {
+        let summary = try summary(subjects: 8) { subject, arm in
+            let value = 100 + Double(subject * arm * arm + arm)
+            return [
+                "mean_mgdl": value, "cv_percent": value, "sensor_mean_mgdl": value,
+                "sensor_cv_percent": value,
+                "sensor_sd_mgdl": value,
+            ]
+        }
+        for comparison in summary.comparisons {
+            let p = try #require(comparison.p)
+            let family = comparison.metric.hasPrefix("sensor_") ? 3.0 : 2
+            #expect(comparison.pAdjusted == min(1, family * p), "\(comparison.metric)")
+        }
+    }
+
+    @Test("names what is not finite, and never drops it in silence")
+    func notFinite() throws {
+        let summary = try summary(subjects: 7) { subject, arm in
+            [
+                "mean_mgdl": subject == 3 && arm == 1 ? .infinity : 100 + Double(subject * arm),
+                "sd_mgdl": arm == 0 ? (subject % 2 == 0 ? 1e308 : -1e308) : Double(subject),
+            ]
+        }
+        #expect(
+            summary.notFinite == [
+                .init(outcome: "mean_mgdl", arm: "b", session: 7, subject: "adult#3"),
+                // Finite values whose sum is not.
+                .init(outcome: "sd_mgdl", arm: "a"),
+            ])
+        #expect(summary.arms[1].outcomes["mean_mgdl"]?.n == 6)
+        #expect(summary.comparisons.first { $0.metric == "mean_mgdl" }?.n == 6)
+        #expect(summary.table().contains("2 values not finite, left out:\n  mean_mgdl of adult#3 in b\n"))
+        let json = try summary.json(study: study.get(), jobs: 1, wallSeconds: 1).prettyText
+        #expect(json.contains("\"outcome\": \"mean_mgdl\""))
+    }
+
+    @Test("fits 100 columns, however many arms and however long their names", arguments: [1, 2, 3, 4, 5, 9])
+    func width(count: Int) throws {
+        for name in ["a", "a-closed-loop-with-a-remarkably-long-name-that-nobody-would-read-to-its-end"] {
+            var low = AlertTally(
+                policy: "bionicloop", code: "THRESHOLD-" + String(repeating: "LONG-", count: 12))
+            low.raised = 4
+            low.notified = 1234
+            let summary = try summary(
+                subjects: 7, arms: (0..<count).map { "\(name)\($0)" }, failing: 3, alerts: [low]
+            ) { subject, arm in
+                OutcomeValues(
+                    Dictionary(
+                        uniqueKeysWithValues: Outcome.all.map {
+                            ($0.name, 1234.5 * Double(arm + 1) + Double(subject * subject * arm))
+                        }))
+            }
+            let table = summary.table()
+            for line in table.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+            #expect(table.contains("THRESHOLD-LONG-"))
+            #expect(table.contains("1 ended early"))
+            // From five arms on, and wherever they don't fit, arms stand below each other.
+            let isVertical = table.contains("mean_mgdl, mg/dL")
+            #expect(isVertical == (count > 4 || count > 1 && name.count > 1 || count > 3))
+        }
+    }
+
+    @Test("says what each tests where the mean's interval and the rank test disagree")
+    func disagreement() throws {
+        // Nearly everybody falls a little, one rises by far: the ranks are sure, the mean is not.
+        let ranks = try summary(subjects: 12) { subject, arm in
+            ["mean_mgdl": 100 + (arm == 0 ? 0 : subject == 0 ? 60 : -1 - Double(subject) / 10)]
+        }
+        let comparison = try #require(ranks.comparisons.first)
+        #expect(comparison.disagreement == .test)
+        #expect(
+            ranks.table().contains("  12  *\n") && ranks.table().contains("* Interval and p disagree because")
+        )
+        // The same verdict: no note.
+        let agreed = try summary(subjects: 12) { subject, arm in
+            ["mean_mgdl": 100 + Double(arm * (5 + subject))]
+        }
+        #expect(!agreed.table().contains("disagree"))
+        // Sure for itself, not among many.
+        let many = try summary(subjects: 7) { subject, arm in
+            var values: OutcomeValues = [:]
+            for outcome in Outcome.all where outcome.isCompared && outcome.kind == .truth {
+                values[outcome.name] = 100 + Double(arm * (5 + subject))
+            }
+            return values
+        }
+        #expect(many.comparisons.first { $0.metric == "mean_mgdl" }?.disagreement == .adjustment)
+        #expect(many.table().contains("+ The interval stands for one comparison alone"))
+    }
+
+    @Test("has alerts by arm, policy and code; what a policy lacks is absent")
+    func alerts() throws {
+        var low = AlertTally(policy: "mine", code: "LOW")
+        low.raised = 3
+        low.notified = 10
+        low.notifiedNight = 4
+        let quiet = AlertTally(policy: "mine", code: "HIGH")
+        let summary = try summary(subjects: 6, alerts: [low, quiet]) { _, _ in ["mean_mgdl": 100] }
+        let alerts = summary.arms[0].alerts
+        #expect(alerts.map(\.code) == ["HIGH", "LOW"])
+        #expect(alerts[1].raised == 18 && alerts[1].notified == 60 && alerts[1].notifiedNight == 24)
+        #expect(alerts[1].heard == nil && alerts[1].sessions == 6 && alerts[1].sessionsRaised == 6)
+        #expect(alerts[1].notifiedPerDay?.mean == 5 && alerts[0].raisedPerDay?.mean == 0)
+        #expect(summary.arms[1].alerts.isEmpty)
+        let row = try #require(summary.table().split(separator: "\n").first { $0.hasPrefix("LOW ") })
+        #expect(row.split(separator: " ") == ["LOW", "1/day", "1.50", "/", "5.00", "/", "2.00", "-"])
     }
 }
