@@ -1,6 +1,6 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
 
-.PHONY: trial test soak format bench clean
+.PHONY: trial test soak docs format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml, print its table.
 	@.ci/setup.sh build
@@ -13,6 +13,10 @@ test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, 
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build
 	ISLET_SOAK=1 swift test --filter IntervalCoverageTests
+
+docs: ## Write docs/data.md from the definitions of the tables.
+	swift build --product islet
+	.build/debug/islet metrics --columns > docs/data.md
 
 format: ## Format every Swift file in place.
 	@git ls-files -co --exclude-standard '*.swift' | xargs swift format --in-place --parallel

@@ -17,6 +17,9 @@ struct MetricsCommand: ParsableCommand {
 
             Example:
               islet metrics sensor.csv
+
+            What the tables of a study's results hold, column by column (docs/data.md is `islet metrics --columns`):
+            \(DataDictionary.plainText)
             """)
 
     private static let keys = GlucoseMetricKey.allCases.map { key in
@@ -27,11 +30,20 @@ struct MetricsCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The trace.", valueName: "FILE.csv"), completion: .file(extensions: ["csv"]))
-    var file: String
+    var file: String?
+
+    @Flag(help: "Print the definition of every column of a study's results, as Markdown, and stop.")
+    var columns = false
+
+    func validate() throws {
+        if file == nil, !columns { throw ValidationError("Missing expected argument '<FILE.csv>'") }
+    }
 
     private static let byteLimit = 256 << 20
 
     func run() throws {
+        if columns { try StandardStream.output.write(DataDictionary.markdown) }
+        guard let file else { return }
         let trace = try MetricsCSV.parse(bytes: readInput(file, limitBytes: Self.byteLimit), file: file)
         let members = GlucoseMetrics(trace).ordered.map { key, value in
             JSONValue.Member(

@@ -254,4 +254,37 @@ struct StudyStoreTests {
             #expect(try summaries(store)[0].outcomes["tir_70_180_percent"] == nil)
         }
     }
+
+    private static let project = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    @Test(
+        "has no column that docs/data.md doesn't define under its table, and the version that README names once"
+    )
+    func documented() throws {
+        let page = try String(contentsOf: Self.project.appending(path: "docs/data.md"), encoding: .utf8)
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            try store(path).close()
+            let queue = try DatabaseQueue(path: path)
+            let tables = try queue.read {
+                try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            }
+            #expect(Set(tables) == Set(ResultTable.all.map(\.name)))
+            for table in tables {
+                let section = try #require(page.components(separatedBy: "\n### \(table)\n").last)
+                    .components(separatedBy: "\n### ")[0]
+                for column in try queue.read({ try $0.columns(in: table).map(\.name) })
+                where !keys.contains(column) {
+                    #expect(section.contains("\n| `\(column)` |"), "\(table).\(column)")
+                }
+            }
+        }
+        let readme = try String(contentsOf: Self.project.appending(path: "README.md"), encoding: .utf8)
+        let named = readme.components(separatedBy: "`PRAGMA user_version` ").dropFirst().map {
+            $0.prefix { $0.isNumber }
+        }
+        #expect(named == ["\(StudyStore.schemaVersion)"])
+    }
 }

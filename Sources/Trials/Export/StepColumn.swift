@@ -46,8 +46,14 @@ public struct StepColumn: Sendable {
         },
         StepColumn("study", "the study's name") { .text($0.origin.study) },
         StepColumn("session", "the session's index") { .integer(Int64($0.origin.session.session)) },
+        StepColumn("subject_index", "the subject's place in the cohort, from 0") {
+            .integer(Int64($0.origin.session.subjectIndex))
+        },
+        StepColumn("subject", "the subject's name") { .text($0.record.input.subjectID) },
+        StepColumn("arm_index", "the arm's place in the study, from 0") {
+            .integer(Int64($0.origin.session.armIndex))
+        },
         StepColumn("arm", "the arm's name") { .text($0.origin.session.arm) },
-        StepColumn("subject_id", "who the session is of") { .text($0.record.input.subjectID) },
     ]
 
     private static let timing: [StepColumn] =

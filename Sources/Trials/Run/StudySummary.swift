@@ -136,8 +136,9 @@ public struct StudySummary: Sendable {
                 alerts: alerts[arm].summaries)
         }
         for (arm, values) in zip(arms, columns) {
-            for outcome in Outcome.all where values[outcome.name] != nil && arm.outcomes[outcome.name] == nil
-            {
+            // Finite values whose sums overflow.
+            for outcome in Outcome.all where (values[outcome.name]?.count ?? 0) > 1 {
+                guard arm.outcomes[outcome.name]?.sd == nil else { continue }
                 notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
             }
         }

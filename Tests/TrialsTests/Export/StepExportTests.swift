@@ -115,7 +115,7 @@ struct StepExportTests {
         for ((step, cell), record) in zip(zip(steps, table), log) {
             #expect(step.record == record)
             #expect(cell["step_id"] == step.id && cell["arm"] == "closed, loop")
-            #expect(cell["study"] == "small, \"quoted\"" && cell["subject_id"] == subjects[1].name)
+            #expect(cell["study"] == "small, \"quoted\"" && cell["subject"] == subjects[1].name)
             #expect(cell["algorithm_time"] == "\(record.algorithmTime)" && cell["session"] == "3")
             #expect(Double(cell["time_s"] ?? "") == Double(record.instant.nanoseconds) / 1e9)
             let time = try #require(ISO8601Time(cell["time"] ?? ""))

@@ -178,7 +178,7 @@ struct SummaryTests {
         let summary = try summary(subjects: 7) { subject, arm in
             [
                 "mean_mgdl": subject == 3 && arm == 1 ? .infinity : 100 + Double(subject * arm),
-                "sd_mgdl": arm == 0 ? (subject % 2 == 0 ? 1e308 : -1e308) : Double(subject),
+                "sd_mgdl": arm == 0 ? (subject % 2 == 0 ? 1.79e308 : -1.79e308) : Double(subject),
             ]
         }
         #expect(

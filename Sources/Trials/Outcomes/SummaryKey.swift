@@ -1,0 +1,57 @@
+// What the keys of `summary.json` mean.
+
+/// One key, by its path: `[]` stands for each element of a list, `*` for each name.
+struct SummaryKey: Sendable {
+    let path: String
+    let meaning: String
+
+    private init(_ path: String, _ meaning: String) {
+        self.path = path
+        self.meaning = meaning
+    }
+
+    static let all: [SummaryKey] = [
+        SummaryKey("study", "the study's name"),
+        SummaryKey("seed", "of every random draw"),
+        SummaryKey("digest", "SHA-256 over `session:digest` lines by session index"),
+        SummaryKey("sessions", "sessions that were run"),
+        SummaryKey("failed_sessions", "of these, those that ended early"),
+        SummaryKey("failures[]", "each of them: `session`, `subject`, `arm`, `days` lived, `reason`"),
+        SummaryKey(
+            "not_finite[]",
+            "values that are in no mean because they were NaN or infinite: `outcome`, `arm`, `session`, `subject`; the last two null where the sum over subjects overflowed"
+        ),
+        SummaryKey("patient_days", "days lived, over all sessions"),
+        SummaryKey("wall_seconds", "time that this run took"),
+        SummaryKey("patient_days_per_second", "its speed"),
+        SummaryKey("jobs", "its threads"),
+        SummaryKey("arms[]", "each arm: `name`, `sessions`, `ended_early`, `outcomes`"),
+        SummaryKey(
+            "arms[].outcomes.*",
+            "`mean`, `sd` (n − 1), `ci95` (Student's t) over subjects, and `n`, those for which the outcome is defined"
+        ),
+        SummaryKey("alerts[]", "each arm and policy: `arm`, `policy`, `codes`"),
+        SummaryKey(
+            "alerts[].codes.*",
+            "over the arm's sessions: `sessions` with the policy, `sessions_raised`, the sums of the columns of alerts.csv, and `raised_per_day`, `notified_per_day`, `notified_night_per_day` as in `arms[].outcomes`"
+        ),
+        SummaryKey(
+            "comparisons[]",
+            "each outcome of each arm against the reference: `metric`, `arm`, `reference`, `n` pairs, `equal_in_every_pair`"
+        ),
+        SummaryKey("comparisons[].difference", "mean of arm less reference, over subjects"),
+        SummaryKey(
+            "comparisons[].ci95",
+            "its 95 % interval; null below 6 pairs and where all pairs are equal"),
+        SummaryKey(
+            "comparisons[].ci95_method",
+            "`student-hall`: Student's t on the paired differences, widened for skewness (below 40 pairs); `bca`: bias-corrected and accelerated bootstrap of 2000 resamples"
+        ),
+        SummaryKey(
+            "comparisons[].p", "Wilcoxon's signed-rank test with Pratt's zeros, two-sided; null like `ci95`"),
+        SummaryKey(
+            "comparisons[].p_adjusted",
+            "the same after Holm's adjustment over all comparisons of the study; those of sensor glucose are adjusted among themselves"
+        ),
+    ]
+}
