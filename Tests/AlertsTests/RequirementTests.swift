@@ -174,10 +174,13 @@ import Trials
         #expect(policy.rules.map(\.debounce) == [15 * Span.minute, 15 * Span.minute])
         // Written out and read back; what is off is off there too, and still there.
         let settings = try AlertSettings.read(path: path)
-        #expect(settings.writes.map(\.isEnabled) == [true, true, false])
-        #expect(settings.writes.last?.rule.debounce == Span.hour)
+        #expect(settings.rules.map(\.code) == ["THRESHOLD-TEMPERATURE-HIGH", "THRESHOLD-TEMPERATURE-LOW"])
+        let written = settings.text(in: policy)
+        let packed = written.filter { !$0.isWhitespace }
+        #expect(packed.contains("\"metric\":\"vpd\"") && packed.contains("\"enabled\":false"), "\(written)")
+        #expect(packed.contains("\"sensitivity\":\"1h\""), "\(written)")
         let again = folder.appending(path: "again.json").path()
-        try Data(settings.text(in: policy).utf8).write(to: URL(filePath: again))
+        try Data(written.utf8).write(to: URL(filePath: again))
         #expect(try AlertSettings.read(path: again) == settings)
         #expect(try AlertPolicy.parse(policy.json.prettyText, file: "json") == policy)
     }
