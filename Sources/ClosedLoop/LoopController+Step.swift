@@ -66,12 +66,14 @@ extension LoopController {
     /// not, it is tried again in ten seconds.
     @discardableResult
     func collect() -> Bool {
+        memory.work.pumpReads += 1
         do {
             if let request = memory.request { try reconcile(request) }
             // It is asked for again until what it says is written, with the next step.
             if let bolus = try pump.completedBolus(after: memory.readUpTo) { settleDelivery(bolus) }
             return true
         } catch {
+            memory.work.pumpErrors += 1
             retryPumpWork()
             return false
         }
@@ -182,7 +184,8 @@ extension LoopController {
                 StepRecord(
                     instant: input.now, algorithmTime: input.algorithmTime, requestID: requestID,
                     input: input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
-                    requested: request?.amount, accepted: request == nil ? .zero : nil, failure: failure),
+                    requested: request?.amount, accepted: request == nil ? .zero : nil, failure: failure,
+                    basalGiven: pump.basalDelivered),
                 memory)
             return true
         } catch {

@@ -46,10 +46,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
     var zeroEnds: Instant?
     private var observers: [any LoopObserver] = []
-    private var tick: Wakeup?
+    var tick: Wakeup?
+    var sensorWork: Wakeup?
+    /// When the newest reading arrived in its own time.
+    var lastArrival: Instant?
     private var pumpWork: Wakeup?
     private var temporaryBasalEnd: Wakeup?
-    private var isSuspended = false
+    var isSuspended = false
     private var startsOnceLoaded = false
     private var lastPoll: Instant?
 
@@ -92,6 +95,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         tick = Wakeup(executor, phase: .loop, "loop step") { [unowned self] in try here { try $0.work() } }
         pumpWork = Wakeup(executor, phase: .loop, "pump work") { [unowned self] in
             try here { try $0.workOnPump() }
+        }
+        sensorWork = Wakeup(executor, phase: .loop, "sensor work") { [unowned self] in
+            here { $0.workOnSensor() }
         }
         temporaryBasalEnd = Wakeup(executor, phase: .loop, "temporary basal ends") { [unowned self] in
             here { $0.endTemporaryBasal() }
@@ -187,6 +193,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         isSuspended = true
         tick?.schedule(at: nil)
         pumpWork?.schedule(at: nil)
+        sensorWork?.schedule(at: nil)
+        lastArrival = nil
         temporaryBasalEnd?.schedule(at: nil)
         guard diesBetweenInstants, remembered == nil else { return }
         memory.algorithmState = state.bytes
@@ -198,12 +206,14 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     private func schedule() {
         guard !isSuspended else { return }
         guard isLoaded else { return tick?.schedule(at: executor.now.adding(LoopTiming.retry)) ?? () }
-        tick?.schedule(at: memory.isInSession ? memory.nextStep : executor.now)
+        tick?.schedule(at: memory.isInSession ? memory.nextStep.adding(waitForReading) : executor.now)
+        if sensor.isAsked { scheduleSensorRead() }
     }
 
     private func work() throws {
         guard !isSuspended else { return }
-        watchdog?.here(.loop) { $0.ping($1) }
+        // One clock drives them all: its beat is a sign of life of each.
+        watchdog?.here { $0.pingAll() }
         guard isLoaded || loadLate() else { return schedule() }
         guard memory.isInSession else {
             _ = catchUp()
@@ -211,6 +221,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             if lastPoll.map({ executor.now >= $0.adding(LoopTiming.idlePoll) }) ?? true {
                 lastPoll = executor.now
                 collect()
+                readSensor()
             }
             tick?.schedule(at: executor.now.adding(LoopTiming.step))
             return
@@ -218,6 +229,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         skipMissedSteps()
         // Woken early, or by a step that has run meanwhile.
         guard executor.now.adding(LoopTiming.earlyWindow) >= memory.nextStep else { return schedule() }
+        if isReadingLate {
+            tick?.schedule(at: memory.nextStep.adding(LoopTiming.earlyWindow))
+            return
+        }
         try step()
         schedule()
     }
@@ -271,16 +286,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         for observer in observers { observer.loopDidStep(succeeded: succeeded) }
     }
 
-    private func noteReading() {
-        guard memory.isInSession, !isSuspended else { return }
-        watchdog?.here(.sensor) { $0.ping($1) }
-        // The step of this very instant is scheduled already.
-        let next = memory.nextStep
-        if next > executor.now, next <= executor.now.adding(LoopTiming.earlyWindow) {
-            tick?.schedule(at: executor.now)
-        }
-    }
-
     private func notePump(_ status: PumpStatus) {
         // A pod that comes off takes its temporary basal with it.
         if status.condition == .noPod || status.condition == .fault { zeroEnds = nil }
@@ -290,7 +295,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     // MARK: Devices
 
     public nonisolated func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {
-        here { $0.noteReading() }
+        here(reading != nil) { $0.noteReading(isNew: $1) }
     }
 
     public nonisolated func pumpDidUpdate(status: PumpStatus) { here(status) { $0.notePump($1) } }

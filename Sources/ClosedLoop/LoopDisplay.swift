@@ -11,7 +11,8 @@ public struct LoopDisplay: Hashable, Sendable {
         case closedLoop
     }
 
-    /// Over the last 24 hours; nil where nothing is known.
+    /// Over the last 24 hours; nil where nothing is known. Insulin is what was asked for and taken, and what the pump gave by
+    /// itself: its programmed and temporary basal.
     public struct Totals: Hashable, Sendable {
         public var insulin: InsulinAmount
         public var lowest: GlucoseConcentration?
@@ -56,15 +57,24 @@ extension LoopController {
             temporaryBasalEnds: memory.temporaryBasalEnds,
             areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
             isStoreFailing: isStoreBehind || !isLoaded, refusedState: memory.refusedState,
-            totals: (try? store?.steps(since: now.adding(-Span.day))).map { Self.totals($0) })
+            // One step more, for what the pump had given by itself when the day began.
+            totals: (try? store?.steps(since: now.adding(-Span.day - LoopTiming.step))).map {
+                Self.totals($0, since: now.adding(-Span.day), given: pump.basalDelivered)
+            })
     }
 
-    private static func totals(_ steps: [StepRecord]) -> LoopDisplay.Totals {
+    /// - Parameter given: what the pump has given by itself in its life; nil while it can't say.
+    private static func totals(
+        _ known: [StepRecord], since begin: Instant, given: InsulinAmount?
+    ) -> LoopDisplay.Totals {
+        let steps = known.drop { $0.instant < begin }
+        let readings = known.compactMap(\.basalGiven)
+        let ownBasal = (given ?? readings.last ?? .zero) - (readings.first ?? given ?? .zero)
         let glucose = steps.compactMap { $0.input.cgm?.glucose }
         let sum = glucose.reduce(0) { $0 + $1.milligramsPerDecilitre }
         return LoopDisplay.Totals(
             // What nobody has answered for counts as delivered.
-            insulin: steps.reduce(.zero) { $0 + ($1.accepted ?? $1.requested ?? .zero) },
+            insulin: steps.reduce(max(.zero, ownBasal)) { $0 + ($1.accepted ?? $1.requested ?? .zero) },
             lowest: glucose.min(),
             highest: glucose.max(),
             mean: glucose.isEmpty

@@ -6,6 +6,15 @@
 public import Devices
 public import SessionTime
 
+/// Reads of the devices, and those of them that failed.
+public struct DeviceWork: Hashable, Sendable {
+    /// Of a sensor that must be asked.
+    public var sensorReads = 0
+    public var sensorErrors = 0
+    public var pumpReads = 0
+    public var pumpErrors = 0
+}
+
 /// Whom a session is about.
 public struct LoopSubject: Hashable, Sendable {
     public var id: String
@@ -99,6 +108,8 @@ public struct LoopMemory: Hashable, Sendable {
     public var knownBasal: KnownBasal?
     /// What the algorithm has counted and the pump never delivered, until a good step has been told.
     public var shortfall: Shortfall?
+    /// How often devices were read, and failed to answer.
+    public var work = DeviceWork()
     public var stepsRun = 0
     public var stepsFailed = 0
     public var stepsSkipped = 0
@@ -157,4 +168,6 @@ public struct StepRecord: Hashable, Sendable {
     public var failure: String
     /// Why the pump took nothing of the request; empty where it took some, or was asked for nothing.
     public var pumpTrouble = ""
+    /// What the pump had given by itself in its life, when the step ran; nil where it could not say.
+    public var basalGiven: InsulinAmount?
 }

@@ -50,6 +50,11 @@ public actor Watchdog: SessionActor {
         if !frozen.isEmpty { look() }
     }
 
+    public func pingAll() {
+        for index in lastSign.indices { lastSign[index] = executor.now }
+        if !frozen.isEmpty { look() }
+    }
+
     private func look() {
         let now = executor.now
         let before = frozen

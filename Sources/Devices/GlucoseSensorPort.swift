@@ -1,7 +1,8 @@
 // The session's side of a continuous glucose monitor.
 //
 // Guarantees: values only; asking costs nothing and never waits. A driver of a real sensor keeps the last reading
-// here and brings new ones in through the session's door; the simulated sensor answers in place.
+// here and brings new ones in through the session's door, or fetches them when it is read; the simulated sensor answers in
+// place.
 
 public import SessionTime
 
@@ -39,6 +40,16 @@ public protocol GlucoseSensorPort: AnyObject, Sendable {
     /// The newest reading that arrived in its own time; nil before the first. Never a backfilled one.
     var latestReading: GlucoseReading? { get }
     var state: SensorState { get }
+    /// Whether news come only where `read` fetches them; a sensor that tells its observers by itself is not asked.
+    var isAsked: Bool { get }
+    /// Fetches what is new: `latestReading` and `state` say it afterwards.
+    /// - Throws: anything; nothing has changed then, and it may be tried again.
+    func read() throws
+}
+
+extension GlucoseSensorPort {
+    public var isAsked: Bool { false }
+    public func read() {}
 }
 
 /// Somebody who is told at once when a device's state changes. Called on the session's thread, within the device's own

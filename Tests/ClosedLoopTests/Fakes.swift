@@ -18,6 +18,16 @@ func reading(at minute: Int64, isReliable: Bool = true) -> GlucoseReading {
 final class FakeSensor: GlucoseSensorPort, @unchecked Sendable {
     var latestReading: GlucoseReading?
     var state = SensorState.ok
+    /// Whether it must be asked, and what it says then; nil for an error.
+    var isAsked = false
+    var answer: () -> GlucoseReading? = { nil }
+    var reads = 0
+
+    func read() throws {
+        reads += 1
+        guard let reading = answer() else { throw AlgorithmTrouble() }
+        latestReading = reading
+    }
 }
 
 /// A sensor that has a reading of this very instant.

@@ -29,12 +29,13 @@ final class Lab {
 
     init(
         basalSource: BasalSource = .algorithm, begins: Bool = true,
+        watched: [Watchdog.Controller] = [.loop],
         answer: @escaping (StepInput) throws -> StepOutput = { _ in
             StepOutput(basal: InsulinAmount(units: 0.1))
         }
     ) throws {
         algorithm = FakeAlgorithm(basalSource: basalSource, answer: answer)
-        watchdog = Watchdog(executor: executor)
+        watchdog = Watchdog(executor: executor, watched: watched)
         loop = Self.makeLoop(
             executor, algorithm, settings, sensor, pump, recorder, store, watchdog)
         executor.start("lab") { [loop, watchdog, steps] in
