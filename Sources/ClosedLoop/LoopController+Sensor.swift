@@ -33,7 +33,9 @@ extension LoopController {
         guard let lastArrival else { return false }
         let next = memory.nextStep.nanoseconds
         let due = lastArrival.nanoseconds + LoopTiming.step
-        return due >= next && due <= next + LoopTiming.earlyWindow
+        // One that is asked for is due from its first read on.
+        return due >= (sensor.isAsked ? next - LoopTiming.earlyWindow : next)
+            && due <= next + LoopTiming.earlyWindow
             && executor.now.nanoseconds < next + LoopTiming.earlyWindow
     }
 
