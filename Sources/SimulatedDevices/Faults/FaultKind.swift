@@ -35,7 +35,8 @@ public enum FaultKind: String, CaseIterable, Sendable {
         case .lateSensorChange: "the person changes the sensor late; rate: mean hours"
         case .pumpOutage: "the pump can't be reached; rate: 1/day"
         case .commandFailure: "a command doesn't reach the pump; rate: share of commands"
-        case .uncertainDelivery: "a bolus command is never answered; rate: share of failed commands"
+        case .uncertainDelivery:
+            "a bolus command is never answered, and the pump is silent for a while; rate: share of failed boluses"
         case .occlusion: "the cannula is blocked; rate: 1/day"
         case .siteFailure: "insulin leaks or isn't absorbed; rate: 1/hour"
         case .podFault: "the pod breaks; rate: 1/day"
