@@ -93,6 +93,13 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
                 &state.subcutaneous, &state.plasma, &state.effective,
                 input: shortfall.amount.units * stepsPerHour, steps: steps)
         }
+        if let dropped = input.dropped {
+            // Of a meal's insulin only this share was counted.
+            Self.chain.takeBack(
+                &state.subcutaneous, &state.plasma, &state.effective,
+                input: tuning.mealFeedback * dropped.amount.units * stepsPerHour,
+                steps: input.algorithmTime - dropped.algorithmTime)
+        }
         if let given = input.pumpBasal, given.amount > .zero {
             let steps = (input.now.minutes - given.since.minutes) / Self.stepMinutes
             Self.chain.add(

@@ -10,6 +10,7 @@ extension LoopController {
         let now = executor.now
         guard catchUp() else { return failUnwritten() }
         applyBasal()
+        dropLapsed(at: now)
         var input = StepInput(
             algorithmTime: memory.algorithmTime, now: now,
             subjectID: memory.subject?.id ?? settings.subjectID,
@@ -25,25 +26,24 @@ extension LoopController {
         input.basalMultiplier = input.basalMultiplierStepsLeft > 0 ? memory.basalMultiplier : 1
         input.cgm = freshReading(at: now)
         input.isOpenLoop = memory.isOpenLoop
-        input.user = memory.user
         // The first step needs glucose from somewhere; without, the next grid point tries again.
         if memory.firstStepTime == nil, input.cgm == nil, memory.user.bloodGlucose == nil {
             memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
             return saveMemory()
         }
         input.insulinPump = pumpStatus()
-        // Settling the last request may just have found it.
+        // Settling the last request may just have found what never came.
+        dropLapsed(at: now)
+        input.user = memory.user
         input.shortfall = memory.shortfall
+        input.dropped = memory.droppedShortfall
         let given = pump.basalDelivered
         input.pumpBasal = basalSinceLastStep(given: given, at: now)
         try run(&input, basalGiven: given)
     }
 
-    /// What the programmed basal comes to in a step.
-    private var basalOfAStep: InsulinAmount {
-        InsulinAmount(
-            units: settings.therapy.basalRate.unitsPerHour * Double(LoopTiming.step) / Double(Span.hour))
-    }
+    /// A reading that no step has used.
+    var hasNews: Bool { freshReading(at: executor.now) != nil }
 
     private func freshReading(at now: Instant) -> GlucoseReading? {
         guard let reading = sensor.latestReading, reading.isReliable, reading.instant <= now else {
@@ -84,13 +84,15 @@ extension LoopController {
     private func reconcile(_ request: LoopMemory.Request) throws {
         if let outcome = try pump.outcome(ofRequest: request.id) {
             settle(request, accepted: outcome.delivered)
-        } else if executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession {
+        } else if executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession,
+            !request.isCancelled, request.owed.allSatisfy({ executor.now <= $0.lapsesAfter })
+        {
             guard catchUp() else { throw PumpError.uncertain }
             if request.replacesBasal > .zero { renewZeroBasal() }
             _ = try send(request)
             if memory.request != nil { throw PumpError.uncertain }
         } else {
-            settle(request, accepted: .zero, trouble: "never arrived")
+            settle(request, accepted: .zero, trouble: "never arrived", cause: .neverArrived)
         }
     }
 
@@ -115,26 +117,25 @@ extension LoopController {
             memory.stepsFailed += 1
         }
 
-        // What the person waits for outlives a step that can't deliver it; what the loop wanted for this step alone
-        // does not.
-        let lasting = memory.carried + (input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal)
-        let wanted = input.isOpenLoop ? lasting : memory.carried + output.total
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
-        let takesBasalOver = mayDose && !input.isOpenLoop && algorithm.basalSource == .algorithm
-        var request =
-            mayDose && wanted.units + 1e-9 >= pump.pulse.units
-            ? LoopMemory.Request(
-                id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
-                amount: wanted, lasting: lasting, decidedAt: input.now) : nil
-        if takesBasalOver {
-            request?.replacesBasal = min(output.basal + output.correction, basalOfAStep)
-        }
+        var dose = dose(of: output, input)
+        let request = mayDose ? dose.request(pulse: pump.pulse) : nil
         if !input.insulinPump.isAvailable, output.total > .zero {
             executor.journal.record(.deliverySkipped, at: input.now, 0)
         }
         let before = store == nil ? nil : memory
-        // A decided request takes all of it along; what it doesn't deliver comes back when it is settled.
-        memory.carried = request != nil ? .zero : mayDose ? wanted : lasting
+        // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
+        // for outlives a step that can't deliver it; what the loop wanted for this step alone does not.
+        if request != nil {
+            memory.carried = .zero
+            memory.owed = []
+        } else if mayDose {
+            memory.carried = dose.total
+            memory.owed = []
+        } else {
+            if hasFailed { for index in dose.owed.indices { dose.owed[index].cause = .noStep } }
+            memory.owed = dose.owed
+        }
         let wasOpen = memory.isOpenLoop
         let requestID = memory.nextRequestID
         if !hasFailed, basalGiven != nil || memory.knownBasal == nil {
@@ -142,8 +143,16 @@ extension LoopController {
         }
         advanceMemory(
             input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, request, at: input.now)
-        // In open loop a manual bolus is carried or requested by now, whatever the algorithm did.
-        if input.isOpenLoop { memory.user.manualBolus = nil }
+        // In open loop a manual bolus is owed or requested by now, whatever the algorithm did.
+        if input.isOpenLoop {
+            memory.user.manualBolus = nil
+            memory.said.bolus = nil
+        }
+        if mayDose || dose.cutPersonal > .zero {
+            cutOff(
+                dose.id, own: mayDose ? dose.cutOwn : .zero, personal: dose.cutPersonal,
+                of: input.algorithmTime)
+        }
         if let before, !keep(input, output, requestID, failure: failure, request) {
             state.undoStep()
             memory = before
@@ -152,7 +161,7 @@ extension LoopController {
         if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
         // Only a step that is kept and can dose takes the basal from the pump.
-        if takesBasalOver { renewZeroBasal() }
+        if mayDose, dose.isOfAlgorithm { renewZeroBasal() }
         let (accepted, trouble) = try send(request)
         if failure.isEmpty { failure = trouble }
 
@@ -179,14 +188,17 @@ extension LoopController {
         _ request: LoopMemory.Request?
     ) -> Bool {
         memory.algorithmState = state.bytes
+        var record = StepRecord(
+            instant: input.now, algorithmTime: input.algorithmTime, requestID: requestID,
+            input: input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
+            requested: request?.amount, accepted: request == nil ? .zero : nil, failure: failure)
+        if let dropped = memory.dropped, input.lastWorldTime.map({ dropped.at > $0 }) ?? true {
+            record.dropped = dropped
+        }
+        if let cut = memory.cut, cut.at == input.now { record.cut = cut.amount }
+        record.basalGiven = pump.basalDelivered
         do {
-            try store?.append(
-                StepRecord(
-                    instant: input.now, algorithmTime: input.algorithmTime, requestID: requestID,
-                    input: input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
-                    requested: request?.amount, accepted: request == nil ? .zero : nil, failure: failure,
-                    basalGiven: pump.basalDelivered),
-                memory)
+            try store?.append(record, memory)
             return true
         } catch {
             return false
@@ -205,7 +217,9 @@ extension LoopController {
         if let request { memory.request = request }
         if succeeded {
             memory.user = UserInputs()
+            memory.said = LoopMemory.Said()
             memory.shortfall = nil
+            memory.droppedShortfall = nil
             memory.completed = nil
         }
         let wasOpen = memory.isOpenLoop
@@ -236,7 +250,7 @@ extension LoopController {
             return (.zero, "")
         }
         do {
-            let accepted = try ask(for: request)
+            let accepted = try pump.requestBolus(request.amount, id: request.id)
             settle(request, accepted: accepted, isDelivered: true)
             return (accepted, "")
         } catch PumpError.uncertain {
@@ -245,6 +259,12 @@ extension LoopController {
             saveOutcome(of: request.id, accepted: nil, trouble: "")
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
+        } catch PumpError.outOfRange(let amount, let limit) {
+            // Trying again would fail again.
+            let error = PumpError.outOfRange(amount, limit: limit)
+            close(request, accepted: .zero, cause: .impossible)
+            saveOutcome(of: request.id, accepted: .zero, trouble: "\(error)")
+            return (.zero, "pump: \(error)")
         } catch let error as PumpError {
             close(request, accepted: .zero)
             saveOutcome(of: request.id, accepted: .zero, trouble: "\(error)")
@@ -252,21 +272,12 @@ extension LoopController {
         }
     }
 
-    /// What the pump can't give at once it gives in turns: its limit now, and what the person waits for in the steps to come.
-    private func ask(for request: LoopMemory.Request) throws -> InsulinAmount {
-        do {
-            return try pump.requestBolus(request.amount, id: request.id)
-        } catch PumpError.outOfRange(_, let limit) where limit < request.amount {
-            return try pump.requestBolus(limit, id: request.id)
-        }
-    }
-
     /// The outcome of a request is known.
     private func settle(
         _ request: LoopMemory.Request, accepted: InsulinAmount, isDelivered: Bool = false,
-        trouble: String = ""
+        trouble: String = "", cause: DropCause = .refused
     ) {
-        close(request, accepted: accepted)
+        close(request, accepted: accepted, cause: cause)
         saveOutcome(of: request.id, accepted: accepted, trouble: trouble)
         if !isDelivered {
             executor.journal.record(
@@ -277,12 +288,15 @@ extension LoopController {
 
     /// Parts of a pulse are carried on. Of more, the person's part is owed again; the rest was meant for its step alone,
     /// and the algorithm is told that it never came.
-    private func close(_ request: LoopMemory.Request, accepted: InsulinAmount) {
+    private func close(
+        _ request: LoopMemory.Request, accepted: InsulinAmount, cause: DropCause = .refused
+    ) {
         memory.request = nil
         if accepted > .zero {
             memory.delivery = LoopMemory.Delivery(
                 id: request.id, algorithmTime: request.algorithmTime, accepted: accepted,
-                lasting: min(request.lasting, accepted), isOfEarlierSession: request.isOfEarlierSession)
+                owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
+                isOfEarlierSession: request.isOfEarlierSession)
         }
         guard !request.isOfEarlierSession else { return }
         let left = max(.zero, request.amount - accepted)
@@ -290,15 +304,21 @@ extension LoopController {
             memory.carried += left
             return
         }
-        let owed = max(.zero, request.lasting - accepted)
-        memory.carried += owed
-        fallShort(left - owed, of: request.algorithmTime)
+        let owed = request.owed.remaining(after: accepted, cause)
+        let carried = max(.zero, request.carried - max(.zero, accepted - request.owed.sum))
+        memory.carried += carried
+        if request.isCancelled || cause == .impossible {
+            for one in owed { drop(one, request.isCancelled ? .cancelled : cause) }
+        } else if !owed.isEmpty {
+            memory.owed = owed + memory.owed
+        }
+        fallShort(left - owed.sum - carried, of: request.algorithmTime)
     }
 
     /// The algorithm is told at its next good step. What two requests lack counts with the later one.
     func fallShort(_ amount: InsulinAmount, of algorithmTime: Int64) {
         // A state that was refused takes its count of insulin along.
-        guard amount > .zero, algorithmTime >= memory.stateBegan else { return }
+        guard amount.units > 1e-12, algorithmTime >= memory.stateBegan else { return }
         let before = memory.shortfall?.amount ?? .zero
         memory.shortfall = Shortfall(algorithmTime: algorithmTime, amount: before + amount)
     }
@@ -313,9 +333,13 @@ extension LoopController {
         let lost = given.accepted - bolus.delivered
         guard lost.units + 1e-9 >= pump.pulse.units else { return }
         if !given.isOfEarlierSession {
-            let owed = max(.zero, given.lasting - bolus.delivered)
-            if bolus.cutBy == .pump { memory.carried += owed }
-            fallShort(lost - owed, of: given.algorithmTime)
+            let owed = given.owed.remaining(after: bolus.delivered, .cutShort)
+            if bolus.cutBy == .pump, !given.isCancelled {
+                memory.owed = owed + memory.owed
+            } else {
+                for one in owed { drop(one, .cancelled) }
+            }
+            fallShort(lost - owed.sum, of: given.algorithmTime)
         }
         saveOutcome(of: given.id, accepted: bolus.delivered, trouble: "cut short")
         executor.journal.record(

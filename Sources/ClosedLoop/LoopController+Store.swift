@@ -125,6 +125,8 @@ extension LoopController {
         memory.algorithmState = store == nil ? [] : state.bytes
         memory.stateBegan = memory.algorithmTime
         memory.shortfall = nil
+        memory.droppedShortfall = nil
+        memory.knownBasal = nil
         executor.journal.record(
             .stateRefused, at: executor.now, UInt64(bitPattern: Int64(stored.version)),
             UInt64(bitPattern: Int64(mine.version)))

@@ -1,8 +1,9 @@
 // The loop: one step of a dosing algorithm every five minutes, from what the ports say.
 //
 // Guarantees
-// - Steps stand on a grid from the first step's instant. A step may begin up to 27 s early when a device has news; a late
-//   one (the app was suspended) skips the grid points that it missed, counts them, and never runs two for one point.
+// - Steps stand on a grid from the first step's instant. A step may begin up to 27 s early when the sensor has news. A late
+//   one (the app was suspended or dead) runs at once if it is at most half a step late, else the next grid point's does;
+//   missed points are counted, and none has two steps.
 // - A reading serves one step, and only while it is at most 15 min old. Basal, correction and meal are one request
 //   under the step's number. An algorithm that throws or answers nonsense delivers nothing: the step is recorded as
 //   failed with its cause, the algorithm's state goes back, and what the person said stays for the next step.
@@ -11,7 +12,8 @@
 //   dose. While the store can't write no bolus is sent: steps fail, and the programmed basal goes on.
 // - A request that was sent and not answered counts as delivered, and no other is sent, until the pump says what became
 //   of it. Parts of a pulse are carried to the next request, never lost.
-// - The person's programmed basal is the floor: see `LoopController+Basal.swift`.
+// - The person's programmed basal is the floor: see `LoopController+Basal.swift`. What the person waits for is given within
+//   15 min or not at all, no bolus is above the therapy's maximum: see `LoopController+Owed.swift`.
 //
 // Does not: talk to real devices, draw, or know which model is behind the ports.
 
@@ -111,9 +113,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Starts a session: timers and state are reset, the grid begins at this instant.
     public func startSession() throws {
         guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
+        try checkBasal(settings.therapy.basalRate)
         var fresh = cleared(memory)
         // What the person has said is for the next step, whichever session it belongs to.
         fresh.user = memory.user
+        fresh.said = memory.said
         fresh.isInSession = true
         fresh.sessionStart = executor.now
         fresh.subject =
@@ -121,7 +125,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             ?? LoopSubject(
                 id: settings.subjectID, bodyWeightKilograms: settings.therapy.bodyWeightKilograms)
         fresh.algorithm = AlgorithmIdentity(algorithm)
+        let before = memory.owed
         try change { [fresh] in $0 = fresh }
+        tellEnded(before)
         state.clear()
         executor.journal.record(.loopSession, at: executor.now, 1)
         waitForTemporaryBasal()
@@ -133,7 +139,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public func endSession() throws {
         guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
         let fresh = cleared(memory)
+        let before = memory.owed
         try change { [fresh] in $0 = fresh }
+        tellEnded(before)
         state.clear()
         executor.journal.record(.loopSession, at: executor.now, 0)
         waitForTemporaryBasal()
@@ -152,6 +160,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         memory.readUpTo = before.readUpTo
         memory.firstRequestID = before.nextRequestID
         memory.temporaryBasal = before.temporaryBasal
+        memory.dropped = before.dropped
+        memory.cut = before.cut
         memory.forcesOpenLoop = before.forcesOpenLoop
         memory.target = before.target
         memory.customFields = before.customFields
@@ -227,8 +237,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             return
         }
         skipMissedSteps()
-        // Woken early, or by a step that has run meanwhile.
-        guard executor.now.adding(LoopTiming.earlyWindow) >= memory.nextStep else { return schedule() }
+        // Woken by a step that has run meanwhile, or with no news that a step could begin early for.
+        let now = executor.now
+        guard memory.nextStep <= now || memory.nextStep <= now.adding(LoopTiming.earlyWindow) && hasNews
+        else { return schedule() }
         if isReadingLate {
             tick?.schedule(at: memory.nextStep.adding(LoopTiming.earlyWindow))
             return
@@ -258,11 +270,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         applyBasal()
     }
 
-    /// Grid points that lie a whole step back were slept through: their numbers are spent.
+    /// A step may be late by half a step; older grid points were missed, and their numbers are spent.
     private func skipMissedSteps() {
         let late = executor.now.nanoseconds - memory.nextStep.nanoseconds
-        guard late >= LoopTiming.step else { return }
-        let missed = late / LoopTiming.step
+        guard late > LoopTiming.latest else { return }
+        let missed = (late - LoopTiming.latest + LoopTiming.step - 1) / LoopTiming.step
         if memory.firstStepTime == nil {
             memory.sessionStart = memory.sessionStart.adding(missed * LoopTiming.step)
         } else {

@@ -30,6 +30,13 @@ public struct LoopDisplay: Hashable, Sendable {
     public var basalMultiplierStepsLeft: Int
     /// When the temporary basal ends; nil without one.
     public var temporaryBasalEnds: Instant?
+    /// What the person still waits for, and until when it is asked for; nil where nothing is owed.
+    public var owed: InsulinAmount?
+    public var owedUntil: Instant?
+    /// What was given up last, until the person asks again or dismisses it.
+    public var dropped: LoopMemory.Dropped?
+    /// The last computed dose that was above the maximum bolus.
+    public var cut: LoopMemory.Cut?
     /// Session controls are disabled: a controller is frozen.
     public var areControlsDisabled: Bool
     /// The loop's store can't be written, or not be read: nothing is dosed.
@@ -45,6 +52,7 @@ extension LoopController {
         let now = executor.now
         let reading = sensor.latestReading
         let status = pump.status
+        let owed = memory.owed.filter { now <= $0.lapsesAfter }
         return LoopDisplay(
             status: !memory.isInSession ? .noSession : memory.isOpenLoop ? .openLoop : .closedLoop,
             glucose: reading,
@@ -55,6 +63,8 @@ extension LoopController {
             lastStep: memory.lastWorldTime, nextStep: memory.isInSession ? memory.nextStep : nil,
             basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
             temporaryBasalEnds: memory.temporaryBasalEnds,
+            owed: owed.isEmpty ? nil : owed.sum, owedUntil: owed.map(\.lapsesAfter).max(),
+            dropped: memory.dropped, cut: memory.cut,
             areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
             isStoreFailing: isStoreBehind || !isLoaded, refusedState: memory.refusedState,
             // One step more, for what the pump had given by itself when the day began.

@@ -34,9 +34,13 @@ public struct LoopMemory: Hashable, Sendable {
         /// The algorithm time of its step.
         public var algorithmTime: Int64
         public var amount: InsulinAmount
-        /// The part that the person waits for: it is asked for again if the pump never got the request.
-        public var lasting: InsulinAmount
+        /// The parts that the person waits for: they are asked for again for a while if the pump never got the request.
+        public var owed: [Owed]
+        /// Parts of a pulse that earlier requests left.
+        public var carried: InsulinAmount
         public var decidedAt: Instant
+        /// The person called it off after it was sent: it may be in the body, and is not sent again.
+        public var isCancelled = false
         /// The part of it that the pump's own basal would give during its step.
         public var replacesBasal = InsulinAmount.zero
         /// Its session is over: it may be in the body, but nobody waits for it any more.
@@ -48,8 +52,10 @@ public struct LoopMemory: Hashable, Sendable {
         public var id: Int64
         public var algorithmTime: Int64
         public var accepted: InsulinAmount
-        /// The part that the person waits for.
-        public var lasting: InsulinAmount
+        /// The parts that the person waits for.
+        public var owed: [Owed]
+        /// The person called off what it may yet fail to give.
+        public var isCancelled = false
         /// Its session is over: its row may still change, but nobody waits for it any more.
         public var isOfEarlierSession = false
     }
@@ -91,8 +97,16 @@ public struct LoopMemory: Hashable, Sendable {
     /// The last step's algorithm gave up control.
     public var algorithmGaveUp = false
     public var user = UserInputs()
-    /// Insulin asked for and not yet requested: parts of a pulse, and what an absent pump is owed.
+    /// When the person said what `user` holds.
+    public var said = Said()
+    /// Insulin asked for and not yet requested: parts of a pulse.
     public var carried = InsulinAmount.zero
+    /// What the person waits for, the oldest first.
+    public var owed: [Owed] = []
+    /// What was given up last, until the person asks again or dismisses it.
+    public var dropped: Dropped?
+    /// The last computed dose that was above the maximum bolus.
+    public var cut: Cut?
     public var request: Request?
     public var delivery: Delivery?
     /// Completed boluses up to this request are read.
@@ -108,6 +122,8 @@ public struct LoopMemory: Hashable, Sendable {
     public var knownBasal: KnownBasal?
     /// What the algorithm has counted and the pump never delivered, until a good step has been told.
     public var shortfall: Shortfall?
+    /// The same of what the person waited for.
+    public var droppedShortfall: Shortfall?
     /// How often devices were read, and failed to answer.
     public var work = DeviceWork()
     public var stepsRun = 0
@@ -168,6 +184,10 @@ public struct StepRecord: Hashable, Sendable {
     public var failure: String
     /// Why the pump took nothing of the request; empty where it took some, or was asked for nothing.
     public var pumpTrouble = ""
+    /// What the person waited for and was given up since the step before.
+    public var dropped: LoopMemory.Dropped?
+    /// What was above the maximum bolus: never requested.
+    public var cut = InsulinAmount.zero
     /// What the pump had given by itself in its life, when the step ran; nil where it could not say.
     public var basalGiven: InsulinAmount?
 }

@@ -31,8 +31,12 @@ public enum LoopTiming {
     public static let step = 5 * Span.minute
     /// A step may begin this long before its grid point, when a device has news.
     public static let earlyWindow = 27 * Span.second
+    /// What a person asked for is requested for this long, and not later.
+    public static let owed = 15 * Span.minute
     /// How long the pump leaves its own basal off after the last step that dosed.
     public static let zeroBasal = 30 * Span.minute
+    /// A step that is later than this is left out.
+    public static let latest = step / 2
     /// How often devices are read while no session is in progress.
     public static let idlePoll = 15 * Span.minute
     /// After a device error its work is due again this much later.

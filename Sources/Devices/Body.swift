@@ -34,8 +34,39 @@ public protocol Eater: AnyObject, Sendable {
 
 /// What a person can tell the loop. Called on the session's thread only; the next step hears of it.
 public protocol LoopInputs: AnyObject, Sendable {
-    /// - Throws: why the loop refused; it knows nothing of the meal then.
+    /// - Throws: `LoopInputRefused` for a meal that is no number, nothing, or above `MealAnnouncement.largest`; or why the loop
+    ///   could not keep it. It knows nothing of the meal then.
     func announce(_ meal: MealAnnouncement) throws
-    /// - Throws: why the loop refused; nothing is delivered then.
+    /// - Throws: `LoopInputRefused` for what is no number, nothing, or with what is owed above the maximum bolus: it is refused
+    ///   whole; or why the loop could not keep it.
     func request(manualBolus amount: InsulinAmount) throws
+}
+
+/// Something that a person or an interface said and that makes no sense, or is beyond a limit: nothing of it is taken.
+public struct LoopInputRefused: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Kind: String, Sendable {
+        case meal = "meal, g"
+        case manualBolus = "manual bolus, U"
+        case bloodGlucose = "blood glucose, mg/dL"
+        case target = "target, mg/dL"
+        case basalMultiplier = "basal multiplier"
+        case basalSteps = "steps of a temporary basal"
+        case basalRate = "basal rate, U/h"
+        case customField = "custom field"
+    }
+
+    public var kind: Kind
+    public var value: Double
+    /// What is taken. Of a meal and a bolus, nothing is too little.
+    public var range: ClosedRange<Double>
+
+    public init(kind: Kind, value: Double, range: ClosedRange<Double>) {
+        self.kind = kind
+        self.value = value
+        self.range = range
+    }
+
+    public var description: String {
+        "\(kind.rawValue): found \(value), expected \(range.lowerBound) to \(range.upperBound)"
+    }
 }

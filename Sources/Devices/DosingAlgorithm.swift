@@ -16,16 +16,35 @@ public struct TherapySettings: Hashable, Sendable {
     public var correctionFactorMgdlPerUnit: Double
     /// Total daily insulin, U.
     public var totalDailyInsulin: InsulinAmount
+    /// The most that one bolus may be. What an algorithm computes is cut off there, what a person asks for beyond it is refused.
+    public var maximumBolus: InsulinAmount
 
+    /// - Parameter maximumBolus: nil for `standardMaximumBolus`.
     public init(
         bodyWeightKilograms: Double, basalRate: InsulinRate, carbohydrateRatioGramsPerUnit: Double,
-        correctionFactorMgdlPerUnit: Double, totalDailyInsulin: InsulinAmount
+        correctionFactorMgdlPerUnit: Double, totalDailyInsulin: InsulinAmount,
+        maximumBolus: InsulinAmount? = nil
     ) {
         self.bodyWeightKilograms = bodyWeightKilograms
         self.basalRate = basalRate
         self.carbohydrateRatioGramsPerUnit = carbohydrateRatioGramsPerUnit
         self.correctionFactorMgdlPerUnit = correctionFactorMgdlPerUnit
         self.totalDailyInsulin = totalDailyInsulin
+        self.maximumBolus =
+            maximumBolus
+            ?? Self.standardMaximumBolus(
+                totalDailyInsulin: totalDailyInsulin,
+                carbohydrateRatioGramsPerUnit: carbohydrateRatioGramsPerUnit)
+    }
+
+    /// The larger of a quarter of the daily insulin and what 120 g take, within 2 and 30 U: enough for large meals, too little for
+    /// a slip of a digit (closed-loop.md, Limits belong to therapy).
+    public static func standardMaximumBolus(
+        totalDailyInsulin: InsulinAmount, carbohydrateRatioGramsPerUnit: Double
+    ) -> InsulinAmount {
+        let units = max(totalDailyInsulin.units / 4, 120 / carbohydrateRatioGramsPerUnit)
+        // What is no number limits most.
+        return InsulinAmount(units: units >= 2 ? min(units, 30) : 2)
     }
 }
 
@@ -44,6 +63,9 @@ public struct UserInputs: Hashable, Sendable {
 
 /// A meal as the person announces it.
 public struct MealAnnouncement: Hashable, Sendable {
+    /// More is a slip, and refused where it enters.
+    public static let largest = Carbohydrate(grams: 250)
+
     public var carbohydrate: Carbohydrate
     public var instant: Instant
 
@@ -72,7 +94,7 @@ public struct StepPumpStatus: Hashable, Sendable {
 public struct Shortfall: Hashable, Sendable {
     /// The algorithm time of the step that asked for it.
     public var algorithmTime: Int64
-    /// Basal and correction only: what the person waits for is asked for again.
+    /// Of `shortfall`, basal and correction only: what the person waits for is asked for again for a while. Of `dropped`, that.
     public var amount: InsulinAmount
 
     public init(algorithmTime: Int64, amount: InsulinAmount) {
@@ -110,6 +132,9 @@ public struct StepInput: Hashable, Sendable {
     public var insulinPump: StepPumpStatus
     /// What became known since the last good step: a request that the pump never carried out, or only in part.
     public var shortfall: Shortfall?
+    /// What became known since the last good step: insulin of an earlier step's `meal` that was given up, cancelled or above
+    /// the maximum bolus. It never came and never will.
+    public var dropped: Shortfall?
     /// What the pump gave by itself since the last good step that was told: insulin on board that no step asked for. Nil at
     /// step 0 and while the pump can't say; what flowed meanwhile is told as soon as it can.
     public var pumpBasal: PumpBasal?

@@ -67,13 +67,14 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     var losesRequest = false
     var beforeRequest: ((Int64) -> Void)?
     var limit = InsulinAmount(units: 1000)
+    var largestBasal = InsulinRate(unitsPerHour: 30)
     /// What a request of just the limit meets.
     var errorAtLimit: PumpError?
     private var outcomes: [Int64: BolusStatus] = [:]
 
     var limits: PumpLimits {
         PumpLimits(
-            largestBolus: limit, largestBasal: InsulinRate(unitsPerHour: 30),
+            largestBolus: limit, largestBasal: largestBasal,
             temporaryBasalRange: 30 * Span.minute...12 * Span.hour)
     }
 

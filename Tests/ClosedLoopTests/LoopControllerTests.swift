@@ -125,17 +125,25 @@ import Testing
         #expect(bench.recorder.steps.map(\.failure.isEmpty) == [true, false, true])
     }
 
-    @Test func aMealBeyondThePumpsLimitIsGivenInTurns() throws {
-        let bench = Bench(reading: true) { input in
-            StepOutput(
-                basal: InsulinAmount(units: 1), meal: InsulinAmount(units: input.algorithmTime == 0 ? 49 : 0))
+    @Test func aDoseBeyondTheMaximumIsCutOffAndNothingIsGivenInTurns() throws {
+        for limit in [30.0, 8] {
+            let bench = Bench(reading: true) { input in
+                StepOutput(
+                    basal: InsulinAmount(units: 1),
+                    meal: InsulinAmount(units: input.algorithmTime == 0 ? 49 : 0))
+            }
+            bench.pump.limit = InsulinAmount(units: limit)
+            try bench.run(untilMinute: 9)
+            // 120 g at 10 g/U are 12 U, more than a quarter of 45 U; a pump that can do less decides. What is above never comes.
+            #expect(bench.pump.requests.map(\.amount.units) == [min(12, limit), 1])
+            #expect(bench.recorder.steps.allSatisfy { $0.failure.isEmpty })
+            // The algorithm hears of both parts, once.
+            #expect(bench.algorithm.inputs.map(\.shortfall?.amount.units) == [nil, 1])
+            #expect(bench.algorithm.inputs.map(\.dropped?.amount.units) == [nil, 49 - min(12, limit)])
+            let display = bench.executor.inspect { bench.loop.here { $0.display() } }
+            #expect(display.cut?.amount.units == 50 - min(12, limit) && display.cut?.at == .start)
+            #expect(display.owed == nil)
         }
-        bench.pump.limit = InsulinAmount(units: 30)
-        try bench.run(untilMinute: 9)
-        // The limit at once; then the rest of the meal with the next step's own basal. No unit is lost.
-        #expect(bench.pump.requests.map(\.amount.units) == [30, 20])
-        #expect(bench.recorder.steps.map(\.acceptedUnits).map { ($0 * 20).rounded() / 20 } == [30, 20])
-        #expect(bench.recorder.steps.allSatisfy { $0.failure.isEmpty })
     }
 
     @Test func whatBecameOfABolusIsNotReadWhileNoStepMayKnowIt() throws {

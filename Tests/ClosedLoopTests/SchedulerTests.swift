@@ -220,30 +220,26 @@ struct DeliveryTests {
     }
 
     @Test(
-        "gives what the pump can't give at once in turns, tells the algorithm of the rest, and outlives a failing turn",
-        arguments: [nil, PumpError.commandFailed])
-    func beyondTheLimit(errorAtLimit: PumpError?) throws {
+        "gives nothing above the maximum bolus, also where the request fails first: what is cut off is never owed"
+    )
+    func beyondTheLimit() throws {
         let lab = try Lab { input in
             StepOutput(
                 basal: InsulinAmount(units: 1), meal: InsulinAmount(units: input.algorithmTime == 0 ? 6 : 0))
         }
         lab.sensor.latestReading = reading(at: 0)
         lab.pump.limit = InsulinAmount(units: 4)
-        lab.pump.errorAtLimit = errorAtLimit
-        try lab.live(untilMinute: 4)
-        lab.pump.errorAtLimit = nil
+        lab.pump.requestError = .commandFailed
+        try lab.live(untilMinute: 3)
+        lab.pump.requestError = nil
         try lab.live(untilMinute: 11)
-        let told = Shortfall(algorithmTime: 0, amount: InsulinAmount(units: 1))
-        if errorAtLimit == nil {
-            #expect(lab.pump.requests.map(\.amount.units) == [4, 3, 1])
-            #expect(lab.algorithm.inputs.map(\.shortfall) == [nil, told, nil])
-        } else {
-            // Two steps in vain: the meal is owed whole, and its first turn comes with the third.
-            #expect(lab.pump.requests.map(\.amount.units) == [4] && lab.pump.requests.map(\.id) == [2])
-            #expect(lab.store.log[0].pumpTrouble == "\(PumpError.commandFailed)")
-            #expect(lab.store.log.map { $0.requested?.units } == [7, 7, 7])
-            #expect(lab.algorithm.inputs[1].shortfall == told)
-        }
+        // 7 U were wanted, 3 cut off; 4 of the meal are owed, and come with the next step, whose own unit has no room.
+        #expect(lab.pump.requests.map(\.amount.units) == [4, 1])
+        #expect(lab.store.log.map { $0.requested?.units } == [4, 4, 1])
+        #expect(lab.store.log.map(\.cut.units) == [3, 1, 0])
+        #expect(lab.store.log[0].pumpTrouble == "\(PumpError.commandFailed)")
+        #expect(lab.algorithm.inputs.map(\.shortfall?.amount.units) == [nil, 1, 1])
+        #expect(lab.algorithm.inputs.map(\.dropped?.amount.units) == [nil, 2, nil])
     }
 
     @Test(

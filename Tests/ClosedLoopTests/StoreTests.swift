@@ -118,7 +118,12 @@ struct StoreTests {
                 #expect(rows.count == lab.store.log.count, "\(place)")
                 let known = lab.store.log.reduce(0) { $0 + ($1.accepted?.units ?? -1000) }
                 #expect(abs(known - lab.pump.delivered) < 1e-9, "\(place)")
-                #expect(lab.pump.requests.count { $0.amount.units > 1 } == 1, "\(place)")
+                // The meal's insulin comes once, or is dropped and told where the store failed for a quarter of an hour.
+                let dropped = lab.display.dropped
+                let isDropped = dropped?.amount.units == 4 || dropped?.carbohydrate.grams == 40
+                #expect(
+                    lab.pump.requests.count { $0.amount.units > 1 } + (isDropped ? 1 : 0) == 1, "\(place)")
+                #expect(!isDropped || length == 17, "\(place)")
                 #expect(
                     !lab.memory.isInSession || lab.store.memory?.algorithmTime == lab.memory.algorithmTime)
                 places += 1

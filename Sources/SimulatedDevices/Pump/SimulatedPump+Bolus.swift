@@ -30,6 +30,15 @@ extension SimulatedPump {
     }
 
     func deliver(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+        // What no pump can do is refused before anything is sent.
+        guard amount.units >= 0, amount.units <= device.largestBolus.units else {
+            if link.isConnected, id > lastRequest?.id ?? .min {
+                let asked = device.pulses(in: amount)
+                account.requested += asked
+                account.refused += asked
+            }
+            throw PumpError.outOfRange(amount, limit: device.largestBolus)
+        }
         guard link.isConnected else { throw PumpError.notConnected }
         if let last = lastRequest, id <= last.id { return id == last.id ? last.delivered : .zero }
         let asked = device.pulses(in: amount)
@@ -57,10 +66,6 @@ extension SimulatedPump {
         guard condition == .ready else {
             account.refused += asked
             throw PumpError.notReady(condition)
-        }
-        guard amount <= device.largestBolus else {
-            account.refused += asked
-            throw PumpError.outOfRange(amount, limit: device.largestBolus)
         }
         countBasal()
         var accepted = asked

@@ -99,6 +99,9 @@ public struct StepColumn: Sendable {
         StepColumn("total_daily_insulin_u", "total daily insulin of the therapy") {
             StepValue($0.record.input.therapy.totalDailyInsulin.units)
         },
+        StepColumn("maximum_bolus_u", "the most that one bolus may be") {
+            StepValue($0.record.input.therapy.maximumBolus.units)
+        },
         StepColumn("target_mgdl", "the nominal target") {
             StepValue($0.record.input.target.milligramsPerDecilitre)
         },
@@ -150,7 +153,13 @@ public struct StepColumn: Sendable {
             StepColumn("reservoir_exact", "false where there was more than that") {
                 .flag($0.record.pumpStatus.isReservoirExact)
             },
-        ]
+            StepColumn(
+                "pump_basal_u",
+                "what the pump gave by itself since the step before; empty where it couldn't say, and told later"
+            ) {
+                StepValue($0.record.input.pumpBasal?.amount.units)
+            },
+        ] + instant("pump_basal_since", "when that began to flow") { $0.record.input.pumpBasal?.since }
 
     /// What the step knew of a pump.
     private static func pump(
@@ -192,6 +201,16 @@ public struct StepColumn: Sendable {
         {
             StepValue($0.record.requested?.units)
         },
+        StepColumn("cut_u", "what was above the maximum bolus: neither requested nor owed") {
+            StepValue($0.record.cut > .zero ? $0.record.cut.units : nil)
+        },
+        StepColumn("dropped_u", "what the person waited for and was given up since the step before") {
+            StepValue($0.record.dropped.flatMap { $0.amount > .zero ? $0.amount.units : nil })
+        },
+        StepColumn("dropped_g", "of a meal that no step had heard of within 15 min") {
+            StepValue($0.record.dropped.flatMap { $0.carbohydrate > .zero ? $0.carbohydrate.grams : nil })
+        },
+        StepColumn("dropped_cause", "why it had not come") { text($0.record.dropped?.cause.text ?? "") },
         StepColumn("accepted_u", "what it accepted; empty where that never became known") {
             StepValue($0.record.accepted?.units)
         },

@@ -74,11 +74,13 @@ public final class Session {
         let alerts = try AlertCenter(
             executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
             surroundings: around, port: phone, diesBetweenInstants: phone != nil)
+        var settings = TherapySettings(subject)
+        settings.basalRate = min(settings.basalRate, PumpDevice.omnipod.largestBasal)
+        let therapy = settings
         let loopStore = keepsStepLog ? MemoryLoopStore() : nil
         let loop = LoopController(
             executor: executor, algorithm: seams.algorithm(arm.algorithm.algorithm),
-            settings: LoopSettings(
-                subjectID: subject.name, therapy: TherapySettings(subject), target: Self.target),
+            settings: LoopSettings(subjectID: subject.name, therapy: therapy, target: Self.target),
             sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder, store: loopStore,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
@@ -105,7 +107,7 @@ public final class Session {
         self.loop = loop
         self.loopStore = loopStore
 
-        let (duration, watchers, therapy) = (duration, seams.observers, TherapySettings(subject))
+        let (duration, watchers) = (duration, seams.observers)
         executor.start("session") {
             await patient.expect(duration)
             await phone?.begin(alerts: alerts, loop: loop)
@@ -114,7 +116,7 @@ public final class Session {
             try await sensor.begin(observers: observers)
             await pump.begin(observers: observers, alertObservers: [phone ?? alerts])
             // Until the loop sets it, the pump runs what a clinic has programmed.
-            try await pump.preset(min(therapy.basalRate, PumpDevice.omnipod.largestBasal))
+            try await pump.preset(therapy.basalRate)
             try await loop.begin(observers: [alerts])
             await app?.begin()
         }

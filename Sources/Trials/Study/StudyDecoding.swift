@@ -4,6 +4,7 @@
 // before anything of it is looked at.
 
 import Alerts
+import Devices
 public import Records
 
 extension Study {
@@ -110,7 +111,7 @@ extension Study {
             entries.append(
                 MealPlan.Entry(
                     time: try Optional(at).value(standard: "", MealTime.init),
-                    grams: try carbs.number(in: 0...1000)))
+                    grams: try carbs.number(in: 0...MealAnnouncement.largest.grams)))
         }
         return .list(entries)
     }

@@ -3,6 +3,7 @@
 // A new key is one `KeyShape` here, one line in `StudyDecoding` and one in `StudyEncoding`; a test compares the three.
 
 import Alerts
+import Devices
 import Records
 
 extension Study {
@@ -96,7 +97,9 @@ extension Study {
             KeyShape(
                 "at", .text(MealTime.rule), "HH:MM each day, or a length of time since the start.",
                 isRequired: true),
-            KeyShape("carbs", .number(0...1000), "Carbohydrate in grams.", isRequired: true),
+            KeyShape(
+                "carbs", .number(0...MealAnnouncement.largest.grams), "Carbohydrate in grams.",
+                isRequired: true),
         ])
 
     static let armShape = MappingShape(

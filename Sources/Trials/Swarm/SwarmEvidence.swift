@@ -98,6 +98,10 @@ public struct SwarmEvidence: Sendable {
     /// What the loop said that it left to the pump's own basal.
     public var leftToPump: [Settled] = []
     public var flows: [Flow] = []
+    /// Basal and correction that the loop said were above the maximum bolus.
+    public var cuts: [Settled] = []
+    /// What the person ate, and said when.
+    public var meals: [PersonRow] = []
     /// Grid points that the loop said it slept through.
     public var skipped: Int64 = 0
     /// From the stop of a pod to the next one's first pulse; open ones end with the session.

@@ -29,11 +29,11 @@ enum StepsConsistent: SwarmInvariant {
             }
             let point = grid.adding(input.algorithmTime * LoopTiming.step)
             let offset = input.now.nanoseconds - point.nanoseconds
-            if offset < -LoopTiming.earlyWindow || offset >= LoopTiming.step {
+            if offset < -LoopTiming.earlyWindow || offset > LoopTiming.latest {
                 found.append(
                     violation(
                         input.now, name, found: "\(Double(offset) / Double(Span.second)) s off its point",
-                        expected: "-27 to 300 s"))
+                        expected: "-27 to 150 s"))
             }
             if input.algorithmTime <= last {
                 found.append(
@@ -189,8 +189,8 @@ enum InsulinConserved: SwarmInvariant {
             asked[id] = max(asked[id] ?? 0, amount.units)
             known[id] = call.instant
         }
-        // What was left to the pump's own basal was decided with the rest, and never asked for.
-        for left in evidence.leftToPump { asked[left.id]? += left.amount.units }
+        // What was left to the pump's own basal or was above the maximum was decided with the rest, and never asked for.
+        for left in evidence.leftToPump + evidence.cuts { asked[left.id]? += left.amount.units }
         for outcome in evidence.unanswered { known[outcome.id] = .distantFuture }
         for outcome in evidence.settled { known[outcome.id] = outcome.instant }
         let lastGood = evidence.steps.last { $0.output != nil }?.input.now ?? .start

@@ -35,7 +35,8 @@ extension SwarmInvariant {
 public enum SwarmInvariants {
     public static let all: [any SwarmInvariant.Type] = [
         SessionRuns.self, NoDoubleDelivery.self, NoDoseAboveLimits.self, NoDoseOnStaleGlucose.self,
-        StepsConsistent.self, InsulinConserved.self, BasalFloor.self, FaultsExplained.self, LoopRecovers.self,
+        StepsConsistent.self, InsulinConserved.self, BasalFloor.self, NoLateRequests.self,
+        FaultsExplained.self, LoopRecovers.self,
     ]
 
     /// Every breach, by time.

@@ -55,6 +55,9 @@ final class SwarmWitness: @unchecked Sendable {
         case .basalLeftToPump where words.count == 2:
             evidence.leftToPump.append(
                 .init(instant: event.instant, id: Int64(bitPattern: words[0]), amount: amount(1)))
+        case .doseCut where words.count == 4:
+            evidence.cuts.append(
+                .init(instant: event.instant, id: Int64(bitPattern: words[0]), amount: amount(1)))
         case .basalRate where words.count == 1:
             evidence.flows.append(
                 .init(instant: event.instant, unitsPerHour: Double(bitPattern: words[0])))
@@ -92,6 +95,7 @@ final class SwarmWitness: @unchecked Sendable {
         evidence.leftRange = session.failure is LeftPhysiologicalRange
         evidence.faults = session.recorder.faults
         evidence.alerts = session.recorder.alerts
+        evidence.meals = session.recorder.person.filter { $0.kind == .meal }
         evidence.ledger = session.ledger
         bodyWitness?.end(at: outcome.endedAt)
         evidence.timings = session.sensorTimings

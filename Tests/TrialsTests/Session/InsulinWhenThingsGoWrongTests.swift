@@ -20,6 +20,7 @@ struct InsulinWhenThingsGoWrongTests {
         var truth: [Double]
         var session: Session
         var end: SessionEnd
+        var study: Study
 
         var worst: Double { truth.max() ?? .nan }
         var lowest: Double { truth.min() ?? .nan }
@@ -54,7 +55,7 @@ struct InsulinWhenThingsGoWrongTests {
         return Lived(
             insulin: Double(ledger.delivered + ledger.basal) * 0.05, truth: session.plasmaTruth,
             session: session,
-            end: outcome.end)
+            end: outcome.end, study: study)
     }
 
     /// U that reached the body between two minutes, boluses by their start.
@@ -108,5 +109,85 @@ struct InsulinWhenThingsGoWrongTests {
             rows.reduce(0) { $0 + $1.basalUnits + $1.correctionUnits } / Double(max(1, rows.count))
         }
         #expect(!back.isEmpty && mean(back) < 1.6 * mean(before))
+    }
+
+    // MARK: What the person waits for
+
+    @Test("for a meal never comes in the night after nine hours without a pump", arguments: 0..<4)
+    func mealInAnOutage(subject: Int) throws {
+        let lived = try Self.live(
+            hours: 14, start: "17:00", faults: "{ at: 50m, kind: pump-outage, for: 9h }",
+            meals: "[{ at: 1h, carbs: 90 }]", subject: subject)
+        // The outage ends at minute 590. Before: the whole meal's insulin at once, 3.3 to 12 U, and a night of lows.
+        #expect(Self.boluses(lived, 60..<590) == 0)
+        let first = Self.boluses(lived, 590..<600)
+        #expect(first < 0.05 * Double(90))
+        #expect(
+            lived.session.recorder.deliveries.filter { $0.instant.minutes >= 590 }.allSatisfy { $0.units < 1 }
+        )
+        #expect(lived.lowest > 70)
+        // The programme ran from half an hour after the last step on: no ketoacidosis, a high that comes down.
+        #expect(lived.end == .completed && lived.worst < 420)
+        #expect(lived.truth.last.map { $0 < 180 } == true)
+    }
+
+    @Test(
+        "comes within the quarter hour of a short outage, and after a dead app never",
+        arguments: ["", ", { at: 62m, kind: app-quit, for: 40m }"])
+    func outageAndDeath(death: String) throws {
+        let lived = try Self.live(
+            hours: 8, faults: "{ at: 55m, kind: pump-outage, for: 12m }" + death,
+            meals: "[{ at: 58m, carbs: 60 }]")
+        let meal = Self.boluses(lived, 58..<74)
+        #expect(death.isEmpty ? meal > 3 : meal == 0)
+        // Nothing of it comes later than that.
+        #expect(
+            lived.session.recorder.deliveries.filter { $0.instant.minutes > 73.5 }.allSatisfy { $0.units < 1 }
+        )
+        #expect(lived.lowest > 70)
+    }
+
+    @Test(
+        "and basal are right through a signal loss, a late pod change and an outage on top of each other",
+        arguments: 0..<4)
+    func pileUp(subject: Int) throws {
+        let faults =
+            "{ at: 100m, kind: signal-loss, for: 3h }, { at: 2h, kind: pod-fault, for: 25m }, "
+            + "{ at: 3h, kind: pump-outage, for: 90m }, { at: 4h, kind: app-quit, for: 1h }, "
+            + "{ at: 5h20m, kind: uncertain-delivery, for: 20m }"
+        let meals = "[{ at: 119m, carbs: 50 }, { at: 185m, carbs: 30 }, { at: 9h, carbs: 60 }]"
+        let lived = try Self.live(hours: 14, faults: faults, meals: meals, subject: subject)
+        // Deaf to 185 min, and the pod's fault took part of 119's: the high that follows comes down, and no low comes of it.
+        #expect(lived.end == .completed && lived.worst < 400 && lived.lowest > 65)
+        let open = try Self.live(
+            hours: 14, faults: faults, meals: meals, algorithm: "basal-bolus", subject: subject)
+        #expect(lived.insulin > 0.6 * open.insulin && lived.insulin < 1.8 * open.insulin)
+        // Insulin is pushed for a meal at its time or not at all.
+        for delivery in lived.session.recorder.deliveries where delivery.units > 1.5 {
+            let minute = delivery.instant.minutes
+            #expect([119.0, 185, 540].contains { (0...15).contains(minute - $0) }, "\(minute)")
+        }
+    }
+
+    @Test("is neither skipped nor doubled by a death of nine minutes: one dose a grid point")
+    func nineMinutes() throws {
+        let lived = try Self.live(hours: 4, faults: "{ at: 2h1m, kind: app-quit, for: 8m50s }")
+        let steps = lived.session.recorder.steps.filter { (115.0...140).contains($0.instant.minutes) }
+        #expect(steps.map(\.instant.minutes) == [115, 120, 130, 135, 140])
+        #expect(steps.map(\.algorithmTime) == [23, 24, 26, 27, 28])
+    }
+
+    @Test(
+        "has a limit: 250 g get a bolus of the maximum and no turns, and more than 250 g are bad input",
+        arguments: 0..<3)
+    func largeMeal(subject: Int) throws {
+        let lived = try Self.live(hours: 10, meals: "[{ at: 1h, carbs: 250 }]", subject: subject)
+        let therapy = TherapySettings(
+            try CohortLoader.subjects(of: lived.study, studyPath: "wrong.yaml", jobs: 1)[subject])
+        let units = lived.session.recorder.deliveries.map(\.units)
+        #expect(units.allSatisfy { $0 <= therapy.maximumBolus.units + 1e-9 })
+        #expect(units.count { $0 > 2 } == 1)
+        #expect(throws: InputProblem.self) { try Self.live(hours: 2, meals: "[{ at: 1h, carbs: 250.5 }]") }
+        #expect(throws: InputProblem.self) { try Self.live(hours: 2, meals: "[{ at: 1h, carbs: 1000 }]") }
     }
 }

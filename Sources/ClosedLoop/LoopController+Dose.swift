@@ -1,0 +1,67 @@
+// From an algorithm's answer to one request, within the maximum bolus.
+
+import Devices
+import SessionTime
+
+/// What a step wants of the pump, within the maximum bolus.
+struct StepDose {
+    var id: Int64
+    var algorithmTime: Int64
+    var decidedAt: Instant
+    /// Basal and correction of the step.
+    var own = InsulinAmount.zero
+    var owed: [LoopMemory.Owed]
+    var carried: InsulinAmount
+    var cutOwn = InsulinAmount.zero
+    var cutPersonal = InsulinAmount.zero
+    /// The algorithm doses all basal itself.
+    var isOfAlgorithm = false
+    var basalOfAStep = InsulinAmount.zero
+
+    var total: InsulinAmount { own + owed.sum + carried }
+
+    func request(pulse: InsulinAmount) -> LoopMemory.Request? {
+        let total = total
+        guard total.units + 1e-9 >= pulse.units else { return nil }
+        var request = LoopMemory.Request(
+            id: id, algorithmTime: algorithmTime, amount: total, owed: owed, carried: carried,
+            decidedAt: decidedAt)
+        if isOfAlgorithm { request.replacesBasal = min(own, basalOfAStep) }
+        return request
+    }
+}
+
+extension LoopController {
+    /// What the programmed basal comes to in a step.
+    private var basalOfAStep: InsulinAmount {
+        InsulinAmount(
+            units: settings.therapy.basalRate.unitsPerHour * Double(LoopTiming.step) / Double(Span.hour))
+    }
+
+    func dose(of output: StepOutput, _ input: borrowing StepInput) -> StepDose {
+        var dose = StepDose(
+            id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
+            decidedAt: input.now, owed: memory.owed, carried: memory.carried)
+        if !input.isOpenLoop {
+            dose.own = output.basal + output.correction
+            dose.isOfAlgorithm = algorithm.basalSource == .algorithm
+            dose.basalOfAStep = basalOfAStep
+        }
+        let personal = input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal
+        if personal > .zero {
+            dose.owed.append(
+                LoopMemory.Owed(
+                    amount: personal, askedAt: memory.said.first ?? input.now,
+                    algorithmTime: memory.algorithmTime))
+        }
+        // Above the limit the step's own part goes first, then the newest of what the person waits for.
+        let above = dose.total - maximumBolus
+        if above > .zero {
+            dose.cutOwn = min(above, dose.own)
+            dose.own = dose.own - dose.cutOwn
+            dose.cutPersonal = dose.owed.cutNewest(above - dose.cutOwn)
+            dose.owed.removeAll { $0.amount <= .zero }
+        }
+        return dose
+    }
+}
