@@ -106,7 +106,8 @@ struct SessionTests {
     @Test("ends early, and says when and why, where the body leaves the physiological range")
     func endsEarly() throws {
         // A kilogram of carbohydrate without insulin: no alert, no person, no way back.
-        let study = try smallStudy("scenario={meals: [{at: 1h, carbs: 1000}]}", "duration=3d")
+        let meals = [60, 70, 80, 90].map { "{at: \($0)m, carbs: 250}" }.joined(separator: ", ")
+        let study = try smallStudy("scenario={meals: [\(meals)]}", "duration=3d")
         var subjects = try CohortLoader.subjects(of: study, studyPath: "small.yaml", jobs: 1)
         subjects[0].carbohydrateRatio = 1e6
         subjects[0].correctionFactor = 1e6
