@@ -171,16 +171,33 @@ import Testing
         #expect(forward.rules.map(\.subject) == ["watch"])
     }
 
-    @Test func `a banner goes after ten seconds, or when it is dismissed`() throws {
-        var world = AlertWorld.standard(.bionicloop, appState: .foreground)
-        world.run([(.minutes(1), [.user(.pumpIssue("fault", text: ""))])], until: .minutes(1))
-        let active = try #require(world.app?.flow.engine.active)
-        var banner = try #require(AlertBanner(active, at: .minutes(1)))
-        #expect(banner.count == 1 && banner.code == "ALERT-PUMP-FAULT")
-        #expect(banner.isVisible(at: Instant.minutes(1).adding(10 * Span.second - 1)))
-        #expect(!banner.isVisible(at: Instant.minutes(1).adding(10 * Span.second)))
-        banner.dismiss(at: Instant.minutes(1).adding(Span.second))
-        #expect(!banner.isVisible(at: Instant.minutes(1).adding(Span.second)))
-        #expect(AlertBanner([], at: .start) == nil)
+    @Test
+    func
+        `a threshold's banner goes after ten seconds on the screen or when it is dismissed, the flow's stays`()
+    {
+        var rules = AlertPolicy.bionicloop.rules
+        for (code, metric) in [("HOT", AlertMetric.temperature), ("DRY", .humidity)] {
+            rules.append(
+                AlertRule(
+                    code: code, trigger: .metrics([MetricTest(metric, .high, 1)]), severity: .safetyCritical))
+        }
+        let policy = AlertPolicy(name: "banners", rules: rules)
+        var world = AlertWorld.standard(policy, appState: .foreground)
+        world.run(
+            [
+                (.minutes(1), [.user(.pumpIssue("lowReservoir", text: "9 U")), .value(.temperature, 2)]),
+                (.minutes(2), [.value(.humidity, 2), .value(.temperature, 3)]),
+            ], until: .minutes(2))
+        func shown(_ seconds: Int64) -> String? {
+            world.app?.banner(at: Instant.minutes(2).adding(seconds * Span.second))?.code
+        }
+        // The newer one first; the older has had its time; then the flow's, for good.
+        #expect(shown(0) == "DRY" && shown(9) == "DRY" && shown(10) == "ALERT-PUMP-LOW-RESERVOIR")
+        #expect(world.app?.banner(at: .minutes(60))?.isDismissible == false)
+        #expect(world.app?.banner(at: .minutes(2))?.count == 3)
+        world.happen([.user(.dismiss("DRY"))], at: Instant.minutes(2).adding(4 * Span.second))
+        #expect(shown(4) == "ALERT-PUMP-LOW-RESERVOIR")
+        world.happen([.user(.dismiss("ALERT-PUMP-LOW-RESERVOIR"))], at: .minutes(3))
+        #expect(world.app?.banner(at: .minutes(3))?.message == "9 U")
     }
 }

@@ -183,6 +183,30 @@ import Trials
             "p.yaml:3",
             "no rule that inhibits itself"
         ),
+        (
+            "policy: p\nrules:\n  - { code: ALERT-PUMP-LOW-RESERVOIR, keepFiringFor: 5m }\n", "p.yaml:3",
+            "its retraction ends it at once"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: ALERT-PUMP-FAULT, latching: true }\n", "p.yaml:3",
+            "its retraction ends it at once"
+        ),
+        (
+            "policy: p\nthresholds:\n  - { metric: glucose, min: 70, max: 250, clearAt: 80 }\n", "p.yaml:3",
+            "an entry for `min` and one for `max`"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 80 and glucoseRate < -2, clearAt: 90 }\n",
+            "p.yaml:3", "one comparison"
+        ),
+        (
+            "policy: p\nthresholds:\n  - { metric: glucose, min: 70, critical: { above: 300 } }\n",
+            "p.yaml:3",
+            "`max` beside it"
+        ),
+        ("policy: p\nlimits: { stepping: 0s }\n", "p.yaml:2", "a length of time"),
+        ("policy: p\nlimits: { cooldown: { informational: 5m } }\n", "p.yaml:2", "actionable"),
+        ("policy: p\nlimits: { freshnes: 5m }\n", "p.yaml:2", "freshness"),
         ("policy: p\nquietHours: { from: \"25:00\", to: \"07:00\" }\n", "p.yaml:2", "time of day"),
         ("policy: p\nquietHours: { from: \"22:00\" }\n", "p.yaml:2", "`to`"),
     ])
@@ -193,6 +217,28 @@ import Trials
         #expect(problem.kind == .badData)
         #expect(problem.description.hasPrefix(place), "\(problem)")
         #expect(problem.expected.contains(part), "\(problem)")
+    }
+
+    @Test func `limits and cooldowns by severity read back equal, and are inherited`() throws {
+        let text = """
+            policy: p
+            extends: bionicloop
+            limits: { freshness: 6m, stepping: 20m, podExpiring: 2h, podService: 4h, clockSkew: 90s, clockCheck: 6h, cooldown: { actionable: 7m } }
+            rules:
+              - { code: ALERT-PUMP-FAULT, cooldown: { safetyCritical: 2m } }
+              - { code: ALERT-PUMP-EXPIRED, cooldown: 9m }
+            """
+        let policy = try AlertPolicy.parse(text, file: "p.yaml")
+        #expect(try AlertPolicy.parse(policy.json.prettyText, file: "again") == policy)
+        #expect(policy.limits.freshness == 6 * Span.minute && policy.limits.clockSkew == 90 * Span.second)
+        #expect(
+            policy.limits.cooldown == AlertCooldowns(actionable: 7 * Span.minute, safetyCritical: Span.minute)
+        )
+        let fault = try #require(policy.rules.first { $0.code == "ALERT-PUMP-FAULT" })
+        #expect(fault.cooldown(at: .safetyCritical, policy.limits) == 2 * Span.minute)
+        #expect(fault.cooldown(at: .actionable, policy.limits) == 7 * Span.minute)
+        let expired = try #require(policy.rules.first { $0.code == "ALERT-PUMP-EXPIRED" })
+        #expect(expired.cooldown(at: .safetyCritical, policy.limits) == 9 * Span.minute)
     }
 
     @Test func `a stage's recommended range stands where min and max say nothing else`() throws {

@@ -63,6 +63,64 @@ import Trials
         #expect(problem.expected.contains(part), "\(problem)")
     }
 
+    static let noEffects = head + "    expect: []\n"
+
+    @Test(arguments: [
+        ("    timeline: [{ at: 1m, user: { snooze: ALERT-PUMP-FAULT, for: 0s } }]\n", "above 0s"),
+        ("    timeline: [{ at: 1m, user: { acknowledge: ALERT-PUMP-FALT } }]\n", "`ALERT-PUMP-FAULT`"),
+        ("    timeline: [{ at: 1m, user: { tap: LOW } }]\n", "the code of a rule"),
+        ("    timeline: [{ at: 1m, user: { dismiss: LOW } }]\n", "the code of a rule"),
+        ("    timeline: [{ at: 1m, user: { snooze: LOW, for: 1m } }]\n", "the code of a rule"),
+        ("    timeline: [{ at: 1m, preview: LOW }]\n", "the code of a rule"),
+        ("    timeline: [{ at: 1m, testAlert: LOW }]\n", "the code of a rule"),
+        ("    states: [{ at: 1m, active: [ALERT-PUMP-FAULT, LOW] }]\n", "the code of a rule"),
+        ("    states: [{ at: 1m, pending: [LOW] }]\n", "the code of a rule"),
+        ("    states: [{ at: 1m, cleared: [LOW] }]\n", "the code of a rule"),
+        ("    states: [{ at: 1m, banner: LOW }]\n", "the code of a rule"),
+        ("    timeline: [{ at: 1m, pumpAlert: { issue: lowReservior } }]\n", "`lowReservoir`"),
+        ("    timeline: [{ at: 1m, pumpAlert: { retract: lowreservoir } }]\n", "`lowReservoir`"),
+        ("    timeline: [{ at: 1m, cgmAlert: { issue: sensorFailled } }]\n", "`sensorFailed`"),
+        ("    timeline: [{ at: 11m, step: ok }]\n", "at most 10m"),
+        ("    timeline: [{ at: 1m, timeChange: +1000w1000w }]\n", "a length of time with its sign"),
+        ("    timeline: [{ at: 1m, timeChange: -20000d }, { at: 2m, timeChange: -3650d }]\n", "1970 to 2200"),
+        (
+            "    timeline: [" + (1...30).map { "{ at: \($0)s, timeChange: +3650d }" }.joined(separator: ", ")
+                + "]\n", "1970 to 2200"
+        ),
+    ])
+    func `what would be ignored, and a clock that leaves the calendar, is refused with its place`(
+        text: String, part: String
+    ) throws {
+        let problem = try #require(throws: InputProblem.self) {
+            try AlertScenario.parse(Self.noEffects + text, file: "s.yaml")
+        }
+        #expect(problem.kind == .badData)
+        #expect(problem.description.hasPrefix("s.yaml:6"), "\(problem)")
+        #expect(problem.expected.contains(part), "\(problem)")
+    }
+
+    @Test func `an expectation after the end, and a misspelt one, are refused`() throws {
+        for (text, part) in [
+            ("{ at: 11m, raise: ALERT-PUMP-FAULT }", "at most 10m"),
+            ("{ at: 1m, raise: LOW }", "the code of"),
+        ] {
+            let problem = try #require(throws: InputProblem.self) {
+                try AlertScenario.parse(Self.head + "    expect: [\(text)]\n", file: "s.yaml")
+            }
+            #expect(
+                problem.description.hasPrefix("s.yaml:5") && problem.expected.contains(part), "\(problem)")
+        }
+    }
+
+    @Test func `other names stay legal: vendors invent them, and clocks may jump and come back`() throws {
+        let text =
+            Self.noEffects
+            + "    timeline:\n      - { at: 1m, pumpAlert: { issue: slotSevenBeep } }\n"
+            + "      - { at: 1m, cgmAlert: { issue: g7.notice.12 } }\n"
+            + "      - { at: 2m, timeChange: +36500d }\n      - { at: 3m, timeChange: -36500d }\n"
+        #expect(try AlertScenario.parse(text, file: "s.yaml").cases.first?.run().passed == true)
+    }
+
     @Test func `a failing case shows what was expected and what happened`() throws {
         let text =
             Self.head + "    timeline: [{ at: 1m, auth: signedOut }]\n"

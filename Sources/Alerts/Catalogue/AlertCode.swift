@@ -78,6 +78,14 @@ public enum AlertCode: String, Sendable, CaseIterable, Codable {
         }
     }
 
+    /// A pump issues it and takes it back.
+    public var isNative: Bool {
+        switch self {
+        case .pumpFault, .pumpIncompatible: true
+        default: isPodBound
+        }
+    }
+
     /// Its message counts down and is refreshed each minute.
     public var countsDown: Bool { self == .pumpExpiring || self == .pumpExpired }
 

@@ -2,6 +2,8 @@
 struct AlertCodeSet: Hashable, Sendable {
     private var bits: UInt32 = 0
 
+    /// What a pump says by itself.
+    static let native = AlertCodeSet(AlertCode.allCases.filter(\.isNative))
     static let countingDown = AlertCodeSet(AlertCode.allCases.filter(\.countsDown))
 
     init() {}

@@ -21,14 +21,33 @@ extension AlertCode {
         }
     }
 
-    /// The code of a sensor driver's message, by its identifier only: words of a text are no reason to say that a
-    /// sensor has failed.
-    public static func cgm(issue: String) -> AlertCode? {
+    /// What a pump calls its alerts.
+    public static let pumpIssues = [
+        "incompatiblePod", "lowReservoir", "userPodExpiration", "podExpiring", "podExpireImminent", "fault",
+        "alarm",
+        "unexpectedAlert", "finishSetupReminder", "suspendInProgress", "suspendEnded",
+        "timeOffsetChangeDetected",
+    ]
+
+    /// What sensor drivers call their messages; whatever contains one of these words is understood.
+    public static let cgmIssues = [
+        "sensorFailed", "sensorFailure", "sensorExpired", "temporaryError", "warmup", "noReliableGlucose",
+        "unavailable",
+    ]
+
+    /// The code of a sensor driver's message: by its identifier, and by its words where they say that glucose is not there
+    /// for a while. Words are no reason to say that a sensor has failed.
+    public static func cgm(issue: String, text: String) -> AlertCode? {
         let letters = String(issue.lowercased().filter(\.isLetter))
         for word in ["failed", "failure", "expired"] where letters.contains(word) {
             return .cgmFailedOrExpired
         }
         for word in ["temporary", "warmup", "noreliable", "unavailable"] where letters.contains(word) {
+            return .cgmUnavailable
+        }
+        let words = text.lowercased()
+        for word in ["temporary", "warm-up", "warmup", "no reliable", "unavailable"]
+        where words.contains(word) {
             return .cgmUnavailable
         }
         return nil

@@ -19,7 +19,7 @@ public struct AlertApp: Sendable {
     private let mustSettleSteps: Bool
     private var written: AlertMemory
     /// What the person sees over the app while it is in front.
-    private var banner: AlertBanner?
+    private var banners = AlertBannerQueue()
     private var cameToFront = false
 
     /// Launches the app from its store.
@@ -41,6 +41,8 @@ public struct AlertApp: Sendable {
 
     /// Restores, replays and cleans up. Its effects come when the instant is settled.
     public mutating func launch(inForeground: Bool, at now: Instant) throws {
+        // An app that was installed anew knows none of its tokens; what it asks must be news to the system.
+        if let port { flow.startTokens(after: port.newestToken) }
         try performOutbox(at: now)
         flow.launch(inForeground: inForeground, at: now)
         cameToFront = inForeground
@@ -51,17 +53,17 @@ public struct AlertApp: Sendable {
         flow.apply(input, at: now)
         switch input {
         case .foreground: cameToFront = true
-        case .background: banner = nil
-        case .dismiss(let code) where banner?.code == code: banner?.dismiss(at: now)
+        case .background:
+            banners.leaveFront(at: now)
+            cameToFront = false
+        case .dismiss(let code): banners.dismiss(code, at: now)
         default: break
         }
         try writeSources()
     }
 
     /// The banner that is seen at `now`; nil where there is none.
-    public func banner(at now: Instant) -> AlertBanner? {
-        banner.flatMap { $0.isVisible(at: now) ? $0 : nil }
-    }
+    public func banner(at now: Instant) -> AlertBanner? { banners.banner(at: now) }
 
     /// A value of a metric; says whether the instant needs settling.
     public mutating func hear(
@@ -95,15 +97,10 @@ public struct AlertApp: Sendable {
 
     /// What is raised or said anew in front is shown, and so is what waits when the person comes to the front.
     private mutating func showBanner(_ effects: [AlertEffect], at now: Instant) {
-        let isNews = cameToFront || effects.contains { $0.kind == .raise || $0.kind == .update }
+        let news = effects.filter { $0.kind == .raise || $0.kind == .update }.map(\.code)
+        banners.follow(flow.engine.active, news: news, at: now)
+        if cameToFront { banners.comeToFront(flow.engine.active, at: now) }
         cameToFront = false
-        let active = flow.engine.active
-        if isNews {
-            banner = AlertBanner(active, at: now)
-        } else {
-            banner?.follow(active)
-            if let code = banner?.code, !active.contains(where: { $0.code == code }) { banner = nil }
-        }
     }
 
     /// What a store would hold if the app died at `now`, and what the system would have been asked to show ahead of time.
@@ -165,5 +162,6 @@ struct LastWords {
 extension AlertFlow {
     mutating func takeEffects() -> [AlertEffect] { engine.takeEffects() }
     mutating func forgetSchedule() { engine.forgetSchedule() }
+    mutating func startTokens(after token: Int64) { engine.startTokens(after: token) }
     mutating func settleOutbox(upTo token: Int64) { engine.settleOutbox(upTo: token) }
 }

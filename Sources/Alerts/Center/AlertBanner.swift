@@ -1,10 +1,14 @@
-// The banner inside the app: what it shows of the active alerts, and for how long.
+// The banner inside the app: which of the active alerts it shows, and for how long.
+//
+// Guarantees: an alert of the flow stays while it is the first of the list, and can only be acted on; the banner of a threshold
+// goes after ten seconds on the screen or by dismissal, and what is next in the list follows. The alert stays listed.
+// Does not: survive the app. What waits is shown anew when the person comes to the front, but for what they put away.
 
 public import SessionTime
 
-/// One banner. It goes by itself; the alert stays listed.
+/// What is on the screen.
 public struct AlertBanner: Hashable, Sendable {
-    /// How long a banner stays unless it is dismissed.
+    /// How long a threshold's banner stays on the screen unless it is dismissed.
     public static let lifetime = 10 * Span.second
 
     public var code: String
@@ -14,24 +18,100 @@ public struct AlertBanner: Hashable, Sendable {
     public var shownAt: Instant
     /// How many alerts are active; a badge where there are several.
     public var count: Int
-    private var dismissedAt: Instant?
+    /// Whether the person may put it away, and time does.
+    public var isDismissible: Bool
 
-    /// The banner for the first of the active alerts, where it is news.
-    public init?(_ active: [ActiveAlert], at now: Instant) {
-        guard let first = active.first else { return nil }
-        code = first.code
-        message = first.message
-        action = first.recommendedAction
-        shownAt = now
-        count = active.count
+    init(_ alert: ActiveAlert, count: Int, shownAt: Instant) {
+        code = alert.code
+        message = alert.message
+        action = alert.recommendedAction
+        self.shownAt = shownAt
+        self.count = count
+        isDismissible = alert.isBannerDismissible
+    }
+}
+
+extension ActiveAlert {
+    fileprivate var isBannerDismissible: Bool { source == .policy }
+}
+
+/// The active alerts, each with the time that its banner still has.
+struct AlertBannerQueue: Sendable {
+    private struct Entry {
+        var alert: ActiveAlert
+        /// Time on the screen that is left, ns; nil for one that stays.
+        var left: Int64?
+        var shownAt: Instant?
+        var isDismissed = false
+
+        init(_ alert: ActiveAlert) {
+            self.alert = alert
+            left = alert.isBannerDismissible ? AlertBanner.lifetime : nil
+        }
     }
 
-    /// Alerts came or went while it is shown: the badge counts what is active.
-    mutating func follow(_ active: [ActiveAlert]) { count = active.count }
+    private var entries: [Entry] = []
+    /// Up to when the time on the screen is counted.
+    private var countedTo = Instant.start
+    private var isInFront = false
 
-    public mutating func dismiss(at now: Instant) { dismissedAt = dismissedAt ?? now }
+    /// What is on the screen at `now`.
+    func banner(at now: Instant) -> AlertBanner? {
+        var queue = self
+        queue.count(to: now)
+        guard isInFront, let place = queue.firstVisible else { return nil }
+        let entry = queue.entries[place]
+        return AlertBanner(entry.alert, count: entries.count, shownAt: entry.shownAt ?? now)
+    }
 
-    public func isVisible(at now: Instant) -> Bool {
-        now >= shownAt && now < (dismissedAt ?? shownAt.adding(Self.lifetime))
+    private var firstVisible: Int? { entries.firstIndex { $0.left.map { $0 > 0 } ?? true } }
+
+    private mutating func count(to now: Instant) {
+        defer { countedTo = now }
+        guard isInFront else { return }
+        var at = countedTo
+        while at < now, let place = firstVisible {
+            if entries[place].shownAt == nil { entries[place].shownAt = at }
+            guard let left = entries[place].left else { return }
+            let spent = min(left, now.nanoseconds - at.nanoseconds)
+            entries[place].left = left - spent
+            at = at.adding(spent)
+        }
+        if let place = firstVisible, entries[place].shownAt == nil { entries[place].shownAt = now }
+    }
+
+    /// The list is `active` now; those of `news` were raised or said anew.
+    mutating func follow(_ active: [ActiveAlert], news: [String], at now: Instant) {
+        count(to: now)
+        entries = active.map { alert in
+            let before = entries.first { $0.alert.code == alert.code && $0.alert.raisedAt == alert.raisedAt }
+            guard var entry = before, !news.contains(alert.code) else { return Entry(alert) }
+            entry.alert = alert
+            return entry
+        }
+        count(to: now)
+    }
+
+    mutating func comeToFront(_ active: [ActiveAlert], at now: Instant) {
+        follow(active, news: [], at: now)
+        entries = entries.map { $0.isDismissed ? $0 : Entry($0.alert) }
+        isInFront = true
+        count(to: now)
+    }
+
+    mutating func leaveFront(at now: Instant) {
+        count(to: now)
+        isInFront = false
+    }
+
+    /// The person puts the banner of `code` away; one that is not on the screen, or that must be acted on, stays.
+    mutating func dismiss(_ code: String, at now: Instant) {
+        count(to: now)
+        guard isInFront, let place = firstVisible, entries[place].alert.code == code,
+            entries[place].left != nil
+        else { return }
+        entries[place].left = 0
+        entries[place].isDismissed = true
+        count(to: now)
     }
 }

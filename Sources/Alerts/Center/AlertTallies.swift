@@ -25,6 +25,7 @@ public struct AlertTallies: Sendable {
         let rule = effect.rule
         guard tallies.indices.contains(rule) else { return }
         switch effect.kind {
+        case .raise where effect.reason == .preview: break
         case .raise:
             tallies[rule].raised += 1
             if isNight() { tallies[rule].raisedNight += 1 }

@@ -6,6 +6,12 @@ public import SessionTime
 public protocol NotificationPort: Sendable {
     /// Carries `request` out. A token that it has seen does nothing: a request repeated after a crash rings once.
     mutating func perform(_ request: NotificationRequest, at now: Instant)
+    /// The newest token that it has seen; 0 where it can't tell.
+    var newestToken: Int64 { get }
+}
+
+extension NotificationPort {
+    public var newestToken: Int64 { 0 }
 }
 
 /// A notification center for virtual phones.
@@ -22,13 +28,13 @@ public struct SimulatedNotificationCenter: NotificationPort, Hashable {
     public private(set) var shown: [NotificationRequest] = []
     /// Everything that rang.
     public private(set) var deliveries: [Delivery] = []
-    private var lastToken: Int64 = 0
+    public private(set) var newestToken: Int64 = 0
 
     public init() {}
 
     public mutating func perform(_ request: NotificationRequest, at now: Instant) {
-        guard request.token > lastToken else { return }
-        lastToken = request.token
+        guard request.token > newestToken else { return }
+        newestToken = request.token
         pending.removeAll { $0.identifier == request.identifier }
         switch request.action {
         case .deliver: show(request, at: now, wasScheduled: false)

@@ -34,7 +34,7 @@ extension AlertEngine {
         guard let last = state.tracks[rule].lastNotified,
             severity <= state.tracks[rule].lastNotifiedSeverity
         else { return nil }
-        return last.adding(policy.rules[rule].cooldown(at: severity))
+        return last.adding(policy.rules[rule].cooldown(at: severity, limits))
     }
 
     /// What never notifies, for good.
@@ -110,7 +110,8 @@ extension AlertEngine {
 
     /// What is to be said of a rule at `now`.
     func text(_ rule: Int, at now: Instant) -> String {
-        AlertMessage.text(policy.rules[rule], state.tracks[rule].details, sample(rule, at: now), at: now)
+        AlertMessage.text(
+            policy.rules[rule], state.tracks[rule].details, sample(rule, at: now), limits, at: now)
     }
 
     /// Makes up for a notification once nothing holds it back.
@@ -174,6 +175,9 @@ extension AlertEngine {
         state.outbox.removeAll { $0.token <= token }
     }
 
+    /// What waits in the outbox keeps its own.
+    mutating func startTokens(after token: Int64) { state.nextToken = max(state.nextToken, token + 1) }
+
     // MARK: Scheduled ahead
 
     /// Has the system notify when a condition that time alone brings about would be heard, unless this is moved or withdrawn
@@ -186,7 +190,7 @@ extension AlertEngine {
         guard state.tracks[rule].scheduledFor != due else { return }
         state.tracks[rule].scheduledFor = due
         emit(.schedule, rule, .deadline, at: now) { $0.due = due }
-        let body = AlertMessage.text(policy.rules[rule], Details(since: since), nil, at: due)
+        let body = AlertMessage.text(policy.rules[rule], Details(since: since), nil, limits, at: due)
         request(rule, .schedule(at: due), body: body)
     }
 
@@ -270,7 +274,7 @@ extension AlertEngine {
 
     /// A notification that the person asked for, to hear whether it works: heard always, listed nowhere.
     public mutating func testAlert(_ rule: Int, at now: Instant) {
-        let message = AlertMessage.text(policy.rules[rule], Details(), nil, at: now)
+        let message = AlertMessage.text(policy.rules[rule], Details(), nil, limits, at: now)
         emit(.notify, rule, .test, at: now) { $0.message = message }
         request(rule, .deliver, as: .test, body: message)
     }

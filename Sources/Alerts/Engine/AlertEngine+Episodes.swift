@@ -8,7 +8,7 @@ extension AlertEngine {
         guard !policy.rules[rule].isLiteral else { return }
         if followsAge[rule] { followAge(rule, at: now) }
         if isStale(rule, at: now) {
-            state.tracks[rule].clearingSince = nil
+            if !isKnownClear(rule, at: now) { state.tracks[rule].clearingSince = nil }
             if state.tracks[rule].pendingSince != nil {
                 state.tracks[rule].pendingSince = nil
                 state.tracks[rule].holds = false
@@ -47,11 +47,18 @@ extension AlertEngine {
         clear(rule, .recovered, at: now)
     }
 
+    /// Whether a part of the rule is fresh and clear: the rest may be stale.
+    func isKnownClear(_ rule: Int, at now: Instant) -> Bool {
+        if policy.rules[rule].tests.count < 2 { return false }
+        if case .away = verdict(rule, at: now) { return true }
+        return false
+    }
+
     /// Whether a metric that the rule rests on is older than 15 min.
     func isStale(_ rule: Int, at now: Instant) -> Bool {
         for test in policy.rules[rule].tests where test.metric != .readingAge {
             guard let sample = state.samples[test.metric.index] else { return true }
-            if now.nanoseconds - sample.sampledAt.nanoseconds > Self.freshness { return true }
+            if now.nanoseconds - sample.sampledAt.nanoseconds > limits.freshness { return true }
         }
         return false
     }
@@ -95,7 +102,7 @@ extension AlertEngine {
     /// Shows what the alert would look like. What is active already is its own preview.
     private mutating func preview(_ rule: Int, at now: Instant) {
         guard !state.tracks[rule].isActive else { return }
-        let message = AlertMessage.text(policy.rules[rule], Details(), nil, at: now)
+        let message = AlertMessage.text(policy.rules[rule], Details(), nil, limits, at: now)
         state.tracks[rule].active = alert(rule, Details(), message, at: now)
         state.tracks[rule].active?.isPreview = true
         isAtRest[rule] = false
@@ -114,8 +121,7 @@ extension AlertEngine {
 
     mutating func clear(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
         guard let alert = state.tracks[rule].active else { return }
-        state.recentlyCleared.insert(ClearedAlert(alert: alert, clearedAt: now, reason: reason), at: 0)
-        if state.recentlyCleared.count > Self.recentlyClearedLimit { state.recentlyCleared.removeLast() }
+        remember(ClearedAlert(alert: alert, clearedAt: now, reason: reason))
         emit(.clear, rule, reason, at: now)
         state.tracks[rule].active = nil
         state.tracks[rule].clearingSince = nil
@@ -140,6 +146,11 @@ extension AlertEngine {
             $0.severity = severity
         }
         request(rule, .withdraw, as: .preview)
+    }
+
+    mutating func remember(_ cleared: ClearedAlert) {
+        state.recentlyCleared.insert(cleared, at: 0)
+        if state.recentlyCleared.count > Self.recentlyClearedLimit { state.recentlyCleared.removeLast() }
     }
 
     private mutating func takeDown(

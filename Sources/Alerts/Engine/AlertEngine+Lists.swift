@@ -63,7 +63,7 @@ extension AlertEngine {
             guard state.tracks[rule].isOwed, let active = state.tracks[rule].active else { continue }
             consider(state.tracks[rule].snoozedUntil)
             if let last = state.tracks[rule].lastNotified {
-                consider(last.adding(policy.rules[rule].cooldown(at: active.severity)))
+                consider(last.adding(policy.rules[rule].cooldown(at: active.severity, limits)))
             }
             if let quiet = policy.quietHours { consider(wallClock.nextLook(quiet, after: now)) }
         }
@@ -73,7 +73,7 @@ extension AlertEngine {
     private func considerStaleness(_ rule: Int, _ consider: (Instant?) -> Void) {
         for test in policy.rules[rule].tests where test.metric != .readingAge {
             if let sample = state.samples[test.metric.index] {
-                consider(sample.sampledAt.adding(Self.freshness + 1))
+                consider(sample.sampledAt.adding(limits.freshness + 1))
             }
         }
     }

@@ -17,7 +17,7 @@ extension AlertEngine {
         if metric == .readingAge { return (ageInMinutes(at: now), 0) }
         guard let sample = state.samples[metric.index] else { return nil }
         let age = now.nanoseconds - sample.sampledAt.nanoseconds
-        return age <= Self.freshness ? (sample.value, age) : nil
+        return age <= limits.freshness ? (sample.value, age) : nil
     }
 
     func ageInMinutes(at now: Instant) -> Double { Double(readingAge(at: now)) / Double(Span.minute) }

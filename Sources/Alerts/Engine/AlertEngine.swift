@@ -21,8 +21,7 @@
 //   A notification says what is so when it is sent. A preview or a test has an identifier of its own and no consequences.
 // - a condition that time alone brings about is scheduled with the system for the instant at which it would be heard.
 // - inhibited, snoozed, muted or acknowledged, an episode stays active, listed and counted.
-// - one instant's effects: by the order in which the inputs touched their rules, then timers by code; within a rule, cause
-//   before consequence.
+// - one instant's effects: clears by replacement, the order of the inputs, timers by code; in a rule, cause first.
 //
 // Guarantees: a pure value; equal inputs give equal effects; how often it is asked changes nothing.
 // Does not: know devices, glucose models or clocks. Wall time enters for quiet hours only.
@@ -32,8 +31,6 @@ public import SessionTime
 public struct AlertEngine: Sendable {
     public static let recentlyClearedLimit = 100
     public static let pageSize = 10
-    /// A value older than this is stale.
-    public static let freshness = 15 * Span.minute
 
     /// What is known of a condition.
     public enum Verdict: Sendable {
@@ -57,6 +54,11 @@ public struct AlertEngine: Sendable {
     }
 
     public let policy: AlertPolicy
+    public let limits: AlertLimits
+    /// Remembered, and without a rule: cleared by the launch.
+    var orphans: [Orphan] = []
+    /// Whether what is remembered was made under another policy.
+    var isPolicyChanged = false
     public internal(set) var state: State
     public var wallClock: WallClock
     /// Whether the app is in the foreground: a banner is seen there.
@@ -87,15 +89,27 @@ public struct AlertEngine: Sendable {
     /// For each rule, the rules that inhibit it.
     let inhibitors: [[Int]]
     let indexOfCode: [String: Int]
-    var groups: [(rule: Int, effects: [AlertEffect])] = []
+    typealias Group = (rule: Int, effects: [AlertEffect])
+    var groups: [Group] = []
+    /// The first input of the instant that concerns each rule; what none does goes by time.
+    var orderOf: [Int]
+    static let timerOrder = Int.max
+    var isSettling = false
     var effects: [AlertEffect] = []
 
     public init(policy: AlertPolicy, wallClock: WallClock, state: State? = nil) {
         self.policy = policy
         self.wallClock = wallClock
+        limits = policy.limits
         let rules = policy.rules
-        let fresh = State(rules: rules.count)
-        self.state = state.flatMap { $0.tracks.count == rules.count ? $0 : nil } ?? fresh
+        let keys = rules.map { Key($0) }
+        let fingerprint = policy.fingerprint
+        if let state {
+            isPolicyChanged = state.policy != fingerprint || state.keys != keys
+            (self.state, orphans) = Self.adopt(state, keys, fingerprint)
+        } else {
+            self.state = State(keys: keys, policy: fingerprint)
+        }
         told = [Telling?](repeating: nil, count: rules.count)
         byCode = rules.indices.sorted { rules[$0].code < rules[$1].code }
         var rank = [Int](repeating: 0, count: rules.count)
@@ -112,6 +126,7 @@ public struct AlertEngine: Sendable {
             !rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
         }
         self.followsAge = followsAge
+        orderOf = [Int](repeating: Self.timerOrder, count: rules.count)
         ageRules = rules.indices.filter { followsAge[$0] }
         isCalm = self.state.tracks.map(\.isQuiet)
         isAtRest = self.state.tracks.map(\.isAtRest)
@@ -132,18 +147,25 @@ public struct AlertEngine: Sendable {
 
     /// A source says whether its condition holds. Judged when the instant is settled.
     public mutating func tell(
-        _ rule: Int, _ verdict: Verdict, details: Details? = nil, isReissue: Bool = false
+        _ rule: Int, _ verdict: Verdict, details: Details? = nil, isReissue: Bool = false,
+        isTimer: Bool = false
     ) {
         if let details { state.tracks[rule].details = details }
-        put(rule, Telling(verdict: verdict, isReissue: isReissue, order: order))
+        put(
+            rule,
+            Telling(verdict: verdict, isReissue: isReissue, order: isTimer ? Self.timerOrder : order))
     }
+
+    /// Who keeps an episode going has changed, not the episode.
+    mutating func describe(_ rule: Int, _ details: Details) { state.tracks[rule].details = details }
 
     mutating func put(_ rule: Int, _ telling: Telling) {
         var telling = telling
         isCalm[rule] = false
         isAtRest[rule] = false
+        if telling.order != Self.timerOrder { touch(rule) }
         if let before = told[rule] {
-            telling.order = before.order
+            telling.order = min(before.order, telling.order)
             telling.isReissue = telling.isReissue || before.isReissue
             telling.afterGap = telling.afterGap || before.afterGap
         } else {
@@ -162,7 +184,7 @@ public struct AlertEngine: Sendable {
         if let before, sampledAt <= before.sampledAt { return false }
         guard value.isFinite else { return false }
         var needsSettling = metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false
-        guard now.nanoseconds - sampledAt.nanoseconds <= Self.freshness else { return needsSettling }
+        guard now.nanoseconds - sampledAt.nanoseconds <= limits.freshness else { return needsSettling }
         state.samples[place] = Sample(value: value, sampledAt: sampledAt)
         for (rule, test) in calmTests[place] {
             // The quiet path: inside the bound, and nothing going on.
@@ -173,7 +195,8 @@ public struct AlertEngine: Sendable {
             } else if state.tracks[rule].isQuiet, told[rule] == nil {
                 continue
             }
-            let afterGap = before.map { now.nanoseconds - $0.sampledAt.nanoseconds > Self.freshness } ?? false
+            let afterGap =
+                before.map { now.nanoseconds - $0.sampledAt.nanoseconds > limits.freshness } ?? false
             if case .holds = verdict { weigh(rule, at: now) }
             put(rule, Telling(verdict: verdict, afterGap: afterGap, order: order))
             needsSettling = true
@@ -181,6 +204,7 @@ public struct AlertEngine: Sendable {
         return needsSettling
     }
 
+    /// A part that is fresh and clear clears the whole, wherever it stands; a part that is stale neither raises nor clears.
     func verdict(_ rule: Int, at now: Instant) -> Verdict {
         var allBreached = true
         for test in policy.rules[rule].tests {
@@ -191,8 +215,11 @@ public struct AlertEngine: Sendable {
                 continue
             }
             guard let sample = state.samples[test.metric.index],
-                now.nanoseconds - sample.sampledAt.nanoseconds <= Self.freshness
-            else { return .between }
+                now.nanoseconds - sample.sampledAt.nanoseconds <= limits.freshness
+            else {
+                allBreached = false
+                continue
+            }
             if test.isCleared(by: sample.value) { return .away(.recovered) }
             if !test.isBreached(by: sample.value) { allBreached = false }
         }
@@ -227,18 +254,31 @@ public struct AlertEngine: Sendable {
     }
 
     /// The person acknowledges. Carried out when the instant is settled.
-    public mutating func acknowledge(_ rule: Int) { actions.append((rule, .acknowledge)) }
+    public mutating func acknowledge(_ rule: Int) {
+        touch(rule)
+        actions.append((rule, .acknowledge))
+    }
 
-    /// The person wants to see what this would look like.
-    public mutating func preview(_ rule: Int) { actions.append((rule, .preview)) }
+    public mutating func preview(_ rule: Int) {
+        touch(rule)
+        actions.append((rule, .preview))
+    }
 
     /// The person doesn't want to hear of this for a while.
-    public mutating func snooze(_ rule: Int, for span: Int64) { actions.append((rule, .snooze(span))) }
+    public mutating func snooze(_ rule: Int, for span: Int64) {
+        touch(rule)
+        actions.append((rule, .snooze(span)))
+    }
+
+    /// This instant's inputs concern the rule, from this one on.
+    mutating func touch(_ rule: Int) { orderOf[rule] = min(orderOf[rule], order) }
 
     // MARK: Settling
 
     /// Judges what was told, lets ripen what is due, annunciates.
     public mutating func settle(at now: Instant) {
+        isSettling = true
+        defer { isSettling = false }
         for rule in touched.count > 1 ? touched.sorted(by: isBefore) : touched {
             guard let telling = told[rule] else { continue }
             self.told[rule] = nil
@@ -257,16 +297,17 @@ public struct AlertEngine: Sendable {
         attempts.removeAll(keepingCapacity: true)
         for rule in byCode where !isAtRest[rule] && state.tracks[rule].isOwed { release(rule, at: now) }
         gatherEffects()
-        for rule in isCalm.indices where !isAtRest[rule] {
+        for rule in isCalm.indices where !isAtRest[rule] || orderOf[rule] != Self.timerOrder {
+            orderOf[rule] = Self.timerOrder
             isCalm[rule] = state.tracks[rule].isQuiet
             isAtRest[rule] = state.tracks[rule].isAtRest
         }
     }
 
     private func isBefore(_ a: Int, _ b: Int) -> Bool {
+        if isReplaced(a) != isReplaced(b) { return isReplaced(a) }
         let (orderA, orderB) = (told[a]?.order ?? 0, told[b]?.order ?? 0)
         if orderA != orderB { return orderA < orderB }
-        if isReplaced(a) != isReplaced(b) { return isReplaced(a) }
         return codeRank[a] < codeRank[b]
     }
 
@@ -316,7 +357,7 @@ public struct AlertEngine: Sendable {
 
     /// The metric was stale in between: neither a wait nor an off-delay runs on across the gap.
     private mutating func forgetGap(_ rule: Int, at now: Instant) {
-        state.tracks[rule].clearingSince = nil
+        if !isKnownClear(rule, at: now) { state.tracks[rule].clearingSince = nil }
         if state.tracks[rule].pendingSince != nil { drop(rule, .stale, at: now) }
     }
 
@@ -355,40 +396,5 @@ public struct AlertEngine: Sendable {
         state.tracks[rule].pendingSince = nil
         state.tracks[rule].holds = false
         emit(.drop, rule, reason, at: now)
-    }
-
-    // MARK: Effects
-
-    mutating func emit(
-        _ kind: AlertEffect.Kind, _ rule: Int, _ reason: AlertEffect.Reason, at now: Instant,
-        _ adjust: (inout AlertEffect) -> Void = { _ in }
-    ) {
-        let track = state.tracks[rule]
-        var effect = AlertEffect(
-            instant: now, kind: kind, code: policy.rules[rule].code,
-            severity: track.active?.severity ?? track.details.severity ?? policy.rules[rule].severity,
-            reason: reason, rule: rule)
-        switch kind {
-        case .raise, .update, .refresh, .notify: effect.message = track.active?.message ?? ""
-        default: break
-        }
-        adjust(&effect)
-        if let place = groups.firstIndex(where: { $0.rule == rule }) {
-            groups[place].effects.append(effect)
-        } else {
-            groups.append((rule, [effect]))
-        }
-    }
-
-    private mutating func gatherEffects() {
-        for group in groups { effects += group.effects }
-        groups.removeAll(keepingCapacity: true)
-    }
-
-    /// What was decided since the last call.
-    public mutating func takeEffects() -> [AlertEffect] {
-        gatherEffects()
-        defer { effects.removeAll(keepingCapacity: true) }
-        return effects
     }
 }

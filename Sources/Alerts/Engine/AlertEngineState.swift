@@ -75,10 +75,15 @@ extension AlertEngine {
         public var sampledAt: Instant
     }
 
-    public struct State: Hashable, Sendable, Codable {
+    /// Kept by code and metric, never by position: rules and metrics come and go between two launches.
+    public struct State: Hashable, Sendable {
+        /// Under which policy: its fingerprint.
+        public internal(set) var policy: UInt64
+        /// Whose the tracks are.
+        public internal(set) var keys: [Key]
         /// One a rule.
         public var tracks: [Track]
-        /// One a metric.
+        /// One a metric, at the metric's index.
         public var samples: [Sample?]
         /// When the newest reliable reading was taken; nil before the first.
         public var newestReading: Instant?
@@ -86,11 +91,60 @@ extension AlertEngine {
         public var recentlyCleared: [ClearedAlert] = []
         /// Asked of the system and not known to be carried out.
         public var outbox: [NotificationRequest] = []
+        /// Only ever grows, over every change of the policy: the system forgets none that it has seen.
         public var nextToken: Int64 = 1
 
-        init(rules: Int) {
-            tracks = [Track](repeating: Track(), count: rules)
+        init(keys: [Key], policy: UInt64) {
+            self.keys = keys
+            self.policy = policy
+            tracks = [Track](repeating: Track(), count: keys.count)
             samples = [Sample?](repeating: nil, count: AlertMetric.allCases.count)
         }
+    }
+}
+
+extension AlertEngine.State: Codable {
+    private enum Part: String, CodingKey {
+        case policy, tracks, samples, newestReading, recentlyCleared, outbox, nextToken
+    }
+
+    private struct KeyedTrack: Codable {
+        var key: AlertEngine.Key
+        var track: AlertEngine.Track
+    }
+
+    private struct KeyedSample: Codable {
+        var metric: String
+        var sample: AlertEngine.Sample
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var parts = encoder.container(keyedBy: Part.self)
+        try parts.encode(policy, forKey: .policy)
+        try parts.encode(zip(keys, tracks).map { KeyedTrack(key: $0, track: $1) }, forKey: .tracks)
+        let known = AlertMetric.allCases.compactMap { metric in
+            samples[metric.index].map { KeyedSample(metric: metric.rawValue, sample: $0) }
+        }
+        try parts.encode(known, forKey: .samples)
+        try parts.encodeIfPresent(newestReading, forKey: .newestReading)
+        try parts.encode(recentlyCleared, forKey: .recentlyCleared)
+        try parts.encode(outbox, forKey: .outbox)
+        try parts.encode(nextToken, forKey: .nextToken)
+    }
+
+    /// What an older format says by position is nobody's; the tokens go on from it all the same.
+    public init(from decoder: any Decoder) throws {
+        let parts = try decoder.container(keyedBy: Part.self)
+        self.init(keys: [], policy: (try? parts.decode(UInt64.self, forKey: .policy)) ?? 0)
+        nextToken = try parts.decode(Int64.self, forKey: .nextToken)
+        guard let stored = try? parts.decode([KeyedTrack].self, forKey: .tracks) else { return }
+        keys = stored.map(\.key)
+        tracks = stored.map(\.track)
+        for one in try parts.decode([KeyedSample].self, forKey: .samples) {
+            if let metric = AlertMetric(rawValue: one.metric) { samples[metric.index] = one.sample }
+        }
+        newestReading = try parts.decodeIfPresent(Instant.self, forKey: .newestReading)
+        recentlyCleared = try parts.decode([ClearedAlert].self, forKey: .recentlyCleared)
+        outbox = try parts.decode([NotificationRequest].self, forKey: .outbox)
     }
 }

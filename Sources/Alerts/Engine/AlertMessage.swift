@@ -6,17 +6,28 @@ public enum AlertMessage {
     /// What is so at `now`.
     /// - Parameter sample: the newest of the rule's first metric.
     static func text(
-        _ rule: AlertRule, _ details: AlertEngine.Details, _ sample: AlertEngine.Sample?, at now: Instant
+        _ rule: AlertRule, _ details: AlertEngine.Details, _ sample: AlertEngine.Sample?,
+        _ limits: AlertLimits,
+        at now: Instant
     ) -> String {
         if let end = details.countdownTo { return countdown(rule.known, until: end, at: now) }
-        if let test = rule.tests.first, let sample { return breach(rule, test, sample, at: now) }
+        if let test = rule.tests.first, let sample { return breach(rule, test, sample, limits, at: now) }
         if !details.message.isEmpty { return details.message }
-        if let since = details.since { return interruption(since: since, at: now) }
+        if rule.known == .steppingInterrupted {
+            return interruption(details.since.map { now.nanoseconds - $0.nanoseconds } ?? limits.stepping)
+        }
+        if rule.known == .clockSkew { return skew(limits.clockSkew) }
         return rule.known?.message ?? rule.code
     }
 
-    private static func interruption(since: Instant, at now: Instant) -> String {
-        "The loop has not run for \((now.nanoseconds - since.nanoseconds) / Span.minute) minutes."
+    private static func interruption(_ span: Int64) -> String {
+        "The loop has not run for \(span / Span.minute) minutes."
+    }
+
+    private static func skew(_ limit: Int64) -> String {
+        let text =
+            limit % Span.minute == 0 ? "\(limit / Span.minute) minutes" : "\(limit / Span.second) seconds"
+        return "The phone's clock is off by more than \(text)."
     }
 
     static func countdown(_ code: AlertCode?, until end: Instant, at now: Instant) -> String {
@@ -37,7 +48,8 @@ public enum AlertMessage {
 
     /// Subject, metric, value and threshold of a breach, and how old the value is where it is stale.
     private static func breach(
-        _ rule: AlertRule, _ test: MetricTest, _ sample: AlertEngine.Sample, at now: Instant
+        _ rule: AlertRule, _ test: MetricTest, _ sample: AlertEngine.Sample, _ limits: AlertLimits,
+        at now: Instant
     ) -> String {
         let who = rule.subject.isEmpty ? "" : "\(rule.subject): "
         let side = test.side == .low ? "below" : "above"
@@ -50,7 +62,7 @@ public enum AlertMessage {
         // Whole minutes that have passed: nobody reads more of an age.
         let value = number(isAge ? sample.value.rounded(.down) : sample.value)
         let age = now.nanoseconds - sample.sampledAt.nanoseconds
-        let when = age > AlertEngine.freshness ? ", \(age / Span.minute) min ago" : ""
+        let when = age > limits.freshness ? ", \(age / Span.minute) min ago" : ""
         return
             "\(who)\(test.metric.name) \(value) \(test.metric.unit)\(when), \(which) \(number(test.bound))"
     }

@@ -13,6 +13,7 @@ extension AlertFlow {
         }
         let changed = current.difference(from: held)
         let counting = current.intersection(.countingDown)
+        followSource(current.intersection(held).intersection(.native), at: now)
         if changed.isEmpty, counting.isEmpty { return }
         for code in Self.codesInOrder where changed.contains(code) || counting.contains(code) {
             guard let rule = rules[code.index], isKnown(code) else { continue }
@@ -22,9 +23,23 @@ extension AlertFlow {
             }
             held.set(code, current.contains(code))
             if current.contains(code) {
-                engine.tell(rule, .holds, details: details(code, at: now))
+                // What time alone brings about is none of the instant's inputs.
+                engine.tell(
+                    rule, .holds, details: details(code, at: now), isTimer: code == .steppingInterrupted)
             } else {
-                engine.tell(rule, .away(endReason(code, current) ?? reason))
+                engine.tell(rule, .away(endReason(code, current, reason)))
+            }
+        }
+    }
+
+    /// One of several that keep an episode going was closed: the episode is of those that are left.
+    private mutating func followSource(_ codes: AlertCodeSet, at now: Instant) {
+        if codes.isEmpty { return }
+        for code in Self.codesInOrder where codes.contains(code) {
+            guard let rule = rules[code.index] else { continue }
+            let details = details(code, at: now)
+            if details.sourceCode != engine.state.tracks[rule].details.sourceCode {
+                engine.describe(rule, details)
             }
         }
     }
@@ -44,20 +59,28 @@ extension AlertFlow {
             || memory.pendingAcknowledgements.contains { $0.code == code.rawValue }
     }
 
-    /// Why a condition is over, where another alert or the pump's own store says so. After a crash the store still does.
-    private func endReason(_ code: AlertCode, _ current: AlertCodeSet) -> AlertEffect.Reason? {
+    /// Why a condition is over: because another alert took its place, because of the input, or, where a life ended before
+    /// the input was judged, because of what the pump's own store says of this very episode.
+    private func endReason(
+        _ code: AlertCode, _ current: AlertCodeSet, _ reason: AlertEffect.Reason
+    ) -> AlertEffect.Reason {
         if code == .cgmUnavailable, current.contains(.cgmFailedOrExpired) { return .replaced }
         if code == .pumpExpiring, current.contains(.pumpExpired) { return .replaced }
-        guard
-            let last = memory.pump.alerts.last(where: { $0.code == code })
-        else { return nil }
+        guard reason == .recovered, let rule = rules[code.index] else { return reason }
+        let track = engine.state.tracks[rule]
+        guard let began = track.active?.raisedAt ?? track.pendingSince,
+            let last = memory.pump.alerts.last(where: {
+                $0.code == code && $0.issue == track.details.sourceCode
+                    && $0.closedAt ?? .distantFuture >= began
+            })
+        else { return reason }
         if last.acknowledgedAt != nil { return .acknowledged }
         if memory.pendingAcknowledgements.contains(where: {
             $0.code == code.rawValue && last.issuedAt <= $0.at
         }) {
             return .acknowledged
         }
-        return last.retractedAt != nil ? .retracted : nil
+        return last.retractedAt != nil ? .retracted : reason
     }
 
     /// The codes whose conditions hold.
@@ -67,10 +90,10 @@ extension AlertFlow {
 
         let end = around.podExpiresAt
         let isPastEnd = end.map { now >= $0 } ?? false
-        let isServiceOver = end.map { now >= $0.adding(Self.serviceAfterExpiry) } ?? false
+        let isServiceOver = end.map { now >= $0.adding(limits.podService) } ?? false
         let isExpired = around.hasPod && !isServiceOver && (isPastEnd || natives.contains(.pumpExpired))
         codes.set(.pumpExpired, isExpired)
-        let endsSoon = end.map { $0.nanoseconds - now.nanoseconds <= Self.expiringBefore } ?? false
+        let endsSoon = end.map { $0.nanoseconds - now.nanoseconds <= limits.podExpiring } ?? false
         let isExpiring = natives.contains(.pumpExpiring) || around.hasPod && endsSoon && !isPastEnd
         codes.set(.pumpExpiring, isExpiring && !codes.contains(.pumpExpired))
 
@@ -88,7 +111,10 @@ extension AlertFlow {
         if codes.contains(.cgmFailedOrExpired) {
             codes.set(.cgmUnavailable, false)
         }
-        if let deadline = steppingDeadline, now >= deadline { codes.insert(.steppingInterrupted) }
+        if let deadline = steppingDeadline, now >= deadline, isJudging || held.contains(.steppingInterrupted)
+        {
+            codes.insert(.steppingInterrupted)
+        }
         if memory.monitor.hasConflict { codes.insert(.subjectConflict) }
         if memory.monitor.isSkewed { codes.insert(.clockSkew) }
         return codes
@@ -126,7 +152,7 @@ extension AlertFlow {
         }
         if let end = surroundings.podExpiresAt {
             if code == .pumpExpiring { details.countdownTo = end }
-            if code == .pumpExpired { details.countdownTo = end.adding(Self.serviceAfterExpiry) }
+            if code == .pumpExpired { details.countdownTo = end.adding(limits.podService) }
         }
         if code == .steppingInterrupted { details.since = steppingSince }
         return details
@@ -145,7 +171,7 @@ extension AlertFlow {
 
     var isSteppingInterrupted: Bool { held.contains(.steppingInterrupted) }
 
-    var steppingDeadline: Instant? { steppingSince?.adding(Self.steppingLimit) }
+    var steppingDeadline: Instant? { steppingSince?.adding(limits.stepping) }
 
     /// The last success, or the arming where that was later; nil while nothing is watched.
     private var steppingSince: Instant? {
@@ -187,12 +213,12 @@ extension AlertFlow {
     mutating func checkClock(at now: Instant) {
         guard let skew = surroundings.clockSkewSeconds else { return }
         memory.monitor.lastClockCheck = now
-        guard skew.magnitude > Self.skewLimitSeconds else {
+        guard skew.magnitude > Double(limits.clockSkew) / Double(Span.second) else {
             memory.monitor.isSkewed = false
             return
         }
         if let last = memory.monitor.lastSkewRaise,
-            now.nanoseconds - last.nanoseconds < Self.clockCheckInterval
+            now.nanoseconds - last.nanoseconds < limits.clockCheck
         {
             if let rule = rules[AlertCode.clockSkew.index], last != now {
                 engine.emit(.suppress, rule, .onceADay, at: now)
@@ -211,7 +237,9 @@ extension AlertFlow {
     /// Judges what is due and what was told at `now`.
     public mutating func settle(at now: Instant) {
         engine.nextInput()
+        isJudging = true
         sync(at: now)
+        isJudging = false
         engine.settle(at: now)
         // Once all is judged: right after the end of an interruption too, and after disarming and arming in one instant.
         moveDeadline(at: now)
@@ -236,9 +264,9 @@ extension AlertFlow {
             if instant > now, instant < next ?? .distantFuture { next = instant }
         }
         if surroundings.hasPod, let end = surroundings.podExpiresAt {
-            consider(end.adding(-Self.expiringBefore))
+            consider(end.adding(-limits.podExpiring))
             consider(end)
-            consider(end.adding(Self.serviceAfterExpiry))
+            consider(end.adding(limits.podService))
         }
         return next
     }

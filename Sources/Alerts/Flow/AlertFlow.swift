@@ -7,19 +7,17 @@
 public import SessionTime
 
 public struct AlertFlow: Sendable {
-    /// Three steps without success.
-    public static let steppingLimit = 15 * Span.minute
-    public static let expiringBefore = Span.hour
-    public static let serviceAfterExpiry = 8 * Span.hour
-    public static let skewLimitSeconds = 600.0
-    public static let clockCheckInterval = 24 * Span.hour
-
     public internal(set) var engine: AlertEngine
     public internal(set) var memory: AlertMemory
+    let limits: AlertLimits
     public internal(set) var surroundings: Surroundings
     /// Whether the stepping deadline is also scheduled with the system.
     public var schedulesAhead = false
 
+    /// Whether the instant's inputs are all in: only then is time asked.
+    var isJudging = false
+    /// The instant of the newest input.
+    private var inputInstant: Instant?
     /// What the engine was told to hold.
     var held = AlertCodeSet()
     let rules: [Int?]
@@ -28,6 +26,7 @@ public struct AlertFlow: Sendable {
     public init(policy: AlertPolicy, wallClock: WallClock, memory: AlertMemory, surroundings: Surroundings) {
         engine = AlertEngine(policy: policy, wallClock: wallClock, state: memory.center)
         self.memory = memory
+        limits = policy.limits
         self.surroundings = surroundings
         let engine = engine
         rules = AlertCode.allCases.map { code in
@@ -51,6 +50,7 @@ public struct AlertFlow: Sendable {
     public mutating func launch(inForeground: Bool, at now: Instant) {
         engine.isForeground = inForeground
         engine.countDelivered(at: now)
+        engine.followPolicy(at: now)
         engine.endPreviews(at: now)
         for code in AlertCode.allCases {
             guard let rule = rules[code.index] else { continue }
@@ -93,7 +93,7 @@ public struct AlertFlow: Sendable {
 
     /// Applies one input. Its effects come when the instant is settled.
     public mutating func apply(_ input: AlertInput, at now: Instant) {
-        engine.nextInput()
+        beginInput(at: now)
         switch input {
         case .surroundings(let new): change(to: new, at: now)
         case .loopReset:
@@ -111,7 +111,7 @@ public struct AlertFlow: Sendable {
             memory.pump.retract(at: now) { $0.issue == issue }
             sync(because: .retracted, at: now)
         case .cgmIssue(let issue, let text):
-            memory.cgm.issue(issue, text: text, code: AlertCode.cgm(issue: issue), at: now)
+            memory.cgm.issue(issue, text: text, code: AlertCode.cgm(issue: issue, text: text), at: now)
             sync(at: now)
         case .cgmRetract(let issue):
             memory.cgm.retract(at: now) { $0.issue == issue }
@@ -121,7 +121,7 @@ public struct AlertFlow: Sendable {
         case .foreground:
             engine.isForeground = true
             let last = memory.monitor.lastClockCheck
-            if last.map({ now.nanoseconds - $0.nanoseconds > Self.clockCheckInterval }) ?? true {
+            if last.map({ now.nanoseconds - $0.nanoseconds > limits.clockCheck }) ?? true {
                 checkClock(at: now)
             }
             checkClaim()
@@ -147,15 +147,26 @@ public struct AlertFlow: Sendable {
         }
     }
 
+    /// What hangs on the pod's windows counts with the instant's first input.
+    private mutating func beginInput(at now: Instant) {
+        engine.nextInput()
+        guard inputInstant != now else { return }
+        inputInstant = now
+        guard surroundings.hasPod, let end = surroundings.podExpiresAt else { return }
+        let left = end.nanoseconds - now.nanoseconds
+        if left == limits.podExpiring || left == 0 || left == -limits.podService { sync(at: now) }
+    }
+
     /// A value of a metric. Cheap where nothing comes of it.
     /// - Returns: whether the instant needs settling.
     public mutating func hear(
         _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
     ) -> Bool {
+        beginInput(at: now)
         var needsSettling = engine.sample(metric, value, sampledAt: sampledAt, at: now)
         if metric == .glucose, !engine.rulesOfMetric[AlertMetric.glucoseRate.index].isEmpty {
             if let last = memory.monitor.lastGlucose, sampledAt > last.sampledAt,
-                sampledAt.nanoseconds - last.sampledAt.nanoseconds <= AlertEngine.freshness
+                sampledAt.nanoseconds - last.sampledAt.nanoseconds <= limits.freshness
             {
                 let minutes = sampledAt.minutes - last.sampledAt.minutes
                 let rate = (value - last.value) / minutes

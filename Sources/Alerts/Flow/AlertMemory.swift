@@ -13,6 +13,11 @@ public struct NativeAlert: Hashable, Sendable, Codable {
     public var acknowledgedAt: Instant?
 
     public var isOpen: Bool { retractedAt == nil && acknowledgedAt == nil }
+    /// When it was retracted or acknowledged, whichever was first.
+    var closedAt: Instant? {
+        guard let retractedAt, let acknowledgedAt else { return retractedAt ?? acknowledgedAt }
+        return min(retractedAt, acknowledgedAt)
+    }
 }
 
 /// A driver's alerts over their life, newest last.
@@ -26,9 +31,10 @@ public struct NativeAlertStore: Hashable, Sendable, Codable {
     /// Alerts that are neither retracted nor acknowledged: what a launch brings back.
     public var open: [NativeAlert] { alerts.filter(\.isOpen) }
 
-    /// Takes an alert in; one that is open under the same name is replaced, and one of this very instant is the same.
+    /// Takes an alert in; one that is open under the same name and stands for the same is replaced, and one of this very
+    /// instant is the same. The same name with other words may stand for another alert: both are open then.
     public mutating func issue(_ issue: String, text: String, code: AlertCode?, at now: Instant) {
-        alerts.removeAll { $0.issue == issue && ($0.isOpen || $0.issuedAt == now) }
+        alerts.removeAll { $0.issue == issue && $0.code == code && ($0.isOpen || $0.issuedAt == now) }
         alerts.append(NativeAlert(issue: issue, text: text, code: code, issuedAt: now))
         while alerts.count(where: { !$0.isOpen }) > Self.closedLimit,
             let oldest = alerts.firstIndex(where: { !$0.isOpen })

@@ -16,6 +16,8 @@ public struct AlertPolicy: Hashable, Sendable, Codable {
     /// that still breaches.
     public var notifiesWhenStale = true
 
+    public var limits = AlertLimits()
+
     public init(name: String, rules: [AlertRule], quietHours: QuietHours? = nil) {
         self.name = name
         self.rules = rules

@@ -79,6 +79,8 @@ public struct AlertRule: Hashable, Sendable, Codable {
     public var keepFiringFor: Int64 = 0
     /// The shortest time between two notifications, ns; by severity where nothing is said.
     public var cooldown: Int64?
+    /// The same for one severity, before `cooldown`.
+    public var cooldowns = AlertCooldowns()
     public var repeatEvery: Int64?
     public var escalations: [Escalation] = []
     /// Active until acknowledged, whatever becomes of the condition.
@@ -118,7 +120,10 @@ public struct AlertRule: Hashable, Sendable, Codable {
     public var known: AlertCode? { AlertCode(rawValue: code) }
     public var source: AlertSource { known?.source ?? .policy }
 
-    public func cooldown(at severity: AlertSeverity) -> Int64 { cooldown ?? severity.standardCooldown }
+    /// The shortest time between two notifications at `severity`, ns.
+    public func cooldown(at severity: AlertSeverity, _ limits: AlertLimits) -> Int64 {
+        cooldowns[severity] ?? cooldown ?? limits.cooldown[severity] ?? severity.standardCooldown
+    }
 
     /// The tests of a metric rule; empty for others.
     public var tests: [MetricTest] {

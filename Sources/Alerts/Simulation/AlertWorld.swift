@@ -236,11 +236,11 @@ public struct AlertWorld: Sendable {
         guard !due.isEmpty else { return }
         if app == nil { system = center } else { app?.port = center }
         for request in due {
-            let code = AlertCode(rawValue: request.category)
+            let rule = policy.rules.first { $0.code == request.category }
             effects.append(
                 AlertEffect(
                     instant: now, kind: .notify, code: request.category,
-                    severity: code?.severity ?? .actionable,
+                    severity: rule?.severity ?? .actionable,
                     reason: .deadline, message: request.body))
         }
     }

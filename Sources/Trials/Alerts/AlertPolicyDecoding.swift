@@ -52,6 +52,7 @@ extension AlertPolicy {
             policy.quietHours = inherited.quietHours
             policy.notifiesInForeground = inherited.notifiesInForeground
             policy.notifiesWhenStale = inherited.notifiesWhenStale
+            policy.limits = inherited.limits
         }
         let subject = try root["subject"]?.text() ?? ""
         var own: Set<String> = []
@@ -81,6 +82,7 @@ extension AlertPolicy {
             }
             if let inhibits = item["inhibits"] { try policy.checkInhibitions(inhibits, of: item) }
         }
+        if let limits = root["limits"] { try decodeLimits(limits, into: &policy.limits) }
         if let quiet = root["quietHours"] {
             guard let from = nanoseconds(ofDay: try quiet["from"]?.text() ?? ""),
                 let to = nanoseconds(ofDay: try quiet["to"]?.text() ?? "")
@@ -108,6 +110,7 @@ extension AlertPolicy {
                 found: "`latching` without `acknowledge`",
                 expected: "`acknowledge: closes` or `reviews` beside it, or the alert would stay for ever")
         }
+        try Self.checkLayers(rule, item)
         if let place = rules.firstIndex(where: { $0.code == rule.code }) {
             rules[place] = rule
         } else {
@@ -169,11 +172,27 @@ extension AlertPolicy {
         return rule
     }
 
+    /// What a native retraction ends at once neither outlives it nor waits for an acknowledgement.
+    private static func checkLayers(_ rule: AlertRule, _ item: YAMLReader) throws(InputProblem) {
+        guard case .source(let code) = rule.trigger, code.isNative else { return }
+        for (key, isIgnored) in [("keepFiringFor", rule.keepFiringFor > 0), ("latching", rule.isLatching)]
+        where isIgnored {
+            throw (item[key] ?? item).problem(
+                found: "`\(key)` for \(rule.code)",
+                expected: "no `\(key)` for what the pump itself retracts: its retraction ends it at once")
+        }
+    }
+
     private static func setClearAt(_ rule: inout AlertRule, _ reader: YAMLReader) throws(InputProblem) {
         let value = try reader.number(in: -100_000...100_000)
         var tests = rule.tests
         guard !tests.isEmpty else {
             throw reader.problem(expected: "`clearAt` only where `when` compares a metric")
+        }
+        guard tests.count == 1 else {
+            throw reader.problem(
+                found: "one `clearAt` for \(tests.count) comparisons",
+                expected: "`clearAt` only where `when` is one comparison")
         }
         let isInside = tests[0].side == .low ? value >= tests[0].bound : value <= tests[0].bound
         guard isInside else {
@@ -216,6 +235,15 @@ extension AlertPolicy {
         }
         let isEnabled = try item["enabled"]?.flag() ?? true
         guard isEnabled || evenDisabled else { return [] }
+        if low != nil, high != nil, let clearAt = item["clearAt"] {
+            throw clearAt.problem(
+                found: "one `clearAt` for two sides",
+                expected: "an entry for `min` and one for `max`, each with a `clearAt` of its own")
+        }
+        for (key, bound, side) in [("below", low, "min"), ("above", high, "max")] where bound == nil {
+            guard let critical = item["critical"]?[key] else { continue }
+            throw critical.problem(found: "`\(key)` without `\(side)`", expected: "`\(side)` beside it")
+        }
         var rules: [AlertRule] = []
         let sides: [(MetricTest.Side, Double?)] = [(.low, low), (.high, high)]
         for (side, bound) in sides {
@@ -246,6 +274,26 @@ extension AlertPolicy {
         return rules
     }
 
+    private static func decodeCooldowns(_ item: YAMLReader) throws(InputProblem) -> AlertCooldowns {
+        AlertCooldowns(
+            actionable: try item["actionable"].span(), safetyCritical: try item["safetyCritical"].span())
+    }
+
+    private static func decodeLimits(
+        _ item: YAMLReader, into limits: inout AlertLimits
+    ) throws(InputProblem) {
+        limits.freshness = try item["freshness"].span() ?? limits.freshness
+        limits.stepping = try item["stepping"].span() ?? limits.stepping
+        limits.podExpiring = try item["podExpiring"].span() ?? limits.podExpiring
+        limits.podService = try item["podService"].span() ?? limits.podService
+        limits.clockSkew = try item["clockSkew"].span() ?? limits.clockSkew
+        limits.clockCheck = try item["clockCheck"].span() ?? limits.clockCheck
+        guard let cooldown = item["cooldown"] else { return }
+        let own = try decodeCooldowns(cooldown)
+        limits.cooldown.actionable = own.actionable ?? limits.cooldown.actionable
+        limits.cooldown.safetyCritical = own.safetyCritical ?? limits.cooldown.safetyCritical
+    }
+
     private static func decodeLayers(_ item: YAMLReader, into rule: inout AlertRule) throws(InputProblem) {
         if let text = try item["severity"]?.text(), let severity = AlertSeverity(name: text) {
             rule.severity = severity
@@ -255,7 +303,10 @@ extension AlertPolicy {
             rule.acknowledgement = meaning
         }
         rule.repeatEvery = try item["repeatEvery"].span() ?? rule.repeatEvery
-        rule.cooldown = try item["cooldown"].span() ?? rule.cooldown
+        if let cooldown = item["cooldown"] {
+            rule.cooldown = cooldown.isMapping ? nil : try Optional(cooldown).span()
+            rule.cooldowns = cooldown.isMapping ? try decodeCooldowns(cooldown) : AlertCooldowns()
+        }
         var steps: [AlertRule.Escalation] = []
         for step in item["escalate"]?.items ?? [] {
             guard let after = try step["after"].span(),

@@ -28,6 +28,7 @@ extension AlertPolicy {
         if rules.contains(where: \.isLiteral) { members.append(.init("evaluation", .string("literal"))) }
         members.append(.init("notifyInForeground", .bool(notifiesInForeground)))
         members.append(.init("notifyWhenStale", .bool(notifiesWhenStale)))
+        members.append(.init("limits", limits.json))
         return .object(members)
     }
 
@@ -38,8 +39,24 @@ extension AlertPolicy {
     }
 }
 
+extension AlertLimits {
+    fileprivate var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            ("freshness", freshness), ("stepping", stepping), ("podExpiring", podExpiring),
+            ("podService", podService), ("clockSkew", clockSkew), ("clockCheck", clockCheck),
+        ].map { .init($0, AlertRule.span($1)) }
+        var cooldowns: [JSONValue.Member] = []
+        if let span = cooldown.actionable { cooldowns.append(.init("actionable", AlertRule.span(span))) }
+        if let span = cooldown.safetyCritical {
+            cooldowns.append(.init("safetyCritical", AlertRule.span(span)))
+        }
+        members.append(.init("cooldown", .object(cooldowns)))
+        return .object(members)
+    }
+}
+
 extension AlertRule {
-    private static func span(_ nanoseconds: Int64) -> JSONValue {
+    fileprivate static func span(_ nanoseconds: Int64) -> JSONValue {
         .string(TimeSpan(nanoseconds: nanoseconds).description)
     }
 
@@ -71,13 +88,21 @@ extension AlertRule {
         return members + layers
     }
 
+    private static func cooldownMembers(_ all: Int64?, _ some: AlertCooldowns) -> [JSONValue.Member] {
+        guard some != AlertCooldowns() else { return all.map { [.init("cooldown", span($0))] } ?? [] }
+        var members: [JSONValue.Member] = []
+        if let span = some.actionable ?? all { members.append(.init("actionable", Self.span(span))) }
+        if let span = some.safetyCritical ?? all { members.append(.init("safetyCritical", Self.span(span))) }
+        return [.init("cooldown", .object(members))]
+    }
+
     private var layers: [JSONValue.Member] {
         var members: [JSONValue.Member] = [
             .init("severity", .string(severity.name)), .init("keepFiringFor", Self.span(keepFiringFor)),
             .init("acknowledge", .string(acknowledgement.rawValue)), .init("latching", .bool(isLatching)),
             .init("notify", .bool(notifies)),
         ]
-        if let cooldown { members.append(.init("cooldown", Self.span(cooldown))) }
+        members += Self.cooldownMembers(cooldown, cooldowns)
         if let repeatEvery { members.append(.init("repeatEvery", Self.span(repeatEvery))) }
         if !escalations.isEmpty {
             let steps = escalations.map {

@@ -29,6 +29,9 @@ extension AlertPolicy {
                 "quietHours", .mapping(quietShape), "When only what is safety-critical is notified.",
                 leftOut: "never"),
             KeyShape(
+                "limits", .mapping(limitsShape), "Limits of the engine, where they are others.",
+                leftOut: "each as stated"),
+            KeyShape(
                 "evaluation",
                 .choice(
                     noun: "a way to evaluate",
@@ -127,8 +130,9 @@ extension AlertPolicy {
             "repeatEvery", .text(longSpan), "Notify again while active and not acknowledged.",
             leftOut: "never again"),
         KeyShape(
-            "cooldown", .text(span), "The shortest time between two notifications.",
-            leftOut: "5m for actionable, 60s for safetyCritical"),
+            "cooldown", .either([.text(span), .mapping(cooldownShape)]),
+            "The shortest time between two notifications, for all severities or by severity.",
+            leftOut: "by the policy's limits: 5m for actionable, 60s for safetyCritical"),
         KeyShape(
             "escalate",
             .list(
@@ -148,6 +152,46 @@ extension AlertPolicy {
             "notify", .flag, "Whether it may notify.",
             leftOut: "true, but for the sensor's codes of the catalogue"),
     ]
+
+    private static let cooldownShape = MappingShape(
+        summary: "By severity; what is informational is never notified.",
+        keys: [
+            KeyShape(
+                "actionable", .text(span), "Of an actionable alert.",
+                leftOut: "5m, or as the policy's limits say"),
+            KeyShape(
+                "safetyCritical", .text(span), "Of a safety-critical alert.",
+                leftOut: "60s, or as the policy's limits say"),
+        ])
+
+    private static let limitsShape = MappingShape(
+        summary: "Limits of the engine.",
+        keys: [
+            KeyShape(
+                "freshness", .text(longSpan), "A value of a metric older than this is stale.",
+                standard: .string("15m")),
+            KeyShape(
+                "stepping", .text(longSpan),
+                "Without a successful step for this long, stepping is interrupted.",
+                standard: .string("15m")),
+            KeyShape(
+                "podExpiring", .text(span), "A pod counts as expiring this long before its end.",
+                standard: .string("1h")),
+            KeyShape(
+                "podService", .text(span), "A pod delivers for this long after its end.",
+                standard: .string("8h")),
+            KeyShape(
+                "clockSkew", .text(span), "A clock that is off by more than this is wrong.",
+                standard: .string("10m")),
+            KeyShape(
+                "clockCheck", .text(longSpan),
+                "How often a clock is looked at, and a wrong one told of at most.",
+                standard: .string("1d")),
+            KeyShape(
+                "cooldown", .mapping(cooldownShape),
+                "The shortest time between two notifications where a rule says nothing.",
+                leftOut: "5m for actionable, 60s for safetyCritical"),
+        ])
 
     private static let quietShape = MappingShape(
         summary: "Local wall time; from is inside, to is outside; equal times mean always.",

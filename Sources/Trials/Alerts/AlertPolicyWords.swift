@@ -40,7 +40,7 @@ extension AlertRule {
         settings.append(("repeatEvery", repeatEvery.map(Self.span) ?? "never"))
         if notifies {
             let severities = AlertSeverity.allCases.filter { $0 > .informational && $0 >= severity }
-            let texts = severities.map { "\(Self.span(cooldown(at: $0))) \($0.name)" }
+            let texts = severities.map { "\(Self.span(cooldown(at: $0, policy.limits))) \($0.name)" }
             settings.append(("cooldown", texts.isEmpty ? "none" : texts.joined(separator: ", ")))
         }
         settings.append(("snooze", "as long as the person says; a higher severity is heard"))
@@ -67,6 +67,17 @@ extension AlertRule {
     }
 }
 
+extension AlertLimits {
+    /// Key by key as in a policy file.
+    fileprivate var words: String {
+        let spans = [
+            ("freshness", freshness), ("stepping", stepping), ("podExpiring", podExpiring),
+            ("podService", podService), ("clockSkew", clockSkew), ("clockCheck", clockCheck),
+        ]
+        return spans.map { "\($0) \(TimeSpan(nanoseconds: $1))" }.joined(separator: ", ")
+    }
+}
+
 extension AlertPolicy {
     /// What holds for all rules, key by key.
     public var settings: [(key: String, value: String)] {
@@ -81,6 +92,7 @@ extension AlertPolicy {
         return [
             ("quietHours", quiet ?? "none"), ("notifyInForeground", notifiesInForeground ? "yes" : "no"),
             ("notifyWhenStale", notifiesWhenStale ? "yes" : "no"),
+            ("limits", limits.words),
             ("evaluation", rules.contains(where: \.isLiteral) ? "literal" : "timed"),
         ]
     }

@@ -1,7 +1,8 @@
 // From a YAML tree to a scenario.
 //
 // Guarantees: any text ends in a scenario or in one `InputProblem` with its place. What could never come true (an
-// effect that isn't compared, a state after the end) is a problem, not a failure.
+// effect that isn't compared, an effect or a state after the end, a code that the policy doesn't have) or would be ignored (an
+// event after the end, a snooze for no time) is a problem, not a failure; so is a wall clock that leaves the calendar.
 
 import Alerts
 import Devices
@@ -33,14 +34,15 @@ extension AlertScenario {
             let interval = ownInterval ?? sharedInterval ?? AlertWorld.grid
             let until = Instant(nanoseconds: try item["until"].span() ?? 0)
             let kinds = try decodeCompare(item["compare"]) ?? compare
+            let world = try decodeWorld(own, root["defaults"], item["defaults"], item["series"], interval)
+            try checkClock(item["timeline"], world.wallClock)
             scenario.cases.append(
                 Case(
                     name: try item["name"]?.text() ?? "", line: item.node.origin.line,
-                    tags: try decodeCodes(item["tags"]) ?? [], policy: own, compare: kinds,
-                    world: try decodeWorld(own, root["defaults"], item["defaults"], item["series"], interval),
-                    timeline: try decodeTimeline(item["timeline"]), until: until,
-                    expect: try decodeExpectations(item["expect"], kinds),
-                    states: try decodeStates(item["states"], until)))
+                    tags: try decodeTexts(item["tags"]) ?? [], policy: own, compare: kinds,
+                    world: world, timeline: try decodeTimeline(item["timeline"], own, until), until: until,
+                    expect: try decodeExpectations(item["expect"], kinds, own, until),
+                    states: try decodeStates(item["states"], own, until)))
         }
         return scenario
     }
@@ -54,11 +56,87 @@ extension AlertScenario {
         return kinds
     }
 
-    private static func decodeCodes(_ reader: YAMLReader?) throws(InputProblem) -> [String]? {
+    private static func decodeTexts(_ reader: YAMLReader?) throws(InputProblem) -> [String]? {
+        guard let reader else { return nil }
+        var texts: [String] = []
+        for item in reader.items { texts.append(try item.text()) }
+        return texts
+    }
+
+    // MARK: What would be ignored
+
+    /// A code of the policy: a misspelt one would be ignored, or never happen.
+    private static func code(_ reader: YAMLReader, _ policy: AlertPolicy) throws(InputProblem) -> String {
+        let code = try reader.text()
+        let codes = policy.rules.map(\.code)
+        guard !codes.contains(code) else { return code }
+        let meant = nearest(to: code, among: codes).map { " (nearest: `\($0)`)" } ?? ""
+        throw reader.problem(
+            found: quotedForMessage(code), expected: "the code of a rule of the policy \(policy.name)\(meant)"
+        )
+    }
+
+    private static func codes(_ reader: YAMLReader?, _ policy: AlertPolicy) throws(InputProblem) -> [String]?
+    {
         guard let reader else { return nil }
         var codes: [String] = []
-        for item in reader.items { codes.append(try item.text()) }
+        for item in reader.items { codes.append(try code(item, policy)) }
         return codes
+    }
+
+    /// An instant up to the case's end.
+    private static func instant(_ item: YAMLReader, _ until: Instant) throws(InputProblem) -> Instant {
+        let at = Instant(nanoseconds: try item["at"].span() ?? 0)
+        guard at <= until else {
+            throw (item["at"] ?? item).problem(
+                expected: "at most \(TimeSpan(nanoseconds: until.nanoseconds)), the end of the case")
+        }
+        return at
+    }
+
+    /// What a device calls its alert: any name but one that is a slip of the pen away from a known one.
+    private static func issue(_ reader: YAMLReader, _ known: [String]) throws(InputProblem) -> String {
+        let issue = try reader.text()
+        guard !known.contains(issue) else { return issue }
+        let typed = Array(issue.unicodeScalars.prefix(64))
+        for name in known where editDistance(typed, Array(name.unicodeScalars)) <= 2 {
+            throw reader.problem(
+                found: quotedForMessage(issue),
+                expected: "`\(name)`, or an identifier that is not within two letters of a known one")
+        }
+        return issue
+    }
+
+    /// The years that a start may lie in.
+    private static let calendar: (first: Int64, last: Int64)? = {
+        guard let first = StudyStart("1970-01-01T00:00:00Z"), let last = StudyStart("2200-12-31T23:59:59Z")
+        else { return nil }
+        return (first.unixSeconds, last.unixSeconds)
+    }()
+
+    /// Jumps add up, whatever their order in the file: at each the clock must show a time of the calendar.
+    private static func checkClock(_ reader: YAMLReader?, _ clock: WallClock) throws(InputProblem) {
+        var jumps: [(at: Int64, jump: Int64, reader: YAMLReader)] = []
+        for item in reader?.items ?? [] {
+            guard let change = item["timeChange"], let jump = signed(try change.text()) else { continue }
+            jumps.append((try item["at"].span() ?? 0, jump, change))
+        }
+        // Stable: several of one instant stay in the order of the file.
+        let inOrder = jumps.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        var sum: Int64 = 0
+        for (_, change) in inOrder {
+            let next = sum.addingReportingOverflow(change.jump)
+            let shown = next.partialValue.addingReportingOverflow(change.at)
+            let seconds = clock.startEpochSeconds + shown.partialValue / Span.second
+            guard !next.overflow, !shown.overflow, let calendar, seconds >= calendar.first,
+                seconds <= calendar.last
+            else {
+                throw change.reader.problem(
+                    found: "a jump that takes the clock out of the calendar",
+                    expected: "jumps that together keep it in the years 1970 to 2200")
+            }
+            sum = next.partialValue
+        }
     }
 
     // MARK: The world
@@ -131,15 +209,16 @@ extension AlertScenario {
     // MARK: The timeline
 
     private static func decodeTimeline(
-        _ reader: YAMLReader?
+        _ reader: YAMLReader?, _ policy: AlertPolicy, _ until: Instant
     ) throws(InputProblem) -> [(at: Instant, events: [AlertWorldEvent])] {
         var timeline: [(at: Instant, events: [AlertWorldEvent])] = []
         for item in reader?.items ?? [] {
-            let at = Instant(nanoseconds: try item["at"].span() ?? 0)
+            let at = try instant(item, until)
             guard case .mapping(let entries) = item.node.content else { continue }
             var ranked: [(rank: Int, event: AlertWorldEvent)] = []
             for entry in entries where entry.key != "at" {
-                guard let value = item[entry.key], let event = try decodeEvent(entry.key, value) else {
+                guard let value = item[entry.key], let event = try decodeEvent(entry.key, value, policy)
+                else {
                     continue
                 }
                 ranked.append((rank(event), event))
@@ -166,7 +245,7 @@ extension AlertScenario {
     }
 
     private static func decodeEvent(
-        _ key: String, _ value: YAMLReader
+        _ key: String, _ value: YAMLReader, _ policy: AlertPolicy
     ) throws(InputProblem) -> AlertWorldEvent? {
         if let metric = AlertMetric(rawValue: key), metric != .glucose, metric != .readingAge {
             return .value(metric, try value.number(in: -100_000...100_000))
@@ -191,14 +270,18 @@ extension AlertScenario {
         case "timeZone": return .zone(try zone(try value.text(), around: 946_684_800, value, years: 100))
         case "pumpAlert":
             if let issue = value["issue"] {
-                return .user(.pumpIssue(try issue.text(), text: try value["text"]?.text() ?? ""))
+                let issue = try self.issue(issue, AlertCode.pumpIssues)
+                return .user(.pumpIssue(issue, text: try value["text"]?.text() ?? ""))
             }
-            return .user(.pumpRetract(try value["retract"]?.text() ?? ""))
+            guard let retract = value["retract"] else { return nil }
+            return .user(.pumpRetract(try issue(retract, AlertCode.pumpIssues)))
         case "cgmAlert":
             if let issue = value["issue"] {
-                return .user(.cgmIssue(try issue.text(), text: try value["text"]?.text() ?? ""))
+                let issue = try self.issue(issue, AlertCode.cgmIssues)
+                return .user(.cgmIssue(issue, text: try value["text"]?.text() ?? ""))
             }
-            return .user(.cgmRetract(try value["retract"]?.text() ?? ""))
+            guard let retract = value["retract"] else { return nil }
+            return .user(.cgmRetract(try issue(retract, AlertCode.cgmIssues)))
         case "reading":
             return .reading(
                 try value["glucose"]?.number(in: 0...2000) ?? 0,
@@ -207,18 +290,22 @@ extension AlertScenario {
         case "readings": return .readings(isRunning: try value.text() == "running")
         case "step": return .step(succeeded: try value.text() == "ok")
         case "user":
-            if let code = value["acknowledge"] { return .user(.acknowledge(try code.text())) }
-            if let code = value["dismiss"] { return .user(.dismiss(try code.text())) }
-            if let code = value["tap"] { return .user(.tap(try code.text())) }
-            return .user(.snooze(try value["snooze"]?.text() ?? "", for: try value["for"].span() ?? 0))
+            if let name = value["acknowledge"] { return .user(.acknowledge(try code(name, policy))) }
+            if let name = value["dismiss"] { return .user(.dismiss(try code(name, policy))) }
+            if let name = value["tap"] { return .user(.tap(try code(name, policy))) }
+            guard let name = value["snooze"], let span = value["for"] else { return nil }
+            guard let length = try Optional(span).span(), length > 0 else {
+                throw span.problem(expected: "a length of time above 0s")
+            }
+            return .user(.snooze(try code(name, policy), for: length))
         case "handlers":
             return .handlers(
                 pump: try value["pump"]?.text().isRegistered, cgm: try value["cgm"]?.text().isRegistered)
         case "settingsSaved": return try value.flag() ? .user(.settingsSaved) : nil
         case "settingsOpened": return try value.flag() ? .user(.settingsOpened) : nil
         case "timeChange": return .timeChange(signed(try value.text()) ?? 0)
-        case "preview": return .user(.preview(try value.text()))
-        case "testAlert": return .user(.testAlert(try value.text()))
+        case "preview": return .user(.preview(try code(value, policy)))
+        case "testAlert": return .user(.testAlert(try code(value, policy)))
         default: return nil
         }
     }
@@ -235,7 +322,7 @@ extension AlertScenario {
     // MARK: What must come of it
 
     private static func decodeExpectations(
-        _ reader: YAMLReader?, _ compare: [AlertEffect.Kind]
+        _ reader: YAMLReader?, _ compare: [AlertEffect.Kind], _ policy: AlertPolicy, _ until: Instant
     ) throws(InputProblem) -> [Expectation] {
         var expectations: [Expectation] = []
         for item in reader?.items ?? [] {
@@ -248,10 +335,11 @@ extension AlertScenario {
                     expected: "one of " + compare.map(\.rawValue).joined(separator: ", ")
                         + "; or `\(kind.rawValue)` in `compare`")
             }
+            guard let name = item[kind.rawValue] else { continue }
             expectations.append(
                 Expectation(
-                    at: Instant(nanoseconds: try item["at"].span() ?? 0), kind: kind,
-                    code: try item[kind.rawValue]?.text() ?? "", severity: try item["severity"]?.text(),
+                    at: try instant(item, until), kind: kind, code: try code(name, policy),
+                    severity: try item["severity"]?.text(),
                     reason: try item["reason"]?.text(),
                     messageContains: try item["message"]?["contains"]?.text(), to: try item["to"]?.text()))
         }
@@ -259,21 +347,19 @@ extension AlertScenario {
     }
 
     private static func decodeStates(
-        _ reader: YAMLReader?, _ until: Instant
+        _ reader: YAMLReader?, _ policy: AlertPolicy, _ until: Instant
     ) throws(InputProblem) -> [StateExpectation] {
         var states: [StateExpectation] = []
         for item in reader?.items ?? [] {
-            let at = Instant(nanoseconds: try item["at"].span() ?? 0)
-            guard at <= until else {
-                throw (item["at"] ?? item).problem(
-                    expected: "at most \(TimeSpan(nanoseconds: until.nanoseconds)), the end of the case")
-            }
+            let at = try instant(item, until)
+            var banner = try item["banner"]?.text()
+            if let reader = item["banner"], banner != noBanner { banner = try code(reader, policy) }
             states.append(
                 StateExpectation(
-                    at: at, line: item.node.origin.line, active: try decodeCodes(item["active"]),
-                    pending: try decodeCodes(item["pending"]), cleared: try decodeCodes(item["cleared"]),
+                    at: at, line: item.node.origin.line, active: try codes(item["active"], policy),
+                    pending: try codes(item["pending"], policy), cleared: try codes(item["cleared"], policy),
                     badge: (try item["badge"]?.wholeNumber()).map { Int($0) },
-                    banner: (try item["banner"]?.text()).map { $0 == noBanner ? "" : $0 },
+                    banner: banner.map { $0 == noBanner ? "" : $0 },
                     quiet: try item["quiet"]?.flag()))
         }
         return states

@@ -1,0 +1,72 @@
+// A number for a policy, by which a launch sees that it is another one than the stored state was made under.
+//
+// Guarantees: equal in every process and on every machine for policies that behave equally; the name doesn't count.
+
+extension AlertPolicy {
+    /// FNV-1a over everything that decides.
+    public var fingerprint: UInt64 {
+        var hash = Fingerprint()
+        for rule in rules { rule.feed(&hash) }
+        hash.take(quietHours.map { [$0.from, $0.to] } ?? [])
+        hash.take(quietHours?.zone?.name ?? "")
+        hash.take(notifiesInForeground)
+        hash.take(notifiesWhenStale)
+        hash.take([limits.freshness, limits.stepping, limits.podExpiring, limits.podService])
+        hash.take([limits.clockSkew, limits.clockCheck])
+        hash.take(limits.cooldown)
+        return hash.value
+    }
+}
+
+extension AlertRule {
+    fileprivate func feed(_ hash: inout Fingerprint) {
+        hash.take(code)
+        if case .source(let source) = trigger { hash.take(source.rawValue) }
+        for test in tests {
+            hash.take(test.metric.rawValue + test.side.rawValue)
+            hash.take(test.bound)
+            hash.take(test.clearAt)
+        }
+        hash.take([Int64(severity.rawValue), debounce, keepFiringFor, cooldown ?? -1, repeatEvery ?? -1])
+        hash.take(criticalBelow)
+        hash.take(criticalAbove)
+        hash.take(cooldowns)
+        for step in escalations { hash.take([step.after, Int64(step.to.rawValue)]) }
+        hash.take(isLatching)
+        for code in inhibits { hash.take(code) }
+        hash.take(notifies)
+        hash.take(acknowledgement.rawValue)
+        hash.take(subject)
+        hash.take(isLiteral)
+    }
+}
+
+private struct Fingerprint {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    private mutating func take(byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+
+    mutating func take(_ text: String) {
+        for byte in text.utf8 { take(byte: byte) }
+        take(byte: 0xff)
+    }
+
+    mutating func take(_ numbers: [Int64]) {
+        for number in numbers {
+            for shift in stride(from: 0, to: 64, by: 8) {
+                take(byte: UInt8(truncatingIfNeeded: number >> Int64(shift)))
+            }
+        }
+        take(byte: 0xfe)
+    }
+
+    mutating func take(_ number: Double?) {
+        take(number.map { [Int64(bitPattern: $0.bitPattern)] } ?? [])
+    }
+
+    mutating func take(_ flag: Bool) { take(byte: flag ? 1 : 0) }
+
+    mutating func take(_ cooldowns: AlertCooldowns) {
+        take([cooldowns.actionable ?? -1, cooldowns.safetyCritical ?? -1])
+    }
+}
