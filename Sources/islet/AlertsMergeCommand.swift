@@ -11,8 +11,9 @@ struct AlertsMergeCommand: ParsableCommand {
         abstract:
             "Join the thresholds that one owner set on several devices: the newest write of each stays.",
         discussion: """
-            Each threshold of each file says `writtenAt` and `device`. One that was switched off (`enabled: false`) is a
-            write too. Rules, quiet hours and name are those of the first file. The result is a policy file, and the order
+            Each threshold of each file says `writtenAt` and `device`, and `sequence` where one second saw several writes.
+            The newest write of a metric stays, and a side that it leaves out is gone. One that was switched off
+            (`enabled: false`) is a write too. Rules, quiet hours and name are those of the first file. The result is a policy file, and the order
             of the other files doesn't matter.
 
             Example:

@@ -255,7 +255,11 @@ import Trials
         #expect(AlertMetric.recommendedRanges.count == 3 * AlertMetric.stages.count)
     }
 
-    @Test func `thresholds of several devices are merged: the newest write of each side stays`() throws {
+    @Test
+    func
+        `thresholds of several devices are merged: the newest write of each metric stays, sides that it leaves out are gone`()
+        throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "merge-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -283,14 +287,20 @@ import Trials
         let both = try merged(phone, tablet)
         #expect(try merged(tablet, phone) == both)
         #expect(try merged(phone, tablet, phone, tablet) == both)
-        #expect(both.rules.map(\.code) == ["THRESHOLD-TEMPERATURE-HIGH", "THRESHOLD-TEMPERATURE-LOW"])
-        #expect(both.rules.flatMap(\.tests).map(\.bound) == [90, 60])
+        #expect(both.rules.map(\.code) == ["THRESHOLD-TEMPERATURE-HIGH"])
+        #expect(both.rules.flatMap(\.tests).map(\.bound) == [90])
         // What is written can be read as a policy, and merged again.
         let text = both.text(in: AlertPolicy(name: "mine", rules: []))
         let again = folder.appending(path: "again.json").path()
         try Data(text.utf8).write(to: URL(filePath: again))
         #expect(try merged(again) == both)
         #expect(try AlertPolicy.parse(text, file: again).rules.map(\.code) == both.rules.map(\.code))
+        // Two writes of one device within one second: the later one, in either order.
+        let second = "metric: vpd, max: 2, writtenAt: \"2026-03-02T09:00:00Z\", sequence: 1, device: phone"
+        let first = "metric: vpd, min: 1, max: 3, writtenAt: \"2026-03-02T09:00:00Z\", device: phone"
+        let (early, late) = (try file("early.yaml", first), try file("late.yaml", second))
+        #expect(try merged(early, late) == merged(late, early))
+        #expect(try merged(early, late).rules.flatMap(\.tests).map(\.bound) == [2])
         let bare = try file("bare.yaml", "metric: temperature, max: 85")
         #expect(throws: InputProblem.self) { try AlertSettings.read(path: bare) }
     }

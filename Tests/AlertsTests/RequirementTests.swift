@@ -174,7 +174,8 @@ import Trials
         #expect(policy.rules.map(\.debounce) == [15 * Span.minute, 15 * Span.minute])
         // Written out and read back; what is off is off there too, and still there.
         let settings = try AlertSettings.read(path: path)
-        #expect(settings.rules.map(\.code) == ["THRESHOLD-TEMPERATURE-HIGH", "THRESHOLD-TEMPERATURE-LOW"])
+        #expect(settings.writes.flatMap(\.sides).map(\.isEnabled) == [true, true, false])
+        #expect(settings.writes.last?.sides.last?.rule.debounce == Span.hour)
         let written = settings.text(in: policy)
         let packed = written.filter { !$0.isWhitespace }
         #expect(packed.contains("\"metric\":\"vpd\"") && packed.contains("\"enabled\":false"), "\(written)")

@@ -110,6 +110,9 @@ extension AlertPolicy {
                 "writtenAt", .text(StudyStart.rule), "When it was set, for `islet alerts merge`.",
                 leftOut: "unknown, and not to be merged"),
             KeyShape(
+                "sequence", .wholeNumber(0...1_000_000_000),
+                "Which of the writes of one second it was, for `islet alerts merge`.", standard: .integer(0)),
+            KeyShape(
                 "device", .text(.name), "Where it was set, for `islet alerts merge`.",
                 leftOut: "unknown, and not to be merged"),
         ] + layerKeys)
