@@ -5,7 +5,7 @@
 extension AlertPolicy {
     /// FNV-1a over everything that decides.
     public var fingerprint: UInt64 {
-        var hash = Fingerprint()
+        var hash = PolicyHash()
         for rule in rules { rule.feed(&hash) }
         hash.take(quietHours.map { [$0.from, $0.to] } ?? [])
         hash.take(quietHours?.zone?.name ?? "")
@@ -19,7 +19,7 @@ extension AlertPolicy {
 }
 
 extension AlertRule {
-    fileprivate func feed(_ hash: inout Fingerprint) {
+    fileprivate func feed(_ hash: inout PolicyHash) {
         hash.take(code)
         if case .source(let source) = trigger { hash.take(source.rawValue) }
         for test in tests {
@@ -41,7 +41,7 @@ extension AlertRule {
     }
 }
 
-private struct Fingerprint {
+private struct PolicyHash {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
     private mutating func take(byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
