@@ -75,7 +75,7 @@ if [ "$(cat .build-oracles/requirements 2>/dev/null)" != "$wanted" ]; then
         tee "$log"; then
         echo "$wanted" >.build-oracles/requirements
     elif grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError|Max retries exceeded' "$log"; then
-        echo "SKIPPED: both oracles, because the Python package index cannot be reached"
+        echo "SKIPPED: all oracles, because the Python package index cannot be reached"
     else
         one_failed "the oracles' packages could not be installed"
     fi
@@ -83,8 +83,10 @@ fi
 if [ -e .build-oracles/requirements ]; then
     if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         counted "islet metrics against iglu" "$python" Tests/Oracles/metrics_oracle.py --islet "$release"
+        counted "glucose outcomes from the exported truth, with iglu" \
+            "$python" Tests/Oracles/truth_oracle.py --islet "$release"
     else
-        echo "SKIPPED: islet metrics against iglu, which needs Python 3.11"
+        echo "SKIPPED: islet metrics and outcomes against iglu, which needs Python 3.11"
     fi
     counted "islet trace against simglucose, 30 subjects (2 minutes)" \
         "$python" Tests/Oracles/trace_oracle.py --islet "$release"

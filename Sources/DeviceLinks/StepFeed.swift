@@ -29,6 +29,20 @@ public struct SyncSession: Hashable, Sendable {
 public protocol StepFeed {
     /// In the order in which they are sent.
     var sessions: [SyncSession] { get }
-    /// All steps of a session, in their order: the same ones whenever it is asked.
-    func steps(of session: SyncSession) throws -> [SyncStep]
+    /// The steps of a session: the same ones whenever it is asked. A client asks in the order of `sessions`, and leaves out those that
+    /// the endpoint has.
+    func steps(of session: SyncSession) throws -> any StepSequence
+    /// Said once, before the first session is asked for: these will be, in this order.
+    func expect(_ sessions: [SyncSession]) throws
+}
+
+extension StepFeed {
+    public func expect(_ sessions: [SyncSession]) {}
+}
+
+/// The steps of one session, in their order, one after the other, so that a session need not fit into memory.
+public protocol StepSequence: AnyObject {
+    var count: Int { get }
+    /// nil after the last one.
+    func next() throws -> SyncStep?
 }

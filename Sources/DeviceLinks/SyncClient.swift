@@ -57,23 +57,35 @@ public struct SyncClient<Random: RandomNumberGenerator> {
     ///   `CancellationError`; what feed and cursors throw.
     @discardableResult
     public mutating func run() async throws -> SyncProgress {
+        var wanted: [(session: SyncSession, cursor: SyncCursor)] = []
         for session in feed.sessions {
+            let cursor = try cursor(of: session)
+            if cursor.isDone { progress.sessionsDone += 1 } else { wanted.append((session, cursor)) }
+        }
+        try feed.expect(wanted.map(\.session))
+        for (session, cursor) in wanted {
             try Task.checkCancellation()
-            try await send(session)
+            try await send(session, from: cursor)
             progress.sessionsDone += 1
             tell(progress)
         }
         return progress
     }
 
-    private mutating func send(_ session: SyncSession) async throws {
+    private func cursor(of session: SyncSession) throws -> SyncCursor {
         let known = try cursors.cursor(ofSession: session.session)
-        var cursor = SyncCursor(key: session.key, acknowledged: 0, isDone: false)
-        if let known, known.key == session.key { cursor = known }
-        guard !cursor.isDone else { return }
+        if let known, known.key == session.key { return known }
+        return SyncCursor(key: session.key, acknowledged: 0, isDone: false)
+    }
+
+    private mutating func send(_ session: SyncSession, from start: SyncCursor) async throws {
+        var cursor = start
         let steps = try feed.steps(of: session)
+        for _ in 0..<cursor.acknowledged { _ = try steps.next() }
         while cursor.acknowledged < steps.count {
-            let batch = steps[cursor.acknowledged...].prefix(batchSize)
+            var batch: [SyncStep] = []
+            while batch.count < batchSize, let step = try steps.next() { batch.append(step) }
+            guard !batch.isEmpty else { break }
             try await send(batch)
             cursor.acknowledged += batch.count
             cursor.isDone = cursor.acknowledged == steps.count
@@ -89,7 +101,7 @@ public struct SyncClient<Random: RandomNumberGenerator> {
     }
 
     /// Returns when the endpoint has acknowledged the batch.
-    private mutating func send(_ batch: ArraySlice<SyncStep>) async throws {
+    private mutating func send(_ batch: [SyncStep]) async throws {
         guard let first = batch.first, let last = batch.last else { return }
         let key = "\(first.id)..\(last.id)"
         let request = SyncRequest(

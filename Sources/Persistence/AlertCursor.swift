@@ -23,16 +23,19 @@ struct AlertCursor {
     /// By policy and code. Sessions must be asked for by rising index.
     mutating func tallies(ofSession session: Int) throws -> [AlertTally] {
         var tallies: [AlertTally] = []
-        while let row = next, case let owner:Int = row[0], owner <= session {
+        while let row = next {
+            let owner = try row.decode(Int.self, atIndex: 0)
+            guard owner <= session else { break }
             if owner == session {
-                var tally = AlertTally(policy: row[1], code: row[2])
-                tally.raised = row[3]
-                tally.raisedNight = row[4]
-                tally.notified = row[5]
-                tally.notifiedNight = row[6]
-                tally.heard = row[7]
-                tally.minutesActive = row[8]
-                tally.minutesAnnunciating = row[9]
+                var tally = AlertTally(
+                    policy: try row.decode(atIndex: 1), code: try row.decode(atIndex: 2))
+                tally.raised = try row.decode(atIndex: 3)
+                tally.raisedNight = try row.decode(atIndex: 4)
+                tally.notified = try row.decode(atIndex: 5)
+                tally.notifiedNight = try row.decode(atIndex: 6)
+                tally.heard = try row.decode(atIndex: 7)
+                tally.minutesActive = try row.decode(atIndex: 8)
+                tally.minutesAnnunciating = try row.decode(atIndex: 9)
                 tallies.append(tally)
             }
             next = try rows?.next()

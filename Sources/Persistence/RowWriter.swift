@@ -78,6 +78,13 @@ struct RowWriter {
             $0.bind(Int($1.requestID))
             $0.bind($1.units)
         }
+        try insert(
+            record, rows.truth, into: "truth", "plasma_mgdl, sensor_mgdl, sensor_backfilled", at: \.instant
+        ) {
+            $0.bind($1.plasmaMgdl)
+            $0.bind($1.sensorMgdl)
+            $0.bind($1.isBackfilled ? 1 : 0)
+        }
     }
 
     private func insertAlerts(_ record: SessionRecord) throws {

@@ -24,3 +24,18 @@ func translatingSQLite<R>(_ path: String, _ body: () throws -> R) throws -> R {
         }
     }
 }
+
+/// As `translatingSQLite`, where a file is read: a table or column that isn't there, or a value of another type, is a file of another format.
+func readingSQLite<R>(_ path: String, _ body: () throws -> R) throws -> R {
+    do {
+        return try translatingSQLite(path, body)
+    } catch let error as DatabaseError {
+        throw InputProblem(
+            file: path, found: "a database of another format (\(error.message ?? "\(error.resultCode)"))",
+            expected: "a SQLite file that Islet wrote")
+    } catch is RowDecodingError {
+        throw InputProblem(
+            file: path, found: "a value of another type than its column's",
+            expected: "a SQLite file that Islet wrote")
+    }
+}

@@ -23,7 +23,7 @@ public final class StudyStore: ResultStore {
     private let queue: DatabaseQueue
     private let path: String
     /// The columns of outcomes: those asked for in a new store, those that are there in an old one.
-    private let outcomeKeys: [String]
+    let outcomeKeys: [String]
     /// Of every session; empty in a store that is only read.
     private let start: String
 
@@ -65,7 +65,7 @@ public final class StudyStore: ResultStore {
         }
         let queue = try Self.open(path, readOnly: true)
         self.queue = queue
-        outcomeKeys = try translatingSQLite(path) {
+        outcomeKeys = try readingSQLite(path) {
             try queue.read { db in
                 guard try db.tableExists("sessions") else { return [] }
                 return try db.columns(in: "sessions").map(\.name).filter {
@@ -77,6 +77,10 @@ public final class StudyStore: ResultStore {
     }
 
     private static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw InputProblem(file: path, found: "a directory", expected: "a SQLite file that Islet wrote")
+        }
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = true
@@ -85,13 +89,12 @@ public final class StudyStore: ResultStore {
     }
 
     private func checkSchema(oldest: Int) throws {
-        let (version, columns) = try translatingSQLite(path) {
-            try queue.read { db in
-                (
-                    try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
-                    try db.tableExists("sessions") ? try db.columns(in: "sessions").map(\.name) : []
-                )
-            }
+        let (version, columns, lacking) = try reading { db in
+            (
+                try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+                try db.tableExists("sessions") ? try db.columns(in: "sessions").map(\.name) : [],
+                try ["study", "sessions"].first { try !db.tableExists($0) }
+            )
         }
         guard (oldest...Self.schemaVersion).contains(version) else {
             throw InputProblem(
@@ -99,24 +102,45 @@ public final class StudyStore: ResultStore {
                 expected: "schema version " + (oldest == Self.schemaVersion ? "" : "\(oldest) to ")
                     + "\(Self.schemaVersion)")
         }
+        if let lacking {
+            throw InputProblem(
+                file: path, found: "no table \(lacking)", expected: "a SQLite file that Islet wrote")
+        }
+        for key in Schema.sessionColumns.sorted() where !columns.contains(key) {
+            throw InputProblem(
+                file: path, found: "a table sessions without \(key)",
+                expected: "a SQLite file that Islet wrote")
+        }
         for key in outcomeKeys where !columns.contains(key) {
             throw InputProblem(
                 file: path, found: "results without the outcome \(key)", expected: "a column \(key)")
         }
     }
 
-    // MARK: ResultStore
+    /// Reads; what SQLite or a value's type has to say against that is a problem of the file.
+    func reading<R>(_ body: (Database) throws -> R) throws -> R {
+        try readingSQLite(path) { try queue.read(body) }
+    }
 
-    public func studyText() throws -> String {
-        try translatingSQLite(path) {
-            try queue.read { db in try String.fetchOne(db, sql: "SELECT text FROM study") ?? "" }
+    /// Seconds that runs have worked on this store, this one included; written with each batch.
+    public func wallSeconds() throws -> Double {
+        try reading { db in
+            guard try db.columns(in: "study").contains(where: { $0.name == "wall_seconds" }) else { return 0 }
+            return try Double.fetchOne(db, sql: "SELECT wall_seconds FROM study") ?? 0
         }
     }
 
+    /// Says how long runs have worked on this store by now.
+    public var clock: (() -> Double)?
+
+    // MARK: ResultStore
+
+    public func studyText() throws -> String {
+        try reading { db in try String.fetchOne(db, sql: "SELECT text FROM study") ?? "" }
+    }
+
     public func finishedSessions() throws -> Set<Int> {
-        try translatingSQLite(path) {
-            try queue.read { db in Set(try Int.fetchAll(db, sql: "SELECT session FROM sessions")) }
-        }
+        try reading { db in Set(try Int.fetchAll(db, sql: "SELECT session FROM sessions")) }
     }
 
     public func write(_ records: [SessionRecord]) throws {
@@ -125,13 +149,16 @@ public final class StudyStore: ResultStore {
                 for record in records {
                     try RowWriter(db: db, outcomeKeys: outcomeKeys, start: start).write(record)
                 }
+                if let clock {
+                    try db.execute(sql: "UPDATE study SET wall_seconds = ?", arguments: [clock()])
+                }
             }
         }
     }
 
     public func forEachSummary(_ body: (SessionSummary) throws -> Void) throws {
-        try translatingSQLite(path) {
-            try queue.read { db in
+        try reading { db in
+            do {
                 let columns = try db.columns(in: "sessions").map(\.name)
                 let notFinite = columns.contains("not_finite") ? "not_finite" : "NULL"
                 let rows = try Row.fetchCursor(
@@ -142,19 +169,22 @@ public final class StudyStore: ResultStore {
                         """)
                 var alerts = try AlertCursor(db)
                 while let row = try rows.next() {
-                    let reason: String? = row[5]
+                    let reason = try row.decode(String?.self, atIndex: 5)
                     var outcomes = OutcomeValues()
                     for (index, key) in outcomeKeys.enumerated() {
-                        outcomes[key] = row[10 + index] as Double?
+                        outcomes[key] = try row.decode(Double?.self, atIndex: 10 + index)
                     }
-                    outcomes.nameNotFinite(row[9] as String? ?? "")
+                    outcomes.nameNotFinite(try row.decode(String?.self, atIndex: 9) ?? "")
                     try body(
                         SessionSummary(
-                            session: row[0], subjectIndex: row[1], subject: row[2], armIndex: row[3],
-                            arm: row[4],
-                            end: reason.map { .endedEarly(reason: $0) } ?? .completed, days: row[6],
-                            digest: row[7], events: row[8], outcomes: outcomes,
-                            alerts: try alerts.tallies(ofSession: row[0])))
+                            session: try row.decode(atIndex: 0), subjectIndex: try row.decode(atIndex: 1),
+                            subject: try row.decode(atIndex: 2), armIndex: try row.decode(atIndex: 3),
+                            arm: try row.decode(atIndex: 4),
+                            end: reason.map { .endedEarly(reason: $0) } ?? .completed,
+                            days: try row.decode(atIndex: 6),
+                            digest: try row.decode(atIndex: 7), events: try row.decode(atIndex: 8),
+                            outcomes: outcomes,
+                            alerts: try alerts.tallies(ofSession: try row.decode(atIndex: 0))))
                 }
             }
         }
@@ -162,11 +192,9 @@ public final class StudyStore: ResultStore {
 
     /// The stored digests on the way of a session, as `SessionRecord.checkpoints` has them.
     public func checkpointText(ofSession session: Int) throws -> String {
-        try translatingSQLite(path) {
-            try queue.read { db in
-                try String.fetchOne(
-                    db, sql: "SELECT checkpoints FROM sessions WHERE session = ?", arguments: [session]) ?? ""
-            }
+        try reading { db in
+            try String.fetchOne(
+                db, sql: "SELECT checkpoints FROM sessions WHERE session = ?", arguments: [session]) ?? ""
         }
     }
 

@@ -50,5 +50,16 @@ extension ResultTable {
                 ResultColumn("request_id", .integer, "the request's number"),
                 ResultColumn("delivered_u", .real, "what was delivered of it"),
             ]),
+        ResultTable(
+            "truth", from: .full, .events,
+            "every 5 min from the session's start what was true, from which glucose outcomes are computed",
+            [
+                ResultColumn("plasma_mgdl", .real, "the true plasma glucose"),
+                ResultColumn(
+                    "sensor_mgdl", .real, isOptional: true,
+                    "what the sensor measured in the five minutes up to this instant"),
+                ResultColumn(
+                    "sensor_backfilled", .integer, "1 where that came late, and nobody saw it at that time"),
+            ]),
     ]
 }

@@ -105,6 +105,9 @@ public struct ResultTable: Hashable, Sendable {
             ResultColumn("start", .text, "start of every session, ISO 8601 with the study's offset"),
             ResultColumn("start_unix_s", .integer, "the same in seconds since 1970-01-01T00:00:00Z"),
             ResultColumn("utc_offset_s", .integer, "local time less UTC, in seconds"),
+            ResultColumn(
+                "wall_seconds", .real, isOptional: true,
+                "how long runs have worked on it; NULL where it was merged"),
         ])
 
     public static let sessions = ResultTable(

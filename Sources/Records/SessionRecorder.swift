@@ -113,6 +113,24 @@ public struct DeliveryRow: Hashable, Sendable {
     public var units: Double
 }
 
+/// What was true, and what the sensor made of it, at one instant of the five-minute grid from the session's start.
+public struct TruthRow: Hashable, Sendable {
+    public var instant: Instant
+    /// The body's own, mg/dL: what glucose outcomes are computed from.
+    public var plasmaMgdl: Double
+    /// Measured in the five minutes up to this instant, mg/dL; nil where the sensor had nothing to show.
+    public var sensorMgdl: Double?
+    /// A loss of signal held the value back: nobody saw it at that time.
+    public var isBackfilled: Bool
+
+    public init(instant: Instant, plasmaMgdl: Double, sensorMgdl: Double?, isBackfilled: Bool) {
+        self.instant = instant
+        self.plasmaMgdl = plasmaMgdl
+        self.sensorMgdl = sensorMgdl
+        self.isBackfilled = isBackfilled
+    }
+}
+
 /// Collects the rows of one session. Belongs to the session's thread, like its actors.
 public final class SessionRecorder: @unchecked Sendable {
     public let level: RecordLevel
@@ -130,13 +148,17 @@ public final class SessionRecorder: @unchecked Sendable {
         /// When it was measured.
         public var instant: Instant
         public var mgdl: Double
+        /// It came late: nobody saw it at that time.
+        public var isBackfilled: Bool
     }
+    public private(set) var truth: [TruthRow] = []
 
     public init(level: RecordLevel) { self.level = level }
 
     /// Rows of all kinds.
     public var rowCount: Int {
         person.count + alerts.count + faults.count + steps.count + readings.count + deliveries.count
+            + truth.count
     }
 
     public func did(_ kind: PersonRow.Kind, _ amount: Double, at instant: Instant) {
@@ -162,13 +184,13 @@ public final class SessionRecorder: @unchecked Sendable {
     }
 
     public func reading(_ mgdl: Double, at instant: Instant) {
-        sensorTrace.append(SensorPoint(instant: instant, mgdl: mgdl))
+        sensorTrace.append(SensorPoint(instant: instant, mgdl: mgdl, isBackfilled: false))
         if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl)) }
     }
 
     /// A reading that arrived late.
     public func backfill(_ mgdl: Double, measuredAt instant: Instant, at now: Instant) {
-        sensorTrace.append(SensorPoint(instant: instant, mgdl: mgdl))
+        sensorTrace.append(SensorPoint(instant: instant, mgdl: mgdl, isBackfilled: true))
         if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl, backfilledAt: now)) }
     }
 
@@ -176,5 +198,40 @@ public final class SessionRecorder: @unchecked Sendable {
         if level >= .full {
             deliveries.append(DeliveryRow(instant: instant, requestID: requestID, units: units))
         }
+    }
+
+    /// Ends the session's record: the truth on its grid beside what the sensor made of it.
+    /// - Parameters:
+    ///   - plasma: mg/dL, every `interval` nanoseconds from the session's start.
+    ///   - sensor: as `takeSensorTrace` gave it. Of several readings within an interval the last one counts.
+    public func finish(plasma: [Float], every interval: Int64, sensor: [SensorPoint]) {
+        guard level >= .full else { return }
+        truth = plasma.indices.map { slot in
+            TruthRow(
+                instant: Instant(nanoseconds: Int64(slot) * interval), plasmaMgdl: Double(plasma[slot]),
+                sensorMgdl: nil, isBackfilled: false)
+        }
+        var measuredAt = [Instant?](repeating: nil, count: truth.count)
+        for point in sensor where point.instant.nanoseconds >= 0 {
+            let slot = Int((point.instant.nanoseconds + interval - 1) / interval)
+            guard truth.indices.contains(slot) else { continue }
+            if let before = measuredAt[slot], before >= point.instant { continue }
+            measuredAt[slot] = point.instant
+            truth[slot].sensorMgdl = point.mgdl
+            truth[slot].isBackfilled = point.isBackfilled
+        }
+    }
+
+    /// Hands over the rows so far, as a recorder of their own; this one goes on without them.
+    public func takeRows() -> SessionRecorder {
+        let taken = SessionRecorder(level: level)
+        swap(&taken.person, &person)
+        swap(&taken.alerts, &alerts)
+        swap(&taken.faults, &faults)
+        swap(&taken.steps, &steps)
+        swap(&taken.readings, &readings)
+        swap(&taken.deliveries, &deliveries)
+        swap(&taken.truth, &truth)
+        return taken
     }
 }

@@ -41,6 +41,7 @@ struct AlertsExplainCommand: ParsableCommand {
     func run() throws {
         let folder = ResultFolder(path: directory)
         let store = try StudyStore(readingAt: folder.storePath)
+        try folder.tellIfIncomplete()
         let sessions = try ResultSessions(
             store, directory: directory, studyPath: study, jobs: ProcessInfo.processInfo.activeProcessorCount)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }

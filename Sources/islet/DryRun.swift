@@ -24,7 +24,7 @@ struct DryRun {
 
     func print() throws {
         let subjects = try study.cohortSize(studyPath: studyPath)
-        let sessions = (subjects * study.arms.count + shard.count - 1 - shard.index) / shard.count
+        let sessions = shard.subjects(of: subjects) * study.arms.count
         let days = Double(study.duration.seconds) / 86_400
         let patientDays = Double(sessions) * days
         let seconds = patientDays / Self.patientDaysPerSecondAndCore / Double(jobs)

@@ -1,4 +1,4 @@
-// `islet export DIR`: the step logs of a study's sessions, as CSV or JSON lines.
+// `islet export DIR`: what happened in a study's sessions, table by table, as CSV or JSON lines.
 
 import ArgumentParser
 import Records
@@ -7,20 +7,33 @@ import Trials
 /// `islet export`
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write the step logs of a study's sessions.",
+        commandName: "export",
+        abstract: "Write what happened in a study's sessions: steps, truth, readings, alerts.",
         discussion: """
-            A row a step, by session and step, whatever the study recorded: each session is run again, and nothing is \
-            written of one whose digest isn't the stored one (exit code 1). What a step doesn't have is an empty cell in \
+            A row a step, reading, ..., by session, whatever the study recorded: each session is run again, and nothing is \
+            written of one whose digest isn't the stored one (exit code 1). What a row doesn't have is an empty cell in \
             CSV (RFC 4180) and null in JSON lines. The output file is there whole or not at all.
 
             Examples:
               islet export results/quickstart --session 12
               islet export results/quickstart --arm closed-loop --out steps.csv
+              islet export results/quickstart --what truth --out truth.csv
               islet export results/quickstart --format jsonl --out steps.jsonl
 
-            Columns, with the unit last; times are ISO 8601 with the study's offset, and seconds since the session's start:
+            --what takes:
+            \(ExportTable.allCases.map { "  \($0.rawValue): \($0.meaning)" }.joined(separator: "\n"))
+
+            Columns, with the unit last; times are ISO 8601 with the study's offset, and seconds since the session's start (_s).
+
+            steps:
             \(columns)
+            \(ExportTable.allCases.filter { $0 != .steps }.map(section).joined())
             """)
+
+    private static func section(_ table: ExportTable) -> String {
+        "\n\(table.rawValue):\n"
+            + table.columns.map { "  \($0.name): \($0.meaning)" }.joined(separator: "\n") + "\n"
+    }
 
     private static var columns: String {
         StepColumn.all.filter { !$0.isInSeconds }.map { column in
@@ -35,11 +48,17 @@ struct ExportCommand: ParsableCommand {
     @Option(help: "The sessions of this arm only.")
     var arm: String?
 
+    @Option(help: "What to write: \(ExportTable.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var what: ExportTable = .steps
+
     @Option(help: "csv or jsonl.")
     var format: StepFormat = .csv
 
     @Option(help: ArgumentHelp("Where the rows go; - is standard output.", valueName: "FILE"))
     var out: String = "-"
+
+    @Flag(help: "No progress.")
+    var quiet = false
 
     func run() throws {
         let interrupt = Interrupt()
@@ -51,35 +70,34 @@ struct ExportCommand: ParsableCommand {
         _ = try folder.isComplete()
         let sessions = try selection.open(interrupt)
         let entries = try sessions.entries(session: selection.session, arm: arm)
+        let progress = ProgressLine(sessions: entries.count, style: .standard(quiet: quiet))
+        defer { progress.clear() }
         try interruptible {
             if out == "-" {
-                try write(entries, of: sessions, interrupt) { try StandardStream.output.write($0) }
+                try write(entries, of: sessions, progress) { try StandardStream.output.write($0) }
             } else {
-                var file = try AtomicFile(out)
-                try write(entries, of: sessions, interrupt) { try file.append($0) }
+                var file = try AtomicFile(out, isHashed: false)
+                try write(entries, of: sessions, progress) { try file.append($0) }
                 try file.commit()
             }
         }
         if selection.session == nil { try selection.tellIfIncomplete() }
     }
 
-    /// Text goes on in blocks of some 64 KB.
     private func write(
-        _ entries: [ResultSessions.Entry], of sessions: ResultSessions, _ interrupt: Interrupt,
-        _ emit: (String) throws -> Void
+        _ entries: [ResultSessions.Entry], of sessions: ResultSessions, _ progress: ProgressLine,
+        _ emit: ([UInt8]) throws -> Void
     ) throws {
-        var block = format.header
-        for entry in entries {
-            for step in try sessions.steps(of: entry) {
-                block += format.line(step) + "\n"
-                guard block.utf8.count > 1 << 16 else { continue }
-                if interrupt.isRaised { throw CancellationError() }
-                try emit(block)
-                block = ""
-            }
-            if interrupt.isRaised { throw CancellationError() }
+        // A session that isn't what it was leaves standard output without a header, too.
+        var isBegun = false
+        let texts = try sessions.texts(of: entries, table: what, format: format)
+        while let (_, text, days) = try texts.next() {
+            if !isBegun { try emit(Array(what.header(format).utf8)) }
+            isBegun = true
+            while let block = try text.nextBlock() { try emit(block) }
+            progress.add(patientDays: days)
         }
-        try emit(block)
+        if !isBegun { try emit(Array(what.header(format).utf8)) }
     }
 
     private func interruptible(_ body: () throws -> Void) throws {

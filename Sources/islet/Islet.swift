@@ -30,7 +30,8 @@ struct Islet: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, MergeCommand.self, ReplayCommand.self, ExportCommand.self, SyncCommand.self,
+            RunCommand.self, MergeCommand.self, VerifyCommand.self, ReplayCommand.self, ExportCommand.self,
+            SyncCommand.self,
             AlertsCommand.self,
             TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,

@@ -27,20 +27,26 @@ struct MergeCommand: ParsableCommand {
     var quiet = false
 
     func run() throws {
-        let began = ProgressLine.monotonicSeconds()
+        let interrupt = Interrupt()
         guard !out.isEmpty else { throw ValidationError("--out takes a directory.") }
         let folders = shards.map { ResultFolder(path: $0) }
         let (study, text, identity) = try checked(folders)
         let folder = ResultFolder(path: out)
-        try folder.prepare(resume: nil)
+        let lock = try folder.prepareMerge()
+        defer { lock.release() }
         do {
+            // From here on a merge that is killed can be told from a run, and begun again.
+            try folder.writeManifest(study, identity: identity, state: .merging)
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,
                 calendar: study.start.calendar, outcomeKeys: Outcome.all.map(\.name))
-            for shard in folders { try store.absorb(storeAt: shard.storePath) }
-            let summary = try folder.finish(
-                study, store: store, identity: identity, jobs: 1,
-                wallSeconds: ProgressLine.monotonicSeconds() - began)
+            for shard in folders {
+                guard !interrupt.isRaised else {
+                    throw OutputProblem(.temporary, path: out, message: "interrupted: nothing was merged")
+                }
+                try store.absorb(storeAt: shard.storePath)
+            }
+            let summary = try folder.finish(study, store: store, identity: identity, speed: nil)
             if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
         } catch {
             folder.discard()
@@ -53,9 +59,18 @@ struct MergeCommand: ParsableCommand {
         var text: String?
         var whole: RunIdentity?
         var found: Set<Int> = []
+        var incomplete: [String] = []
         for folder in folders {
             let store = try StudyStore(readingAt: folder.storePath)
             let itsText = try store.studyText()
+            let state = try folder.state()
+            if state == .unknown || state == .merging {
+                throw InputProblem(
+                    file: folder.path,
+                    found: "an incomplete \(state == .merging ? "merge" : "run: there is no manifest.json")",
+                    expected: "a shard that has been run")
+            }
+            if state != .complete { incomplete.append(folder.path) }
             let itsIdentity = try RunIdentity(of: folder)
             try folder.checkStoreHash()
             if let text, let whole {
@@ -80,7 +95,9 @@ struct MergeCommand: ParsableCommand {
         let expected = identity.subjects * study.arms.count
         guard found.count == expected, found.allSatisfy({ (0..<expected).contains($0) }) else {
             throw InputProblem(
-                file: shards.joined(separator: " "), found: "\(found.count) sessions",
+                file: shards.joined(separator: " "),
+                found: "\(found.count) sessions"
+                    + (incomplete.isEmpty ? "" : " (not complete: \(incomplete.joined(separator: ", ")))"),
                 expected: "all \(expected) of the study")
         }
         return (study, text ?? "", identity)

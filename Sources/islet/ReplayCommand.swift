@@ -51,6 +51,7 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         let folder = ResultFolder(path: directory)
         let store = try StudyStore(readingAt: folder.storePath)
+        try folder.tellIfIncomplete()
         let sessions = try ResultSessions(store, directory: directory, studyPath: study, jobs: 1)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (resolved, (subject, arm)) = (sessions.study, try sessions.cast(of: stored))

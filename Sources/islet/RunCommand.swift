@@ -102,6 +102,11 @@ struct RunCommand: ParsableCommand {
         let keys = Outcome.all.map(\.name)
         let identity = RunIdentity(version: Islet.version, shard: shard, subjects: subjects)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
+            guard try folder.state() != .merging else {
+                throw InputProblem(
+                    file: folder.path, found: "a merge that was not finished",
+                    expected: "a run to resume: repeat the merge")
+            }
             let found = try RunIdentity(of: folder)
             try found.check(against: identity, folder: folder)
             guard found.shard == identity.shard else {
@@ -117,7 +122,10 @@ struct RunCommand: ParsableCommand {
             path: folder.storePath, studyText: text, version: Islet.version,
             calendar: study.start.calendar, outcomeKeys: keys)
         try check(store, isOf: text, folder)
-        try folder.writeManifest(study, identity: identity, state: "running")
+        try folder.writeManifest(study, identity: identity, state: .running)
+        let earlier = try store.wallSeconds()
+        let wallSeconds = { earlier + ProgressLine.monotonicSeconds() - began }
+        store.clock = wallSeconds
         let runner = TrialRunner(study: study, subjects: subjects, shard: shard, jobs: jobs)
         let finished = try store.finishedSessions()
         let progress = ProgressLine(
@@ -138,8 +146,8 @@ struct RunCommand: ParsableCommand {
                 message: "interrupted")
         }
         return try folder.finish(
-            study, store: store, identity: identity, jobs: jobs,
-            wallSeconds: ProgressLine.monotonicSeconds() - began)
+            study, store: store, identity: identity,
+            speed: StudySummary.Speed(wallSeconds: wallSeconds(), jobs: jobs))
     }
 
     private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {

@@ -7,6 +7,7 @@ import Records
 public import Trials
 
 extension StepFormat: ExpressibleByArgument {}
+extension ExportTable: ExpressibleByArgument {}
 
 /// Which step logs a command takes.
 struct StepSelection: ParsableArguments {
@@ -19,7 +20,13 @@ struct StepSelection: ParsableArguments {
     @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
     var study: String?
 
+    @Option(help: "Threads (default: all cores).")
+    var jobs: Int?
+
     func validate() throws {
+        if let jobs, !(1...1024).contains(jobs) {
+            throw ValidationError("--jobs takes a number from 1 to 1024.")
+        }
         if let session, session < 0 { throw ValidationError("--session takes an index from 0.") }
     }
 
@@ -27,14 +34,26 @@ struct StepSelection: ParsableArguments {
         let store = try StudyStore(readingAt: ResultFolder(path: directory).storePath)
         return try ResultSessions(
             store, directory: directory, studyPath: study,
-            jobs: ProcessInfo.processInfo.activeProcessorCount, isInterrupted: { interrupt.isRaised })
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isInterrupted: { interrupt.isRaised })
     }
 
-    /// A run that isn't over has fewer sessions than its study.
+    func tellIfIncomplete() throws { try ResultFolder(path: directory).tellIfIncomplete() }
+}
+
+extension ResultFolder {
+    /// Notes on standard error that a run isn't over, and so has fewer sessions than its study.
+    /// - Throws: `InputProblem` for a manifest that can't be read.
     func tellIfIncomplete() throws {
-        guard try !ResultFolder(path: directory).isComplete() else { return }
+        let state = try state()
+        guard state != .complete else { return }
+        let why =
+            switch state {
+            case .merging: "the merge"
+            case .unknown: "there is no manifest.json: the run"
+            case .complete, .running: "the run"
+            }
         StandardStream.error.writeLineIgnoringFailure(
-            "note: the run in \(printable(directory, limit: 4096)) is not complete; only its finished sessions count"
+            "note: \(why) in \(printable(path, limit: 4096)) is not complete; only its finished sessions count"
         )
     }
 }

@@ -128,10 +128,11 @@ struct SyncCommand: AsyncParsableCommand {
 }
 
 /// The sessions of a results folder, as a sync client takes them.
-private struct ResultFeed: StepFeed {
+private final class ResultFeed: StepFeed {
     let results: ResultSessions
     let entries: [Int: ResultSessions.Entry]
     let sessions: [SyncSession]
+    private var texts: SessionTexts?
 
     init(sessions results: ResultSessions, entries: [ResultSessions.Entry]) {
         self.results = results
@@ -139,11 +140,34 @@ private struct ResultFeed: StepFeed {
         sessions = entries.map { SyncSession(session: $0.session, key: results.key(of: $0)) }
     }
 
-    func steps(of session: SyncSession) throws -> [SyncStep] {
-        guard let entry = entries[session.session] else { return [] }
-        return try results.steps(of: entry).map {
-            SyncStep(id: $0.id, json: StepFormat.jsonl.line($0))
+    func expect(_ sessions: [SyncSession]) throws {
+        texts = try results.texts(
+            of: sessions.compactMap { entries[$0.session] }, table: .steps, format: .jsonl)
+    }
+
+    func steps(of session: SyncSession) throws -> any StepSequence {
+        guard let (entry, text, _) = try texts?.next(), entry.session == session.session else {
+            throw InputProblem(
+                file: "session \(session.session)", found: "it asked for out of turn",
+                expected: "the next one")
         }
+        return StepLines(text)
+    }
+}
+
+/// The lines of a session's text, each with its step's id.
+private final class StepLines: StepSequence {
+    private let text: SpooledText
+
+    init(_ text: SpooledText) { self.text = text }
+
+    var count: Int { text.lines }
+
+    func next() throws -> SyncStep? {
+        guard let line = try text.nextLine() else { return nil }
+        // The id is the first field, and needs no escapes.
+        let parts = line.split(separator: "\"", maxSplits: 4, omittingEmptySubsequences: false)
+        return SyncStep(id: parts.count > 3 ? String(parts[3]) : "", json: line)
     }
 }
 

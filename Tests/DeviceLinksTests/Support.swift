@@ -27,7 +27,9 @@ struct Feed: StepFeed {
         counts.indices.map { SyncSession(session: $0 * 2, key: "\(name)\($0)") }
     }
 
-    func steps(of session: SyncSession) -> [SyncStep] {
+    func steps(of session: SyncSession) -> any StepSequence { Steps(list(of: session)) }
+
+    func list(of session: SyncSession) -> [SyncStep] {
         (0..<counts[session.session / 2]).map { time in
             let id = "\(session.key)-\(session.session)-\(time)"
             return SyncStep(
@@ -37,7 +39,19 @@ struct Feed: StepFeed {
     }
 
     /// What an endpoint has to have in the end.
-    var ids: [String] { sessions.flatMap { steps(of: $0).map(\.id) } }
+    var ids: [String] { sessions.flatMap { list(of: $0).map(\.id) } }
+}
+
+final class Steps: StepSequence {
+    let count: Int
+    private var rest: ArraySlice<SyncStep>
+
+    init(_ steps: [SyncStep]) {
+        count = steps.count
+        rest = steps[...]
+    }
+
+    func next() -> SyncStep? { rest.popFirst() }
 }
 
 final class FakeClock: SyncClock {

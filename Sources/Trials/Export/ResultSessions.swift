@@ -1,8 +1,8 @@
 // The finished sessions of a results folder, and their step logs.
 //
-// Guarantees: a step log is that of the stored session: the session is run again, and its digest compared with the stored
-// one, before the first step is handed out. So every folder has step logs, whatever its study recorded. One session is held at
-// a time; the people are drawn once, when the first session is asked for.
+// Guarantees: what is handed out is of the stored session: the session is run again, and its digest compared with the stored
+// one, before the first row is handed out. So every folder has all tables, whatever its study recorded. Of a session a week is held at
+// a time, however long it is; the people are drawn once, when the first session is asked for.
 // Does not: find out where a digest went astray. `Replay` does.
 
 import ClosedLoop
@@ -39,7 +39,7 @@ public final class ResultSessions {
     /// By session index.
     public let entries: [Entry]
     /// What the study says of its sessions: how much it records changes nothing about them.
-    private let identity: String
+    private let identityBytes: [UInt8]
     private let directory: String
     private let studyPath: String
     private let jobs: Int
@@ -62,7 +62,7 @@ public final class ResultSessions {
         study = try Study.parse(try store.studyText(), file: directory)
         var same = study
         same.record = .events
-        identity = same.yaml
+        identityBytes = Array((same.yaml + "\n").utf8)
         var entries: [Entry] = []
         try store.forEachSummary {
             entries.append(
@@ -110,31 +110,66 @@ public final class ResultSessions {
     /// What a session's steps are called by: the same for the same session of the same study, wherever it was run.
     public func key(of entry: Entry) -> String {
         var hash = SHA256()
-        hash.update(Array("\(identity)\n\(entry.digest)".utf8))
+        hash.update(identityBytes)
+        hash.update(Array(entry.digest.utf8))
         return String(hash.finished().description.prefix(32))
     }
 
     /// The steps of a session, in their order.
     /// - Throws: `DigestMismatch`; what `cast` throws.
     public func steps(of entry: Entry) throws -> [LoggedStep] {
+        var steps: [LoggedStep] = []
+        try rerun(of: entry).steps { steps.append($0) }
+        return steps
+    }
+
+    /// A session to be run again, on any thread.
+    /// - Throws: what `cast` throws.
+    public func rerun(of entry: Entry) throws -> SessionRerun {
         let (subject, arm) = try cast(of: entry)
-        var study = study
-        study.record = .summary
-        let session = try Session(
-            study: study, subject: subject, index: entry.subjectIndex, arm: arm, keepsStepLog: true)
-        let digest = session.run().digest.description
-        guard digest == entry.digest else {
-            throw DigestMismatch(session: entry.session, stored: entry.digest, here: digest)
-        }
-        let log = session.takeStepLog()
-        var delivered: [Int64: Double] = [:]
-        for step in log {
-            if let bolus = step.input.insulinPump.lastBolus { delivered[bolus.id] = bolus.delivered.units }
-        }
-        let about = LoggedStep.Origin(
-            study: study.name, key: key(of: entry), session: entry, calendar: study.start.calendar)
-        return log.map {
-            LoggedStep(origin: about, record: $0, deliveredUnits: delivered[$0.requestID])
-        }
+        return SessionRerun(
+            study: study, subject: subject, arm: arm,
+            origin: LoggedStep.Origin(
+                study: study.name, key: key(of: entry), session: entry, calendar: study.start.calendar))
+    }
+
+    /// Rows of one table of each of `entries`, as text, in their order; made on all the threads that this was given.
+    /// - Throws: what `cast` throws; `OutputProblem` where the system grants no thread.
+    public func texts(of entries: [Entry], table: ExportTable, format: StepFormat) throws -> SessionTexts {
+        SessionTexts(
+            entries,
+            try InOrder(
+                count: entries.count, jobs: jobs,
+                make: { [isInterrupted, reruns = try entries.map { try rerun(of: $0) }] index in
+                    let (text, days) = try reruns[index].text(table, format, isInterrupted: isInterrupted)
+                    return SessionTexts.Made(text: text, days: days)
+                }))
+    }
+}
+
+/// Texts of sessions, one after the other. They are no longer made once this is let go.
+public final class SessionTexts {
+    struct Made: Sendable {
+        var text: SpooledText
+        var days: Double
+    }
+
+    private let entries: [ResultSessions.Entry]
+    private let made: InOrder<Made>
+    private var position = 0
+
+    init(_ entries: [ResultSessions.Entry], _ made: InOrder<Made>) {
+        self.entries = entries
+        self.made = made
+    }
+
+    deinit { made.cancel() }
+
+    /// The next session's text, and the days that it lived; nil after the last one.
+    /// - Throws: `DigestMismatch`; `CancellationError` after an interruption; `OutputProblem`.
+    public func next() throws -> (entry: ResultSessions.Entry, text: SpooledText, days: Double)? {
+        guard let next = try made.next() else { return nil }
+        defer { position += 1 }
+        return (entries[position], next.text, next.days)
     }
 }

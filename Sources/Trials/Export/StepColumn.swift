@@ -28,7 +28,7 @@ public struct StepColumn: Sendable {
     ) -> [StepColumn] {
         [
             StepColumn(name, meaning) { step in
-                value(step).map { .text(step.origin.calendar.iso8601(at: $0)) } ?? .absent
+                value(step).map { .instant($0, step.origin.calendar) } ?? .absent
             },
             StepColumn(name + "_s", meaning, isInSeconds: true) { step in
                 StepValue(value(step).map { Double($0.nanoseconds) / 1e9 })
@@ -38,7 +38,36 @@ public struct StepColumn: Sendable {
 
     private static func text(_ text: String) -> StepValue { text.isEmpty ? .absent : .text(text) }
 
-    public static let all: [StepColumn] = origin + timing + glucose + settings + person + pumps + answer
+    public static let all: [StepColumn] = StepColumn.sections.flatMap(\.columns)
+
+    /// Columns in a row of one make, and whether they say the same of two steps of one session: what is said again is copied.
+    struct Section: Sendable {
+        var columns: [StepColumn]
+        var isEqual: @Sendable (LoggedStep, LoggedStep) -> Bool
+    }
+
+    static let sections: [Section] = [
+        Section(columns: Array(origin.prefix(1))) { _, _ in false },
+        Section(columns: Array(origin.dropFirst())) {
+            $0.origin.session == $1.origin.session && $0.record.input.subjectID == $1.record.input.subjectID
+        },
+        Section(columns: timing) { _, _ in false },
+        Section(columns: glucose) { _, _ in false },
+        Section(columns: settings) {
+            let (a, b) = ($0.record.input, $1.record.input)
+            return a.therapy == b.therapy && a.target == b.target && a.temporaryTarget == b.temporaryTarget
+                && a.basalMultiplier == b.basalMultiplier && a.isOpenLoop == b.isOpenLoop
+                && a.basalMultiplierStepsLeft == b.basalMultiplierStepsLeft
+        },
+        Section(columns: person) {
+            $0.record.input.user == $1.record.input.user
+                && $0.record.input.customFields == $1.record.input.customFields
+        },
+        Section(columns: insulinPump) { $0.record.input.insulinPump == $1.record.input.insulinPump },
+        Section(columns: glucagonPump) { $0.record.input.glucagonPump == $1.record.input.glucagonPump },
+        Section(columns: pod) { $0.record.pumpStatus == $1.record.pumpStatus },
+        Section(columns: answer) { _, _ in false },
+    ]
 
     private static let origin: [StepColumn] = [
         StepColumn("step_id", "the same wherever the step is run again") {
@@ -137,29 +166,30 @@ public struct StepColumn: Sendable {
             }
         ]
 
-    private static let pumps: [StepColumn] =
-        pump("insulin_pump") { $0.record.input.insulinPump }
-        + pump("glucagon_pump") { $0.record.input.glucagonPump } + [
-            StepColumn("insulin_pump_connected", "whether the pump could be reached") {
-                .flag($0.record.pumpStatus.isConnected)
-            },
-            StepColumn("insulin_pump_condition", "what the pump had last said of itself") {
-                .text($0.record.pumpStatus.condition.word)
-            },
-            StepColumn("pod_phase", "where the pod was in its life") { .text($0.record.pumpStatus.pod.word) },
-            StepColumn("reservoir_u", "insulin left in the reservoir") {
-                StepValue($0.record.pumpStatus.reservoir.units)
-            },
-            StepColumn("reservoir_exact", "false where there was more than that") {
-                .flag($0.record.pumpStatus.isReservoirExact)
-            },
-            StepColumn(
-                "pump_basal_u",
-                "what the pump gave by itself since the step before; empty where it couldn't say, and told later"
-            ) {
-                StepValue($0.record.input.pumpBasal?.amount.units)
-            },
-        ] + instant("pump_basal_since", "when that began to flow") { $0.record.input.pumpBasal?.since }
+    private static let insulinPump: [StepColumn] = pump("insulin_pump") { $0.record.input.insulinPump }
+    private static let glucagonPump: [StepColumn] = pump("glucagon_pump") { $0.record.input.glucagonPump }
+
+    private static let pod: [StepColumn] = [
+        StepColumn("insulin_pump_connected", "whether the pump could be reached") {
+            .flag($0.record.pumpStatus.isConnected)
+        },
+        StepColumn("insulin_pump_condition", "what the pump had last said of itself") {
+            .text($0.record.pumpStatus.condition.word)
+        },
+        StepColumn("pod_phase", "where the pod was in its life") { .text($0.record.pumpStatus.pod.word) },
+        StepColumn("reservoir_u", "insulin left in the reservoir") {
+            StepValue($0.record.pumpStatus.reservoir.units)
+        },
+        StepColumn("reservoir_exact", "false where there was more than that") {
+            .flag($0.record.pumpStatus.isReservoirExact)
+        },
+        StepColumn(
+            "pump_basal_u",
+            "what the pump gave by itself since the step before; empty where it couldn't say, and told later"
+        ) {
+            StepValue($0.record.input.pumpBasal?.amount.units)
+        },
+    ] + instant("pump_basal_since", "when that began to flow") { $0.record.input.pumpBasal?.since }
 
     /// What the step knew of a pump.
     private static func pump(

@@ -20,11 +20,14 @@ public struct AtomicFile: ~Copyable {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private var hash = SHA256()
+    private let isHashed: Bool
     private static let bufferBytes = 64 * 1024
 
     /// Opens the hidden file. The directory of `path` must exist.
-    public init(_ path: String) throws(OutputProblem) {
+    /// - Parameter isHashed: false where nobody wants the SHA-256 of gigabytes.
+    public init(_ path: String, isHashed: Bool = true) throws(OutputProblem) {
         let opened = try Self.opened(path)
+        self.isHashed = isHashed
         self.path = path
         target = opened.target
         temporary = opened.temporary
@@ -80,7 +83,7 @@ public struct AtomicFile: ~Copyable {
         try append(text.utf8)
     }
 
-    /// Syncs, renames, syncs the directory; returns the SHA-256 of what was written.
+    /// Syncs, renames, syncs the directory; returns the SHA-256 of what was written (of nothing where it isn't hashed).
     @discardableResult
     public consuming func commit() throws(OutputProblem) -> SHA256.Digest {
         try flush()
@@ -114,7 +117,7 @@ public struct AtomicFile: ~Copyable {
     }
 
     private mutating func flush() throws(OutputProblem) {
-        hash.update(buffer)
+        if isHashed { hash.update(buffer) }
         let failure = buffer.withUnsafeBytes { writeAll($0, to: descriptor) }
         buffer.removeAll(keepingCapacity: true)
         if let failure { throw OutputProblem(path: path, doing: "write", errno: failure) }

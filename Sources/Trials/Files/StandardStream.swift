@@ -21,6 +21,12 @@ public enum StandardStream: Sendable {
         if let failure { throw OutputProblem(path: name, doing: "write", errno: failure) }
     }
 
+    /// Writes bytes now.
+    public func write(_ bytes: [UInt8]) throws(OutputProblem) {
+        let failure = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+        if let failure { throw OutputProblem(path: name, doing: "write", errno: failure) }
+    }
+
     /// Writes `text` and a newline now.
     public func writeLine(_ text: String) throws(OutputProblem) { try write(text + "\n") }
 

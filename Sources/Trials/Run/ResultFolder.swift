@@ -52,6 +52,34 @@ public struct ResultFolder: Sendable {
         for name in names where Self.isLeftover(name) { unlink(file(name)) }
     }
 
+    /// Makes the folder for a merge, or takes one that a killed merge has left back to its beginning, and keeps others out.
+    ///
+    /// - Throws: `OutputProblem`: 73 where anything else is there, 75 where another merge is at work.
+    public func prepareMerge() throws -> FolderLock {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue
+        else {
+            try prepare(resume: nil)
+            return try lock()
+        }
+        let lock = try lock()
+        do {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            guard names.allSatisfy(Self.isOurs), try names.allSatisfy(Self.isLeftover) || state() == .merging
+            else {
+                try prepare(resume: nil)
+                return lock
+            }
+            // The manifest goes last: whatever is left until then is a merge's.
+            for name in names where name != "manifest.json" { unlink(file(name)) }
+            unlink(manifestPath)
+        } catch {
+            lock.release()
+            throw error
+        }
+        return lock
+    }
+
     /// Whether `path` names one of the folder's own files, which nothing else may replace.
     public func owns(_ path: String) -> Bool {
         let file = URL(fileURLWithPath: path).standardizedFileURL
@@ -93,18 +121,19 @@ public struct ResultFolder: Sendable {
     /// Writes everything but the store, from the store, and the manifest last.
     ///
     /// - Returns: the summary that was written.
+    /// - Parameter speed: nil where no run made the store.
     public func finish(
-        _ study: Study, store: any ResultStore, identity: RunIdentity, jobs: Int, wallSeconds: Double
+        _ study: Study, store: any ResultStore, identity: RunIdentity, speed: StudySummary.Speed?
     ) throws -> StudySummary {
         let summary = try StudySummary(of: study, store: store)
         let tables = ResultTables(folder: self, start: study.start.calendar.iso8601(at: .start))
         let (sessionsHash, alertsHash) = try tables.write(store)
-        let json = summary.json(study: study, jobs: jobs, wallSeconds: wallSeconds)
+        let json = summary.json(study: study, speed: speed)
         let summaryHash = try AtomicFile.write(json.prettyText, to: file("summary.json"))
         try store.close()
         let storeHash = try hash(of: storePath)
         try writeManifest(
-            study, identity: identity, state: "complete",
+            study, identity: identity, state: .complete,
             files: [
                 ("alerts.csv", alertsHash.description), ("sessions.csv", sessionsHash.description),
                 ("study.sqlite", storeHash),
@@ -115,10 +144,10 @@ public struct ResultFolder: Sendable {
 
     /// Writes the manifest: what was asked for, by what, on what.
     public func writeManifest(
-        _ study: Study, identity: RunIdentity, state: String, files: [(String, String)] = []
+        _ study: Study, identity: RunIdentity, state: State, files: [(String, String)] = []
     ) throws {
         let manifest = JSONValue.object([
-            .init("state", .string(state)),
+            .init("state", .string(state.rawValue)),
             .init("study", study.json),
             .init("seed", .unsigned(study.seed)),
             .init("shard", .string(identity.shard)),
@@ -134,10 +163,23 @@ public struct ResultFolder: Sendable {
         try AtomicFile.write(manifest.prettyText, to: manifestPath)
     }
 
-    /// Whether all of the run (or of its shard) is there, by the manifest.
-    public func isComplete() throws(InputProblem) -> Bool {
-        try YAMLReader(try YAMLDocument.read(path: manifestPath))["state"]?.text() == "complete"
+    /// How far what is in the folder got.
+    public enum State: String, Sendable {
+        case complete, running, merging
+        /// No manifest: killed before it had written one, or not a run's folder.
+        case unknown
     }
+
+    /// What the manifest says.
+    /// - Throws: `InputProblem` for a manifest that can't be read.
+    public func state() throws(InputProblem) -> State {
+        guard FileManager.default.fileExists(atPath: manifestPath) else { return .unknown }
+        let reader = YAMLReader(try YAMLDocument.read(path: manifestPath))["state"]
+        return State(rawValue: try reader?.text() ?? "") ?? .unknown
+    }
+
+    /// Whether all of the run (or of its shard) is there, by the manifest; without one it isn't.
+    public func isComplete() throws(InputProblem) -> Bool { try state() == .complete }
 
     /// Refuses a complete folder whose store isn't the one that its manifest hashes.
     public func checkStoreHash() throws {
@@ -169,7 +211,7 @@ public struct ResultFolder: Sendable {
         return FolderLock(descriptor: descriptor)
     }
 
-    private func hash(of path: String) throws -> String {
+    func hash(of path: String) throws -> String {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw OutputProblem(.temporary, path: path, message: "cannot be read back")
         }

@@ -25,22 +25,24 @@ struct ResultTables {
         var alerts = try AtomicFile(folder.file("alerts.csv"))
         try sessions.append(Self.sessionColumns.joined(separator: ",") + "\n")
         try alerts.append(Self.alertColumns.joined(separator: ",") + "\n")
-        var (sessionBlock, alertBlock) = ("", "")
         try store.forEachSummary { session in
-            sessionBlock += row(session) + "\n"
-            for tally in session.alerts { alertBlock += Self.row(session, tally) + "\n" }
-            if sessionBlock.utf8.count > 1 << 16 {
-                try sessions.append(sessionBlock)
-                sessionBlock = ""
-            }
-            if alertBlock.utf8.count > 1 << 16 {
-                try alerts.append(alertBlock)
-                alertBlock = ""
+            try sessions.append(row(session) + "\n")
+            for tally in session.alerts { try alerts.append(Self.row(session, tally) + "\n") }
+        }
+        return (try sessions.commit(), try alerts.commit())
+    }
+
+    /// Where the files aren't what the store makes of them.
+    func differences(_ store: any ResultStore) throws -> [String] {
+        var sessions = try RowDifferences(folder, "sessions.csv", Self.sessionColumns)
+        var alerts = try RowDifferences(folder, "alerts.csv", Self.alertColumns)
+        try store.forEachSummary { session in
+            sessions.check(row(session), "session \(session.session)")
+            for tally in session.alerts {
+                alerts.check(Self.row(session, tally), "session \(session.session), \(tally.code)")
             }
         }
-        try sessions.append(sessionBlock)
-        try alerts.append(alertBlock)
-        return (try sessions.commit(), try alerts.commit())
+        return sessions.findings() + alerts.findings()
     }
 
     private func row(_ session: SessionSummary) -> String {

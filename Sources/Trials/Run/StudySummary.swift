@@ -95,7 +95,8 @@ public struct StudySummary: Sendable {
         var alerts = study.arms.map { _ in AlertSums() }
         var hash = SHA256()
         try store.forEachSummary { session in
-            guard study.arms.indices.contains(session.armIndex), session.subjectIndex >= 0,
+            guard study.arms.indices.contains(session.armIndex),
+                (0..<Study.maximumSessions).contains(session.subjectIndex),
                 session.session == session.subjectIndex * study.arms.count + session.armIndex
             else {
                 throw InputProblem(

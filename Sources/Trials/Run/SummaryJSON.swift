@@ -3,8 +3,23 @@
 import GSL
 
 extension StudySummary {
+    /// How fast a run was, all its pieces together.
+    public struct Speed: Hashable, Sendable {
+        public var wallSeconds: Double
+        public var jobs: Int
+
+        public init(wallSeconds: Double, jobs: Int) {
+            self.wallSeconds = wallSeconds
+            self.jobs = jobs
+        }
+    }
+
+    /// Keys that tell of one run rather than of the study.
+    static let ofThisRunOnly: Set<String> = ["wall_seconds", "patient_days_per_second", "jobs"]
+
     /// The summary as it stands in the file.
-    public func json(study: Study, jobs: Int, wallSeconds: Double) -> JSONValue {
+    /// - Parameter speed: nil where no run made it: merged shards have run elsewhere.
+    public func json(study: Study, speed: Speed?) -> JSONValue {
         .object([
             .init("study", .string(study.name)),
             .init("seed", .unsigned(study.seed)),
@@ -14,9 +29,11 @@ extension StudySummary {
             .init("failures", .array(failures.map(\.json))),
             .init("not_finite", .array(notFinite.map(\.json))),
             .init("patient_days", .number(patientDays)),
-            .init("wall_seconds", .number(wallSeconds)),
-            .init("patient_days_per_second", .number(wallSeconds > 0 ? patientDays / wallSeconds : 0)),
-            .init("jobs", .integer(Int64(jobs))),
+            .init("wall_seconds", speed.map { .number($0.wallSeconds) } ?? .null),
+            .init(
+                "patient_days_per_second",
+                speed.map { $0.wallSeconds > 0 ? .number(patientDays / $0.wallSeconds) : .null } ?? .null),
+            .init("jobs", speed.map { .integer(Int64($0.jobs)) } ?? .null),
             .init("arms", .array(arms.map(\.json))),
             .init("alerts", .array(arms.flatMap(\.alertsJSON))),
             .init("comparisons", .array(comparisons.map(\.json))),

@@ -9,7 +9,7 @@ import SessionTime
 import SimulationKernel
 import Synchronization
 
-/// A part of a study: sessions whose index leaves `index` after division by `count`.
+/// A part of a study: the subjects whose index leaves `index` after division by `count`, each in all arms.
 public struct Shard: Hashable, Sendable, CustomStringConvertible {
     /// 0 ..< count; written from 1.
     public var index: Int
@@ -34,7 +34,10 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "\(index + 1)/\(count)" }
 
-    func contains(_ session: Int) -> Bool { session % count == index }
+    func contains(_ session: Int, arms: Int) -> Bool { session / arms % count == index }
+
+    /// How many of so many subjects are its own.
+    public func subjects(of all: Int) -> Int { (all + count - 1 - index) / count }
 }
 
 public struct TrialRunner: Sendable {
@@ -55,7 +58,7 @@ public struct TrialRunner: Sendable {
 
     /// The indices of this shard's sessions. A session is subject index × arms + arm index.
     public var sessions: [Int] {
-        (0..<subjects.count * study.arms.count).filter(shard.contains)
+        (0..<subjects.count * study.arms.count).filter { shard.contains($0, arms: study.arms.count) }
     }
 
     /// Runs one session.

@@ -128,17 +128,41 @@ public final class Session {
 
     /// Runs to the end at full speed, and sums up.
     public func run() -> SessionOutcome {
-        var reason: String?
         do {
-            try executor.advance(to: duration)
+            if failure == nil { try executor.advance(to: duration) }
         } catch {
-            reason = "\(error)"
             failure = error
         }
-        let outcome = sumUp(endedEarly: reason)
+        let outcome = sumUp(endedEarly: failure.map { "\($0)" })
         end()
         return outcome
     }
+
+    /// Runs to the end as `run` does, and stops on the way at least every `span` nanoseconds for what `piece` has to do, the end included.
+    /// - Throws: what `piece` throws.
+    public func run(inPiecesOf span: Int64, _ piece: () throws -> Void) throws -> SessionOutcome {
+        do {
+            var next = Instant(nanoseconds: span)
+            while next < duration, failure == nil {
+                do {
+                    try executor.advance(to: next)
+                } catch {
+                    failure = error
+                }
+                try piece()
+                next = next.adding(span)
+            }
+        } catch {
+            end()
+            throw error
+        }
+        let outcome = run()
+        try piece()
+        return outcome
+    }
+
+    /// Hands over the steps of which nothing more can become known to the loop.
+    func takeSettledStepLog() -> [StepRecord] { loopStore?.takeSettledLog() ?? [] }
 
     /// Hands over every step so far, as the loop's own store has it; nothing unless it was asked for. The store, which may
     /// outlive the session, is empty afterwards.
@@ -186,7 +210,9 @@ public final class Session {
         let trace = try? GlucoseTrace(
             every: VirtualPatient.truthInterval / Self.millisecond, from: localMilliseconds(.start),
             mgdl: truth.map(Double.init))
-        let shown = sensorTrace()
+        let points = recorder.takeSensorTrace()
+        let shown = sensorTrace(points)
+        recorder.finish(plasma: truth, every: VirtualPatient.truthInterval, sensor: points)
         let facts = SessionFacts(
             days: Double(reached.nanoseconds) / Double(Span.day), truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
@@ -208,9 +234,9 @@ public final class Session {
         (calendar.startOfDayOffset + instant.nanoseconds) / Self.millisecond
     }
 
-    /// What the sensor said, by the time of measurement; nil for a sensor that said nothing. The recorder's own is empty afterwards.
-    private func sensorTrace() -> GlucoseTrace? {
-        var readings = recorder.takeSensorTrace()
+    /// What the sensor said, by the time of measurement; nil for a sensor that said nothing.
+    private func sensorTrace(_ points: [SessionRecorder.SensorPoint]) -> GlucoseTrace? {
+        var readings = points
         // Late readings stand where they arrived. Of two for one instant the first one counts.
         if !zip(readings, readings.dropFirst()).allSatisfy({ $0.instant < $1.instant }) {
             readings = readings.enumerated().sorted {

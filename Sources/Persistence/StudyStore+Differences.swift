@@ -1,0 +1,71 @@
+// What of a stored session isn't as in a record of it.
+
+import GRDB
+public import Records
+
+extension StudyStore {
+    /// One line a difference, at most a few a table: the session's own row, and its rows in every table. The record is written to a store in
+    /// memory as it would be to a file, and the two are compared cell by cell, to the bit.
+    /// - Throws: `InputProblem` where the store can't be read.
+    public func differences(from record: SessionRecord) throws -> [String] {
+        let start = try reading { try String.fetchOne($0, sql: "SELECT start FROM study") } ?? ""
+        let fresh = try DatabaseQueue()
+        try fresh.write { db in
+            try Schema.create(db, outcomeKeys: outcomeKeys)
+            try RowWriter(db: db, outcomeKeys: outcomeKeys, start: start).write(record)
+        }
+        return try reading { stored in
+            try fresh.read { expected in
+                try ResultTable.all.filter { $0.rows != .study }.flatMap { table in
+                    try Self.differences(in: table, ofSession: record.session, stored, expected)
+                }
+            }
+        }
+    }
+
+    private static func differences(
+        in table: ResultTable, ofSession session: Int, _ stored: Database, _ expected: Database
+    ) throws -> [String] {
+        let names = try expected.columns(in: table.name).map(\.name)
+        let columns = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let keys: [String] =
+            switch table.rows {
+            case .study, .sessions: ["session"]
+            case .events: ["seq"]
+            case .keyed(let keys): keys
+            }
+        let sql =
+            "SELECT \(columns) FROM \"\(table.name)\" WHERE session = ? ORDER BY \(keys.joined(separator: ", "))"
+        let rows = try Row.fetchCursor(stored, sql: sql, arguments: [session])
+        let wanted = try Row.fetchCursor(expected, sql: sql, arguments: [session])
+        let place = "study.sqlite: session \(session)" + (table.rows == .sessions ? "" : ", \(table.name)")
+        var findings: [String] = []
+        while findings.count < 20 {
+            let (row, want) = (try rows.next(), try wanted.next())
+            guard let row, let want else {
+                if row != nil { findings.append("\(place): more rows than when run again") }
+                if want != nil { findings.append("\(place): fewer rows than when run again") }
+                return findings
+            }
+            for (index, name) in names.enumerated() {
+                let (found, value) = (row[index] as DatabaseValue, want[index] as DatabaseValue)
+                guard found != value else { continue }
+                let key =
+                    keys == ["session"]
+                    ? "" : " of row " + keys.map { text(want[$0]) }.joined(separator: ", ")
+                findings.append("\(place): \(name)\(key) is \(text(found)), run again it is \(text(value))")
+            }
+        }
+        return findings
+    }
+
+    private static func text(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .null: "NULL"
+        case .int64(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string(let value): printable(value, limit: 100)
+        case .blob(let data): "\(data.count) bytes"
+        }
+    }
+}

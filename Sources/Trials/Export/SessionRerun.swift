@@ -1,0 +1,157 @@
+// A stored session, run again for what it left behind.
+//
+// Guarantees: rows are handed out only of a session whose digest is the stored one, whole and in their order, and the same ones
+// every time; what is held in memory doesn't grow with a session's length, but for what its bodies and devices themselves keep.
+
+import ClosedLoop
+import Devices
+import Physiology
+import Records
+import SessionTime
+import SimulationKernel
+
+public struct SessionRerun: Sendable {
+    /// How much of a session is run between two looks at its rows.
+    static let piece = 7 * Span.day
+
+    let study: Study
+    let subject: VirtualSubject
+    let arm: Study.Arm
+    let origin: LoggedStep.Origin
+
+    private var entry: ResultSessions.Entry { origin.session }
+
+    private func session(record: RecordLevel, keepsStepLog: Bool) throws -> Session {
+        var study = study
+        study.record = record
+        return try Session(
+            study: study, subject: subject, index: entry.subjectIndex, arm: arm, keepsStepLog: keepsStepLog)
+    }
+
+    private func check(_ outcome: SessionOutcome) throws {
+        let digest = outcome.digest.description
+        guard digest == entry.digest else {
+            throw DigestMismatch(session: entry.session, stored: entry.digest, here: digest)
+        }
+    }
+
+    /// The rows of one table as text, and the days that the session lived.
+    /// - Parameter isInterrupted: asked now and then.
+    /// - Throws: `DigestMismatch`; `CancellationError` after an interruption; `OutputProblem` where the text finds no room.
+    func text(
+        _ table: ExportTable, _ format: StepFormat, isInterrupted: @escaping @Sendable () -> Bool
+    ) throws -> (SpooledText, days: Double) {
+        let text = SpooledText()
+        let pause = { if isInterrupted() { throw CancellationError() } }
+        let end: Instant
+        switch table {
+        case .steps:
+            var rows = StepRows(format)
+            var count = 0
+            end = try steps(pause: pause) { step in
+                rows.append(step)
+                count += 1
+                guard rows.text.bytes.count > 1 << 18 else { return }
+                try text.append(rows.text.bytes, lines: count)
+                rows.removeAll()
+                count = 0
+            }
+            try text.append(rows.text.bytes, lines: count)
+        case .readings:
+            end = try records(format, ExportTable.readingColumns, at: \.instant, to: text, pause, \.readings)
+        case .truth:
+            end = try records(format, ExportTable.truthColumns, at: \.instant, to: text, pause, \.truth)
+        case .alerts:
+            end = try records(format, ExportTable.alertColumns, at: \.instant, to: text, pause, \.alerts)
+        case .deliveries:
+            end = try records(
+                format, ExportTable.deliveryColumns, at: \.instant, to: text, pause, \.deliveries)
+        case .events:
+            // Few enough to be held and sorted.
+            let session = try session(record: .events, keepsStepLog: false)
+            let outcome = try session.run(inPiecesOf: Self.piece, pause)
+            try check(outcome)
+            var rows = RecordRows(format, of: origin, ExportTable.eventColumns, at: \.instant)
+            let events = EventRow.rows(session.recorder)
+            for row in events { rows.append(row) }
+            try text.append(rows.text.bytes, lines: events.count)
+            end = outcome.endedAt
+        }
+        return (text, Double(end.nanoseconds) / Double(Span.day))
+    }
+
+    private func records<Row>(
+        _ format: StepFormat, _ columns: [RecordColumn<Row>], at instant: @escaping (Row) -> Instant,
+        to text: SpooledText, _ pause: () throws -> Void, _ rows: (SessionRecorder) -> [Row]
+    ) throws -> Instant {
+        let session = try session(record: .full, keepsStepLog: false)
+        var table = RecordRows(format, of: origin, columns, at: instant)
+        let outcome = try session.run(inPiecesOf: Self.piece) {
+            try pause()
+            let taken = rows(session.recorder.takeRows())
+            for part in stride(from: 0, to: taken.count, by: 2000) {
+                let end = min(part + 2000, taken.count)
+                for row in taken[part..<end] { table.append(row) }
+                try text.append(table.text.bytes, lines: end - part)
+                table.removeAll()
+            }
+        }
+        try check(outcome)
+        return outcome.endedAt
+    }
+
+    /// Calls `body` with every step, in order. The last of them come when the session's digest has been checked; a caller that hands
+    /// steps on before this returns must be able to take them back.
+    /// - Returns: when the session ended.
+    /// - Throws: `DigestMismatch`; what `pause` and `body` throw.
+    @discardableResult
+    func steps(pause: () throws -> Void = {}, _ body: (LoggedStep) throws -> Void) throws -> Instant {
+        let session = try session(record: .summary, keepsStepLog: true)
+        var log = OutcomesToCome()
+        let outcome = try session.run(inPiecesOf: Self.piece) {
+            try pause()
+            log.add(session.takeSettledStepLog())
+            try log.takeKnown { try body(LoggedStep(origin: origin, record: $0, deliveredUnits: $1)) }
+        }
+        log.add(session.takeStepLog())
+        try check(outcome)
+        try log.takeAll { try body(LoggedStep(origin: origin, record: $0, deliveredUnits: $1)) }
+        return outcome.endedAt
+    }
+}
+
+/// Steps that wait until it is known what was delivered of their requests.
+private struct OutcomesToCome {
+    private var steps: [StepRecord] = []
+    private var delivered: [Int64: Double] = [:]
+    /// Requests up to this one are no longer spoken of.
+    private var lastTold = Int64.min
+
+    mutating func add(_ more: [StepRecord]) {
+        for step in more {
+            guard let bolus = step.input.insulinPump.lastBolus else { continue }
+            delivered[bolus.id] = bolus.delivered.units
+            lastTold = max(lastTold, bolus.id)
+        }
+        steps += more
+    }
+
+    private func isKnown(_ step: StepRecord) -> Bool {
+        step.requested == nil || step.accepted == .zero || step.requestID <= lastTold
+    }
+
+    mutating func takeKnown(_ body: (StepRecord, Double?) throws -> Void) rethrows {
+        try take(steps.firstIndex { !isKnown($0) } ?? steps.count, body)
+    }
+
+    mutating func takeAll(_ body: (StepRecord, Double?) throws -> Void) rethrows {
+        try take(steps.count, body)
+    }
+
+    private mutating func take(_ count: Int, _ body: (StepRecord, Double?) throws -> Void) rethrows {
+        for step in steps[..<count] {
+            try body(step, delivered.removeValue(forKey: step.requestID))
+        }
+        steps.removeFirst(count)
+    }
+}
