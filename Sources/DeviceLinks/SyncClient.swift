@@ -162,7 +162,7 @@ public struct SyncClient<Random: RandomNumberGenerator> {
 }
 
 /// A URL without what may be secret in it: user, password, query and fragment.
-func withoutSecrets(_ url: String) -> String {
+public func withoutSecrets(_ url: String) -> String {
     var text = String(url.prefix { $0 != "?" && $0 != "#" })
     if let scheme = text.firstRange(of: "://") {
         let authority = text[scheme.upperBound...].prefix { $0 != "/" }

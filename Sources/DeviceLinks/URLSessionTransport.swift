@@ -29,6 +29,18 @@ public final class URLSessionTransport: SyncTransport {
         endpoint = withoutSecrets(text)
     }
 
+    /// Whether no server can be meant: no URL at all, one without a host, or a port that doesn't exist.
+    public static func isImpossible(_ text: String) -> Bool {
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty else { return true }
+        let authority = text.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        // Past the brackets of an IPv6 address.
+        let name = place.lastIndex(of: "]").map { place[$0...] } ?? place
+        let port = name.drop { $0 != ":" }.dropFirst()
+        if !port.isEmpty { return !(1...65_535).contains(Int(port) ?? 0) }
+        return false
+    }
+
     /// A session of one exchange, and so a connection of its own: where a kept connection turns out to be dead, the library
     /// below starts over by itself and then waits for a body that it has already sent.
     private func session(_ exchange: Exchange) -> URLSession {

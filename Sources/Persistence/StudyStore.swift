@@ -88,6 +88,12 @@ public final class StudyStore: ResultStore {
         return try translatingSQLite(path) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
+    /// What every version has in `sessions`, and every reader needs.
+    private static let neededColumns = [
+        "session", "subject_index", "subject", "arm_index", "arm", "ended_early", "lived_days", "digest", "events",
+        "checkpoints",
+    ]
+
     private func checkSchema(oldest: Int) throws {
         let (version, columns, lacking) = try reading { db in
             (
@@ -106,7 +112,7 @@ public final class StudyStore: ResultStore {
             throw InputProblem(
                 file: path, found: "no table \(lacking)", expected: "a SQLite file that Islet wrote")
         }
-        for key in Schema.sessionColumns.sorted() where !columns.contains(key) {
+        for key in Self.neededColumns where !columns.contains(key) {
             throw InputProblem(
                 file: path, found: "a table sessions without \(key)",
                 expected: "a SQLite file that Islet wrote")
@@ -158,34 +164,31 @@ public final class StudyStore: ResultStore {
 
     public func forEachSummary(_ body: (SessionSummary) throws -> Void) throws {
         try reading { db in
-            do {
-                let columns = try db.columns(in: "sessions").map(\.name)
-                let notFinite = columns.contains("not_finite") ? "not_finite" : "NULL"
-                let rows = try Row.fetchCursor(
-                    db,
-                    sql: """
-                        SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
-                        \(notFinite)\(outcomeKeys.map { ", \"\($0)\"" }.joined()) FROM sessions ORDER BY session
-                        """)
-                var alerts = try AlertCursor(db)
-                while let row = try rows.next() {
-                    let reason = try row.decode(String?.self, atIndex: 5)
-                    var outcomes = OutcomeValues()
-                    for (index, key) in outcomeKeys.enumerated() {
-                        outcomes[key] = try row.decode(Double?.self, atIndex: 10 + index)
-                    }
-                    outcomes.nameNotFinite(try row.decode(String?.self, atIndex: 9) ?? "")
-                    try body(
-                        SessionSummary(
-                            session: try row.decode(atIndex: 0), subjectIndex: try row.decode(atIndex: 1),
-                            subject: try row.decode(atIndex: 2), armIndex: try row.decode(atIndex: 3),
-                            arm: try row.decode(atIndex: 4),
-                            end: reason.map { .endedEarly(reason: $0) } ?? .completed,
-                            days: try row.decode(atIndex: 6),
-                            digest: try row.decode(atIndex: 7), events: try row.decode(atIndex: 8),
-                            outcomes: outcomes,
-                            alerts: try alerts.tallies(ofSession: try row.decode(atIndex: 0))))
+            let columns = try db.columns(in: "sessions").map(\.name)
+            let notFinite = columns.contains("not_finite") ? "not_finite" : "NULL"
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
+                    \(notFinite)\(outcomeKeys.map { ", \"\($0)\"" }.joined()) FROM sessions ORDER BY session
+                    """)
+            var alerts = try AlertCursor(db)
+            while let row = try rows.next() {
+                let reason = try row.decode(String?.self, atIndex: 5)
+                var outcomes = OutcomeValues()
+                for (index, key) in outcomeKeys.enumerated() {
+                    outcomes[key] = try row.decode(Double?.self, atIndex: 10 + index)
                 }
+                outcomes.nameNotFinite(try row.decode(String?.self, atIndex: 9) ?? "")
+                try body(
+                    SessionSummary(
+                        session: try row.decode(atIndex: 0), subjectIndex: try row.decode(atIndex: 1),
+                        subject: try row.decode(atIndex: 2), armIndex: try row.decode(atIndex: 3),
+                        arm: try row.decode(atIndex: 4),
+                        end: reason.map { .endedEarly(reason: $0) } ?? .completed,
+                        days: try row.decode(atIndex: 6), digest: try row.decode(atIndex: 7),
+                        events: try row.decode(atIndex: 8), outcomes: outcomes,
+                        alerts: try alerts.tallies(ofSession: try row.decode(atIndex: 0))))
             }
         }
     }

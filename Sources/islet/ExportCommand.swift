@@ -67,7 +67,7 @@ struct ExportCommand: ParsableCommand {
             throw ValidationError("--out names a file of the results themselves.")
         }
         // What can't be read is found out before anything is written.
-        _ = try folder.isComplete()
+        try selection.tellIfIncomplete()
         let sessions = try selection.open(interrupt)
         let entries = try sessions.entries(session: selection.session, arm: arm)
         let progress = ProgressLine(sessions: entries.count, style: .standard(quiet: quiet))
@@ -81,7 +81,6 @@ struct ExportCommand: ParsableCommand {
                 try file.commit()
             }
         }
-        if selection.session == nil { try selection.tellIfIncomplete() }
     }
 
     private func write(

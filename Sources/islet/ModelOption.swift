@@ -4,3 +4,5 @@ public import ArgumentParser
 public import Physiology
 
 extension ModelKind: ExpressibleByArgument {}
+
+extension DerivedColumns: ExpressibleByArgument {}

@@ -13,7 +13,8 @@ struct ReplayCommand: ParsableCommand {
         commandName: "replay", abstract: "Run one session of a study again and tell its story.",
         discussion: """
             Checks the digest against the stored one (exit code 1 where they differ) and prints readings, steps, doses, meals
-            and alerts with their reasons, whatever the study recorded.
+            and alerts with their reasons, whatever the study recorded, and at the end the outcomes. With --until the session
+            is run up to there only, and its digest up to there is checked where the store has one on the way.
 
             Examples:
               islet replay results/quickstart --session 12
@@ -29,7 +30,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Tell the story up to this long after the start, as in 90m or 1d2h.", valueName: "T"))
+            "Stop this long after the start, as in 90m or 1d2h.", valueName: "T"))
     var until: String?
 
     @Option(
@@ -57,20 +58,42 @@ struct ReplayCommand: ParsableCommand {
         let (resolved, (subject, arm)) = (sessions.study, try sessions.cast(of: stored))
         let replay = try Replay(
             resolved, subject: subject, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
-            checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)))
+            checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)),
+            until: until.flatMap { TimeSpan($0) }.map { Instant(nanoseconds: $0.nanoseconds) })
         try StandardStream.output.writeLine(
             "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")
         for line in try selected(replay.story) {
             try StandardStream.output.writeLine("\(replay.story.time(line.instant))  \(line.text)")
         }
-        try tell(replay.verdict, stored.digest)
+        if replay.stoppedEarly {
+            return try tellStopped(replay)
+        }
+        let width = Outcome.all.map(\.name.count).max() ?? 0
+        for outcome in Outcome.all {
+            guard let value = replay.outcome.outcomes[outcome.name] else { continue }
+            let padding = String(repeating: " ", count: width - outcome.name.count)
+            try StandardStream.output.writeLine(
+                "\(outcome.name)\(padding)  \(JSONValue.number(value).compactText) \(outcome.unit)")
+        }
+        try tell(replay.verdict, stored.digest, folder)
+    }
+
+    private func tellStopped(_ replay: Replay) throws {
+        switch replay.verdict {
+        case .agrees:
+            try StandardStream.output.writeLine(
+                "stopped after \(until ?? ""): the \(replay.checkedEvents) events that the store has digests of are as stored"
+            )
+        case .diverges(let event, _, _), .differs(_, _, let event, _):
+            throw CheckFailure(
+                message:
+                    "session \(session) differs from the stored one after event \(event); without --until it is told where"
+            )
+        }
     }
 
     private func selected(_ story: SessionStory) throws -> [SessionStory.Line] {
-        var lines = story.lines
-        if let span = until.flatMap({ TimeSpan($0) }) {
-            lines = lines.filter { $0.instant.nanoseconds <= span.nanoseconds }
-        }
+        let lines = story.lines
         guard let around else { return lines }
         let alerts = lines.filter { $0.alertCode != nil }
         let centres: [Instant]
@@ -92,7 +115,7 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private func tell(_ verdict: Replay.Verdict, _ stored: String) throws {
+    private func tell(_ verdict: Replay.Verdict, _ stored: String, _ folder: ResultFolder) throws {
         switch verdict {
         case .agrees: try StandardStream.output.writeLine("digest \(stored): as stored")
         case .diverges(let event, let first, let second):
@@ -103,7 +126,8 @@ struct ReplayCommand: ParsableCommand {
         case .differs(let stored, let here, let after, let before):
             throw CheckFailure(
                 message: "digest \(here) differs from the stored \(stored) (numeric fingerprint here "
-                    + "\(NumericFingerprint.here)): first difference after event \(after)"
+                    + "\(NumericFingerprint.here), stored \((try? RunIdentity(of: folder))?.fingerprint ?? "unknown")): "
+                    + "first difference after event \(after)"
                     + (before.map { ", by event \($0)" } ?? ""))
         }
     }

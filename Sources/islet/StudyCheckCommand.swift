@@ -43,6 +43,8 @@ struct StudyCheckCommand: ParsableCommand {
 extension StudyArguments {
     /// The study with its overrides.
     func read() throws -> Study {
-        try Study.read(path: study, overrides: set.map { try SetOverride($0) })
+        let study = try Study.read(path: study, overrides: set.map { try SetOverride($0) })
+        for warning in study.warnings { StandardStream.error.writeLineIgnoringFailure("warning: \(warning)") }
+        return study
     }
 }

@@ -55,7 +55,7 @@ struct SyncCommand: AsyncParsableCommand {
     var quiet = false
 
     func validate() throws {
-        guard URLSessionTransport(url: to) != nil else {
+        guard URLSessionTransport(url: to) != nil || URLSessionTransport.isImpossible(to) else {
             throw ValidationError("--to takes an http or https URL without user and password.")
         }
         for (name, value, range) in [
@@ -67,9 +67,15 @@ struct SyncCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        guard !URLSessionTransport.isImpossible(to) else {
+            throw InputProblem(
+                file: "--to", found: "\(printable(withoutSecrets(to), limit: 200))",
+                expected: "a URL with a host and, if any, a port from 1 to 65535")
+        }
         let interrupt = Interrupt()
         let token = try SyncToken.read(file: tokenFile)
         let sessions = try selection.open(interrupt)
+        try selection.tellIfIncomplete()
         let entries = try sessions.entries(session: selection.session, arm: nil)
         guard let transport = URLSessionTransport(url: to, token: token, timeoutSeconds: Double(timeout))
         else {
@@ -109,7 +115,6 @@ struct SyncCommand: AsyncParsableCommand {
         try StandardStream.output.writeLine(
             "\(transport.endpoint) has \(sent.sessions) sessions; \(sent.steps) steps sent now, "
                 + "\(sent.retries) requests repeated")
-        if selection.session == nil { try selection.tellIfIncomplete() }
     }
 
     /// Runs the client until it is done or a signal cancels it.

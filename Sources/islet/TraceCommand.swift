@@ -35,6 +35,12 @@ struct TraceCommand: ParsableCommand {
         completion: .file(extensions: ["csv"]))
     var inputs: String
 
+    @Option(
+        help:
+            "Columns of the table that follow from others: check them (rows that contradict themselves are refused), or recompute them."
+    )
+    var derived: DerivedColumns = .check
+
     @Option(help: ArgumentHelp("Where the trace goes; - is standard output.", valueName: "OUT.csv"))
     var out: String
 
@@ -43,7 +49,8 @@ struct TraceCommand: ParsableCommand {
 
     func run() throws {
         let table = try ParameterTable(
-            readInput(parameters, limitBytes: CohortLoader.tableByteLimit), file: parameters, model: model)
+            readInput(parameters, limitBytes: CohortLoader.tableByteLimit), file: parameters, model: model,
+            derived: derived)
         let entry = try table.entry(named: subject)
         let inputs = try TraceInputs(
             readInput(inputs, limitBytes: Self.inputByteLimit), file: inputs)

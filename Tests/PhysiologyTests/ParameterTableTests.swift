@@ -1,5 +1,6 @@
 // Tables and inputs as users have them, and as users break them.
 
+import Devices
 import Records
 import Testing
 
@@ -54,10 +55,41 @@ import Testing
         let p = try generatedParameters(.adult, 0)
         #expect(computed.entries[0].parameters == .uvaPadova2008(p))
         #expect(computed.entries[0].initialState == nil)
+        // A published row's m4 is 5.7 % off its formula; the rest of the row closes the steady state with it.
+        let m4 = 1.057 * p.m4
         let own = try ParameterTable(
-            try table(changing: ["m4": "0.1234"]), file: "t.csv", model: .uvaPadova2008)
+            try table(dropping: ["u2ss", "isc1ss", "isc2ss"], changing: ["m4": "\(m4)"], rows: 1),
+            file: "t.csv",
+            model: .uvaPadova2008)
         guard case .uvaPadova2008(let kept) = own.entries[0].parameters else { return }
-        #expect(kept.m4 == 0.1234)
+        #expect(kept.m4 == m4 && kept.u2ss > p.u2ss)
+    }
+
+    /// A base column that is moved by 2 % leaves the columns that follow from it behind: whoever ran such a row would fast at another
+    /// level than it declares.
+    @Test(arguments: [
+        ("Gb", "Gpb"), ("Vg", "Gpb"), ("Ib", "Ipb"), ("Vi", "Ipb"), ("m1", "m30"), ("HEb", "m30"),
+        ("EGPb", "Gtb"),
+        ("k1", "Gtb"), ("k2", "Gtb"), ("Km0", "Vm0"), ("kp2", "kp1"), ("kp3", "kp1"), ("kd", "isc1ss"),
+        ("ka1", "isc1ss"), ("ka2", "isc2ss"), ("Fsnc", "Gtb"),
+    ]) func aJitteredBaseColumnIsRefusedOrRecomputed(base: String, derived: String) throws {
+        let p = try generatedParameters(.adult, 0)
+        let column = try #require(UVAPadova2008.Parameters.fields.first { $0.column.name == base })
+        let jittered = try table(
+            changing: [base: "\(p[keyPath: column.path] * 1.02)"], rows: 1)
+        let refused = try #require(problem(jittered))
+        #expect(refused.line == 2 && refused.found.hasSuffix("in column \(derived)"), "\(refused)")
+        #expect(refused.expected.contains("derived: recompute"))
+        let table = try ParameterTable(jittered, file: "t.csv", model: .uvaPadova2008, derived: .recompute)
+        let entry = table.entries[0]
+        guard case .uvaPadova2008(let q) = entry.parameters else { return }
+        #expect(
+            entry.initialState == nil
+                && q.contradiction(given: ["Gpb", "Gtb", "Vm0", "kp1", "Ipb", "u2ss"]) == nil)
+        // The person fasts at the level that the row declares.
+        let model = entry.parameters.makeModel()
+        try model.advance(byMinutes: 24 * 60)
+        #expect(abs(model.plasmaGlucose.milligramsPerDecilitre - q.Gb) < 0.01)
     }
 
     @Test(arguments: [

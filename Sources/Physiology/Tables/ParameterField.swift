@@ -44,4 +44,35 @@ protocol TabulatedParameters: Sendable {
 
     /// Fills what `given` columns leave open; answers with a column that is needed and missing, if there is one.
     mutating func derive(given: Set<String>) -> String?
+
+    /// The first derived column of `given` that the others contradict; nil where all agree. Called after `derive`.
+    func contradiction(given: Set<String>) -> Contradiction?
+}
+
+extension TabulatedParameters {
+    func contradiction(given: Set<String>) -> Contradiction? { nil }
+}
+
+/// A derived column that isn't what the base columns say.
+struct Contradiction: Hashable, Sendable {
+    var column: String
+    var found: Double
+    var computed: Double
+    /// How far it may be off, as a share of what is computed.
+    var tolerance: Double
+}
+
+/// What to do with columns that follow from others, where a table has them.
+public enum DerivedColumns: String, Sendable, CaseIterable {
+    /// They are kept, and a row where they contradict the others is refused: it would make a person who fasts at another level than it declares.
+    case check
+    /// They are computed from the others, whatever the table says; so is the state to begin with.
+    case recompute
+
+    public var summary: String {
+        switch self {
+        case .check: "kept; a row where they contradict the others is refused"
+        case .recompute: "computed from the others, initial values too, whatever the table says"
+        }
+    }
 }

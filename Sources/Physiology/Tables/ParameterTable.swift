@@ -1,8 +1,8 @@
 // The field's parameter tables: text in, named and checked parameter sets out.
 //
 // Guarantees: columns in any order, extra columns ignored, names quoted or not; every value finite, in range
-// and, as a whole, a person (`AdmissionRules.table`); a table's own derived columns win over computed ones;
-// bounded memory. Any refusal is an `InputProblem` with file and line.
+// and, as a whole, a person (`AdmissionRules.table`); a table's own derived columns agree with its base columns, or are not used
+// (`DerivedColumns`); bounded memory. Any refusal is an `InputProblem` with file and line.
 // Does not: read files.
 
 public import Records
@@ -32,22 +32,27 @@ public struct ParameterTable: Sendable {
     /// - Parameters:
     ///   - bytes: the file's bytes.
     ///   - file: its name, for messages.
-    public init(_ bytes: [UInt8], file: String, model kind: ModelKind) throws(InputProblem) {
+    ///   - derived: what to do with columns that follow from others.
+    public init(
+        _ bytes: [UInt8], file: String, model kind: ModelKind, derived: DerivedColumns = .check
+    ) throws(InputProblem) {
         self.file = file
         switch kind {
         case .uvaPadova2008:
-            entries = try Self.read(bytes, file, kind, wrap: ModelParameters.uvaPadova2008)
+            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.uvaPadova2008)
         case .hovorka2004:
-            entries = try Self.read(bytes, file, kind, wrap: ModelParameters.hovorka2004)
+            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.hovorka2004)
         case .hovorkaWilinska:
-            entries = try Self.read(bytes, file, kind, wrap: ModelParameters.hovorkaWilinska)
+            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.hovorkaWilinska)
         case .medtronicVirtualPatient:
-            entries = try Self.read(bytes, file, kind, wrap: ModelParameters.medtronicVirtualPatient)
+            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.medtronicVirtualPatient)
         }
     }
 
-    public init(_ text: String, file: String, model kind: ModelKind) throws(InputProblem) {
-        try self.init(Array(text.utf8), file: file, model: kind)
+    public init(
+        _ text: String, file: String, model kind: ModelKind, derived: DerivedColumns = .check
+    ) throws(InputProblem) {
+        try self.init(Array(text.utf8), file: file, model: kind, derived: derived)
     }
 
     /// The subject of that name.
@@ -60,13 +65,14 @@ public struct ParameterTable: Sendable {
     }
 
     private static func read<P: TabulatedParameters>(
-        _ bytes: [UInt8], _ file: String, _ kind: ModelKind, wrap: (P) -> ModelParameters
+        _ bytes: [UInt8], _ file: String, _ kind: ModelKind, _ derived: DerivedColumns,
+        wrap: (P) -> ModelParameters
     ) throws(InputProblem) -> [Entry] {
         var limits = CSVText.Limits()
         limits.rows = maximumSubjects + 1
         var csv = try CSVText(bytes, file: file, limits: limits)
         guard let header = try csv.next() else { throw csv.problem(nil, "an empty file", "a header row") }
-        let columns = try Columns<P>(header, kind, csv)
+        let columns = try Columns<P>(header, kind, derived, csv)
         var entries: [Entry] = []
         var lines: [String: Int] = [:]
         while let row = try csv.next() {
@@ -100,7 +106,9 @@ private struct Columns<P: TabulatedParameters> {
     let carbohydrateRatio: Int?
     let correctionFactor: Int?
 
-    init(_ header: CSVText.Row, _ kind: ModelKind, _ csv: CSVText) throws(InputProblem) {
+    init(
+        _ header: CSVText.Row, _ kind: ModelKind, _ derived: DerivedColumns, _ csv: CSVText
+    ) throws(InputProblem) {
         var indices: [String: Int] = [:]
         for (i, name) in header.fields.enumerated() {
             if indices.updateValue(i, forKey: Self.key(name)) != nil, !name.isEmpty {
@@ -117,6 +125,10 @@ private struct Columns<P: TabulatedParameters> {
         var given: Set<String> = []
         for field in P.fields {
             if let index = indices[field.column.name] {
+                // CL stands for what it gives: without m2 and m4 it is needed.
+                if derived == .recompute, field.column.need == .derived, field.column.name != "CL" {
+                    continue
+                }
                 parameters.append((field, index))
                 given.insert(field.column.name)
             } else if field.column.need == .required {
@@ -129,7 +141,7 @@ private struct Columns<P: TabulatedParameters> {
         self.given = given
         let wanted = ModelCatalogue.description(of: kind).initialStateColumns
         var initial: [(String, Int)] = []
-        for column in wanted {
+        for column in wanted where derived == .check {
             if let index = indices[Self.key(column)] { initial.append((column, index)) }
         }
         guard initial.isEmpty || initial.count == wanted.count else {
@@ -173,6 +185,12 @@ private struct Columns<P: TabulatedParameters> {
                 index, field.column.name, field.column.unit, field.column.range)
         }
         _ = p.derive(given: given)
+        if let bad = p.contradiction(given: given) {
+            throw csv.problem(
+                row.line, "\(bad.found) in column \(bad.column)",
+                "\(bad.computed) within \(bad.tolerance * 100) %, as the base columns say (or derived: recompute)"
+            )
+        }
         var state: [Double]?
         if !initial.isEmpty {
             var values: [Double] = []

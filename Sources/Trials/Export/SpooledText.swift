@@ -45,7 +45,8 @@ public final class SpooledText: @unchecked Sendable {
     }
 
     private static func namelessFile() throws(OutputProblem) -> Int32 {
-        var template = Array((directory + "/.islet-rows-XXXXXX").utf8CString)
+        var template = Array(
+            (directory + "/.islet-rows-" + String(repeating: "X", count: 6)).utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else {
             throw OutputProblem(path: directory, doing: "make a temporary file", errno: errno)

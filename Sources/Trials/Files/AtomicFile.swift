@@ -1,7 +1,8 @@
 // A file that is there whole or not at all.
 //
 // Guarantees: the bytes go to a hidden file beside the target, are synced, then renamed over it, then the directory is
-// synced; a crash at any instant leaves the old file, or the new one, and at most one hidden leftover. Any failure, and
+// synced; a crash at any instant leaves the old file, or the new one, and at most one hidden leftover, which the next writer of the same file
+// removes. Any failure, and
 // letting go of the value without `commit`, removes the hidden file and leaves the target as it was. A symbolic link is
 // followed: what it points at is replaced, and keeps its permissions. Something that is neither file nor directory (`/dev/stdout`, a pipe) is
 // written directly, since there is nothing to rename.
@@ -52,11 +53,14 @@ public struct AtomicFile: ~Copyable {
             return (target, "", descriptor)
         }
         let (directory, name) = split(target)
-        // Leftovers of a killed process that had our id are stepped over, not overwritten.
+        removeLeftovers(directory, beginning: ".\(name.prefix(20)).")
+        // Leftovers of a process that had our id are stepped over, not overwritten.
         for attempt in 0..<1000 {
             let candidate = "\(directory)/.\(name.prefix(20)).\(getpid())-\(attempt).partial"
             let descriptor = open(candidate, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             if descriptor >= 0 {
+                // As long as it is held, nobody takes this file for a leftover.
+                flock(descriptor, LOCK_EX | LOCK_NB)
                 if exists { fchmod(descriptor, status.st_mode & 0o777) }
                 return (target, candidate, descriptor)
             }
@@ -65,6 +69,25 @@ public struct AtomicFile: ~Copyable {
             }
         }
         throw OutputProblem(path: path, doing: "create a file beside it", errno: EEXIST)
+    }
+
+    /// Removes what killed processes left beside a target: files whose process is gone and which nobody holds.
+    private static func removeLeftovers(_ directory: String, beginning: String) {
+        guard let folder = opendir(directory) else { return }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name.hasPrefix(beginning), name.hasSuffix(".partial") else { continue }
+            let writer = name.dropFirst(beginning.count).prefix { $0 != "-" }
+            guard let process = pid_t(writer), kill(process, 0) != 0, errno == ESRCH else { continue }
+            let path = directory + "/" + name
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+            close(descriptor)
+        }
     }
 
     deinit {

@@ -6,7 +6,7 @@
 
 public import Physiology
 import Records
-import SessionTime
+public import SessionTime
 public import SimulationKernel
 
 public struct Replay: Sendable {
@@ -19,19 +19,39 @@ public struct Replay: Sendable {
     }
 
     public var verdict: Verdict
+    /// It was stopped before its end: outcomes are up to there, and the verdict is of the stored digests on the way only.
+    public var stoppedEarly = false
+    /// Events up to the last stored digest that was compared; set where it was stopped.
+    public var checkedEvents = 0
     public var outcome: SessionOutcome
     public var story: SessionStory
 
-    /// - Parameter checkpoints: as stored; empty where there are none.
+    /// - Parameters:
+    ///   - checkpoints: as stored; empty where there are none.
+    ///   - until: where to stop; nil for the session's end.
     public init(
         _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, storedDigest: String,
-        checkpoints: [Journal.Checkpoint]
+        checkpoints: [Journal.Checkpoint], until: Instant? = nil
     ) throws {
         var study = study
         study.record = .full
         let session = try Session(study: study, subject: subject, index: index, arm: arm)
-        outcome = session.run()
+        outcome = session.run(until: until)
         story = SessionStory(session.recorder, calendar: study.start.calendar)
+        if let until, until < session.duration, case .completed = outcome.end {
+            let here = session.executor.journal.checkpoints
+            let common = min(here.count, checkpoints.count)
+            let matching = zip(here, checkpoints).prefix { $0 == $1 }.count
+            stoppedEarly = true
+            checkedEvents = matching == 0 ? 0 : here[matching - 1].count
+            verdict =
+                matching == common
+                ? .agrees
+                : .differs(
+                    stored: storedDigest, here: outcome.digest.description, afterEvent: checkedEvents,
+                    beforeEvent: here[matching].count)
+            return
+        }
         guard outcome.digest.description != storedDigest else {
             verdict = .agrees
             return

@@ -46,10 +46,10 @@ public enum CohortLoader {
 
     /// The rows of the cohort's table that the study wants, in its order; none for a generated cohort.
     static func entries(of study: Study, studyPath: String) throws(InputProblem) -> [ParameterTable.Entry] {
-        guard case .table(_, let model, let names) = study.cohort else { return [] }
+        guard case .table(_, let model, let names, let derived) = study.cohort else { return [] }
         let path = study.tablePath(studyPath: studyPath) ?? ""
         let bytes = try readInput(path, limitBytes: tableByteLimit)
-        let table = try ParameterTable(bytes, file: path, model: model.kind)
+        let table = try ParameterTable(bytes, file: path, model: model.kind, derived: derived)
         var entries = table.entries
         if let names {
             let places = Dictionary(

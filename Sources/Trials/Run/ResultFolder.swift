@@ -215,6 +215,10 @@ public struct ResultFolder: Sendable {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw OutputProblem(.temporary, path: path, message: "cannot be read back")
         }
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw InputProblem(file: path, found: "a directory", expected: "a file that Islet wrote")
+        }
         var hash = SHA256()
         while let block = try handle.read(upToCount: 1 << 20), !block.isEmpty { hash.update([UInt8](block)) }
         return hash.finished().description

@@ -127,9 +127,10 @@ public final class Session {
     static let target = GlucoseConcentration(milligramsPerDecilitre: 120)
 
     /// Runs to the end at full speed, and sums up.
-    public func run() -> SessionOutcome {
+    /// - Parameter until: where to stop before the end; what it comes to then is of what it has lived.
+    public func run(until: Instant? = nil) -> SessionOutcome {
         do {
-            if failure == nil { try executor.advance(to: duration) }
+            if failure == nil { try executor.advance(to: min(until ?? duration, duration)) }
         } catch {
             failure = error
         }

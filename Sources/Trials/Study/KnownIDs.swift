@@ -3,6 +3,7 @@
 // A new sensor, pump, algorithm, model, group or alert policy is one `case` and one `summary` here: the decoder, the
 // schema, the problem texts and `islet study check` follow.
 
+public import Physiology
 public import Records
 
 /// A closed list of names.
@@ -40,6 +41,10 @@ public enum SensorID: String, KnownID {
             "Dexcom G7: 10 days and 12 h of grace, 27 min of warm-up, errors as vettoretti-2019"
         }
     }
+}
+
+extension DerivedColumns: KnownID {
+    public static let noun = "a way with derived columns"
 }
 
 /// Insulin pump models.

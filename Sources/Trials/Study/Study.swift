@@ -5,6 +5,7 @@
 // Does not: open the cohort's table. How many subjects a table has is known when it is read; call `checkSessions` then.
 
 public import Alerts
+public import Physiology
 public import Records
 
 /// One study, resolved.
@@ -37,11 +38,11 @@ public struct Study: Hashable, Sendable {
         /// Drawn by the study's seed.
         case generate(model: ModelID, group: GroupID, count: Int)
         /// Rows of a table; `subjects` nil for all of them, in the table's order.
-        case table(path: String, model: ModelID, subjects: [String]?)
+        case table(path: String, model: ModelID, subjects: [String]?, derived: DerivedColumns)
 
         public var model: ModelID {
             switch self {
-            case .generate(let model, _, _), .table(_, let model, _): model
+            case .generate(let model, _, _), .table(_, let model, _, _): model
             }
         }
 
@@ -49,7 +50,7 @@ public struct Study: Hashable, Sendable {
         public var subjectCount: Int? {
             switch self {
             case .generate(_, _, let count): count
-            case .table(_, _, let subjects): subjects?.count
+            case .table(_, _, let subjects, _): subjects?.count
             }
         }
     }
@@ -121,7 +122,7 @@ public struct Study: Hashable, Sendable {
 
     /// The path of the cohort's table, seen from the study file's directory.
     public func tablePath(studyPath: String) -> String? {
-        guard case .table(let path, _, _) = cohort else { return nil }
+        guard case .table(let path, _, _, _) = cohort else { return nil }
         guard !path.hasPrefix("/"), let slash = studyPath.lastIndex(of: "/") else { return path }
         return studyPath[...slash] + path
     }

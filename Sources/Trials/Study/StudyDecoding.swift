@@ -84,7 +84,7 @@ extension Study {
         }
         return .table(
             path: try table.text(), model: try reader["model"].id(standard: .uvaPadova2008),
-            subjects: subjects)
+            subjects: subjects, derived: try reader["derived"].id(standard: .check))
     }
 
     private static func decodeDevice<ID: KnownID>(

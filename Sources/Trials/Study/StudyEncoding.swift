@@ -38,9 +38,10 @@ extension Study.Cohort {
                 .init("count", .unsigned(UInt64(count))),
             ]
             return .object([.init("generate", .object(drawn))])
-        case .table(let path, let model, let subjects):
+        case .table(let path, let model, let subjects, let derived):
             var members: [JSONValue.Member] = [
                 .init("table", .string(path)), .init("model", .string(model.rawValue)),
+                .init("derived", .string(derived.rawValue)),
             ]
             if let subjects { members.append(.init("subjects", .array(subjects.map { .string($0) }))) }
             return .object(members)

@@ -60,9 +60,16 @@ extension Study {
             KeyShape(
                 "subjects", .list(.text(.name), count: 1...100_000),
                 "Rows of the table by name; all of them when left out."),
+            KeyShape(
+                "derived", DerivedColumns.shape,
+                "Columns of the table that follow from others, as Gpb from Gb and Vg.",
+                standard: .string(DerivedColumns.check.rawValue)),
         ],
         exactlyOne: ["generate", "table"],
-        onlyBeside: [(key: "model", other: "table"), (key: "subjects", other: "table")])
+        onlyBeside: [
+            (key: "model", other: "table"), (key: "subjects", other: "table"),
+            (key: "derived", other: "table"),
+        ])
 
     static let generateShape = MappingShape(
         summary: "Subjects drawn by the study's seed.",

@@ -1,0 +1,30 @@
+// What of a study is well formed and yet can't be meant.
+
+import SimulatedDevices
+
+extension Study {
+    /// One line each: what is scheduled for after the end never happens.
+    public var warnings: [String] {
+        var warnings: [String] = []
+        if case .list(let entries) = scenario.meals {
+            for entry in entries {
+                guard case .once(let span) = entry.time, span.nanoseconds >= duration.nanoseconds else {
+                    continue
+                }
+                let grams = JSONValue.numberText(entry.grams)
+                warnings.append(
+                    "a meal of \(grams) g at \(span) comes after the study's end at \(duration): it is never eaten"
+                )
+            }
+        }
+        for entry in faults.scheduled {
+            guard case .once(let span) = entry.time, span.nanoseconds >= duration.nanoseconds else {
+                continue
+            }
+            warnings.append(
+                "a fault \(entry.kind.rawValue) at \(span) comes after the study's end at \(duration): it never happens"
+            )
+        }
+        return warnings
+    }
+}
