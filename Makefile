@@ -11,8 +11,10 @@ test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, 
 	@.ci/test.sh
 
 soak: ## The long forms of what `make test` samples.
-	@.ci/setup.sh build
+	@.ci/setup.sh build python
 	ISLET_SOAK=1 swift test --filter IntervalCoverageTests
+	swift build -c release --product islet
+	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 
 docs: ## Write docs/data.md from the definitions of the tables.
 	swift build --product islet

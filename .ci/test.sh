@@ -63,6 +63,7 @@ counted "digest checks, release and debug build" \
 counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
 
 counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
+counted "fuzz, 400 mutations (make soak: 10 000)" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
 
 step "oracles"
 python=.build-oracles/bin/python
