@@ -90,7 +90,8 @@ public final class StudyStore: ResultStore {
 
     /// What every version has in `sessions`, and every reader needs.
     private static let neededColumns = [
-        "session", "subject_index", "subject", "arm_index", "arm", "ended_early", "lived_days", "digest", "events",
+        "session", "subject_index", "subject", "arm_index", "arm", "ended_early", "lived_days", "digest",
+        "events",
         "checkpoints",
     ]
 

@@ -5,6 +5,7 @@
 
 import Alerts
 import Devices
+import Physiology
 public import Records
 
 extension Study {

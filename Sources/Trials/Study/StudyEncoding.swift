@@ -4,6 +4,7 @@
 // equal text. JSON is YAML, so the JSON text is itself a study file.
 
 import Alerts
+import Physiology
 import Records
 
 extension Study {

@@ -4,6 +4,7 @@
 
 import Alerts
 import Devices
+import Physiology
 import Records
 
 extension Study {
