@@ -30,6 +30,9 @@ private func record(_ session: Int, rows: Int = 3) -> SessionRecord {
             AlertRow(
                 instant: instant, effect: "raise", code: "ALERT-X", severity: "actionable", reason: "it's"))
     }
+    recorder.finish(
+        plasma: [Float](repeating: 120, count: rows), every: 5 * Span.minute,
+        sensor: recorder.takeSensorTrace())
     return SessionRecord(
         session: session, subjectIndex: session / 2, subject: "adult#001", armIndex: session % 2, arm: "arm",
         end: session == 1 ? .endedEarly(reason: "left, the \"range\"") : .completed, endedAt: .minutes(1440),

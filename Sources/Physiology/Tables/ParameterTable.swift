@@ -80,7 +80,8 @@ public struct ParameterTable: Sendable {
                 throw csv.problem(
                     row.line, "\(row.fields.count) fields", "\(header.fields.count) as in the header")
             }
-            var entry = try columns.entry(row, csv, wrap)
+            let (read, contradiction) = try columns.entry(row, csv, wrap)
+            var entry = read
             guard !entry.name.isEmpty else { throw csv.problem(row.line, "no name", "a subject's name") }
             if let first = lines.updateValue(row.line, forKey: entry.name) {
                 throw csv.problem(
@@ -88,6 +89,12 @@ public struct ParameterTable: Sendable {
             }
             if let bad = AdmissionRules.table.firstViolation(entry.parameters) {
                 throw csv.problem(row.line, "\(quoted(entry.name)) with \(bad.found)", bad.expected)
+            }
+            if let bad = contradiction {
+                throw csv.problem(
+                    row.line, "\(bad.found) in column \(bad.column)",
+                    "\(bad.computed) within \(bad.tolerance * 100) %, as the base columns say (or derived: recompute)"
+                )
             }
             entry.line = row.line
             entries.append(entry)
@@ -163,7 +170,7 @@ private struct Columns<P: TabulatedParameters> {
 
     func entry(
         _ row: CSVText.Row, _ csv: CSVText, _ wrap: (P) -> ModelParameters
-    ) throws(InputProblem) -> ParameterTable.Entry {
+    ) throws(InputProblem) -> (ParameterTable.Entry, Contradiction?) {
         func value(
             _ index: Int, _ column: String, _ unit: String, _ range: ClosedRange<Double>
         ) throws(InputProblem) -> Double {
@@ -185,12 +192,6 @@ private struct Columns<P: TabulatedParameters> {
                 index, field.column.name, field.column.unit, field.column.range)
         }
         _ = p.derive(given: given)
-        if let bad = p.contradiction(given: given) {
-            throw csv.problem(
-                row.line, "\(bad.found) in column \(bad.column)",
-                "\(bad.computed) within \(bad.tolerance * 100) %, as the base columns say (or derived: recompute)"
-            )
-        }
         var state: [Double]?
         if !initial.isEmpty {
             var values: [Double] = []
@@ -203,9 +204,10 @@ private struct Columns<P: TabulatedParameters> {
             guard let index, !row.fields[index].isEmpty else { return nil }
             return try value(index, column, unit, 0.01...10_000)
         }
-        return ParameterTable.Entry(
+        let entry = ParameterTable.Entry(
             name: row.fields[name], line: row.line, parameters: wrap(p), initialState: state,
             carbohydrateRatio: try therapy(carbohydrateRatio, "CR", "g/U"),
             correctionFactor: try therapy(correctionFactor, "CF", "mg/dL/U"))
+        return (entry, p.contradiction(given: given))
     }
 }

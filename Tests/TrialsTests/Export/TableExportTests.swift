@@ -147,7 +147,10 @@ struct TableExportTests {
 
     @Test("of steps is the same in pieces and copied sections as row by row, over weeks of faults")
     func stepsInPieces() throws {
-        let study = try study("duration=16d")
+        let study = try study(
+            "duration=16d",
+            "faults={command-failure: true, uncertain-delivery: true, pump-outage: true, signal-loss: true, occlusion: true}"
+        )
         for session in 0..<2 {
             let record = try run(study, session)
             let rerun = try rerun(study, record)
