@@ -22,6 +22,8 @@ public enum StepValue: Hashable, Sendable {
     case number(Double)
     case flag(Bool)
     case instant(Instant, SessionCalendar)
+    /// A text and two numbers, with hyphens between them.
+    case identifier(String, Int64, Int64)
     /// An object in JSON, its text in CSV.
     case object(JSONValue)
 
@@ -32,9 +34,11 @@ public enum StepValue: Hashable, Sendable {
 public struct RowText: Sendable {
     public let format: StepFormat
     public private(set) var bytes: [UInt8] = []
-    /// The date that was written last, and the local day that it names.
+    /// The two dates that were written last, and the local days that they name: rows tell of now and of a beginning.
     private var date: [UInt8] = []
     private var dateOf = Int64.min
+    private var dateBefore: [UInt8] = []
+    private var dateBeforeOf = Int64.min
 
     public init(_ format: StepFormat) { self.format = format }
 
@@ -70,6 +74,14 @@ public struct RowText: Sendable {
             if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
             append(instant: instant, calendar)
             if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
+        case .identifier(let name, let first, let second):
+            if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
+            append(name)
+            bytes.append(UInt8(ascii: "-"))
+            append(integer: first)
+            bytes.append(UInt8(ascii: "-"))
+            append(integer: second)
+            if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
         case .object(let value):
             let text = value.compactText
             format == .jsonl ? append(text) : append(quoted: text)
@@ -83,9 +95,21 @@ public struct RowText: Sendable {
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     private mutating func append(quoted text: String) {
+        // Most texts are plain words.
+        let isPlain = text.utf8.allSatisfy {
+            $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: ",")
+                && $0 != UInt8(ascii: "\\")
+        }
         switch format {
-        case .csv: append(csvField(text))
-        case .jsonl: append(JSONValue.quoted(text))
+        case .csv: isPlain ? append(text) : append(csvField(text))
+        case .jsonl:
+            if isPlain {
+                bytes.append(UInt8(ascii: "\""))
+                append(text)
+                bytes.append(UInt8(ascii: "\""))
+            } else {
+                append(JSONValue.quoted(text))
+            }
         }
     }
 
@@ -151,6 +175,10 @@ public struct RowText: Sendable {
         let local = calendar.startEpochSeconds + calendar.offsetSeconds + seconds
         let secondOfDay = UInt64((local % 86_400 + 86_400) % 86_400)
         let day = (local - Int64(secondOfDay)) / 86_400
+        if day != dateOf {
+            swap(&date, &dateBefore)
+            swap(&dateOf, &dateBeforeOf)
+        }
         if day != dateOf {
             date = Array(calendar.iso8601(at: instant).utf8.prefix { $0 != UInt8(ascii: "T") })
             dateOf = day

@@ -71,7 +71,7 @@ public struct StepColumn: Sendable {
 
     private static let origin: [StepColumn] = [
         StepColumn("step_id", "the same wherever the step is run again") {
-            .text($0.id)
+            .identifier($0.origin.key, Int64($0.origin.session.session), $0.record.requestID)
         },
         StepColumn("study", "the study's name") { .text($0.origin.study) },
         StepColumn("session", "the session's index") { .integer(Int64($0.origin.session.session)) },

@@ -5,6 +5,7 @@
 /// Rows of one table of steps.
 struct StepRows: Sendable {
     private(set) var text: RowText
+    private let table = StepColumn.sections
     private let leads: [[[UInt8]]]
     private var last: LoggedStep?
     /// The bytes of each section in the row before.
@@ -26,21 +27,30 @@ struct StepRows: Sendable {
     }
 
     mutating func append(_ step: LoggedStep) {
-        for (index, section) in StepColumn.sections.enumerated() {
-            if let last, section.isEqual(last, step) {
+        // Taken once: a step has many parts, and each look through the optional would copy them.
+        if let last {
+            appendSections(step) { $0.isEqual(last, step) }
+        } else {
+            appendSections(step) { _ in false }
+        }
+        text.endRow()
+        last = step
+    }
+
+    private mutating func appendSections(_ step: LoggedStep, isSame: (StepColumn.Section) -> Bool) {
+        for index in table.indices {
+            if isSame(table[index]) {
                 text.append(sections[index])
                 continue
             }
             let start = text.bytes.count
-            for (column, lead) in zip(section.columns, leads[index]) {
-                text.append(lead)
-                text.append(column.value(step))
+            for column in table[index].columns.indices {
+                text.append(leads[index][column])
+                text.append(table[index].columns[column].value(step))
             }
             sections[index].removeAll(keepingCapacity: true)
             sections[index].append(contentsOf: text.bytes[start...])
         }
-        text.endRow()
-        last = step
     }
 
     mutating func removeAll() { text.removeAll() }
