@@ -1,7 +1,7 @@
 // The finished sessions of a results folder, and their step logs.
 //
 // Guarantees: what is handed out is of the stored session: the session is run again, and its digest compared with the stored
-// one, before the first row is handed out. So every folder has all tables, whatever its study recorded. Of a session a week is held at
+// one, before the first row is handed out. So every folder has all tables, whatever its study recorded. Of a session a day is held at
 // a time, however long it is; the people are drawn once, when the first session is asked for.
 // Does not: find out where a digest went astray. `Replay` does.
 

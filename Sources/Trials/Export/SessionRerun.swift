@@ -11,8 +11,8 @@ import SessionTime
 import SimulationKernel
 
 public struct SessionRerun: Sendable {
-    /// How much of a session is run between two looks at its rows.
-    static let piece = 7 * Span.day
+    /// How much of a session is run between two looks at its rows: little enough to stay in the processor's cache.
+    static let piece = Span.day
 
     let study: Study
     let subject: VirtualSubject
@@ -51,7 +51,7 @@ public struct SessionRerun: Sendable {
             end = try steps(pause: pause) { step in
                 rows.append(step)
                 count += 1
-                guard rows.text.bytes.count > 1 << 18 else { return }
+                guard rows.text.bytes.count > 1 << 16 else { return }
                 try text.append(rows.text.bytes, lines: count)
                 rows.removeAll()
                 count = 0

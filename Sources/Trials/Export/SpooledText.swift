@@ -12,8 +12,10 @@ public final class SpooledText: @unchecked Sendable {
     static let memoryLimit = 8 << 20
     private static let blockBytes = 1 << 16
 
-    private var head: [UInt8] = []
+    private var head: [[UInt8]] = []
+    private var headBytes = 0
     private var descriptor: Int32 = -1
+    /// In the file; where all is in memory, the next part.
     private var position = 0
     private var block: [UInt8] = []
     private var lineStart = 0
@@ -28,12 +30,13 @@ public final class SpooledText: @unchecked Sendable {
     func append(_ bytes: [UInt8], lines count: Int) throws(OutputProblem) {
         lines += count
         if descriptor < 0 {
-            guard head.count + bytes.count > Self.memoryLimit else {
-                head.append(contentsOf: bytes)
+            guard headBytes + bytes.count > Self.memoryLimit else {
+                if !bytes.isEmpty { head.append(bytes) }
+                headBytes += bytes.count
                 return
             }
             descriptor = try Self.namelessFile()
-            try Self.write(head, to: descriptor)
+            for part in head { try Self.write(part, to: descriptor) }
             head = []
         }
         try Self.write(bytes, to: descriptor)
@@ -65,9 +68,9 @@ public final class SpooledText: @unchecked Sendable {
     /// The next block from the beginning on; nil at the end.
     public func nextBlock() throws(OutputProblem) -> [UInt8]? {
         guard descriptor >= 0 else {
-            guard position == 0, !head.isEmpty else { return nil }
-            position = head.count
-            return head
+            guard position < head.count else { return nil }
+            defer { position += 1 }
+            return head[position]
         }
         var block = [UInt8](repeating: 0, count: Self.blockBytes)
         while true {

@@ -101,6 +101,19 @@ public struct AtomicFile: ~Copyable {
         if buffer.count >= Self.bufferBytes { try flush() }
     }
 
+    /// Adds a block at the end; a long one goes straight to the file.
+    public mutating func append(_ block: [UInt8]) throws(OutputProblem) {
+        guard block.count >= Self.bufferBytes else {
+            buffer.append(contentsOf: block)
+            if buffer.count >= Self.bufferBytes { try flush() }
+            return
+        }
+        try flush()
+        if isHashed { hash.update(block) }
+        let failure = block.withUnsafeBytes { writeAll($0, to: descriptor) }
+        if let failure { throw OutputProblem(path: path, doing: "write", errno: failure) }
+    }
+
     /// Adds text at the end, as UTF-8.
     public mutating func append(_ text: String) throws(OutputProblem) {
         try append(text.utf8)

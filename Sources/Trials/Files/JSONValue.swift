@@ -94,7 +94,7 @@ public indirect enum JSONValue: Hashable, Sendable {
     /// The shortest decimal that reads back to `value`; whole numbers without a fraction.
     static func numberText(_ value: Double) -> String {
         guard value.isFinite else { return "null" }
-        if let whole = Int64(exactly: value), abs(whole) < 1 << 53 { return String(whole) }
+        if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return String(whole) }
         return "\(value)"
     }
 

@@ -21,7 +21,7 @@ struct RowTextTests {
             0, -0.0, 1, -1, 0.05, 0.1 + 0.2, 1e-4, -1e-4, 1e-5, 123.4567, 123.45678, 1e11,
             99_999_999_999.9999,
             1e15, 1e16, 9_007_199_254_740_992, -0.00005, Double.leastNonzeroMagnitude,
-            Double.greatestFiniteMagnitude, 0.35, 2.675, 1e-3,
+            Double.greatestFiniteMagnitude, -9_223_372_036_854_775_808, 0.35, 2.675, 1e-3,
             100_000_000_000.1,
         ]
         for _ in 0..<20_000 {
