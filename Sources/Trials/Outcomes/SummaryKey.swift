@@ -22,8 +22,8 @@ struct SummaryKey: Sendable {
             "values that are in no mean because they were NaN or infinite: `outcome`, `arm`, `session`, `subject`; the last two null where the sum over subjects overflowed"
         ),
         SummaryKey("patient_days", "days lived, over all sessions"),
-        SummaryKey("wall_seconds", "time that this run took"),
-        SummaryKey("patient_days_per_second", "its speed"),
+        SummaryKey("wall_seconds", "time that this run took, all its pieces together; null after a merge"),
+        SummaryKey("patient_days_per_second", "its speed; null after a merge"),
         SummaryKey("jobs", "its threads"),
         SummaryKey("arms[]", "each arm: `name`, `sessions`, `ended_early`, `outcomes`"),
         SummaryKey(

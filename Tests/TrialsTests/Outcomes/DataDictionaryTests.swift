@@ -45,8 +45,7 @@ struct DataDictionaryTests {
             store: NoSessions())
         let json = try summary.json(
             study: Study.parse("cohort: { generate: { count: 1 } }\narms: [{ name: a }]\n", file: "s.yaml"),
-            jobs: 1,
-            wallSeconds: 1)
+            speed: nil)
         guard case .object(let members) = json else { return #expect(Bool(false)) }
         let defined = SummaryKey.all.map(\.path).filter { !$0.contains(".") }
         #expect(members.map(\.key) == defined.map { $0.hasSuffix("[]") ? String($0.dropLast(2)) : $0 })

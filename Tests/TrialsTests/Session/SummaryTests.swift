@@ -190,7 +190,7 @@ struct SummaryTests {
         #expect(summary.arms[1].outcomes["mean_mgdl"]?.n == 6)
         #expect(summary.comparisons.first { $0.metric == "mean_mgdl" }?.n == 6)
         #expect(summary.table().contains("2 values not finite, left out:\n  mean_mgdl of adult#3 in b\n"))
-        let json = try summary.json(study: study.get(), jobs: 1, wallSeconds: 1).prettyText
+        let json = try summary.json(study: study.get(), speed: nil).prettyText
         #expect(json.contains("\"outcome\": \"mean_mgdl\""))
     }
 
