@@ -65,7 +65,10 @@ public struct StepColumn: Sendable {
         },
         Section(columns: insulinPump) { $0.record.input.insulinPump == $1.record.input.insulinPump },
         Section(columns: glucagonPump) { $0.record.input.glucagonPump == $1.record.input.glucagonPump },
-        Section(columns: pod) { $0.record.pumpStatus == $1.record.pumpStatus },
+        Section(columns: pod) {
+            $0.record.pumpStatus == $1.record.pumpStatus
+                && $0.record.input.pumpBasal == $1.record.input.pumpBasal
+        },
         Section(columns: answer) { _, _ in false },
     ]
 
