@@ -32,7 +32,9 @@ private func ids(_ folder: String) throws -> [String] {
 
 /// Steps of each session, by the session's number in the id.
 private func stepCounts(_ folder: String) throws -> [Int] {
-    let sessions = try ids(folder).compactMap { $0.split(separator: "-").dropFirst().first.flatMap { Int($0) } }
+    let sessions = try ids(folder).compactMap {
+        $0.split(separator: "-").dropFirst().first.flatMap { Int($0) }
+    }
     return (0...(sessions.max() ?? 0)).map { session in sessions.filter { $0 == session }.count }
 }
 

@@ -172,27 +172,28 @@ public struct StepColumn: Sendable {
     private static let insulinPump: [StepColumn] = pump("insulin_pump") { $0.record.input.insulinPump }
     private static let glucagonPump: [StepColumn] = pump("glucagon_pump") { $0.record.input.glucagonPump }
 
-    private static let pod: [StepColumn] = [
-        StepColumn("insulin_pump_connected", "whether the pump could be reached") {
-            .flag($0.record.pumpStatus.isConnected)
-        },
-        StepColumn("insulin_pump_condition", "what the pump had last said of itself") {
-            .text($0.record.pumpStatus.condition.word)
-        },
-        StepColumn("pod_phase", "where the pod was in its life") { .text($0.record.pumpStatus.pod.word) },
-        StepColumn("reservoir_u", "insulin left in the reservoir") {
-            StepValue($0.record.pumpStatus.reservoir.units)
-        },
-        StepColumn("reservoir_exact", "false where there was more than that") {
-            .flag($0.record.pumpStatus.isReservoirExact)
-        },
-        StepColumn(
-            "pump_basal_u",
-            "what the pump gave by itself since the step before; empty where it couldn't say, and told later"
-        ) {
-            StepValue($0.record.input.pumpBasal?.amount.units)
-        },
-    ] + instant("pump_basal_since", "when that began to flow") { $0.record.input.pumpBasal?.since }
+    private static let pod: [StepColumn] =
+        [
+            StepColumn("insulin_pump_connected", "whether the pump could be reached") {
+                .flag($0.record.pumpStatus.isConnected)
+            },
+            StepColumn("insulin_pump_condition", "what the pump had last said of itself") {
+                .text($0.record.pumpStatus.condition.word)
+            },
+            StepColumn("pod_phase", "where the pod was in its life") { .text($0.record.pumpStatus.pod.word) },
+            StepColumn("reservoir_u", "insulin left in the reservoir") {
+                StepValue($0.record.pumpStatus.reservoir.units)
+            },
+            StepColumn("reservoir_exact", "false where there was more than that") {
+                .flag($0.record.pumpStatus.isReservoirExact)
+            },
+            StepColumn(
+                "pump_basal_u",
+                "what the pump gave by itself since the step before; empty where it couldn't say, and told later"
+            ) {
+                StepValue($0.record.input.pumpBasal?.amount.units)
+            },
+        ] + instant("pump_basal_since", "when that began to flow") { $0.record.input.pumpBasal?.since }
 
     /// What the step knew of a pump.
     private static func pump(
