@@ -12,6 +12,7 @@ struct StepDose {
     var own = InsulinAmount.zero
     var owed: [LoopMemory.Owed]
     var carried: InsulinAmount
+    let limit: InsulinAmount
     var cutOwn = InsulinAmount.zero
     var cutPersonal = InsulinAmount.zero
     /// The algorithm doses all basal itself.
@@ -21,7 +22,8 @@ struct StepDose {
     var total: InsulinAmount { own + owed.sum + carried }
 
     func request(pulse: InsulinAmount) -> LoopMemory.Request? {
-        let total = total
+        // What was cut in parts may add up to a last bit above the limit, and a pump refuses that whole.
+        let total = min(total, limit)
         guard total.units + 1e-9 >= pulse.units else { return nil }
         var request = LoopMemory.Request(
             id: id, algorithmTime: algorithmTime, amount: total, owed: owed, carried: carried,
@@ -41,7 +43,7 @@ extension LoopController {
     func dose(of output: StepOutput, _ input: borrowing StepInput) -> StepDose {
         var dose = StepDose(
             id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
-            decidedAt: input.now, owed: memory.owed, carried: memory.carried)
+            decidedAt: input.now, owed: memory.owed, carried: memory.carried, limit: maximumBolus)
         if !input.isOpenLoop {
             dose.own = output.basal + output.correction
             dose.isOfAlgorithm = algorithm.basalSource == .algorithm
@@ -55,7 +57,7 @@ extension LoopController {
                     algorithmTime: memory.algorithmTime))
         }
         // Above the limit the step's own part goes first, then the newest of what the person waits for.
-        let above = dose.total - maximumBolus
+        let above = dose.total - dose.limit
         if above > .zero {
             dose.cutOwn = min(above, dose.own)
             dose.own = dose.own - dose.cutOwn

@@ -206,6 +206,30 @@ struct OwedInsulinTests {
 
     // MARK: Limits and nonsense
 
+    @Test("above the maximum is cut to it to the last bit: a pump that refuses more gives all of the maximum")
+    func cutToTheLastBit() throws {
+        // Parts of a pulse that are carried, and doses that binary fractions can't hold, make sums that miss the limit by a bit.
+        let lab = try Lab { input in
+            let grams = input.user.meal?.carbohydrate.grams ?? 0
+            return StepOutput(
+                basal: InsulinAmount(units: 0.0123 + 0.001 * Double(input.algorithmTime)),
+                correction: InsulinAmount(units: 0.0371), meal: InsulinAmount(units: grams / 3.7))
+        }
+        lab.sensor.latestReading = reading(at: 0)
+        lab.pump.limit = InsulinAmount(units: 12)
+        var meals = 0
+        for step in 0..<120 {
+            try lab.live(untilMinute: Int64(5 * step + 2))
+            guard step % 2 == 1 else { continue }
+            try eat(45 + 0.37 * Double(step), lab)
+            meals += 1
+        }
+        try lab.live(untilMinute: 605)
+        let large = lab.pump.requests.map(\.amount.units).filter { $0 > 6 }
+        #expect(large.count == meals && large.allSatisfy { $0 <= 12 && $0 > 12 - 1e-9 })
+        #expect(lab.store.log.allSatisfy { $0.pumpTrouble.isEmpty })
+    }
+
     @Test("by hand above the maximum is refused whole, also in two halves and beside what is owed")
     func manualAboveTheMaximum() throws {
         let lab = try lab()

@@ -43,7 +43,10 @@ enum StepsConsistent: SwarmInvariant {
                 // Each of the missing must itself have found the app dead.
                 for number in (last + 1)..<input.algorithmTime {
                     let missed = grid.adding(number * LoopTiming.step)
-                    guard !evidence.isAppDead(from: missed, to: missed) else { continue }
+                    // It may have died as its step waited for the reading that was due.
+                    guard !evidence.isAppDead(from: missed, to: missed.adding(LoopTiming.earlyWindow)) else {
+                        continue
+                    }
                     found.append(
                         violation(
                             input.now, name, found: "after step \(last), and the app lived at step \(number)",
@@ -67,8 +70,9 @@ enum StepsConsistent: SwarmInvariant {
         var number = last + 1
         while true {
             let next = grid.adding(number * LoopTiming.step)
-            guard next < evidence.endedAt else { return [] }
-            guard evidence.isAppDead(from: next, to: next) else {
+            let latest = next.adding(LoopTiming.earlyWindow)
+            guard latest < evidence.endedAt else { return [] }
+            guard evidence.isAppDead(from: next, to: latest) else {
                 return [violation(next, "step \(number)", found: "none", expected: "one on its grid point")]
             }
             number += 1
@@ -250,7 +254,9 @@ enum LoopRecovers: SwarmInvariant {
                     now, "step \(step.input.algorithmTime), \(quiet(evidence, troubles, now))",
                     found: lacks.joined(separator: ", "), expected: "glucose, a pump and no failure"))
         }
-        if first.nanoseconds > 2 * LoopTiming.step, !troubles.contains(where: { $0.instant < first }) {
+        if first.nanoseconds > 2 * LoopTiming.step + LoopTiming.earlyWindow,
+            !troubles.contains(where: { $0.instant < first })
+        {
             found += [violation(first, "the first step", found: "this late", expected: "by the third point")]
         }
         return found
