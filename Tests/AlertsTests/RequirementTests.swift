@@ -39,6 +39,53 @@ import Trials
         #expect(damp.payload.severity == "actionable")
     }
 
+    @Test func `a threshold's notification tells subject, metric, value, threshold and time`() throws {
+        // 06:13:20 on the phone's clock: quiet for another 16 min 40 s.
+        let start: Int64 = 1_772_000_000
+        var world = AlertWorld.standard(
+            try AlertPolicy.parse(
+                Self.room + "\nquietHours: { from: \"06:00\", to: \"06:30\" }\n", file: "room.yaml"))
+        world.run(
+            [(.minutes(3), [.value(.temperature, 86)]), (.minutes(5), [.value(.temperature, 88)])],
+            until: .minutes(17))
+        let center = try Self.center(world)
+        let hot = try #require(center.shown.first)
+        #expect(
+            center.shown.count == 1 && center.deliveries.map(\.instant) == [.start.adding(1000 * Span.second)]
+        )
+        #expect(hot.title == "Basil" && hot.body == "Basil: Temperature 88 °F, above 85")
+        #expect(hot.payload.subject == "Basil" && hot.payload.metric == "temperature")
+        #expect(hot.payload.value == 88 && hot.payload.threshold == 85)
+        // It speaks of the moment at which quiet hours end, with the value of minute 5.
+        #expect(hot.payload.time == start + 1000 && hot.payload.measuredAt == start + 300)
+        // The clock is set forward: it is the phone's.
+        world.happen([.timeChange(Span.hour)], at: .minutes(18))
+        world.happen([.value(.humidity, 71)], at: .minutes(19))
+        let damp = try #require(try Self.center(world).shown.first { $0.payload.metric == "humidity" })
+        #expect(damp.payload.value == 71 && damp.payload.threshold == 70)
+        #expect(damp.payload.time == start + 19 * 60 + 3600 && damp.payload.measuredAt == damp.payload.time)
+    }
+
+    @Test
+    func `what waits with the system has the time at which it will ring, and what is withdrawn has none`()
+        throws
+    {
+        var world = AlertWorld.standard(.bionicloop)
+        world.run([], until: .minutes(1))
+        let deadline = try #require(try Self.center(world).pending.first).payload
+        #expect(deadline.time == Int64(1_772_000_900))
+        #expect(deadline.value == nil && deadline.threshold == nil && deadline.measuredAt == nil)
+
+        var engine = AlertEngine(
+            policy: .bionicloop, wallClock: WallClock(startEpochSeconds: 7, zone: .utc))
+        let rule = try #require(engine.index(of: "ALERT-PUMP-FAULT"))
+        engine.tell(rule, .holds)
+        engine.settle(at: .start)
+        engine.tell(rule, .away(.retracted))
+        engine.settle(at: .minutes(1))
+        #expect(engine.state.outbox.map(\.payload.time) == [7, nil])
+    }
+
     @Test func `an alert of the flow has no subject in its payload; what is withdrawn makes no sound`() throws
     {
         var world = AlertWorld.standard(.bionicloop)

@@ -23,7 +23,7 @@ FILES = {
     "native": "Catalogue/NativeIssues.swift", "severity": "Catalogue/AlertSeverity.swift",
 }
 # Quick tests of the alerts, for what no scenario file can say: settings, stores, requests, tallies.
-SWIFT_TESTS = "EngineTests|RequirementTests|ReadingAgeTests|PolicyFileTests|AlertTallyTests|PolicyChangeTests"
+SWIFT_TESTS = "EngineTests|RequirementTests|ReadingAgeTests|PolicyFileTests|AlertTallyTests|PolicyChangeTests|SettingsSyncTests"
 
 # (file, old, new[, near]): an expression and what it becomes. `old` stands once in its file, or once in the text `near`.
 # Where `new` holds an @, it is the whole text in place of `old`, and @ is the condition that the break is on.
@@ -140,8 +140,17 @@ MUTANTS = [
     ("annunciation", "action == .withdraw ? .none : .standard", ".standard"),
     ("annunciation", "badge(with: rule, action)", "1"),
     ("annunciation", "return badge + 1", "return @ ? badge : badge + 1"),
-    statement("annunciation", "payload.subject = rule.subject"),
-    statement("annunciation", "payload.deepLink = AlertMessage.deepLink(rule)"),
+    statement("annunciation", "payload.subject = settings.subject"),
+    statement("annunciation", "payload.deepLink = AlertMessage.deepLink(settings)"),
+    statement("annunciation", "payload.threshold = test.bound"),
+    statement("annunciation", "payload.value = sample.value"),
+    ("annunciation", "payload.measuredAt = wallClock.epochSeconds(at: sample.sampledAt)",
+     "payload.measuredAt = wallClock.epochSeconds(at: @ ? now : sample.sampledAt)"),
+    ("annunciation", "payload.time = wallClock.epochSeconds(at: due)", "payload.time = wallClock.epochSeconds(at: @ ? now : due)"),
+    # Settings of several devices
+    ("sync", "newest.seconds >= clock", "newest.seconds > clock"),
+    ("sync", "sequence: newest.sequence + 1)", "sequence: @ ? newest.sequence : newest.sequence + 1)"),
+    ("sync", "(time, device, content) > (other.time, other.device, other.content)", "(time, device) > (other.time, other.device)"),
     # With the system, ahead of time
     ("annunciation", "(track.pendingSince ?? deadline).adding(settings.debounce)", "(track.pendingSince ?? deadline)"),
     ("annunciation", "guard state.tracks[rule].scheduledFor != due else { return }", "if !@ { guard state.tracks[rule].scheduledFor != due else { return } }"),

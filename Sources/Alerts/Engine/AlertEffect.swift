@@ -196,6 +196,14 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
         public var subject = ""
         /// What it watches; empty for an alert of the flow.
         public var metric = ""
+        /// The newest value, in the metric's unit, and what it was held against; nil for an alert of the flow.
+        public var value: Double?
+        public var threshold: Double?
+        /// When the value was measured, in seconds since 1970-01-01T00:00:00Z on the phone's clock.
+        public var measuredAt: Int64?
+        /// The moment of which the notification speaks, on the same clock: the system may be asked later, after a crash. Nil
+        /// where one is withdrawn.
+        public var time: Int64?
         public var deepLink = ""
         public init() {}
     }

@@ -80,10 +80,10 @@ extension AlertEngine {
             state.tracks[rule].isShown = true
             state.tracks[rule].isOwed = false
             emit(.notify, rule, reason, at: now)
-            request(rule, .deliver)
+            request(rule, .deliver, at: now)
             return
         }
-        if isScheduled { request(rule, .withdraw) }
+        if isScheduled { request(rule, .withdraw, at: now) }
     }
 
     /// A preview is heard where an alert would be. It cools nothing down, is owed to nobody and withdraws nothing else.
@@ -95,7 +95,7 @@ extension AlertEngine {
         } else {
             state.tracks[rule].isPreviewShown = true
             emit(.notify, rule, .preview, at: now)
-            request(rule, .deliver, as: .preview)
+            request(rule, .deliver, at: now, as: .preview)
         }
     }
 
@@ -136,7 +136,8 @@ extension AlertEngine {
     }
 
     mutating func request(
-        _ rule: Int, _ action: NotificationRequest.Action, as voice: Voice = .alert, body: String? = nil
+        _ rule: Int, _ action: NotificationRequest.Action, at now: Instant, as voice: Voice = .alert,
+        body: String? = nil
     ) {
         let settings = policy.rules[rule]
         let track = state.tracks[rule]
@@ -149,7 +150,7 @@ extension AlertEngine {
                 body: body ?? track.active?.message ?? settings.known?.message ?? settings.code,
                 isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
                 sound: action == .withdraw ? .none : .standard, badge: badge(with: rule, action),
-                payload: payload(settings, severity)))
+                payload: payload(rule, severity, action, voice, at: now)))
         state.nextToken += 1
     }
 
@@ -159,14 +160,29 @@ extension AlertEngine {
         return badge
     }
 
-    private func payload(_ rule: AlertRule, _ severity: AlertSeverity) -> NotificationRequest.Payload {
+    private func payload(
+        _ rule: Int, _ severity: AlertSeverity, _ action: NotificationRequest.Action, _ voice: Voice,
+        at now: Instant
+    ) -> NotificationRequest.Payload {
+        let settings = policy.rules[rule]
         var payload = NotificationRequest.Payload()
-        payload.code = rule.code
+        payload.code = settings.code
         payload.severity = severity.name
-        payload.deepLink = AlertMessage.deepLink(rule)
-        guard rule.known == nil, let test = rule.tests.first else { return payload }
-        payload.subject = rule.subject
+        payload.deepLink = AlertMessage.deepLink(settings)
+        switch action {
+        case .deliver: payload.time = wallClock.epochSeconds(at: now)
+        case .schedule(let due): payload.time = wallClock.epochSeconds(at: due)
+        case .withdraw: break
+        }
+        guard settings.known == nil, let test = settings.tests.first else { return payload }
+        payload.subject = settings.subject
         payload.metric = test.metric.rawValue
+        payload.threshold = test.bound
+        // A test is of no value, and what is withdrawn tells nothing.
+        if voice != .test, payload.time != nil, let sample = sample(rule, at: now) {
+            payload.value = sample.value
+            payload.measuredAt = wallClock.epochSeconds(at: sample.sampledAt)
+        }
         return payload
     }
 
@@ -191,14 +207,14 @@ extension AlertEngine {
         state.tracks[rule].scheduledFor = due
         emit(.schedule, rule, .deadline, at: now) { $0.due = due }
         let body = AlertMessage.text(policy.rules[rule], Details(since: since), nil, limits, at: due)
-        request(rule, .schedule(at: due), body: body)
+        request(rule, .schedule(at: due), at: now, body: body)
     }
 
     private mutating func unschedule(_ rule: Int, now: Instant) {
         guard state.tracks[rule].scheduledFor != nil else { return }
         state.tracks[rule].scheduledFor = nil
         emit(.withdraw, rule, .monitoringEnded, at: now)
-        request(rule, .withdraw)
+        request(rule, .withdraw, at: now)
     }
 
     /// When the person would first hear of a condition that begins at `deadline`, or of the episode that it has become; nil
@@ -276,7 +292,7 @@ extension AlertEngine {
     public mutating func testAlert(_ rule: Int, at now: Instant) {
         let message = AlertMessage.text(policy.rules[rule], Details(), nil, limits, at: now)
         emit(.notify, rule, .test, at: now) { $0.message = message }
-        request(rule, .deliver, as: .test, body: message)
+        request(rule, .deliver, at: now, as: .test, body: message)
     }
 
     /// The person tapped the notification.

@@ -145,7 +145,7 @@ extension AlertEngine {
             $0.wasDelivered = true
             $0.severity = severity
         }
-        request(rule, .withdraw, as: .preview)
+        request(rule, .withdraw, at: now, as: .preview)
     }
 
     mutating func remember(_ cleared: ClearedAlert) {
@@ -161,9 +161,9 @@ extension AlertEngine {
             $0.wasDelivered = true
             $0.severity = severity
         }
-        request(rule, .withdraw)
+        request(rule, .withdraw, at: now)
         // One identifier for what is shown and what is scheduled: the next deadline's stays with the system.
-        if let due = state.tracks[rule].scheduledFor, due > now { request(rule, .schedule(at: due)) }
+        if let due = state.tracks[rule].scheduledFor, due > now { request(rule, .schedule(at: due), at: now) }
     }
 
     /// The severity that escalation has brought the active episode to.

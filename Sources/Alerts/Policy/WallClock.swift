@@ -67,6 +67,9 @@ public struct WallClock: Hashable, Sendable, Codable {
         return (startEpochSeconds + seconds, moved - seconds * Span.second)
     }
 
+    /// What it shows, as whole seconds since 1970-01-01T00:00:00Z.
+    public func epochSeconds(at instant: Instant) -> Int64 { sinceEpoch(at: instant).seconds }
+
     /// Nanoseconds since local midnight.
     public func timeOfDay(at instant: Instant, in other: ZoneTable? = nil) -> Int64 {
         let (seconds, rest) = sinceEpoch(at: instant)

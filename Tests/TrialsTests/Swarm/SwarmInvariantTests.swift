@@ -222,6 +222,49 @@ struct SwarmInvariantTests {
         #expect(names(hidden) == [])
     }
 
+    @Test("sees a zero that outlasts its steps, and basal that nobody told the algorithm of")
+    func basalFloor() throws {
+        let sound = try Self.evidence()
+        #expect(BasalFloor.violations(in: sound).isEmpty && sound.flows.last?.unitsPerHour == 0)
+        var evidence = sound
+        evidence.steps.removeAll { $0.input.now > .minutes(300) }
+        let last = try #require(evidence.steps.last).input.now
+        #expect(BasalFloor.violations(in: evidence).map(\.instant) == [evidence.endedAt])
+        // The programme is back.
+        for (minutes, isBroken) in [(30, false), (36, true)] as [(Int64, Bool)] {
+            let back = last.adding(minutes * Span.minute)
+            evidence.flows = sound.flows.filter { $0.instant <= last }
+            evidence.flows.append(.init(instant: back, unitsPerHour: 1))
+            #expect(BasalFloor.violations(in: evidence).map(\.instant) == (isBroken ? [back] : []))
+        }
+        // A pulse that the pump gave by itself, and no step heard of.
+        evidence = sound
+        evidence.steps[40].basalPushed += 1
+        #expect(BasalFloor.violations(in: evidence).map(\.instant) == [evidence.steps[40].input.now])
+    }
+
+    @Test("sees insulin for a meal of more than a quarter of an hour ago, for none, and above the maximum")
+    func lateRequest() throws {
+        let sound = try Self.evidence()
+        #expect(NoLateRequests.violations(in: sound).isEmpty)
+        let step = try #require(
+            sound.steps.firstIndex { ($0.output?.meal ?? .zero) > InsulinAmount(units: 1) })
+        let said = try #require(sound.steps[step].input.user.meal).instant
+        let call = try #require(
+            sound.calls.firstIndex { $0.id == sound.steps[step].input.algorithmTime && $0.pushed > 0 })
+        var evidence = sound
+        evidence.calls[call].instant = said.adding(LoopTiming.owed)
+        #expect(NoLateRequests.violations(in: evidence).isEmpty)
+        evidence.calls[call].instant = said.adding(LoopTiming.owed + 1)
+        #expect(NoLateRequests.violations(in: evidence).map(\.instant) == [evidence.calls[call].instant])
+        evidence = sound
+        evidence.meals.removeAll { $0.instant == said }
+        #expect(NoLateRequests.violations(in: evidence).map(\.instant).first == sound.steps[step].input.now)
+        evidence = sound
+        evidence.steps[step].input.therapy.maximumBolus = InsulinAmount(units: 1)
+        #expect(NoLateRequests.violations(in: evidence).map(\.instant) == [sound.calls[call].instant])
+    }
+
     @Test("sees a loop that doesn't recover within three steps")
     func recovery() throws {
         let sound = try Self.evidence("{ scheduled: [{ at: 122m, kind: pump-outage, for: 20m }] }")
