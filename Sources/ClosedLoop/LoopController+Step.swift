@@ -11,12 +11,15 @@ extension LoopController {
         guard catchUp() else { return failUnwritten() }
         applyBasal()
         dropLapsed(at: now)
+        // `if let` rather than `??` and `?.`: those copy the whole memory for one field.
         var input = StepInput(
-            algorithmTime: memory.algorithmTime, now: now,
-            subjectID: memory.subject?.id ?? settings.subjectID,
-            therapy: settings.therapy, target: memory.target ?? settings.target,
-            customFields: memory.customFields)
-        if let subject = memory.subject { input.therapy.bodyWeightKilograms = subject.bodyWeightKilograms }
+            algorithmTime: memory.algorithmTime, now: now, subjectID: settings.subjectID,
+            therapy: settings.therapy, target: settings.target, customFields: memory.customFields)
+        if let target = memory.target { input.target = target }
+        if let subject = memory.subject {
+            input.subjectID = subject.id
+            input.therapy.bodyWeightKilograms = subject.bodyWeightKilograms
+        }
         input.firstStepTime = memory.firstStepTime
         input.lastWorldTime = memory.lastWorldTime
         input.lastCgmTime = memory.lastCgmTime
