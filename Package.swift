@@ -39,6 +39,10 @@ let package = Package(
         // Floor 0
         .systemLibrary(name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"])]),
         room("SessionTime"),
+        // Optimized always: a debug build hashes itself for the manifest.
+        .target(
+            name: "Checksums",
+            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         // Floor 1
         room("GSL", ["CGSL"]),
         room("SimulationKernel", ["SessionTime"]),
@@ -56,7 +60,7 @@ let package = Package(
         room(
             "Trials",
             [
-                "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
+                "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
                 "SimulatedDevices",
                 "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
             ]),
@@ -72,7 +76,8 @@ let package = Package(
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts", "SessionTime",
+                "Checksums", "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts",
+                "SessionTime",
                 "SimulationKernel", "DeviceLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -100,8 +105,8 @@ let package = Package(
         tests(
             "TrialsTests",
             [
-                "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts",
-                "SimulatedDevices", "ClosedLoop",
+                "Checksums", "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices",
+                "Alerts", "SimulatedDevices", "ClosedLoop",
             ]),
         tests(
             "PersistenceTests",

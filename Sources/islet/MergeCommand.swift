@@ -36,7 +36,9 @@ struct MergeCommand: ParsableCommand {
         defer { lock.release() }
         do {
             // From here on a merge that is killed can be told from a run, and begun again.
-            try folder.writeManifest(study, identity: identity, state: .merging)
+            let before = folders.flatMap { ProgramFacts.recorded(in: $0) }
+            let program = RunningProgram()
+            try folder.writeManifest(study, identity: identity, state: .merging, programs: [.init()] + before)
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,
                 calendar: study.start.calendar, outcomeKeys: Outcome.all.map(\.name))
@@ -46,7 +48,8 @@ struct MergeCommand: ParsableCommand {
                 }
                 try store.absorb(storeAt: shard.storePath)
             }
-            let summary = try folder.finish(study, store: store, identity: identity, speed: nil)
+            let summary = try folder.finish(
+                study, store: store, identity: identity, speed: nil, programs: [program.facts] + before)
             if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
         } catch {
             folder.discard()

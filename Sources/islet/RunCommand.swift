@@ -122,7 +122,14 @@ struct RunCommand: ParsableCommand {
             path: folder.storePath, studyText: text, version: Islet.version,
             calendar: study.start.calendar, outcomeKeys: keys)
         try check(store, isOf: text, folder)
-        try folder.writeManifest(study, identity: identity, state: .running)
+        let before = ProgramFacts.recorded(in: folder)
+        try folder.writeManifest(study, identity: identity, state: .running, programs: [.init()] + before)
+        // What can't be written now is written at the end; a run that is killed before is its program's if it got as far as this.
+        let program = RunningProgram { facts in
+            try? folder.writeManifest(
+                study, identity: identity, state: .running, programs: [facts] + before)
+        }
+        defer { _ = program.facts }
         let earlier = try store.wallSeconds()
         let wallSeconds = { earlier + ProgressLine.monotonicSeconds() - began }
         store.clock = wallSeconds
@@ -147,7 +154,8 @@ struct RunCommand: ParsableCommand {
         }
         return try folder.finish(
             study, store: store, identity: identity,
-            speed: StudySummary.Speed(wallSeconds: wallSeconds(), jobs: jobs))
+            speed: StudySummary.Speed(wallSeconds: wallSeconds(), jobs: jobs),
+            programs: [program.facts] + before)
     }
 
     private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {

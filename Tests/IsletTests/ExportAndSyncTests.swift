@@ -267,6 +267,17 @@ private func stepCounts(_ folder: String) throws -> [Int] {
             for usage in [["ftp://a/b"], ["http://me:word@a/b"], [server.url, "--batch", "0"]] {
                 #expect(try islet(sync + usage).status == 64)
             }
+            let arrived = server.arrivals.count
+            for url in [
+                "http://", "http:///x", "http://127.0.0.1:0/", "http://127.0.0.1:65536/", "https://[::1]:x/",
+            ] {
+                let impossible = try islet(sync + [url])
+                #expect(impossible.status == 65, "\(url): \(impossible.status)")
+                #expect(
+                    impossible.error.hasPrefix("--to: found \(url)")
+                        && impossible.error.split(separator: "\n").count == 1, "\(impossible.error)")
+                #expect(impossible.output.isEmpty && server.arrivals.count == arrived)
+            }
         }
     }
 

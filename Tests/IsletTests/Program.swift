@@ -9,11 +9,11 @@ struct Outcome {
     var error: String
 }
 
-private let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
 /// The program stands beside the test bundle that is running.
-private func program() throws -> URL {
+func program() throws -> URL {
     let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     return try #require(
         [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
@@ -34,10 +34,11 @@ func islet(_ arguments: [String], output: String? = nil, environment: [String: S
 func start(_ arguments: String...) throws -> Running { try start(arguments) }
 
 func start(
-    _ arguments: [String], output: String? = nil, environment: [String: String] = [:]
+    _ arguments: [String], output: String? = nil, environment: [String: String] = [:],
+    program copy: URL? = nil
 ) throws -> Running {
     let process = Process()
-    process.executableURL = try program()
+    process.executableURL = try copy ?? program()
     process.arguments = arguments
     process.currentDirectoryURL = project
     process.environment = ["NO_COLOR": "1", "PATH": "/usr/bin:/bin"].merging(environment) { $1 }
@@ -88,6 +89,21 @@ func withFolder<R>(_ body: (String) throws -> R) throws -> R {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     return try body(folder.path())
+}
+
+/// What another program writes, without the line's end; nil where it fails.
+func said(_ command: String...) throws -> String? {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = command
+    process.currentDirectoryURL = project
+    let out = Pipe()
+    process.standardOutput = out
+    process.standardError = Pipe()
+    try process.run()
+    let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? text.trimmingCharacters(in: .whitespacesAndNewlines) : nil
 }
 
 func write(_ text: String, to path: String) throws {

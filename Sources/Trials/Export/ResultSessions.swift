@@ -5,6 +5,7 @@
 // a time, however long it is; the people are drawn once, when the first session is asked for.
 // Does not: find out where a digest went astray. `Replay` does.
 
+import Checksums
 import ClosedLoop
 import Devices
 public import Physiology

@@ -8,6 +8,7 @@
 // written directly, since there is nothing to rename.
 // Does not: lock. Two writers of one path each write whole; the last rename stays.
 
+public import Checksums
 import Glibc
 public import Records
 

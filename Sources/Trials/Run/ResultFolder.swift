@@ -3,6 +3,7 @@
 // Guarantees: a folder that isn't ours is refused before anything is written to it; files other than the store appear
 // whole or not at all; `manifest.json` with `"state": "complete"` is the last to be written, and hashes the others.
 
+import Checksums
 import Foundation
 import Glibc
 public import Records
@@ -122,8 +123,10 @@ public struct ResultFolder: Sendable {
     ///
     /// - Returns: the summary that was written.
     /// - Parameter speed: nil where no run made the store.
+    /// - Parameter programs: this one first, then those whose sessions were there before.
     public func finish(
-        _ study: Study, store: any ResultStore, identity: RunIdentity, speed: StudySummary.Speed?
+        _ study: Study, store: any ResultStore, identity: RunIdentity, speed: StudySummary.Speed?,
+        programs: @autoclosure () -> [ProgramFacts]
     ) throws -> StudySummary {
         let summary = try StudySummary(of: study, store: store)
         let tables = ResultTables(folder: self, start: study.start.calendar.iso8601(at: .start))
@@ -133,7 +136,7 @@ public struct ResultFolder: Sendable {
         try store.close()
         let storeHash = try hash(of: storePath)
         try writeManifest(
-            study, identity: identity, state: .complete,
+            study, identity: identity, state: .complete, programs: programs(),
             files: [
                 ("alerts.csv", alertsHash.description), ("sessions.csv", sessionsHash.description),
                 ("study.sqlite", storeHash),
@@ -143,10 +146,18 @@ public struct ResultFolder: Sendable {
     }
 
     /// Writes the manifest: what was asked for, by what, on what.
+    /// - Parameter programs: as in `finish`.
     public func writeManifest(
-        _ study: Study, identity: RunIdentity, state: State, files: [(String, String)] = []
+        _ study: Study, identity: RunIdentity, state: State, programs: [ProgramFacts],
+        files: [(String, String)] = []
     ) throws {
-        let manifest = JSONValue.object([
+        let program = programs.first ?? ProgramFacts()
+        var earlier: [ProgramFacts] = []
+        for other in programs.dropFirst()
+        where other.sha256 != program.sha256 && !earlier.contains(where: { $0.sha256 == other.sha256 }) {
+            earlier.append(other)
+        }
+        var members: [JSONValue.Member] = [
             .init("state", .string(state.rawValue)),
             .init("study", study.json),
             .init("seed", .unsigned(study.seed)),
@@ -158,8 +169,13 @@ public struct ResultFolder: Sendable {
             .init("build", .string(BuildFacts.configuration)),
             .init("gsl", .string(BuildFacts.gsl)),
             .init("numeric_fingerprint", .string(identity.fingerprint)),
-            .init("files", .object(files.map { .init($0.0, .string("sha256:" + $0.1)) })),
-        ])
+        ]
+        members += program.members
+        if !earlier.isEmpty {
+            members.append(.init("earlier_programs", .array(earlier.map { .object($0.members) })))
+        }
+        members.append(.init("files", .object(files.map { .init($0.0, .string("sha256:" + $0.1)) })))
+        let manifest = JSONValue.object(members)
         try AtomicFile.write(manifest.prettyText, to: manifestPath)
     }
 

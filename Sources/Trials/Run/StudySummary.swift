@@ -9,6 +9,7 @@
 // is over all comparisons of the study but those of sensor glucose, which measure the same again and are adjusted among
 // themselves. An outcome that isn't finite is left out, and named.
 
+import Checksums
 public import GSL
 public import Records
 import SimulationKernel

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import Trials
+
+@Suite struct CheckoutTests {
+    private let one = String(repeating: "1a", count: 20)
+    private let two = String(repeating: "2b", count: 20)
+
+    private func withCheckout(
+        _ body: (_ root: String, _ write: (String, String) throws -> Void) throws -> Void
+    )
+        throws
+    {
+        let root = FileManager.default.temporaryDirectory.appending(path: "islet-\(UUID().uuidString)").path()
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        func write(_ name: String, _ text: String) throws {
+            let file = URL(filePath: root + "/" + name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        try write("Sources/islet/Islet.swift", "")
+        try body(root, write)
+    }
+
+    @Test func headIsABranchPackedOrACommit() throws {
+        try withCheckout { root, write in
+            let program = root + "/.build/x86_64/debug/islet"
+            #expect(Checkout.commit(ofProgram: program) == nil)
+            try write(".git/HEAD", "ref: refs/heads/a/b\n")
+            #expect(Checkout.commit(ofProgram: program) == nil)
+            try write(
+                ".git/packed-refs", "# pack-refs\n\(two) refs/heads/b\n\(one) refs/heads/a/b\n^\(two)\n")
+            #expect(Checkout.commit(ofProgram: program) == one)
+            try write(".git/refs/heads/a/b", two + "\n")
+            #expect(Checkout.commit(ofProgram: program) == two)
+            try write(".git/HEAD", one + "\n")
+            #expect(Checkout.commit(ofProgram: program) == one)
+            try write(".git/HEAD", "something else\n")
+            #expect(Checkout.commit(ofProgram: program) == nil)
+        }
+    }
+
+    @Test func aWorktreeHasItsOwnHeadAndSharedBranches() throws {
+        try withCheckout { root, write in
+            try write(".git", "gitdir: main/.git/worktrees/w\n")
+            try write("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n")
+            try write("main/.git/worktrees/w/commondir", "../..\n")
+            try write("main/.git/refs/heads/w", one + "\n")
+            #expect(Checkout.commit(ofProgram: root + "/.build/release/islet") == one)
+        }
+    }
+
+    @Test func aProgramThatIsNotBuiltHereHasNone() throws {
+        try withCheckout { root, write in
+            try write(".git/HEAD", one)
+            #expect(Checkout.commit(ofProgram: root + "/islet") == nil)
+            #expect(Checkout.commit(ofProgram: root + "/results/islet") == nil)
+            #expect(Checkout.commit(ofProgram: root + "/.build/debug/islet") == one)
+            // Another project's checkout, with Islet built in it.
+            try FileManager.default.removeItem(atPath: root + "/Sources")
+            #expect(Checkout.commit(ofProgram: root + "/.build/debug/islet") == nil)
+        }
+    }
+}
