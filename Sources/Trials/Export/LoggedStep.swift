@@ -8,11 +8,19 @@ public import SessionTime
 
 /// One step, with where it comes from.
 public struct LoggedStep: Sendable {
-    public struct Origin: Sendable {
-        public var study: String
-        public var key: String
-        public var session: ResultSessions.Entry
-        public var calendar: SessionCalendar
+    /// Shared by all steps of a session.
+    public final class Origin: Sendable {
+        public let study: String
+        public let key: String
+        public let session: ResultSessions.Entry
+        public let calendar: SessionCalendar
+
+        init(study: String, key: String, session: ResultSessions.Entry, calendar: SessionCalendar) {
+            self.study = study
+            self.key = key
+            self.session = session
+            self.calendar = calendar
+        }
     }
 
     public var origin: Origin

@@ -49,6 +49,8 @@ public struct RowText: Sendable {
 
     public mutating func append(_ raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
 
+    mutating func appendComma() { bytes.append(UInt8(ascii: ",")) }
+
     /// What stands before a cell: its key in JSON, the comma that parts it from the cell before.
     static func lead(_ format: StepFormat, _ name: String, isFirst: Bool) -> [UInt8] {
         switch format {

@@ -128,12 +128,13 @@ private struct OutcomesToCome {
     private var lastTold = Int64.min
 
     mutating func add(_ more: [StepRecord]) {
-        for step in more {
-            guard let bolus = step.input.insulinPump.lastBolus else { continue }
+        // By index: a step has many parts, and a loop over steps would copy each.
+        for index in more.indices {
+            guard let bolus = more[index].input.insulinPump.lastBolus else { continue }
             delivered[bolus.id] = bolus.delivered.units
             lastTold = max(lastTold, bolus.id)
         }
-        steps += more
+        if steps.isEmpty { steps = more } else { steps += more }
     }
 
     private func isKnown(_ step: StepRecord) -> Bool {
@@ -149,8 +150,8 @@ private struct OutcomesToCome {
     }
 
     private mutating func take(_ count: Int, _ body: (StepRecord, Double?) throws -> Void) rethrows {
-        for step in steps[..<count] {
-            try body(step, delivered.removeValue(forKey: step.requestID))
+        for index in 0..<count {
+            try body(steps[index], delivered.removeValue(forKey: steps[index].requestID))
         }
         steps.removeFirst(count)
     }

@@ -49,15 +49,19 @@ public struct StepColumn: Sendable {
     static let sections: [Section] = [
         Section(columns: Array(origin.prefix(1))) { _, _ in false },
         Section(columns: Array(origin.dropFirst())) {
-            $0.origin.session == $1.origin.session && $0.record.input.subjectID == $1.record.input.subjectID
+            ($0.origin === $1.origin || $0.origin.session == $1.origin.session)
+                && $0.record.input.subjectID == $1.record.input.subjectID
         },
         Section(columns: timing) { _, _ in false },
         Section(columns: glucose) { _, _ in false },
         Section(columns: settings) {
-            let (a, b) = ($0.record.input, $1.record.input)
-            return a.therapy == b.therapy && a.target == b.target && a.temporaryTarget == b.temporaryTarget
-                && a.basalMultiplier == b.basalMultiplier && a.isOpenLoop == b.isOpenLoop
-                && a.basalMultiplierStepsLeft == b.basalMultiplierStepsLeft
+            // No locals: copies of a step's input cost more than the comparison.
+            $0.record.input.therapy == $1.record.input.therapy
+                && $0.record.input.target == $1.record.input.target
+                && $0.record.input.temporaryTarget == $1.record.input.temporaryTarget
+                && $0.record.input.basalMultiplier == $1.record.input.basalMultiplier
+                && $0.record.input.isOpenLoop == $1.record.input.isOpenLoop
+                && $0.record.input.basalMultiplierStepsLeft == $1.record.input.basalMultiplierStepsLeft
         },
         Section(columns: person) {
             $0.record.input.user == $1.record.input.user

@@ -5,52 +5,65 @@
 /// Rows of one table of steps.
 struct StepRows: Sendable {
     private(set) var text: RowText
-    private let table = StepColumn.sections
-    private let leads: [[[UInt8]]]
+    private let table: [Part]
     private var last: LoggedStep?
     /// The bytes of each section in the row before.
     private var sections: [[UInt8]]
 
+    /// A section, without the words about its columns: whatever is looked at a million times holds little else.
+    private struct Part {
+        var isEqual: @Sendable (LoggedStep, LoggedStep) -> Bool
+        var cells: [Cell]
+    }
+
+    private struct Cell {
+        var lead: [UInt8]
+        /// Whether that is all of the lead, as in CSV.
+        var isComma: Bool
+        var value: @Sendable (LoggedStep) -> StepValue
+    }
+
     init(_ format: StepFormat) {
         text = RowText(format)
         var isFirst = true
-        var leads: [[[UInt8]]] = []
-        for section in StepColumn.sections {
-            leads.append(
-                section.columns.map { column in
+        table = StepColumn.sections.map { section in
+            Part(
+                isEqual: section.isEqual,
+                cells: section.columns.map { column in
                     defer { isFirst = false }
-                    return RowText.lead(format, column.name, isFirst: isFirst)
+                    let lead = RowText.lead(format, column.name, isFirst: isFirst)
+                    return Cell(lead: lead, isComma: lead == [UInt8(ascii: ",")], value: column.value)
                 })
         }
-        self.leads = leads
-        sections = leads.map { _ in [] }
+        sections = table.map { _ in [] }
     }
 
     mutating func append(_ step: LoggedStep) {
-        // Taken once: a step has many parts, and each look through the optional would copy them.
-        if let last {
-            appendSections(step) { $0.isEqual(last, step) }
+        // Taken out once: a step has many parts, and each look through the optional would copy them.
+        if let before = last.take() {
+            for index in table.indices {
+                append(index, of: step, isSame: table[index].isEqual(before, step))
+            }
         } else {
-            appendSections(step) { _ in false }
+            for index in table.indices { append(index, of: step, isSame: false) }
         }
         text.endRow()
         last = step
     }
 
-    private mutating func appendSections(_ step: LoggedStep, isSame: (StepColumn.Section) -> Bool) {
-        for index in table.indices {
-            if isSame(table[index]) {
-                text.append(sections[index])
-                continue
+    private mutating func append(_ index: Int, of step: LoggedStep, isSame: Bool) {
+        guard !isSame else { return text.append(sections[index]) }
+        let start = text.bytes.count
+        for cell in table[index].cells.indices {
+            if table[index].cells[cell].isComma {
+                text.appendComma()
+            } else {
+                text.append(table[index].cells[cell].lead)
             }
-            let start = text.bytes.count
-            for column in table[index].columns.indices {
-                text.append(leads[index][column])
-                text.append(table[index].columns[column].value(step))
-            }
-            sections[index].removeAll(keepingCapacity: true)
-            sections[index].append(contentsOf: text.bytes[start...])
+            text.append(table[index].cells[cell].value(step))
         }
+        sections[index].removeAll(keepingCapacity: true)
+        sections[index].append(contentsOf: text.bytes[start...])
     }
 
     mutating func removeAll() { text.removeAll() }
