@@ -126,7 +126,7 @@ public struct ResultFolder: Sendable {
     /// - Parameter programs: this one first, then those whose sessions were there before.
     public func finish(
         _ study: Study, store: any ResultStore, identity: RunIdentity, speed: StudySummary.Speed?,
-        programs: @autoclosure () -> [ProgramFacts]
+        programs: [ProgramFacts]
     ) throws -> StudySummary {
         let summary = try StudySummary(of: study, store: store)
         let tables = ResultTables(folder: self, start: study.start.calendar.iso8601(at: .start))
@@ -136,7 +136,7 @@ public struct ResultFolder: Sendable {
         try store.close()
         let storeHash = try hash(of: storePath)
         try writeManifest(
-            study, identity: identity, state: .complete, programs: programs(),
+            study, identity: identity, state: .complete, programs: programs,
             files: [
                 ("alerts.csv", alertsHash.description), ("sessions.csv", sessionsHash.description),
                 ("study.sqlite", storeHash),
