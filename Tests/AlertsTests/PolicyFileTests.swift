@@ -129,6 +129,14 @@ import Trials
         ("policy: p\nrules:\n  - { code: A, when: glucose is low }\n", "p.yaml:3", "comparisons"),
         ("policy: p\nrules:\n  - { code: A, when: glucos < 70 }\n", "p.yaml:3", "comparisons"),
         (
+            "policy: p\nrules:\n  - { code: A, when: readingAge > -9223372036854775808 }\n", "p.yaml:3",
+            "comparisons"
+        ),
+        (
+            "policy: p\nrules:\n  - { code: A, when: glucose < 70 and readingAge < -1e308 }\n", "p.yaml:3",
+            "comparisons"
+        ),
+        (
             "policy: p\nrules:\n  - { code: A, when: glucose < 70, debounce: 5 }\n", "p.yaml:3",
             "a length of time"
         ),

@@ -184,7 +184,7 @@ extension AlertPolicy {
     }
 
     private static func setClearAt(_ rule: inout AlertRule, _ reader: YAMLReader) throws(InputProblem) {
-        let value = try reader.number(in: -100_000...100_000)
+        let value = try reader.number(in: bounds)
         var tests = rule.tests
         guard !tests.isEmpty else {
             throw reader.problem(expected: "`clearAt` only where `when` compares a metric")
@@ -210,7 +210,6 @@ extension AlertPolicy {
         guard let name = item["metric"], let metric = AlertMetric(rawValue: try name.text()) else {
             throw item.problem(expected: "a metric")
         }
-        let bounds = -100_000.0...100_000.0
         var low = try item["min"].number(bounds)
         var high = try item["max"].number(bounds)
         if let recommended = item["recommended"] {

@@ -265,6 +265,9 @@ extension AlertPolicy {
         return (hour * 60 + minute) * 60_000_000_000
     }
 
+    /// What a bound may be, in the unit of any metric. An age in minutes stays within the time that an instant can say.
+    static let bounds = -100_000.0...100_000.0
+
     /// The comparisons of `when`; nil where it is none.
     static func tests(of text: String) -> [MetricTest]? {
         var tests: [MetricTest] = []
@@ -272,7 +275,7 @@ extension AlertPolicy {
             guard let sign = part.firstIndex(where: { $0 == "<" || $0 == ">" }) else { return nil }
             func trimmed(_ text: Substring) -> String { String(text.filter { $0 != " " }) }
             guard let metric = AlertMetric(rawValue: trimmed(part[..<sign])),
-                let bound = Double(trimmed(part[part.index(after: sign)...])), bound.isFinite
+                let bound = Double(trimmed(part[part.index(after: sign)...])), bounds.contains(bound)
             else { return nil }
             tests.append(MetricTest(metric, part[sign] == "<" ? .low : .high, bound))
         }
