@@ -1,8 +1,17 @@
 // A model's name on the command line.
 
 public import ArgumentParser
+import Devices
 public import Physiology
 
-extension ModelKind: ExpressibleByArgument {}
+extension ModelKind: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let model = ModelKind.named(argument) else { return nil }
+        self = model
+    }
+
+    public static var allValueStrings: [String] { all.map(\.id) }
+    public var defaultValueDescription: String { id }
+}
 
 extension DerivedColumns: ExpressibleByArgument {}

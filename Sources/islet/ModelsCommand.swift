@@ -20,7 +20,7 @@ struct ModelsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the models.")
 
         func run() throws {
-            let rows = ModelCatalogue.models.map { [$0.kind.rawValue, $0.title, $0.source] }
+            let rows = ModelKind.all.map { [$0.id, $0.title, $0.source] }
             try StandardStream.output.write(TextTable.aligned(rows))
         }
     }
@@ -41,8 +41,8 @@ struct ModelsCommand: ParsableCommand {
         var name: ModelKind
 
         func run() throws {
-            let model = ModelCatalogue.description(of: name)
-            var text = "\(name.rawValue): \(model.title)\nsource: \(model.source)\n\nStates\n"
+            let model = name
+            var text = "\(name.id): \(model.title)\nsource: \(model.source)\n\nStates\n"
             text += TextTable.aligned(
                 [["state", "unit", "meaning"]] + model.states.map { [$0.symbol, $0.unit, $0.meaning] })
             text += "\nColumns of a parameter table, beside Name\n"

@@ -34,7 +34,7 @@ private func deviation(_ x: [Double]) -> Double {
         for index in 0..<200 {
             let p = try generatedParameters(expected.group, index)
             basal.append(p.basalRate.unitsPerHour)
-            drops.append(try TherapySearch(.uvaPadova2008(p), subject: "test").correctionFactor())
+            drops.append(try TherapySearch(ModelParameters(p), subject: "test").correctionFactor())
             let model = UVAPadova2008(parameters: p)
             model.setCarbohydrateRate(milligramsPerMinute: 5000)
             try model.advance(byMinutes: 10)

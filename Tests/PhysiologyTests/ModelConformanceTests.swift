@@ -232,8 +232,8 @@ import Testing
 
     @Test func theCatalogueDescribesEveryModel() throws {
         for subject in try subjectsOfEveryModel() {
-            let description = ModelCatalogue.description(of: subject.kind)
-            #expect(ModelCatalogue.model(named: subject.kind.rawValue) == description)
+            let description = subject.kind
+            #expect(ModelKind.named(subject.kind.id) == description)
             #expect(subject.values.count == description.columns.count)
             #expect(Set(description.columns.map(\.name)).count == description.columns.count)
             for (column, value) in zip(description.columns, subject.values) {
@@ -241,6 +241,6 @@ import Testing
                 #expect(!column.unit.isEmpty && !column.meaning.isEmpty)
             }
         }
-        #expect(ModelCatalogue.model(named: "crystal-ball") == nil)
+        #expect(ModelKind.named("crystal-ball") == nil)
     }
 }

@@ -37,12 +37,12 @@ import Testing
     func hovorka2004HoldsGlucoseAtThePublishedRates(glucose: Double, basal: Double) {
         var p = Hovorka2004Parameters()
         p.Gb = glucose * 18.016
-        #expect(near(ModelParameters.hovorka2004(p).makeModel().basalRate.unitsPerHour, basal, 6e-6))
+        #expect(near(ModelParameters(p).makeModel().basalRate.unitsPerHour, basal, 6e-6))
     }
 
     @Test func hovorka2004RespondsAsPublished() throws {
         let p = Hovorka2004Parameters()
-        let subject = ModelParameters.hovorka2004(p)
+        let subject = ModelParameters(p)
         let meal = 50_000 / 180.16 * p.AG
         let k = 18.016
         let alone = try response(subject, gut: (0, meal)).map { $0 / k }
@@ -62,19 +62,19 @@ import Testing
     func theWilinskaFormHoldsGlucoseAtThePublishedRates(glucose: Double, basal: Double) {
         var p = HovorkaWilinskaParameters()
         p.Gb = glucose * 18.016
-        #expect(near(ModelParameters.hovorkaWilinska(p).makeModel().basalRate.unitsPerHour, basal, 6e-5))
+        #expect(near(ModelParameters(p).makeModel().basalRate.unitsPerHour, basal, 6e-5))
     }
 
     @Test func theMcGillAverageHoldsGlucoseAtItsRate() {
         var p = HovorkaWilinskaParameters()
         (p.w, p.EGP0, p.F01, p.k12, p.RTh) = (70, 17.0, 11.1, 0.05, 11)
         (p.ka1, p.ka2, p.ka3, p.SIT, p.SID) = (0.0035, 0.055, 0.025, 18e-4, 5e-4)
-        #expect(near(ModelParameters.hovorkaWilinska(p).makeModel().basalRate.unitsPerHour, 0.8255, 0.001))
+        #expect(near(ModelParameters(p).makeModel().basalRate.unitsPerHour, 0.8255, 0.001))
     }
 
     @Test func theMedtronicPatientRespondsAsPublished() throws {
         let p = MedtronicVirtualPatientParameters()
-        let subject = ModelParameters.medtronicVirtualPatient(p)
+        let subject = ModelParameters(p)
         #expect(near(subject.makeModel().basalRate.unitsPerMinute * 1000, 25.0997, 1e-4))
         let alone = try response(subject, gut: (4, 50))
         #expect(near(alone.max() ?? 0, 182.493, 0.01) && near(alone[240], 144.718, 0.01))
@@ -97,7 +97,7 @@ import Testing
         for (glucose, basal) in [(100.0, at100), (120, at120)] {
             var p = MedtronicVirtualPatientParameters()
             (p.CI, p.EGP, p.GEZI, p.SI, p.Gb) = (CI, EGP, GEZI, 0.00811, glucose)
-            let rate = ModelParameters.medtronicVirtualPatient(p).makeModel().basalRate.unitsPerHour
+            let rate = ModelParameters(p).makeModel().basalRate.unitsPerHour
             #expect(near(rate, basal, 0.0006))
         }
     }

@@ -29,17 +29,17 @@ func generatedParameters(_ group: AgeGroup, _ index: Int) throws -> UVAPadova200
 func subjectsOfEveryModel() throws -> [ModelParameters] {
     var subjects: [ModelParameters] = []
     for group in AgeGroup.allCases {
-        subjects.append(.uvaPadova2008(try generatedParameters(group, 0)))
+        subjects.append(ModelParameters(try generatedParameters(group, 0)))
     }
-    subjects.append(.hovorka2004(Hovorka2004Parameters()))
-    subjects.append(.hovorkaWilinska(HovorkaWilinskaParameters()))
-    subjects.append(.medtronicVirtualPatient(MedtronicVirtualPatientParameters()))
+    subjects.append(ModelParameters(Hovorka2004Parameters()))
+    subjects.append(ModelParameters(HovorkaWilinskaParameters()))
+    subjects.append(ModelParameters(MedtronicVirtualPatientParameters()))
     return subjects
 }
 
 extension GlucoseModel {
     var plasma: Double { plasmaGlucose.milligramsPerDecilitre }
     var stateValues: [Double] {
-        Array(snapshot.prefix(ModelCatalogue.description(of: kind).states.count))
+        Array(snapshot.prefix(kind.states.count))
     }
 }

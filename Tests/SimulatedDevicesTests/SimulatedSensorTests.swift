@@ -36,7 +36,7 @@ import Testing
         #expect(readings.map(\.mgdl) == (0...120).map { 50 + Double($0) * 1.7 })
     }
 
-    @Test(arguments: SensorModel.allCases)
+    @Test(arguments: SensorModel.all)
     func readingsAreClippedToTheRange(_ model: SensorModel) throws {
         let device = SensorDevice.dexcomG6.onGrid
         let readings = try run(model, device, until: .minutes(3000)) { $0 % 2 == 0 ? -500 : 5000 }.readings
@@ -64,7 +64,7 @@ import Testing
         #expect(days.told.count == expected.count + 2)
     }
 
-    @Test(arguments: SensorModel.allCases)
+    @Test(arguments: SensorModel.all)
     func theSameSeedGivesTheSameSensorsAndAnotherSeedOthers(_ model: SensorModel) throws {
         let end = Instant.minutes(12 * 24 * 60)
         let digests = try [1, 1, 2].map { try run(model, until: end, seed: $0).digest }

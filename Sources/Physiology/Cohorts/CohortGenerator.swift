@@ -6,7 +6,7 @@
 
 import GSL
 
-/// Draws subjects of the S2008 model.
+/// Draws subjects of a model that has a way to draw them.
 public struct CohortGenerator: Sendable {
     /// Goes up whenever the same draws would give another subject. Part of a cohort's artefact.
     public static let version = 1
@@ -14,9 +14,13 @@ public struct CohortGenerator: Sendable {
     /// Most rejections in a row; the true rate of acceptance is above 0.85.
     public static let maximumAttempts = 1000
 
+    public let model: ModelKind
     public let group: AgeGroup
 
-    public init(group: AgeGroup) { self.group = group }
+    public init(model: ModelKind = .uvaPadova2008, group: AgeGroup) {
+        self.model = model
+        self.group = group
+    }
 
     /// Subject `index` (0-based; named from `#001`).
     ///
@@ -28,9 +32,10 @@ public struct CohortGenerator: Sendable {
         let number = String(index + 1)
         let name =
             "\(group.rawValue)#" + String(repeating: "0", count: max(0, 3 - number.utf8.count)) + number
-        let p = try parameters(name, using: &generator)
+        guard let type = model.parameters as? any GeneratedParameters.Type else { throw .noDraw(model) }
+        let parameters = ModelParameters(try type.drawn(name, of: group, using: &generator))
         do {
-            return try VirtualSubject(name: name, parameters: .uvaPadova2008(p))
+            return try VirtualSubject(name: name, parameters: parameters)
         } catch {
             throw .run(error)
         }
@@ -48,7 +53,7 @@ public struct CohortGenerator: Sendable {
         return subjects
     }
 
-    /// Parameters of one accepted draw, with a closed steady state.
+    /// S2008 parameters of one accepted draw, with a closed steady state.
     func parameters(
         _ name: String, using generator: inout some RandomNumberGenerator
     ) throws(CohortError) -> UVAPadova2008.Parameters {
@@ -69,7 +74,7 @@ public struct CohortGenerator: Sendable {
     /// `ParameterTable` reads it back to the same bits.
     public static func csv(_ subjects: [VirtualSubject]) -> String {
         guard let kind = subjects.first?.parameters.kind else { return "" }
-        let columns = ModelCatalogue.description(of: kind).columns.map(\.name)
+        let columns = kind.columns.map(\.name)
         var text = (["Name"] + columns + ["CR", "CF", "generator_version"]).joined(separator: ",") + "\n"
         for subject in subjects {
             let values = subject.parameters.values + [subject.carbohydrateRatio, subject.correctionFactor]
@@ -80,10 +85,20 @@ public struct CohortGenerator: Sendable {
     }
 }
 
+extension UVAPadova2008.Parameters: GeneratedParameters {
+    public static func drawn(
+        _ name: String, of group: AgeGroup, using generator: inout some RandomNumberGenerator
+    ) throws(CohortError) -> Self {
+        try CohortGenerator(group: group).parameters(name, using: &generator)
+    }
+}
+
 /// Why a cohort could not be drawn.
 public enum CohortError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No draw was accepted for this subject: the random numbers are not random.
     case exhausted(String)
+    /// Nobody has said how people of this model differ.
+    case noDraw(ModelKind)
     /// The therapy search of a subject failed.
     case run(ModelRunError)
 
@@ -91,6 +106,7 @@ public enum CohortError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .exhausted(let name):
             "no acceptable draw for \(name) in \(CohortGenerator.maximumAttempts) attempts"
+        case .noDraw(let model): "people can't be drawn of the model \(model.id)"
         case .run(let error): error.description
         }
     }

@@ -5,8 +5,17 @@
 public import Devices
 
 /// Age groups of the field's cohorts.
-public enum AgeGroup: String, Hashable, Sendable, CaseIterable {
-    case adolescent, adult, child
+public enum AgeGroup: String, Listed, CaseIterable {
+    case adult, adolescent, child
+
+    public static let noun = "a group"
+    public var summary: String {
+        switch self {
+        case .adult: "adults"
+        case .adolescent: "adolescents"
+        case .child: "children"
+        }
+    }
 
     /// The group that a name like `adult#001` tells.
     public init?(subjectName name: String) {

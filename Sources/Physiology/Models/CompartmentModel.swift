@@ -8,7 +8,7 @@ import GSL
 
 /// A published set of equations.
 protocol ModelForm {
-    associatedtype Parameters: BitwiseCopyable, Sendable
+    associatedtype Parameters: TabulatedParameters, BitwiseCopyable
     static var kind: ModelKind { get }
     /// What a tolerance of 1 would mean for each state.
     static var scales: [Double] { get }
@@ -30,6 +30,21 @@ protocol ModelForm {
     static func insulin(_ y: UnsafeMutablePointer<Double>, _ p: Parameters) -> (held: Double, leaving: Double)
     /// mg in the gut, and mg/min leaving it, before bioavailability.
     static func gut(_ y: UnsafeMutablePointer<Double>, _ p: Parameters) -> (held: Double, leaving: Double)
+}
+
+/// Parameters of a form: they make its model.
+protocol FormParameters: TabulatedParameters, BitwiseCopyable {
+    associatedtype Form: ModelForm where Form.Parameters == Self
+}
+
+extension FormParameters {
+    public func makeModel(initialState: [Double]?, settings: IntegrationSettings) -> any GlucoseModel {
+        CompartmentModel<Form>(parameters: self, initialState: initialState, settings: settings)
+    }
+
+    public func firstViolation(of rules: AdmissionRules) -> AdmissionRules.Violation? {
+        rules.basalViolation(unitsPerMinute: Form.steadyState(self).basal)
+    }
 }
 
 /// What a form's right-hand side reads.

@@ -16,8 +16,27 @@
 import Devices
 import GSL
 
+extension ModelKind {
+    public static let hovorka2004 = ModelKind(
+        id: "hovorka-2004", title: "Hovorka model, 2004",
+        source: "Hovorka, Canonico, Chassin et al., Physiol Meas 25:905 (2004)",
+        states: [
+            .init(symbol: "D1", unit: "mmol", meaning: "gut, first compartment"),
+            .init(symbol: "D2", unit: "mmol", meaning: "gut, second compartment"),
+            .init(symbol: "S1", unit: "mU", meaning: "subcutaneous insulin, first compartment"),
+            .init(symbol: "S2", unit: "mU", meaning: "subcutaneous insulin, second compartment"),
+            .init(symbol: "I", unit: "mU/L", meaning: "plasma insulin"),
+            .init(symbol: "x1", unit: "1/min", meaning: "insulin action on transport"),
+            .init(symbol: "x2", unit: "1/min", meaning: "insulin action on disposal"),
+            .init(symbol: "x3", unit: "1", meaning: "insulin action on production"),
+            .init(symbol: "Q1", unit: "mmol", meaning: "glucose, accessible"),
+            .init(symbol: "Q2", unit: "mmol", meaning: "glucose, non-accessible"),
+        ],
+        parameters: Hovorka2004Parameters.self)
+}
+
 enum Hovorka2004: ModelForm {
-    static let kind = ModelKind.hovorka2004
+    static var kind: ModelKind { .hovorka2004 }
     /// mg/mmol of glucose.
     static let molarMass = 180.16
 
@@ -119,8 +138,12 @@ public struct Hovorka2004Parameters: Hashable, Sendable, BitwiseCopyable {
     public init() {}
 }
 
-extension Hovorka2004Parameters: TabulatedParameters {
-    static let fields: [ParameterField<Self>] = [
+extension Hovorka2004Parameters: FormParameters {
+    typealias Form = Hovorka2004
+    public static var kind: ModelKind { .hovorka2004 }
+    public var bodyWeight: Double { BW }
+
+    public static let fields: [ParameterField<Self>] = [
         .init("BW", "kg", "body weight", \.BW, 1...500),
         .init(
             "Gb", "mg/dL", "basal plasma glucose (6 mmol/L by default)", \.Gb, 10...1000, .defaulted(108.096)),
@@ -141,5 +164,12 @@ extension Hovorka2004Parameters: TabulatedParameters {
         .init("F01", "mmol/kg/min", "insulin-independent utilisation", \.F01, 1e-6...1),
     ]
 
-    mutating func derive(given: Set<String>) -> String? { nil }
+    public func firstViolation(of rules: AdmissionRules) -> AdmissionRules.Violation? {
+        let steady = Hovorka2004.steadyState(self)
+        // Where production is fully suppressed the closed form for the steady state does not hold.
+        return rules.basalViolation(unitsPerMinute: steady.basal)
+            ?? (steady.state[7] < 1
+                ? nil
+                : AdmissionRules.Violation(found: "no production left at Gb", expected: "SIE·I below 1"))
+    }
 }

@@ -17,8 +17,28 @@
 import Devices
 import GSL
 
+extension ModelKind {
+    public static let hovorkaWilinska = ModelKind(
+        id: "hovorka-wilinska", title: "Hovorka model, simulation form of Wilinska 2010",
+        source: "Wilinska, Chassin, Acerini, Allen, Dunger, Hovorka, JDST 4:132 (2010)",
+        states: [
+            .init(symbol: "D1", unit: "mg", meaning: "gut, first compartment"),
+            .init(symbol: "D2", unit: "mg", meaning: "gut, second compartment"),
+            .init(symbol: "S1", unit: "U", meaning: "subcutaneous insulin, first compartment"),
+            .init(symbol: "S2", unit: "U", meaning: "subcutaneous insulin, second compartment"),
+            .init(symbol: "I", unit: "mU/L", meaning: "plasma insulin"),
+            .init(symbol: "x1", unit: "1/min", meaning: "insulin action on transport"),
+            .init(symbol: "x2", unit: "1/min", meaning: "insulin action on disposal"),
+            .init(symbol: "x3", unit: "1", meaning: "insulin action on production"),
+            .init(symbol: "Q1", unit: "µmol/kg", meaning: "glucose, accessible"),
+            .init(symbol: "Q2", unit: "µmol/kg", meaning: "glucose, non-accessible"),
+            .init(symbol: "Gs", unit: "mmol/L", meaning: "interstitial glucose"),
+        ],
+        parameters: HovorkaWilinskaParameters.self)
+}
+
 enum HovorkaWilinska: ModelForm {
-    static let kind = ModelKind.hovorkaWilinska
+    static var kind: ModelKind { .hovorkaWilinska }
 
     static let scales: [Double] = [200, 200, 0.3, 0.3, 20, 0.01, 0.003, 0.3, 300, 300, 2]
 
@@ -131,8 +151,12 @@ public struct HovorkaWilinskaParameters: Hashable, Sendable, BitwiseCopyable {
     public init() {}
 }
 
-extension HovorkaWilinskaParameters: TabulatedParameters {
-    static let fields: [ParameterField<Self>] = [
+extension HovorkaWilinskaParameters: FormParameters {
+    typealias Form = HovorkaWilinska
+    public static var kind: ModelKind { .hovorkaWilinska }
+    public var bodyWeight: Double { w }
+
+    public static let fields: [ParameterField<Self>] = [
         .init("w", "kg", "body weight", \.w, 1...500),
         .init(
             "Gb", "mg/dL", "basal plasma glucose (6.5 mmol/L by default)", \.Gb, 10...1000,
@@ -157,6 +181,4 @@ extension HovorkaWilinskaParameters: TabulatedParameters {
         .init("tG", "min", "time to maximum of carbohydrate absorption", \.tG, 0.1...1000, .defaulted(40)),
         .init("TauS", "min", "lag of interstitial glucose", \.TauS, 0.1...1000, .defaulted(10.7)),
     ]
-
-    mutating func derive(given: Set<String>) -> String? { nil }
 }

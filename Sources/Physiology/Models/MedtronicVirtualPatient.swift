@@ -14,8 +14,24 @@
 import Devices
 import GSL
 
+extension ModelKind {
+    public static let medtronicVirtualPatient = ModelKind(
+        id: "medtronic-virtual-patient", title: "Medtronic virtual patient",
+        source: "Kanderian, Weinzimer, Voskanyan, Steil, JDST 3:1047 (2009)",
+        states: [
+            .init(symbol: "Isc", unit: "mU/dL", meaning: "insulin under the skin"),
+            .init(symbol: "Ip", unit: "mU/dL", meaning: "plasma insulin"),
+            .init(symbol: "Ieff", unit: "1/min", meaning: "insulin effect"),
+            .init(symbol: "G", unit: "mg/dL", meaning: "plasma glucose"),
+            .init(symbol: "D1", unit: "g", meaning: "gut, first compartment"),
+            .init(symbol: "D2", unit: "g", meaning: "gut, second compartment"),
+            .init(symbol: "Gcgm", unit: "mg/dL", meaning: "interstitial glucose"),
+        ],
+        parameters: MedtronicVirtualPatientParameters.self)
+}
+
 enum MedtronicVirtualPatient: ModelForm {
-    static let kind = ModelKind.medtronicVirtualPatient
+    static var kind: ModelKind { .medtronicVirtualPatient }
 
     static let scales: [Double] = [1, 1, 0.005, 20, 1, 1, 20]
 
@@ -89,8 +105,12 @@ public struct MedtronicVirtualPatientParameters: Hashable, Sendable, BitwiseCopy
     public init() {}
 }
 
-extension MedtronicVirtualPatientParameters: TabulatedParameters {
-    static let fields: [ParameterField<Self>] = [
+extension MedtronicVirtualPatientParameters: FormParameters {
+    typealias Form = MedtronicVirtualPatient
+    public static var kind: ModelKind { .medtronicVirtualPatient }
+    public var bodyWeight: Double { BW }
+
+    public static let fields: [ParameterField<Self>] = [
         .init("BW", "kg", "body weight; in no equation", \.BW, 1...500),
         .init("Gb", "mg/dL", "basal plasma glucose", \.Gb, 10...1000, .defaulted(108)),
         .init("CI", "dL/min", "insulin clearance", \.CI, 0.01...1000),
@@ -104,6 +124,4 @@ extension MedtronicVirtualPatientParameters: TabulatedParameters {
         .init("tm", "min", "time to maximum of carbohydrate absorption", \.tm, 0.1...1000, .defaulted(47)),
         .init("tsc", "min", "lag of interstitial glucose", \.tsc, 0.1...1000, .defaulted(5)),
     ]
-
-    mutating func derive(given: Set<String>) -> String? { nil }
 }

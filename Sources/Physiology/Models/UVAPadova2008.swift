@@ -20,6 +20,30 @@
 public import Devices
 public import GSL
 
+extension ModelKind {
+    public static let uvaPadova2008 = ModelKind(
+        id: "uva-padova-2008", title: "UVA/Padova type 1 model, S2008",
+        source: "Kovatchev, Breton, Dalla Man, Cobelli, JDST 3:44 (2009); "
+            + "Dalla Man, Rizza, Cobelli, IEEE TBME 54:1740 (2007)",
+        states: [
+            .init(symbol: "Qsto1", unit: "mg", meaning: "stomach, solid"),
+            .init(symbol: "Qsto2", unit: "mg", meaning: "stomach, triturated"),
+            .init(symbol: "Qgut", unit: "mg", meaning: "intestine"),
+            .init(symbol: "Gp", unit: "mg/kg", meaning: "glucose, plasma and fast tissue"),
+            .init(symbol: "Gt", unit: "mg/kg", meaning: "glucose, slow tissue"),
+            .init(symbol: "Ip", unit: "pmol/kg", meaning: "plasma insulin"),
+            .init(symbol: "X", unit: "pmol/L", meaning: "insulin action on utilisation, from basal"),
+            .init(symbol: "I1", unit: "pmol/L", meaning: "first delayed insulin signal"),
+            .init(symbol: "Id", unit: "pmol/L", meaning: "second delayed insulin signal"),
+            .init(symbol: "Il", unit: "pmol/kg", meaning: "liver insulin"),
+            .init(symbol: "Isc1", unit: "pmol/kg", meaning: "subcutaneous insulin, non-monomeric"),
+            .init(symbol: "Isc2", unit: "pmol/kg", meaning: "subcutaneous insulin, monomeric"),
+            .init(symbol: "Gs", unit: "mg/kg", meaning: "interstitial glucose"),
+        ],
+        initialStateColumns: (1...13).map { $0 < 10 ? "x0_ \($0)" : "x0_\($0)" },
+        parameters: UVAPadova2008.Parameters.self)
+}
+
 /// The S2008 model of one subject.
 public final class UVAPadova2008: GlucoseModel {
     public var kind: ModelKind { .uvaPadova2008 }

@@ -91,7 +91,18 @@ extension UVAPadova2008 {
 }
 
 extension UVAPadova2008.Parameters: TabulatedParameters {
-    static let fields: [ParameterField<Self>] = [
+    public static var kind: ModelKind { .uvaPadova2008 }
+    public var bodyWeight: Double { BW }
+
+    public func makeModel(initialState: [Double]?, settings: IntegrationSettings) -> any GlucoseModel {
+        UVAPadova2008(parameters: self, initialState: initialState, settings: settings)
+    }
+
+    public func firstViolation(of rules: AdmissionRules) -> AdmissionRules.Violation? {
+        rules.firstViolation(self)
+    }
+
+    public static let fields: [ParameterField<Self>] = [
         .init("BW", "kg", "body weight", \.BW, 1...500),
         .init("EGPb", "mg/kg/min", "basal endogenous glucose production", \.EGPb, 0.01...50),
         .init("Gb", "mg/dL", "basal plasma glucose", \.Gb, 10...1000),
@@ -137,7 +148,7 @@ extension UVAPadova2008.Parameters: TabulatedParameters {
         .init("kp1", "mg/kg/min", "production at no glucose and no insulin", \.kp1, 0...1e4, .derived),
     ]
 
-    mutating func derive(given: Set<String>) -> String? {
+    public mutating func derive(given: Set<String>) -> String? {
         if !given.contains("CL") && !(given.contains("m2") && given.contains("m4")) {
             return "CL"
         }
@@ -147,7 +158,7 @@ extension UVAPadova2008.Parameters: TabulatedParameters {
 
     /// Each derived column against the formula above, everything else as given. A share of 0.1 % allows for rounded tables; m2 and m4 may be
     /// 10 % off CL's formula, as on one published row (adult#004, 5.7 %): whatever they are, the other columns close the steady state with them.
-    func contradiction(given: Set<String>) -> Contradiction? {
+    public func contradiction(given: Set<String>) -> Contradiction? {
         for field in Self.fields where field.column.need == .derived && field.column.name != "CL" {
             let name = field.column.name
             guard given.contains(name) else { continue }

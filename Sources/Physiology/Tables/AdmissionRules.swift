@@ -18,6 +18,11 @@ public struct AdmissionRules: Hashable, Sendable {
     public struct Violation: Error, Hashable, Sendable {
         public var found: String
         public var expected: String
+
+        public init(found: String, expected: String) {
+            self.found = found
+            self.expected = expected
+        }
     }
 
     public func firstViolation(_ p: UVAPadova2008.Parameters) -> Violation? {
@@ -38,21 +43,8 @@ public struct AdmissionRules: Hashable, Sendable {
                 "\(basalRange.lowerBound) to \(basalRange.upperBound) U/h")
     }
 
-    public func firstViolation(_ parameters: ModelParameters) -> Violation? {
-        switch parameters {
-        case .uvaPadova2008(let p): firstViolation(p)
-        case .hovorka2004(let p):
-            // Where production is fully suppressed the closed form for the steady state does not hold.
-            basalViolation(Hovorka2004.steadyState(p).basal)
-                ?? (Hovorka2004.steadyState(p).state[7] < 1
-                    ? nil : Violation(found: "no production left at Gb", expected: "SIE·I below 1"))
-        case .hovorkaWilinska(let p): basalViolation(HovorkaWilinska.steadyState(p).basal)
-        case .medtronicVirtualPatient(let p): basalViolation(MedtronicVirtualPatient.steadyState(p).basal)
-        }
-    }
-
     /// A basal rate below 0 or without a number means glucose that no insulin brings to Gb.
-    private func basalViolation(_ unitsPerMinute: Double) -> Violation? {
+    public func basalViolation(unitsPerMinute: Double) -> Violation? {
         let basal = unitsPerMinute * 60
         guard !basalRange.contains(basal) else { return nil }
         return Violation(

@@ -3,6 +3,8 @@
 // Guarantees: a field's range is what arithmetic survives, far wider than any person. What makes a person is
 // `AdmissionRules`.
 
+public import Devices
+
 /// A column of a model's parameter table, as `islet models show` prints it.
 public struct ParameterColumn: Hashable, Sendable {
     public enum Need: Hashable, Sendable {
@@ -20,14 +22,24 @@ public struct ParameterColumn: Hashable, Sendable {
     public var need: Need
     /// Values outside are refused.
     public var range: ClosedRange<Double>
+
+    public init(
+        name: String, unit: String, meaning: String, need: Need, range: ClosedRange<Double>
+    ) {
+        self.name = name
+        self.unit = unit
+        self.meaning = meaning
+        self.need = need
+        self.range = range
+    }
 }
 
 /// A column and where its value lives.
-struct ParameterField<P>: Sendable {
-    var column: ParameterColumn
-    var path: any (WritableKeyPath<P, Double> & Sendable)
+public struct ParameterField<P>: Sendable {
+    public var column: ParameterColumn
+    public var path: any (WritableKeyPath<P, Double> & Sendable)
 
-    init(
+    public init(
         _ name: String, _ unit: String, _ meaning: String,
         _ path: any (WritableKeyPath<P, Double> & Sendable),
         _ range: ClosedRange<Double>, _ need: ParameterColumn.Need = .required
@@ -37,10 +49,21 @@ struct ParameterField<P>: Sendable {
     }
 }
 
-/// Parameters that a table can hold.
-protocol TabulatedParameters: Sendable {
+/// One subject's parameters of one model, as a table can hold them.
+public protocol TabulatedParameters: Hashable, Sendable {
+    static var kind: ModelKind { get }
+
     init()
     static var fields: [ParameterField<Self>] { get }
+
+    /// kg.
+    var bodyWeight: Double { get }
+
+    /// A model at `initialState`, or in its steady state where there is none.
+    func makeModel(initialState: [Double]?, settings: IntegrationSettings) -> any GlucoseModel
+
+    /// The first rule that they break; nil for a person.
+    func firstViolation(of rules: AdmissionRules) -> AdmissionRules.Violation?
 
     /// Fills what `given` columns leave open; answers with a column that is needed and missing, if there is one.
     mutating func derive(given: Set<String>) -> String?
@@ -50,24 +73,34 @@ protocol TabulatedParameters: Sendable {
 }
 
 extension TabulatedParameters {
-    func contradiction(given: Set<String>) -> Contradiction? { nil }
+    public mutating func derive(given: Set<String>) -> String? { nil }
+    public func contradiction(given: Set<String>) -> Contradiction? { nil }
 }
 
 /// A derived column that isn't what the base columns say.
-struct Contradiction: Hashable, Sendable {
-    var column: String
-    var found: Double
-    var computed: Double
+public struct Contradiction: Hashable, Sendable {
+    public var column: String
+    public var found: Double
+    public var computed: Double
     /// How far it may be off, as a share of what is computed.
-    var tolerance: Double
+    public var tolerance: Double
+
+    public init(column: String, found: Double, computed: Double, tolerance: Double) {
+        self.column = column
+        self.found = found
+        self.computed = computed
+        self.tolerance = tolerance
+    }
 }
 
 /// What to do with columns that follow from others, where a table has them.
-public enum DerivedColumns: String, Sendable, CaseIterable {
+public enum DerivedColumns: String, Listed, CaseIterable {
     /// They are kept, and a row where they contradict the others is refused: it would make a person who fasts at another level than it declares.
     case check
     /// They are computed from the others, whatever the table says; so is the state to begin with.
     case recompute
+
+    public static let noun = "a way with derived columns"
 
     public var summary: String {
         switch self {

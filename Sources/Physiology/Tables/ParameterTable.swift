@@ -37,16 +37,7 @@ public struct ParameterTable: Sendable {
         _ bytes: [UInt8], file: String, model kind: ModelKind, derived: DerivedColumns = .check
     ) throws(InputProblem) {
         self.file = file
-        switch kind {
-        case .uvaPadova2008:
-            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.uvaPadova2008)
-        case .hovorka2004:
-            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.hovorka2004)
-        case .hovorkaWilinska:
-            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.hovorkaWilinska)
-        case .medtronicVirtualPatient:
-            entries = try Self.read(bytes, file, kind, derived, wrap: ModelParameters.medtronicVirtualPatient)
-        }
+        entries = try Self.read(kind.parameters, bytes, file, derived)
     }
 
     public init(
@@ -65,14 +56,13 @@ public struct ParameterTable: Sendable {
     }
 
     private static func read<P: TabulatedParameters>(
-        _ bytes: [UInt8], _ file: String, _ kind: ModelKind, _ derived: DerivedColumns,
-        wrap: (P) -> ModelParameters
+        _: P.Type, _ bytes: [UInt8], _ file: String, _ derived: DerivedColumns
     ) throws(InputProblem) -> [Entry] {
         var limits = CSVText.Limits()
         limits.rows = maximumSubjects + 1
         var csv = try CSVText(bytes, file: file, limits: limits)
         guard let header = try csv.next() else { throw csv.problem(nil, "an empty file", "a header row") }
-        let columns = try Columns<P>(header, kind, derived, csv)
+        let columns = try Columns<P>(header, derived, csv)
         var entries: [Entry] = []
         var lines: [String: Int] = [:]
         while let row = try csv.next() {
@@ -80,14 +70,14 @@ public struct ParameterTable: Sendable {
                 throw csv.problem(
                     row.line, "\(row.fields.count) fields", "\(header.fields.count) as in the header")
             }
-            let (read, contradiction) = try columns.entry(row, csv, wrap)
+            let (read, contradiction) = try columns.entry(row, csv)
             var entry = read
             guard !entry.name.isEmpty else { throw csv.problem(row.line, "no name", "a subject's name") }
             if let first = lines.updateValue(row.line, forKey: entry.name) {
                 throw csv.problem(
                     row.line, "\(quoted(entry.name)) again", "a name once (first on line \(first))")
             }
-            if let bad = AdmissionRules.table.firstViolation(entry.parameters) {
+            if let bad = entry.parameters.base.firstViolation(of: .table) {
                 throw csv.problem(row.line, "\(quoted(entry.name)) with \(bad.found)", bad.expected)
             }
             if let bad = contradiction {
@@ -114,7 +104,7 @@ private struct Columns<P: TabulatedParameters> {
     let correctionFactor: Int?
 
     init(
-        _ header: CSVText.Row, _ kind: ModelKind, _ derived: DerivedColumns, _ csv: CSVText
+        _ header: CSVText.Row, _ derived: DerivedColumns, _ csv: CSVText
     ) throws(InputProblem) {
         var indices: [String: Int] = [:]
         for (i, name) in header.fields.enumerated() {
@@ -146,7 +136,7 @@ private struct Columns<P: TabulatedParameters> {
         }
         self.parameters = parameters
         self.given = given
-        let wanted = ModelCatalogue.description(of: kind).initialStateColumns
+        let wanted = P.kind.initialStateColumns
         var initial: [(String, Int)] = []
         for column in wanted where derived == .check {
             if let index = indices[Self.key(column)] { initial.append((column, index)) }
@@ -169,7 +159,7 @@ private struct Columns<P: TabulatedParameters> {
     private static func key(_ name: String) -> String { name.filter { $0 != " " } }
 
     func entry(
-        _ row: CSVText.Row, _ csv: CSVText, _ wrap: (P) -> ModelParameters
+        _ row: CSVText.Row, _ csv: CSVText
     ) throws(InputProblem) -> (ParameterTable.Entry, Contradiction?) {
         func value(
             _ index: Int, _ column: String, _ unit: String, _ range: ClosedRange<Double>
@@ -205,7 +195,7 @@ private struct Columns<P: TabulatedParameters> {
             return try value(index, column, unit, 0.01...10_000)
         }
         let entry = ParameterTable.Entry(
-            name: row.fields[name], line: row.line, parameters: wrap(p), initialState: state,
+            name: row.fields[name], line: row.line, parameters: ModelParameters(p), initialState: state,
             carbohydrateRatio: try therapy(carbohydrateRatio, "CR", "g/U"),
             correctionFactor: try therapy(correctionFactor, "CF", "mg/dL/U"))
         return (entry, p.contradiction(given: given))

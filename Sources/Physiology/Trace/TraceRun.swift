@@ -86,10 +86,10 @@ public struct ModelRunError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         var state = ""
         if case .nonFinite(let index) = cause.cause {
-            let states = ModelCatalogue.description(of: kind).states
+            let states = kind.states
             if states.indices.contains(index) { state = " (\(states[index].symbol))" }
         }
-        return "\(kind.rawValue), subject \(subject), minute \(minute): \(cause)\(state)"
+        return "\(kind.id), subject \(subject), minute \(minute): \(cause)\(state)"
     }
 }
 

@@ -3,8 +3,16 @@
 public import Devices
 import SessionTime
 
-/// What a make of pump does.
-public struct PumpDevice: Hashable, Sendable {
+/// What a make of pump does: a row, written in the file of its make.
+public struct PumpDevice: Listed {
+    public static let noun = "a pump"
+    /// The pumps that a study can name.
+    public static let all: [PumpDevice] = [.omnipod]
+
+    public let id: String
+    public let summary: String
+    /// Where its figures come from.
+    public let source: String
     public var name: String
     public var pulse: InsulinAmount
     /// Nanoseconds from one bolus pulse to the next.
@@ -40,9 +48,13 @@ public struct PumpDevice: Hashable, Sendable {
     public var occlusionConfirmation = 30 * Span.minute
 
     public init(
-        name: String, pulse: InsulinAmount, bolusPulseInterval: Int64, reservoir: InsulinAmount,
+        id: String, summary: String, source: String, name: String, pulse: InsulinAmount,
+        bolusPulseInterval: Int64, reservoir: InsulinAmount,
         largestBolus: InsulinAmount, largestBasal: InsulinRate, basalStep: InsulinRate, podLife: Int64
     ) {
+        self.id = id
+        self.summary = summary
+        self.source = source
         self.name = name
         self.pulse = pulse
         self.bolusPulseInterval = bolusPulseInterval
@@ -52,13 +64,6 @@ public struct PumpDevice: Hashable, Sendable {
         self.basalStep = basalStep
         self.podLife = podLife
     }
-
-    /// Omnipod: OmniBLE's protocol constants; largest bolus after the user guide.
-    public static let omnipod = PumpDevice(
-        name: "Omnipod", pulse: InsulinAmount(units: 0.05), bolusPulseInterval: 2 * Span.second,
-        reservoir: InsulinAmount(units: 200), largestBolus: InsulinAmount(units: 30),
-        largestBasal: InsulinRate(unitsPerHour: 30), basalStep: InsulinRate(unitsPerHour: 0.05),
-        podLife: 72 * Span.hour)
 
     public var limits: PumpLimits {
         PumpLimits(
@@ -76,13 +81,14 @@ public struct PumpDevice: Hashable, Sendable {
     /// A rate that the pump can do.
     func rounded(_ rate: InsulinRate) throws(PumpError) -> InsulinRate {
         let steps = (rate.unitsPerHour / basalStep.unitsPerHour).rounded()
-        let rounded = InsulinRate(unitsPerHour: max(0, steps) * basalStep.unitsPerHour)
-        guard rate.unitsPerHour >= 0, rounded <= largestBasal else {
+        // In steps: 6 × 0.05 is more than 0.3.
+        let most = (largestBasal.unitsPerHour / basalStep.unitsPerHour).rounded()
+        guard rate.unitsPerHour >= 0, steps <= most else {
             throw .outOfRange(
                 InsulinAmount(units: rate.unitsPerHour),
                 limit: InsulinAmount(units: largestBasal.unitsPerHour))
         }
-        return rounded
+        return min(InsulinRate(unitsPerHour: steps * basalStep.unitsPerHour), largestBasal)
     }
 }
 

@@ -22,7 +22,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     public nonisolated var pulse: InsulinAmount { device.pulse }
     public nonisolated var limits: PumpLimits { device.limits }
 
-    let device: PumpDevice
+    /// What make it is.
+    public nonisolated let device: PumpDevice
     let body: any InsulinReceiver
     let recorder: SessionRecorder
     let plan: FaultPlan

@@ -41,7 +41,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
 
     /// A sensor whose warm-up ends at the session's start.
     /// - Parameters:
-    ///   - device: nil for the one that `model` is about: a G6, or none where the sensor is ideal.
+    ///   - device: nil for the model's own.
     ///   - startOfDay: nanoseconds between local midnight and the session's start.
     public init(
         executor: SessionExecutor, model: SensorModel, device: SensorDevice? = nil,
@@ -50,7 +50,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     ) {
         self.executor = executor
         self.model = model
-        let device = device ?? (model == .ideal ? .ideal : .dexcomG6)
+        let device = device ?? model.device
         self.device = device
         self.streams = streams
         self.body = body
@@ -95,7 +95,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
 
     /// The sensor of this index, with a phase and a delay of its own.
     private func equip() throws {
-        errorModel = try model.makeSensor(streams: streams, index: index)
+        errorModel = try model.makeErrors(streams, index)
         var random = streams.stream("sensor.timing", index: index)
         let seconds = device.samplingInterval / Span.second
         // Both numbers are drawn whatever the device makes of them.

@@ -1,9 +1,10 @@
 // Policies that are shipped: each a policy file that says what it does not reproduce.
 
 public import Alerts
+public import Devices
 public import Records
 
-public enum AlertPreset: String, KnownID {
+public enum AlertPreset: String, Listed, CaseIterable {
     case bionicloop, story
     case storyLiteral = "story-literal"
     case dexcomG7 = "dexcom-g7"

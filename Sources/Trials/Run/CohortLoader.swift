@@ -22,9 +22,9 @@ public enum CohortLoader {
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws -> [VirtualSubject] {
         switch study.cohort {
-        case .generate(_, let group, let count):
+        case .generate(let model, let group, let count):
             try study.checkSessions(subjects: count, file: studyPath)
-            let generator = CohortGenerator(group: group.ageGroup)
+            let generator = CohortGenerator(model: model, group: group)
             return try Workers.map(count: count, jobs: jobs, isInterrupted: isInterrupted) { index in
                 var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
                 return try generator.subject(index, using: &stream)
@@ -49,7 +49,7 @@ public enum CohortLoader {
         guard case .table(_, let model, let names, let derived) = study.cohort else { return [] }
         let path = study.tablePath(studyPath: studyPath) ?? ""
         let bytes = try readInput(path, limitBytes: tableByteLimit)
-        let table = try ParameterTable(bytes, file: path, model: model.kind, derived: derived)
+        let table = try ParameterTable(bytes, file: path, model: model, derived: derived)
         var entries = table.entries
         if let names {
             let places = Dictionary(
@@ -66,25 +66,5 @@ public enum CohortLoader {
         }
         try study.checkSessions(subjects: entries.count, file: path)
         return entries
-    }
-}
-
-extension GroupID {
-    /// What the name stands for.
-    var ageGroup: AgeGroup {
-        switch self {
-        case .adult: .adult
-        case .adolescent: .adolescent
-        case .child: .child
-        }
-    }
-}
-
-extension ModelID {
-    /// What the name stands for.
-    var kind: ModelKind {
-        switch self {
-        case .uvaPadova2008: .uvaPadova2008
-        }
     }
 }

@@ -58,14 +58,15 @@ public final class Session {
         }
 
         let plan = study.faults.plan(
-            start: study.start, duration: study.duration, group: subject.group.map(GroupID.init))
+            start: study.start, duration: study.duration, group: subject.group)
         let patient = VirtualPatient(executor: executor, model: subject.makeModel())
         let sensor = SimulatedSensor(
-            executor: executor, model: study.sensor.id.model, device: study.sensor.id.device,
+            executor: executor, model: study.sensor.model,
             streams: streams,
             body: patient, recorder: recorder, faults: plan, startOfDay: calendar.startOfDayOffset)
         let pump = SimulatedPump(
-            executor: executor, body: seams.body(patient), recorder: recorder, faults: plan,
+            executor: executor, device: study.pump.device, body: seams.body(patient), recorder: recorder,
+            faults: plan,
             streams: streams, startOfDay: calendar.startOfDayOffset)
         var around = Surroundings()
         around.isFirstStepDone = false
@@ -75,7 +76,7 @@ public final class Session {
             executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
             surroundings: around, port: phone, diesBetweenInstants: phone != nil)
         var settings = TherapySettings(subject)
-        settings.basalRate = min(settings.basalRate, PumpDevice.omnipod.largestBasal)
+        settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)
         let therapy = settings
         let loopStore = keepsStepLog ? MemoryLoopStore() : nil
         let loop = LoopController(
@@ -274,37 +275,6 @@ extension TherapySettings {
             carbohydrateRatioGramsPerUnit: subject.carbohydrateRatio,
             correctionFactorMgdlPerUnit: subject.correctionFactor,
             totalDailyInsulin: subject.totalDailyInsulin)
-    }
-}
-
-extension SensorID {
-    /// What the name stands for.
-    var model: SensorModel {
-        switch self {
-        case .ideal: .ideal
-        case .breton2008: .breton2008
-        // No error model of the G7 is published with its numbers.
-        case .vettoretti2019, .dexcomG6, .dexcomG7: .vettoretti2019
-        }
-    }
-
-    /// How long it lasts, and what it does beside reading.
-    var device: SensorDevice {
-        switch self {
-        case .ideal: .ideal
-        case .breton2008, .vettoretti2019, .dexcomG6: .dexcomG6
-        case .dexcomG7: .dexcomG7
-        }
-    }
-}
-
-extension GroupID {
-    init(_ group: AgeGroup) {
-        switch group {
-        case .adult: self = .adult
-        case .adolescent: self = .adolescent
-        case .child: self = .child
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 public import Alerts
 public import Physiology
 public import Records
+public import SimulatedDevices
 
 /// One study, resolved.
 public struct Study: Hashable, Sendable {
@@ -36,11 +37,11 @@ public struct Study: Hashable, Sendable {
     /// The virtual people.
     public enum Cohort: Hashable, Sendable {
         /// Drawn by the study's seed.
-        case generate(model: ModelID, group: GroupID, count: Int)
+        case generate(model: ModelKind, group: AgeGroup, count: Int)
         /// Rows of a table; `subjects` nil for all of them, in the table's order.
-        case table(path: String, model: ModelID, subjects: [String]?, derived: DerivedColumns)
+        case table(path: String, model: ModelKind, subjects: [String]?, derived: DerivedColumns)
 
-        public var model: ModelID {
+        public var model: ModelKind {
             switch self {
             case .generate(let model, _, _), .table(_, let model, _, _): model
             }
@@ -57,14 +58,14 @@ public struct Study: Hashable, Sendable {
 
     /// A sensor and, later, its options.
     public struct Sensor: Hashable, Sendable {
-        public var id: SensorID
-        public init(id: SensorID) { self.id = id }
+        public var model: SensorModel
+        public init(model: SensorModel) { self.model = model }
     }
 
     /// A pump and, later, its options.
     public struct Pump: Hashable, Sendable {
-        public var id: PumpID
-        public init(id: PumpID) { self.id = id }
+        public var device: PumpDevice
+        public init(device: PumpDevice) { self.device = device }
     }
 
     /// What happens to the people.

@@ -7,6 +7,7 @@ import Alerts
 import Devices
 import Physiology
 public import Records
+import SimulatedDevices
 
 extension Study {
     /// The study in the file at `path`, changed by `overrides`.
@@ -40,8 +41,8 @@ extension Study {
             start: try root["start"].value(standard: StudyStart.standardText, StudyStart.init),
             duration: try root["duration"].value(standard: "7d", TimeSpan.init),
             cohort: try decodeCohort(cohortReader),
-            sensor: Sensor(id: try decodeDevice(root["sensor"], standard: .vettoretti2019)),
-            pump: Pump(id: try decodeDevice(root["pump"], standard: .omnipod)),
+            sensor: Sensor(model: try decodeDevice(root["sensor"], standard: .vettoretti2019)),
+            pump: Pump(device: try decodeDevice(root["pump"], standard: .omnipod)),
             scenario: Scenario(meals: try decodeMeals(meals)),
             faults: try decodeFaults(root["faults"]),
             record: try root["record"].id(standard: .events),
@@ -64,8 +65,8 @@ extension Study {
     private static func decodeCohort(_ reader: YAMLReader) throws(InputProblem) -> Cohort {
         if let generate = reader["generate"] {
             return .generate(
-                model: try generate["model"].id(standard: .uvaPadova2008),
-                group: try generate["group"].id(standard: .adult),
+                model: try generate["model"].id(standard: ModelKind.uvaPadova2008),
+                group: try generate["group"].id(standard: AgeGroup.adult),
                 count: Int(try generate["count"]?.wholeNumber(in: 1...UInt64(maximumSessions)) ?? 100))
         }
         guard let table = reader["table"] else { throw reader.problem(expected: "generate or table") }
@@ -84,11 +85,11 @@ extension Study {
             subjects = names
         }
         return .table(
-            path: try table.text(), model: try reader["model"].id(standard: .uvaPadova2008),
+            path: try table.text(), model: try reader["model"].id(standard: ModelKind.uvaPadova2008),
             subjects: subjects, derived: try reader["derived"].id(standard: .check))
     }
 
-    private static func decodeDevice<ID: KnownID>(
+    private static func decodeDevice<ID: Listed>(
         _ reader: YAMLReader?, standard: ID
     ) throws(InputProblem) -> ID {
         guard let reader, reader.isMapping else { return try reader.id(standard: standard) }
@@ -163,9 +164,9 @@ extension Study {
 
 extension YAMLReader? {
     /// The known id that stands here, or `standard` where nothing does.
-    fileprivate func id<ID: KnownID>(standard: ID) throws(InputProblem) -> ID {
+    fileprivate func id<ID: Listed>(standard: ID) throws(InputProblem) -> ID {
         guard let reader = self else { return standard }
-        guard let id = ID(rawValue: try reader.text()) else {
+        guard let id = ID.named(try reader.text()) else {
             throw reader.problem(expected: ID.shape.expectation)
         }
         return id

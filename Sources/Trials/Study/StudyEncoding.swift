@@ -6,6 +6,7 @@
 import Alerts
 import Physiology
 import Records
+import SimulatedDevices
 
 extension Study {
     /// The resolved study, keys in the order of the shape: what a manifest holds.
@@ -16,8 +17,8 @@ extension Study {
             .init("start", .string(start.text)),
             .init("duration", .string(duration.description)),
             .init("cohort", cohort.json),
-            .init("sensor", .string(sensor.id.rawValue)),
-            .init("pump", .string(pump.id.rawValue)),
+            .init("sensor", .string(sensor.model.id)),
+            .init("pump", .string(pump.device.id)),
             .init("scenario", .object([.init("meals", scenario.meals.json)])),
             .init("faults", faults.json),
             .init("record", .string(record.rawValue)),
@@ -35,13 +36,13 @@ extension Study.Cohort {
         switch self {
         case .generate(let model, let group, let count):
             let drawn: [JSONValue.Member] = [
-                .init("model", .string(model.rawValue)), .init("group", .string(group.rawValue)),
+                .init("model", .string(model.id)), .init("group", .string(group.rawValue)),
                 .init("count", .unsigned(UInt64(count))),
             ]
             return .object([.init("generate", .object(drawn))])
         case .table(let path, let model, let subjects, let derived):
             var members: [JSONValue.Member] = [
-                .init("table", .string(path)), .init("model", .string(model.rawValue)),
+                .init("table", .string(path)), .init("model", .string(model.id)),
                 .init("derived", .string(derived.rawValue)),
             ]
             if let subjects { members.append(.init("subjects", .array(subjects.map { .string($0) }))) }

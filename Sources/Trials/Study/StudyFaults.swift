@@ -4,6 +4,7 @@
 // and resolved study show it; encoding and decoding give an equal value.
 
 import Records
+import Physiology
 internal import SessionTime
 public import SimulatedDevices
 
@@ -22,7 +23,7 @@ extension Study {
                 kind == .siteFailure ? .ratesByAge(.kanapka) : .rate(kind.standardRate)
             }
 
-            func rate(in group: GroupID?) -> Double? {
+            func rate(in group: AgeGroup?) -> Double? {
                 switch self {
                 case .off: nil
                 case .rate(let rate): rate
@@ -43,7 +44,7 @@ extension Study {
             public static let kanapka = RatesByAge(
                 adult: 2.7e-4, adolescent: 8.3e-4, child: 6.3e-4, other: FaultKind.siteFailure.standardRate)
 
-            subscript(group: GroupID?) -> Double {
+            subscript(group: AgeGroup?) -> Double {
                 switch group {
                 case .adult: adult
                 case .adolescent: adolescent
@@ -224,7 +225,7 @@ extension Study.Faults {
     // MARK: Plan
 
     /// The plan of one session.
-    func plan(start: StudyStart, duration: TimeSpan, group: GroupID?) -> FaultPlan {
+    func plan(start: StudyStart, duration: TimeSpan, group: AgeGroup?) -> FaultPlan {
         if self == .none { return .none }
         var rates: [(FaultKind, Double)] = []
         for kind in FaultKind.allCases {

@@ -6,6 +6,7 @@ import Alerts
 import Devices
 import Physiology
 import Records
+import SimulatedDevices
 
 extension Study {
     /// The shape of a study file.
@@ -26,11 +27,12 @@ extension Study {
             KeyShape("cohort", .mapping(cohortShape), "The virtual people.", isRequired: true),
             KeyShape(
                 "sensor",
-                .either([SensorID.shape, .mapping(deviceShape(SensorID.self, "A glucose sensor."))]),
-                "The glucose sensor.", standard: .string(SensorID.vettoretti2019.rawValue)),
+                .either([SensorModel.shape, .mapping(deviceShape(SensorModel.self, "A glucose sensor."))]),
+                "The glucose sensor.", standard: .string(SensorModel.vettoretti2019.id)),
             KeyShape(
-                "pump", .either([PumpID.shape, .mapping(deviceShape(PumpID.self, "An insulin pump."))]),
-                "The insulin pump.", standard: .string(PumpID.omnipod.rawValue)),
+                "pump",
+                .either([PumpDevice.shape, .mapping(deviceShape(PumpDevice.self, "An insulin pump."))]),
+                "The insulin pump.", standard: .string(PumpDevice.omnipod.id)),
             KeyShape(
                 "scenario", .mapping(scenarioShape), "What happens to the people.",
                 standard: .object([.init("meals", .string("moderate"))])),
@@ -56,8 +58,8 @@ extension Study {
             KeyShape("generate", .mapping(generateShape), "Draw them."),
             KeyShape("table", .text(.path), "A CSV table of parameters, relative to the study file."),
             KeyShape(
-                "model", ModelID.shape, "The glucose model of the table.",
-                standard: .string(ModelID.uvaPadova2008.rawValue)),
+                "model", ModelKind.shape, "The glucose model of the table.",
+                standard: .string(ModelKind.uvaPadova2008.id)),
             KeyShape(
                 "subjects", .list(.text(.name), count: 1...100_000),
                 "Rows of the table by name; all of them when left out."),
@@ -76,14 +78,16 @@ extension Study {
         summary: "Subjects drawn by the study's seed.",
         keys: [
             KeyShape(
-                "model", ModelID.shape, "Their glucose model.",
-                standard: .string(ModelID.uvaPadova2008.rawValue)),
-            KeyShape("group", GroupID.shape, "Their age group.", standard: .string(GroupID.adult.rawValue)),
+                "model",
+                ModelKind.shape(of: ModelKind.generated, noun: "a model that people can be drawn of"),
+                "Their glucose model.",
+                standard: .string(ModelKind.uvaPadova2008.id)),
+            KeyShape("group", AgeGroup.shape, "Their age group.", standard: .string(AgeGroup.adult.id)),
             KeyShape(
                 "count", .wholeNumber(1...UInt64(maximumSessions)), "How many.", standard: .unsigned(100)),
         ])
 
-    private static func deviceShape(_ id: (some KnownID).Type, _ summary: String) -> MappingShape {
+    private static func deviceShape(_ id: (some Listed).Type, _ summary: String) -> MappingShape {
         MappingShape(summary: summary, keys: [KeyShape("model", id.shape, "Which one.", isRequired: true)])
     }
 

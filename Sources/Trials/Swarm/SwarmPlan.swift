@@ -47,7 +47,7 @@ public enum SwarmPlan {
         let streams = RandomStreams(seed: seed, subject: 0)
         var choice = streams.stream("swarm.study")
         // Either is Vettoretti's model of 2019; they differ in their warm-up.
-        let sensor: SensorID = choice.next() % 2 == 0 ? .vettoretti2019 : .dexcomG7
+        let sensor: SensorModel = choice.next() % 2 == 0 ? .vettoretti2019 : .dexcomG7
         var study = try Study.parse(
             """
             study: swarm
@@ -57,7 +57,7 @@ public enum SwarmPlan {
         study.name = "swarm-\(seed)"
         study.seed = seed
         study.duration = duration
-        study.sensor.id = sensor
+        study.sensor.model = sensor
         study.faults = faults(streams, duration: duration)
         return study
     }

@@ -23,6 +23,7 @@ final class SwarmWitness: @unchecked Sendable {
         var seams = SessionSeams()
         seams.pump = { [self] pump in
             self.pump = pump
+            self.evidence.device = pump.device
             return WitnessedPump(pump, port: spoil(pump), witness: self)
         }
         seams.body = { WitnessedBody($0, witness: self) }

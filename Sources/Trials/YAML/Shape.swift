@@ -158,6 +158,15 @@ extension Shape {
         }
     }
 
+    /// The names that may stand here as they are.
+    var names: [String] {
+        switch self {
+        case .choice(_, let choices): choices.map(\.id)
+        case .either(let shapes): shapes.flatMap(\.names)
+        case .text, .wholeNumber, .number, .flag, .list, .mapping: []
+        }
+    }
+
     /// This shape as a JSON Schema (draft 2020-12).
     public var schema: JSONValue { .object(schemaMembers) }
 

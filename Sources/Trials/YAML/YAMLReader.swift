@@ -101,8 +101,7 @@ public struct YAMLReader: Sendable {
         case .choice(_, let choices):
             let word = try text(expected: shape.expectation)
             guard !choices.contains(where: { $0.id == word }) else { return }
-            let meant = nearest(to: word, among: choices.map(\.id)).map { " (nearest: `\($0)`)" } ?? ""
-            throw problem(expected: shape.expectation + meant)
+            throw problem(expected: shape.expectation + meant(by: word, in: [shape]))
         case .list(let item, let count):
             guard isList, count.contains(items.count) else { throw problem(expected: shape.expectation) }
             for reader in items { try reader.check(item) }
@@ -116,9 +115,15 @@ public struct YAMLReader: Sendable {
             } catch let problem {
                 // A scalar that is none of several scalar forms is told all of them.
                 guard !isList, !isMapping else { throw problem }
-                throw self.problem(expected: shape.expectation)
+                guard case .scalar(let word, _) = node.content else { throw problem }
+                throw self.problem(expected: shape.expectation + meant(by: word, in: shapes))
             }
         }
+    }
+
+    /// ` (nearest: ...)`, where one of the names that these shapes allow is near.
+    private func meant(by word: String, in shapes: [Shape]) -> String {
+        nearest(to: word, among: shapes.flatMap(\.names)).map { " (nearest: `\($0)`)" } ?? ""
     }
 
     private func fits(_ shape: Shape) -> Bool {

@@ -5,6 +5,7 @@ import Records
 import SessionTime
 import SimulatedDevices
 import SimulationKernel
+import Physiology
 import Testing
 
 @testable import Trials
@@ -57,12 +58,12 @@ struct FaultStudyTests {
             .faults
         let start = try #require(StudyStart(StudyStart.standardText))
         let week = TimeSpan(seconds: 7 * 86_400)
-        let rates = [GroupID.adult, .adolescent, .child, nil].map {
+        let rates = [AgeGroup.adult, .adolescent, .child, nil].map {
             faults.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
         }
         #expect(rates == [2.7e-4, 8.3e-4, 6.3e-4, 4.7e-4])
         let own = try study("faults={ site-failure: { rate: { child: 0.5, other: 0.25 } } }").faults
-        let ownRates = [GroupID.adult, .adolescent, .child, nil].map {
+        let ownRates = [AgeGroup.adult, .adolescent, .child, nil].map {
             own.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
         }
         #expect(ownRates == [2.7e-4, 8.3e-4, 0.5, 0.25])

@@ -6,6 +6,7 @@ import Records
 import SessionTime
 import SimulatedDevices
 import SimulationKernel
+import Physiology
 import Testing
 
 @testable import Trials
@@ -174,7 +175,7 @@ struct LuckTests {
         // What is written out is what runs.
         let start = try #require(StudyStart(StudyStart.standardText))
         let again = try Study.parse(json, file: "json")
-        for group in [GroupID.adult, .adolescent, .child, nil] {
+        for group in [AgeGroup.adult, .adolescent, .child, nil] {
             let plans = [on, again].map { $0.faults.plan(start: start, duration: $0.duration, group: group) }
             #expect(plans[0] == plans[1])
         }

@@ -1,5 +1,7 @@
 import Alerts
 import Records
+import Physiology
+import SimulatedDevices
 import Testing
 
 @testable import Trials
@@ -56,7 +58,7 @@ func refusal(of text: String, set: [String] = []) -> InputProblem? {
         let study = try Study.parse(leastStudy, file: "s.yaml")
         #expect(study.seed == 1)
         #expect(study.duration.description == "7d")
-        #expect(study.sensor.id == .vettoretti2019)
+        #expect(study.sensor.model == .vettoretti2019)
         #expect(study.scenario.meals == .moderate)
         #expect(study.record == .events)
         #expect(

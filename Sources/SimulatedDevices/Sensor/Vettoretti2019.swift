@@ -1,87 +1,27 @@
-// How a sensor errs, by publication.
-//
-// Guarantees: a model is advanced once a sample, every five minutes, and draws from its own streams only; the
-// same sensor index gives the same sensor whatever else the session does.
-// Does not: clip to the sensor's range or decide whether a reading is shown. The sensor does.
+// The error model of Vettoretti et al., and the makes of sensors that err so.
 
 import GSL
 public import SimulationKernel
 
-/// The error of one sensor, from insertion to removal.
-public protocol SensorErrorModel {
-    /// Turns the interstitial glucose of the next sample into what the sensor says, both in mg/dL.
-    /// - Parameter daysSinceInsertion: the age of the sensor at this sample.
-    mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double
-}
+extension SensorModel {
+    private static let source = "Vettoretti et al., Sensors 19:5320 (2019)"
 
-/// Which model a study asks for.
-public enum SensorModel: String, Sendable, CaseIterable {
-    case ideal
-    case breton2008 = "breton-2008"
-    case vettoretti2019 = "vettoretti-2019"
+    public static let vettoretti2019 = SensorModel(
+        id: "vettoretti-2019",
+        summary: "error model of Vettoretti et al. 2019 for a factory-calibrated sensor", source: source
+    ) { try Vettoretti2019(streams: $0, index: $1) }
 
-    /// The sensor with this index of a subject's life.
-    /// - Throws: `SensorDrawFailed` where no acceptable sensor comes up, which the acceptance rate of 74 % rules out in
-    ///   practice.
-    func makeSensor(streams: RandomStreams, index: UInt64) throws -> any SensorErrorModel {
-        switch self {
-        case .ideal: IdealSensor()
-        case .breton2008: Breton2008(streams: streams, index: index)
-        case .vettoretti2019: try Vettoretti2019(streams: streams, index: index)
-        }
-    }
-}
+    public static let dexcomG6 = SensorModel(
+        id: "dexcom-g6", summary: "Dexcom G6: 10 days, 2 h of warm-up, errors as vettoretti-2019",
+        source: source
+    ) { try Vettoretti2019(streams: $0, index: $1) }
 
-/// A sensor that doesn't err: what it says is the interstitial glucose.
-public struct IdealSensor: SensorErrorModel {
-    public init() {}
-    public mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double { interstitial }
-}
-
-/// Breton and Kovatchev, "Analysis, modeling, and simulation of the accuracy of continuous glucose sensors",
-/// J Diabetes Sci Technol 2:853 (2008).
-///
-/// An AR(1) process in steps of 15 min, bent by Johnson's S_U transform; between its knots a cubic (Catmull-Rom) runs.
-/// No drift, and no difference between sensors: a legacy sensor.
-public struct Breton2008: SensorErrorModel {
-    static let lambda = 15.96, xi = -5.471, delta = 1.6898, gamma = -0.5444
-    static let samplesPerKnot = 3
-
-    private let random: GSLRandom
-    private var latent: Double
-    /// Four knots: the segment runs between the two in the middle.
-    private var knots: (Double, Double, Double, Double)
-    private var position = 0
-
-    public init(streams: RandomStreams, index: UInt64) {
-        random = GSLRandom(streams.stream("sensor.breton-2008", index: index))
-        latent = random.normal()
-        knots = (0, 0, 0, 0)
-        for _ in 0..<4 { push() }
-    }
-
-    private mutating func push() {
-        latent = 0.7 * (latent + random.normal())
-        knots = (knots.1, knots.2, knots.3, Self.error(latent))
-    }
-
-    /// ε = ξ + λ·sinh((e − γ)/δ), mg/dL.
-    static func error(_ e: Double) -> Double { xi + lambda * hyperbolicSine((e - gamma) / delta) }
-
-    public mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double {
-        if position == Self.samplesPerKnot {
-            position = 0
-            push()
-        }
-        let t = Double(position) / Double(Self.samplesPerKnot)
-        position += 1
-        let (p0, p1, p2, p3) = knots
-        let a = 2 * p1
-        let b = p2 - p0
-        let c = 2 * p0 - 5 * p1 + 4 * p2 - p3
-        let d = 3 * (p1 - p2) + p3 - p0
-        return interstitial + 0.5 * (a + t * (b + t * (c + t * d)))
-    }
+    /// No error model of the G7 is published with its numbers.
+    public static let dexcomG7 = SensorModel(
+        id: "dexcom-g7",
+        summary: "Dexcom G7: 10 days and 12 h of grace, 27 min of warm-up, errors as vettoretti-2019",
+        source: source, device: .dexcomG7
+    ) { try Vettoretti2019(streams: $0, index: $1) }
 }
 
 /// Vettoretti, Battocchio, Sparacino, Facchinetti, "Development of an error model for a factory-calibrated continuous
