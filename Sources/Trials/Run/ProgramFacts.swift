@@ -1,9 +1,9 @@
 // Which program made results: a manifest records it, and nothing compares it.
 //
 // Guarantees: reads the running program's own file, also where a newer build has taken its place since; asks no other program; the commit is
-// nil where the program doesn't lie in the `.build` of a checkout of Islet.
-// Does not: know what was changed in the checkout since that commit, or whether the program was built at it: a program stays where it is
-// when the checkout moves on. The SHA-256 tells programs apart, the commit only helps to find the source.
+// what was checked out when the program was built. It is nil where that is not known: where the program doesn't lie in the `.build` of a
+// checkout of Islet, and where the checkout has moved since the build.
+// Does not: know of changes that were not committed. The SHA-256 tells programs apart, the commit only helps to find the source.
 
 import Checksums
 import Foundation
@@ -13,7 +13,7 @@ import Synchronization
 public struct ProgramFacts: Hashable, Sendable {
     /// Lower-case hex; nil where the program could not be read.
     public var sha256: String?
-    /// What the checkout's HEAD names; nil where there is none.
+    /// What was checked out when it was built; nil where that is not known.
     public var commit: String?
 
     public init(sha256: String? = nil, commit: String? = nil) {
@@ -23,7 +23,12 @@ public struct ProgramFacts: Hashable, Sendable {
 
     /// Of the running program. The hash takes about 0.1 s.
     static var here: ProgramFacts {
-        ProgramFacts(sha256: hashOfProgram(), commit: programPath().flatMap(Checkout.commit(ofProgram:)))
+        ProgramFacts(
+            sha256: hashOfProgram(),
+            commit: programPath().flatMap { path in
+                // The link leads to the file that runs, whatever lies at its path by now.
+                Checkout.changed("/proc/self/exe").flatMap { Checkout.commit(ofProgram: path, builtAt: $0) }
+            })
     }
 
     /// Whose results a folder holds, by its manifest; none where it doesn't tell, whatever the reason.
@@ -46,8 +51,6 @@ public struct ProgramFacts: Hashable, Sendable {
         [
             .init("program_sha256", sha256.map { .string($0) } ?? .null),
             .init("commit", commit.map { .string($0) } ?? .null),
-            // Nobody looks: null is "unknown".
-            .init("commit_dirty", .null),
         ]
     }
 
@@ -102,39 +105,61 @@ public final class RunningProgram: Sendable {
 
 /// The checkout that a program was built in, by plain reading.
 enum Checkout {
-    /// The commit that is checked out around `.build/.../program`.
-    static func commit(ofProgram program: String) -> String? {
+    /// The commit that is checked out around `.build/.../program`, and was when the program was built.
+    /// - Parameter builtAt: since 1970, ns.
+    static func commit(ofProgram program: String, builtAt: Int64) -> String? {
         let parts = program.split(separator: "/")
         guard let build = parts.lastIndex(of: ".build") else { return nil }
         let root = "/" + parts[..<build].joined(separator: "/")
         guard FileManager.default.fileExists(atPath: root + "/Sources/islet/Islet.swift") else { return nil }
         var folder = URL(filePath: root)
         while folder.path() != "/" {
-            if let found = commit(gitAt: folder.appending(path: ".git").path()) { return found }
+            let head = Head(gitAt: folder.appending(path: ".git").path())
+            if let head, let found = head.commit { return head.moved <= builtAt ? found : nil }
             folder = folder.deletingLastPathComponent().standardizedFileURL
         }
         return nil
     }
 
-    /// - Parameter path: the repository, or the file that stands for it in a worktree.
-    private static func commit(gitAt path: String) -> String? {
-        var git = path
-        if let pointer = text(path) {
-            guard pointer.hasPrefix("gitdir: ") else { return nil }
-            git = absolute(String(pointer.dropFirst(8)), in: (path as NSString).deletingLastPathComponent)
+    /// When a file was written last, since 1970, ns; nil where it isn't there.
+    static func changed(_ path: String) -> Int64? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    }
+
+    /// What is checked out, and since when.
+    private struct Head {
+        var commit: String?
+        /// The last commit, checkout or reset: since 1970, ns.
+        var moved: Int64
+
+        /// - Parameter path: the repository, or the file that stands for it in a worktree.
+        init?(gitAt path: String) {
+            var git = path
+            if let pointer = text(path) {
+                guard pointer.hasPrefix("gitdir: ") else { return nil }
+                git = absolute(String(pointer.dropFirst(8)), in: (path as NSString).deletingLastPathComponent)
+            }
+            guard let head = text(git + "/HEAD") else { return nil }
+            moved = [git + "/HEAD", git + "/logs/HEAD"].compactMap(changed).max() ?? .max
+            guard head.hasPrefix("ref: ") else {
+                commit = Checkout.commit(head)
+                return
+            }
+            let name = String(head.dropFirst(5))
+            let common = text(git + "/commondir").map { absolute($0, in: git) } ?? git
+            for place in [git, common] {
+                guard let found = text(place + "/" + name).flatMap({ Checkout.commit($0) }) else { continue }
+                commit = found
+                moved = max(moved, changed(place + "/" + name) ?? .max)
+                return
+            }
+            for line in (text(common + "/packed-refs") ?? "").split(separator: "\n")
+            where line.hasSuffix(" " + name) {
+                commit = Checkout.commit(String(line.prefix { $0 != " " }))
+            }
         }
-        guard let head = text(git + "/HEAD") else { return nil }
-        guard head.hasPrefix("ref: ") else { return commit(head) }
-        let name = String(head.dropFirst(5))
-        let common = text(git + "/commondir").map { absolute($0, in: git) } ?? git
-        for place in [git, common] {
-            if let found = text(place + "/" + name).flatMap({ commit($0) }) { return found }
-        }
-        for line in (text(common + "/packed-refs") ?? "").split(separator: "\n")
-        where line.hasSuffix(" " + name) {
-            return commit(String(line.prefix { $0 != " " }))
-        }
-        return nil
     }
 
     private static func commit(_ text: String) -> String? {

@@ -27,18 +27,43 @@ import Testing
     @Test func headIsABranchPackedOrACommit() throws {
         try withCheckout { root, write in
             let program = root + "/.build/x86_64/debug/islet"
-            #expect(Checkout.commit(ofProgram: program) == nil)
+            #expect(Checkout.commit(ofProgram: program, builtAt: .max) == nil)
             try write(".git/HEAD", "ref: refs/heads/a/b\n")
-            #expect(Checkout.commit(ofProgram: program) == nil)
+            #expect(Checkout.commit(ofProgram: program, builtAt: .max) == nil)
             try write(
                 ".git/packed-refs", "# pack-refs\n\(two) refs/heads/b\n\(one) refs/heads/a/b\n^\(two)\n")
-            #expect(Checkout.commit(ofProgram: program) == one)
+            #expect(Checkout.commit(ofProgram: program, builtAt: .max) == one)
             try write(".git/refs/heads/a/b", two + "\n")
-            #expect(Checkout.commit(ofProgram: program) == two)
+            #expect(Checkout.commit(ofProgram: program, builtAt: .max) == two)
             try write(".git/HEAD", one + "\n")
-            #expect(Checkout.commit(ofProgram: program) == one)
+            #expect(Checkout.commit(ofProgram: program, builtAt: .max) == one)
             try write(".git/HEAD", "something else\n")
-            #expect(Checkout.commit(ofProgram: program) == nil)
+            #expect(Checkout.commit(ofProgram: program, builtAt: .max) == nil)
+        }
+    }
+
+    /// A manifest named the commit of today for a program of last week.
+    @Test func aCheckoutThatHasMovedSinceTheBuildHasNone() throws {
+        try withCheckout { root, write in
+            let program = root + "/.build/release/islet"
+            try write(".git/HEAD", "ref: refs/heads/a\n")
+            try write(".git/refs/heads/a", one + "\n")
+            try write(".git/logs/HEAD", "")
+            let files = ["HEAD", "refs/heads/a", "logs/HEAD"].map { root + "/.git/" + $0 }
+            func date(_ file: String, _ seconds: Int) throws {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSince1970: Double(seconds))], ofItemAtPath: file)
+            }
+            for file in files { try date(file, 1000) }
+            #expect(Checkout.commit(ofProgram: program, builtAt: 1000_000_000_000) == one)
+            #expect(Checkout.commit(ofProgram: program, builtAt: 999_000_000_000) == nil)
+            // A checkout of another branch, a commit, a reset: each moves one of them at least.
+            for file in files {
+                try date(file, 2000)
+                #expect(Checkout.commit(ofProgram: program, builtAt: 1500_000_000_000) == nil)
+                #expect(Checkout.commit(ofProgram: program, builtAt: 2000_000_000_000) == one)
+                try date(file, 1000)
+            }
         }
     }
 
@@ -48,19 +73,19 @@ import Testing
             try write("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n")
             try write("main/.git/worktrees/w/commondir", "../..\n")
             try write("main/.git/refs/heads/w", one + "\n")
-            #expect(Checkout.commit(ofProgram: root + "/.build/release/islet") == one)
+            #expect(Checkout.commit(ofProgram: root + "/.build/release/islet", builtAt: .max) == one)
         }
     }
 
     @Test func aProgramThatIsNotBuiltHereHasNone() throws {
         try withCheckout { root, write in
             try write(".git/HEAD", one)
-            #expect(Checkout.commit(ofProgram: root + "/islet") == nil)
-            #expect(Checkout.commit(ofProgram: root + "/results/islet") == nil)
-            #expect(Checkout.commit(ofProgram: root + "/.build/debug/islet") == one)
+            #expect(Checkout.commit(ofProgram: root + "/islet", builtAt: .max) == nil)
+            #expect(Checkout.commit(ofProgram: root + "/results/islet", builtAt: .max) == nil)
+            #expect(Checkout.commit(ofProgram: root + "/.build/debug/islet", builtAt: .max) == one)
             // Another project's checkout, with Islet built in it.
             try FileManager.default.removeItem(atPath: root + "/Sources")
-            #expect(Checkout.commit(ofProgram: root + "/.build/debug/islet") == nil)
+            #expect(Checkout.commit(ofProgram: root + "/.build/debug/islet", builtAt: .max) == nil)
         }
     }
 }
