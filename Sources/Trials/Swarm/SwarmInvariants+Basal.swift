@@ -14,8 +14,11 @@ enum BasalFloor: SwarmInvariant {
 
     static func violations(in evidence: SwarmEvidence) -> [Violation] { starved(evidence) + untold(evidence) }
 
-    /// A zero that outlasts the last step that could have renewed it. One that was sent again may come five minutes late.
+    /// A zero that outlasts the last step that could have renewed it, also where steps come back before it ends. One that was sent
+    /// again may come five minutes late.
     private static func starved(_ evidence: SwarmEvidence) -> [Violation] {
+        let doses = evidence.steps.filter { $0.output != nil && $0.input.insulinPump.isAvailable }
+            .map(\.input.now)
         var found: [Violation] = []
         var zeroSince: Instant?
         func judge(until end: Instant) {
@@ -24,11 +27,12 @@ enum BasalFloor: SwarmInvariant {
             let gaps = evidence.podGaps.filter { $0.overlaps(from: began, to: end) }
             var ends = [end] + gaps.map { min($0.instant, end) }
             if gaps.contains(where: { $0.end >= end }) { ends.removeFirst() }
-            for end in ends where end > began {
-                let dosing = evidence.steps.last {
-                    $0.input.now <= end && $0.output != nil && $0.input.insulinPump.isAvailable
-                }
-                let since = dosing?.input.now ?? began
+            for dose in doses where dose > began && dose < end {
+                let before = max(began, doses.last { $0 < dose } ?? began)
+                if !gaps.contains(where: { $0.overlaps(from: before, to: dose) }) { ends.append(dose) }
+            }
+            for end in ends.sorted() where end > began {
+                let since = doses.last { $0 < end } ?? began
                 guard end.nanoseconds - since.nanoseconds > LoopTiming.zeroBasal + LoopTiming.step else {
                     continue
                 }
