@@ -56,7 +56,8 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
     }
 
     public let name = "pid-insulin-feedback"
-    public let version = 1
+    /// 2: the pump's own basal, what was given up, and the hours before are accounted for.
+    public let version = 2
     public let basalSource = BasalSource.algorithm
     public var stateByteCount: Int { MemoryLayout<State>.stride }
 
@@ -84,6 +85,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         }
         if let manual = input.user.manualBolus { output.meal = output.meal + manual }
 
+        if let earlier = input.earlier { takeUp(earlier, input, &state) }
         if state.hasStepped { sitOut(input.algorithmTime - state.lastStep - 1, basal: basal, &state) }
         state.lastStep = input.algorithmTime
         state.hasStepped = true
@@ -121,6 +123,28 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
             &state.subcutaneous, &state.plasma, &state.effective,
             input: delivered - basal + tuning.mealFeedback * meal.units * stepsPerHour)
         return output
+    }
+
+    /// Fills the compartments with what other steps than its own gave, as if each had been.
+    private func takeUp(_ earlier: InsulinHistory, _ input: borrowing StepInput, _ state: inout State) {
+        let now = input.now.minutes
+        let steps = min(
+            ((now - earlier.since.minutes) / Self.stepMinutes).rounded(.up),
+            Double(InsulinChain.longestMemory))
+        let basal = input.therapy.basalRate.unitsPerHour
+        for step in stride(from: max(0, steps), to: 0, by: -1) {
+            let (from, to) = (now - step * Self.stepMinutes, now - (step - 1) * Self.stepMinutes)
+            var units = 0.0
+            for given in earlier.given {
+                let (since, until) = (given.since.minutes, given.until.minutes)
+                let share = until > since ? max(0, min(to, until) - max(from, since)) / (until - since) : 0
+                let own = given.amount.units - given.ofPerson.units
+                units += share * (own + tuning.mealFeedback * given.ofPerson.units)
+            }
+            Self.chain.advance(
+                &state.subcutaneous, &state.plasma, &state.effective,
+                input: units * 60 / Self.stepMinutes - basal)
+        }
     }
 
     /// Steps that did not run, or failed, delivered nothing; what the pump gave meanwhile is told by itself.

@@ -183,8 +183,8 @@ extension LoopController {
 
     /// The algorithm hears at its next good step. What two steps lack counts with the later one.
     private func tellDropped(_ amount: InsulinAmount, of algorithmTime: Int64) {
-        // A state that was refused takes its count of insulin along.
-        guard algorithmTime >= memory.stateBegan else { return }
+        // What becomes known before the log is handed over stands in it.
+        guard !memory.awaitsHistory else { return }
         let before = memory.droppedShortfall
         memory.droppedShortfall = Shortfall(
             algorithmTime: max(algorithmTime, before?.algorithmTime ?? algorithmTime),

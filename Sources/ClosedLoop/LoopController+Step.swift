@@ -42,6 +42,9 @@ extension LoopController {
         input.dropped = memory.droppedShortfall
         let given = pump.basalDelivered
         input.pumpBasal = basalSinceLastStep(given: given, at: now)
+        if memory.awaitsHistory {
+            do { input.earlier = try insulinHistory(given: given, at: now) } catch { return failUnwritten() }
+        }
         try run(&input, basalGiven: given)
     }
 
@@ -199,6 +202,7 @@ extension LoopController {
             record.dropped = dropped
         }
         if let cut = memory.cut, cut.at == input.now { record.cut = cut.amount }
+        if let request, !request.owed.isEmpty { record.requestedByPerson = request.owed.sum }
         record.basalGiven = pump.basalDelivered
         do {
             try store?.append(record, memory)
@@ -224,6 +228,7 @@ extension LoopController {
             memory.shortfall = nil
             memory.droppedShortfall = nil
             memory.completed = nil
+            memory.awaitsHistory = false
         }
         let wasOpen = memory.isOpenLoop
         memory.algorithmGaveUp = givesUp
@@ -320,8 +325,8 @@ extension LoopController {
 
     /// The algorithm is told at its next good step. What two requests lack counts with the later one.
     func fallShort(_ amount: InsulinAmount, of algorithmTime: Int64) {
-        // A state that was refused takes its count of insulin along.
-        guard amount.units > 1e-12, algorithmTime >= memory.stateBegan else { return }
+        // What becomes known before the log is handed over stands in it.
+        guard amount.units > 1e-12, !memory.awaitsHistory else { return }
         let before = memory.shortfall?.amount ?? .zero
         memory.shortfall = Shortfall(algorithmTime: algorithmTime, amount: before + amount)
     }

@@ -113,8 +113,8 @@ extension LoopController {
         takeUpState()
     }
 
-    /// Bytes of another algorithm, version or size are not understood: the algorithm starts from zeros, and is charged with
-    /// nothing that came before.
+    /// Bytes of another algorithm, version or size are not understood: the algorithm starts from zeros, and is told what the log
+    /// knows of the hours before.
     private func takeUpState() {
         guard let stored = memory.algorithm else { return }
         let mine = AlgorithmIdentity(algorithm)
@@ -123,7 +123,7 @@ extension LoopController {
         memory.refusedState = stored
         memory.algorithm = mine
         memory.algorithmState = store == nil ? [] : state.bytes
-        memory.stateBegan = memory.algorithmTime
+        memory.awaitsHistory = true
         memory.shortfall = nil
         memory.droppedShortfall = nil
         memory.knownBasal = nil

@@ -125,6 +125,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             ?? LoopSubject(
                 id: settings.subjectID, bodyWeightKilograms: settings.therapy.bodyWeightKilograms)
         fresh.algorithm = AlgorithmIdentity(algorithm)
+        fresh.awaitsHistory = store != nil && fresh.firstRequestID > 0
         let before = memory.owed
         try change { [fresh] in $0 = fresh }
         tellEnded(before)

@@ -133,8 +133,9 @@ public struct LoopMemory: Hashable, Sendable {
     public var algorithmState: [UInt8] = []
     /// Whose bytes they are; nil outside a session.
     public var algorithm: AlgorithmIdentity?
-    /// The algorithm time from which on the state counts insulin: above 0 where an earlier state was refused.
-    public var stateBegan: Int64 = 0
+    /// The state began from nothing after steps of another one, or of an earlier session: its first good step hears of what was given
+    /// before.
+    public var awaitsHistory = false
     /// Bytes that were refused in this session, and whose; nil where none were.
     public var refusedState: AlgorithmIdentity?
 
@@ -176,6 +177,8 @@ public struct StepRecord: Hashable, Sendable {
     public var pumpStatus: PumpStatus
     /// What the pump was asked for, what earlier steps left over included; nil where it was asked for nothing.
     public var requested: InsulinAmount?
+    /// Of `requested`, what the person waits for.
+    public var requestedByPerson = InsulinAmount.zero
     /// What the pump accepted; nil while that is not known.
     public var accepted: InsulinAmount?
     /// The request was sent and not answered: it counted as delivered until the pump said what became of it.

@@ -35,6 +35,8 @@ public enum LoopTiming {
     public static let owed = 15 * Span.minute
     /// How long the pump leaves its own basal off after the last step that dosed.
     public static let zeroBasal = 30 * Span.minute
+    /// Insulin that was given longer ago acts no more.
+    public static let insulinMemory = 8 * Span.hour
     /// A step that is later than this is left out.
     public static let latest = step / 2
     /// How often devices are read while no session is in progress.

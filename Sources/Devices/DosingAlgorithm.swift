@@ -138,6 +138,9 @@ public struct StepInput: Hashable, Sendable {
     /// What the pump gave by itself since the last good step that was told: insulin on board that no step asked for. Nil at
     /// step 0 and while the pump can't say; what flowed meanwhile is told as soon as it can.
     public var pumpBasal: PumpBasal?
+    /// What the pump gave in the hours before, at the first good step of a state that begins in the middle of somebody's day. Nil
+    /// at all other steps. It covers everything up to this step: `pumpBasal`, `shortfall` and `dropped` are nil beside it.
+    public var earlier: InsulinHistory?
     public var glucagonPump: StepPumpStatus
     /// Whom the session is about.
     public var subjectID: String

@@ -203,8 +203,15 @@ struct SavedStateTests {
         #expect(other.states.prefix(3) == [0, 1, 2])
         #expect(other.inputs.first?.algorithmTime == 8)
         #expect(lab.display.refusedState?.description == "fake version 1, 8 bytes")
-        // What it never counted it is not told to take back.
-        #expect(other.inputs.allSatisfy { $0.shortfall == nil })
+        // Its first step hears of what the other gave, the dose that nobody had answered included; once it is known that this
+        // never came, it is told so, once.
+        let history = try #require(other.inputs.first?.earlier)
+        #expect(history.since == .minutes(0) && other.inputs.dropFirst().allSatisfy { $0.earlier == nil })
+        let counted = history.given.reduce(0) { $0 + $1.amount.units }
+        let shortfalls = other.inputs.compactMap(\.shortfall)
+        #expect(shortfalls.map(\.algorithmTime) == [7])
+        let given = lab.pump.requests.filter { $0.id < 7 }.reduce(0) { $0 + $1.amount.units }
+        #expect(abs(counted - shortfalls.reduce(0) { $0 + $1.amount.units } - given) < 1e-9)
         #expect(lab.memory.algorithm == AlgorithmIdentity(other))
         let ids = lab.pump.requests.map(\.id)
         #expect(Set(ids).count == ids.count)

@@ -82,7 +82,8 @@ public final class Session {
         let loop = LoopController(
             executor: executor, algorithm: seams.algorithm(arm.algorithm.algorithm),
             settings: LoopSettings(subjectID: subject.name, therapy: therapy, target: Self.target),
-            sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder, store: loopStore,
+            sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder,
+            store: seams.store ?? loopStore,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppTroubles(

@@ -3,6 +3,7 @@
 // Guarantees: seams that pass everything on leave the session as it is, to the digest.
 // Does not: belong to studies. Those who watch a session, or spoil it in a test, hand them in.
 
+public import ClosedLoop
 public import Devices
 public import SimulatedDevices
 
@@ -14,6 +15,8 @@ public struct SessionSeams {
     public var body: (any InsulinReceiver) -> any InsulinReceiver = { $0 }
     /// Between loop and algorithm.
     public var algorithm: (any DosingAlgorithm) -> any DosingAlgorithm = { $0 }
+    /// What the loop writes into, in place of the step log that a session keeps in memory.
+    public var store: (any LoopStore)?
     /// Hear sensor and pump before loop and alert center do.
     public var observers: [any DeviceObserver] = []
 
