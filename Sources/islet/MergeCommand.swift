@@ -89,7 +89,7 @@ struct MergeCommand: ParsableCommand {
             }
             found.formUnion(try store.finishedSessions())
         }
-        let study = try Study.parse(text ?? "", file: folders[0].path)
+        let study = try Study.parse(text ?? "", file: folders[0].path, hasRun: true)
         guard var identity = whole else {
             throw InputProblem(
                 file: "merge", found: "no shards", expected: "the directories of a study's shards")

@@ -64,7 +64,6 @@ faults:
   site-failure: { rate: 0.02 }
   pod-fault: { rate: 1 }
   late-pod-change: true
-  missing-pulses: true
   app-relaunch: { rate: 4 }
   app-quit: { rate: 2 }
 arms: [{ algorithm: pid-insulin-feedback }]

@@ -90,6 +90,10 @@ public enum FaultKind: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether it strikes where the algorithm gives all basal as boluses. Missing pulses are published of temporary basal rates
+    /// alone (Tidepool); the zero rate of closed loop has no part of a pulse to lose.
+    public var strikesClosedLoop: Bool { self != .missingPulses }
+
     var isOfPump: Bool { !isOfSensor && !isOfApp }
     var isOfApp: Bool { self == .appRelaunch || self == .appQuit }
 

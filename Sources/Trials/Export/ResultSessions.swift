@@ -60,7 +60,7 @@ public final class ResultSessions {
         self.studyPath = studyPath ?? directory
         self.jobs = jobs
         self.isInterrupted = isInterrupted
-        study = try Study.parse(try store.studyText(), file: directory)
+        study = try Study.parse(try store.studyText(), file: directory, hasRun: true)
         var same = study
         same.record = .events
         identityBytes = Array((same.yaml + "\n").utf8)

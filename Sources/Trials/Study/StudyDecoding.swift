@@ -16,15 +16,16 @@ extension Study {
     }
 
     /// The study in `text`; `file` is what problems call it.
+    /// - Parameter hasRun: it is a folder's own, and stays readable where new studies have become stricter.
     public static func parse(
-        _ text: String, file: String, overrides: [SetOverride] = []
+        _ text: String, file: String, overrides: [SetOverride] = [], hasRun: Bool = false
     ) throws(InputProblem) -> Study {
-        try decode(try YAMLDocument.parse(text, file: file), overrides: overrides)
+        try decode(try YAMLDocument.parse(text, file: file), overrides: overrides, hasRun: hasRun)
     }
 
     /// The study that a tree says, changed by `overrides`.
     public static func decode(
-        _ document: YAMLNode, overrides: [SetOverride] = []
+        _ document: YAMLNode, overrides: [SetOverride] = [], hasRun: Bool = false
     ) throws(InputProblem) -> Study {
         var document = document
         for override in overrides { document = try override.applied(to: document) }
@@ -48,6 +49,7 @@ extension Study {
             record: try root["record"].id(standard: .events),
             arms: arms,
             reference: try decodeReference(root["compare"], arms: arms))
+        if !hasRun { try checkFaults(root["faults"], study.faults, arms) }
         let place = cohortReader["generate"]?["count"] ?? cohortReader["subjects"] ?? cohortReader
         if let count = study.cohort.subjectCount {
             try study.checkSessions(

@@ -3,6 +3,7 @@
 // Guarantees: none unless the study asks; a kind that is on without a rate has its standard rate from then on, as schema
 // and resolved study show it; encoding and decoding give an equal value.
 
+internal import Devices
 import Records
 import Physiology
 internal import SessionTime
@@ -86,7 +87,9 @@ extension Study {
         }
 
         public static let none = Faults(settings: FaultKind.allCases.map { _ in .off })
-        public static let all = Faults(settings: FaultKind.allCases.map(Setting.standard))
+        /// Of any arm: what strikes open loop alone is asked for by name.
+        public static let all = Faults(
+            settings: FaultKind.allCases.map { $0.strikesClosedLoop ? .standard($0) : .off })
     }
 }
 
@@ -95,7 +98,7 @@ extension Study {
 extension Study {
     static let longestFault = TimeSpan(seconds: 30 * 86_400)
     static let noFaults = Shape.Choice("none", "nothing goes wrong; pods and sensors are changed in time")
-    static let allFaults = Shape.Choice("all", "every kind, at its standard rate")
+    static let allFaults = Shape.Choice("all", "every kind but missing-pulses, at its standard rate")
 
     static let faultsShape: Shape = .either([
         .choice(noun: "faults", [noFaults, allFaults]),
@@ -175,6 +178,21 @@ extension Study {
             faults.scheduled.append(Faults.Entry(kind: known, time: time, length: length))
         }
         return faults
+    }
+
+    /// Refuses a kind that could never strike in one of the arms: what it came to would be taken for its effect.
+    static func checkFaults(_ reader: YAMLReader?, _ faults: Faults, _ arms: [Arm]) throws(InputProblem) {
+        guard let arm = arms.first(where: { $0.algorithm.algorithm.basalSource == .algorithm }) else {
+            return
+        }
+        for kind in FaultKind.allCases where !kind.strikesClosedLoop && faults.settings[kind.index] != .off {
+            guard let place = reader?[kind.rawValue] ?? reader else { continue }
+            throw place.problem(
+                found: "\(kind.rawValue) with the arm \(quotedForMessage(arm.name))",
+                expected:
+                    "arms in open loop only: \(arm.algorithm.rawValue) gives all basal as boluses, and "
+                    + "\(kind.rawValue) strikes temporary basal rates alone")
+        }
     }
 
     private static func decodeRate(

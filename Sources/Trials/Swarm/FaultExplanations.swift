@@ -69,7 +69,8 @@ public struct FaultRule: Sendable {
             FaultRule(
                 kind, [.pumpExpired], "out of reach, or the app dead, until the pod was changed",
                 Self.isOutOfReach)
-        case .missingPulses: FaultRule(kind, [], "a trait of the pump, below a pulse each time")
+        case .missingPulses:
+            FaultRule(kind, [], "strikes temporary basal rates alone: refused in closed loop")
         case .appQuit:
             FaultRule(
                 kind, [.steppingInterrupted], "back within 15 min, or before the first step", Self.isSoonBack)

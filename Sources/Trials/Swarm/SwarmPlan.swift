@@ -64,7 +64,7 @@ public enum SwarmPlan {
 
     static func faults(_ streams: RandomStreams, duration: TimeSpan) -> Study.Faults {
         var faults = Study.Faults.none
-        for kind in FaultKind.allCases {
+        for kind in FaultKind.allCases where kind.strikesClosedLoop {
             let random = GSLRandom(streams.stream("swarm.faults", index: UInt64(kind.index)))
             guard random.uniform() < 0.5 else { continue }
             guard let habit = habit(kind) else {

@@ -74,7 +74,7 @@ public struct FolderVerification {
     /// Whether manifest, store, sessions.csv and summary.json agree, and which sessions are lacking.
     public func agreement(_ store: any ResultStore) throws -> [String] {
         var findings: [String] = []
-        let study = try Study.parse(try store.studyText(), file: folder.storePath)
+        let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
         var shard = Shard.whole
         var isComplete = false
         var subjects = study.cohort.subjectCount
@@ -83,7 +83,7 @@ public struct FolderVerification {
             let root = YAMLReader(document)
             isComplete = try root["state"]?.text() == "complete"
             if let told = root["study"] {
-                if try Study.decode(told.node) != study {
+                if try Study.decode(told.node, hasRun: true) != study {
                     findings.append("manifest.json: study is not the one in study.sqlite")
                 }
             } else {
@@ -190,7 +190,7 @@ public struct FolderVerification {
                 )
             }
         }
-        let study = try Study.parse(try store.studyText(), file: folder.storePath)
+        let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
         let subjects = try CohortLoader.subjects(
             of: study, studyPath: studyPath ?? folder.path, jobs: jobs, isInterrupted: isInterrupted)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {

@@ -52,6 +52,41 @@ struct FaultStudyTests {
         #expect(throws: InputProblem.self) { try study("faults=\(faults)") }
     }
 
+    /// A study with it came to the same as one without, and said so of a fault that had never struck.
+    @Test(
+        "refuses missing pulses where an arm gives all basal as boluses, with their line, and runs them in open loop"
+    )
+    func missingPulses() throws {
+        let text = """
+            study: pulses
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 1 } }
+            faults:
+              occlusion: true
+              missing-pulses: ON
+            arms: [{ algorithm: basal-bolus }, { name: loop, algorithm: ALGORITHM }]
+            """
+        func parse(_ on: String, _ algorithm: String, hasRun: Bool = false) throws -> Study {
+            let study = text.replacing("ON", with: on).replacing("ALGORITHM", with: algorithm)
+            return try Study.parse(study, file: "pulses.yaml", hasRun: hasRun)
+        }
+        for on in ["true", "{ rate: 1 }"] {
+            let problem = #expect(throws: InputProblem.self) { try parse(on, "pid-insulin-feedback") }
+            #expect(
+                problem?.description
+                    == "pulses.yaml:5: found missing-pulses with the arm `loop` at faults.missing-pulses, expected arms in open loop only: "
+                    + "pid-insulin-feedback gives all basal as boluses, and missing-pulses strikes temporary basal rates alone",
+                "\(problem as Any)")
+            #expect(try parse(on, "basal-bolus").faults.settings[FaultKind.missingPulses.index] != .off)
+            // What has run is read as it ran.
+            #expect(try parse(on, "pid-insulin-feedback", hasRun: true).arms.count == 2)
+        }
+        #expect(
+            try parse("false", "pid-insulin-feedback").faults.settings[FaultKind.missingPulses.index] == .off)
+        // All that can go wrong leaves it out, and is on for everything else.
+        let all = try study().faults
+        #expect(FaultKind.allCases.filter { all.settings[$0.index] == .off } == [.missingPulses])
+    }
+
     @Test("has the site failures of its age group, and scheduled faults by local time")
     func plans() throws {
         let faults = try study("faults={ site-failure: true, scheduled: [{ at: 07:00, kind: pod-fault }] }")
@@ -138,7 +173,7 @@ struct FaultStudyTests {
     @Test("keeps its account of insulin to a pulse in each of a thousand sessions, and logs true spans")
     func ledger() throws {
         // Rates that put every kind into the small days, and one subject's body for all of them.
-        let rates = FaultKind.allCases.map { kind -> String in
+        let rates = FaultKind.allCases.filter(\.strikesClosedLoop).map { kind -> String in
             switch kind {
             case .occlusion, .podFault, .pumpOutage: "\(kind.rawValue): { rate: 6 }"
             case .siteFailure: "\(kind.rawValue): { rate: 0.2 }"

@@ -120,12 +120,13 @@ struct LuckTests {
         }
     }
 
-    private func onsets(_ kinds: [FaultKind]) throws -> [String: [Instant]] {
+    /// - Parameter arms: missing pulses are refused beside a closed loop.
+    private func onsets(_ kinds: [FaultKind], arms: String) throws -> [String: [Instant]] {
         let rates = kinds.map {
             $0 == .missingPulses ? "\($0.rawValue): true" : "\($0.rawValue): { rate: \(Self.rate($0)) }"
         }
         let session = try session(
-            study("duration=2d", "record=events", "faults={ \(rates.joined(separator: ", ")) }"))
+            study("duration=2d", "record=events", "faults={ \(rates.joined(separator: ", ")) }", arms))
         _ = session.run()
         return Dictionary(grouping: session.recorder.faults, by: \.kind).mapValues {
             $0.map(\.instant).sorted()
@@ -137,13 +138,20 @@ struct LuckTests {
     @Test(
         "has each kind's own onsets, whichever kinds of other devices are on", arguments: FaultKind.allCases)
     func pairs(kind: FaultKind) throws {
-        let alone = try onsets([kind])
+        let (closed, open) = (
+            "arms=[{ algorithm: pid-insulin-feedback }]", "arms=[{ algorithm: basal-bolus }]"
+        )
+        let alone = try [closed, open].map {
+            kind.strikesClosedLoop || $0 == open ? try onsets([kind], arms: $0) : [:]
+        }
         let sensors: [FaultKind] = [
             .compressionLow, .signalLoss, .temporarySensorError, .sensorFailure, .lateSensorChange,
         ]
         let free: [FaultKind] = [.pumpOutage, .appQuit]
         for other in FaultKind.allCases where other != kind {
-            let both = try onsets([kind, other])
+            let isClosed = kind.strikesClosedLoop && other.strikesClosedLoop
+            let both = try onsets([kind, other], arms: isClosed ? closed : open)
+            let alone = alone[isClosed ? 0 : 1]
             let isStrict =
                 free.contains(kind) || (sensors.contains(kind) && !sensors.contains(other))
                 || kind == .appRelaunch && other != .appQuit
