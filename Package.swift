@@ -57,13 +57,7 @@ let package = Package(
         room("Algorithms", ["SessionTime", "Devices"]),
         room("People", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Alerts"]),
         // Floor 4
-        room(
-            "Trials",
-            [
-                "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices",
-                "Alerts", "ClosedLoop", "Algorithms", "People", "Yams",
-            ]),
+        room("Documents", ["Checksums", "SessionTime", "Devices", "Records", "Yams"]),
         room(
             "Persistence",
             [
@@ -71,12 +65,30 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Floor 5
+        room("GlucoseMetrics", ["SessionTime", "Records"]),
+        room("AlertFiles", ["SessionTime", "Devices", "Records", "Alerts", "Documents"]),
         room("DeviceLinks", ["SessionTime", "Records"]),
         // Floor 6
+        room(
+            "Trials",
+            [
+                "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
+                "SimulatedDevices", "Alerts", "ClosedLoop", "Algorithms", "People", "Documents",
+                "GlucoseMetrics", "AlertFiles",
+            ]),
+        // Floor 7
+        room(
+            "Swarm",
+            [
+                "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
+                "SimulatedDevices", "Alerts", "ClosedLoop", "Documents", "Trials",
+            ]),
+        // Floor 8
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Checksums", "Trials", "Persistence", "Records", "Physiology", "Devices", "Alerts",
+                "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm", "Persistence",
+                "Records", "Physiology", "Devices", "Alerts",
                 "SessionTime",
                 "SimulationKernel", "DeviceLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -86,7 +98,8 @@ let package = Package(
         .executableTarget(
             name: "islet-bench",
             dependencies: [
-                "Trials", "Physiology", "Devices", "Records", "SessionTime", "SimulationKernel", "GSL",
+                "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm", "Physiology", "Devices",
+                "Records", "SessionTime", "SimulationKernel", "GSL",
             ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
 
@@ -97,16 +110,26 @@ let package = Package(
             "SimulatedDevicesTests",
             ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime", "GSL"]),
         tests(
-            "AlertsTests", ["Alerts", "Devices", "Records", "SimulationKernel", "SessionTime", "Trials"]),
+            "AlertsTests",
+            ["Alerts", "AlertFiles", "Documents", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("TidyTests", []),
         tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
+        tests("DocumentsTests", ["Documents", "Checksums", "Records", "SessionTime"]),
+        tests("GlucoseMetricsTests", ["GlucoseMetrics", "Records", "SessionTime"]),
+        tests(
+            "SwarmTests",
+            [
+                "Swarm", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Physiology",
+                "Devices", "Alerts", "SimulatedDevices", "ClosedLoop",
+            ]),
         tests(
             "TrialsTests",
             [
-                "Checksums", "Trials", "Records", "SessionTime", "SimulationKernel", "Physiology", "Devices",
-                "Alerts", "SimulatedDevices", "ClosedLoop",
+                "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm", "Records",
+                "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
+                "ClosedLoop",
             ]),
         tests(
             "PersistenceTests",

@@ -1,5 +1,6 @@
 // The measurements, their table and their JSON.
 
+import Documents
 import Foundation
 import Physiology
 import Trials

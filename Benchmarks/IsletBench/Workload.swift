@@ -1,5 +1,6 @@
 // The sessions of Cohorts/speed.yaml, as work to be timed.
 
+import Documents
 import Foundation
 import Physiology
 import Records

@@ -4,6 +4,7 @@
 // its rounds; ratios are the message, seconds the side note.
 // Does not: run in tests. A timing is no assertion.
 
+import Documents
 import Foundation
 import Trials
 

@@ -1,5 +1,6 @@
 // `islet alerts explain DIR --session K --alert N`: the chain of decisions behind one alert.
 
+import Documents
 import Alerts
 import ArgumentParser
 import Foundation

@@ -1,5 +1,7 @@
 // `islet alerts list`: the catalogue.
 
+import AlertFiles
+import Documents
 import Alerts
 import ArgumentParser
 import Trials

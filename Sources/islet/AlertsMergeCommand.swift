@@ -1,5 +1,7 @@
 // `islet alerts merge FILE...`: thresholds that one owner set on several devices.
 
+import AlertFiles
+import Documents
 import Alerts
 import ArgumentParser
 import Trials

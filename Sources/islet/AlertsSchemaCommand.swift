@@ -1,5 +1,7 @@
 // `islet alerts schema`: the JSON Schemas of policy and scenario files.
 
+import AlertFiles
+import Documents
 import Alerts
 import ArgumentParser
 import Trials

@@ -1,5 +1,7 @@
 // `islet alerts test FILE...`: unit tests of alert policies.
 
+import AlertFiles
+import Documents
 import ArgumentParser
 import Trials
 

@@ -1,5 +1,6 @@
 // What a run would do: subjects × arms × days, and estimates of its time and size.
 
+import Documents
 import Records
 import Trials
 

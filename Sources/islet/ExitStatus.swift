@@ -1,5 +1,6 @@
 // Exit codes (sysexits.h): a public contract that scripts rely on.
 
+import Documents
 import ArgumentParser
 import Glibc
 import Records

@@ -1,5 +1,6 @@
 // `islet export DIR`: what happened in a study's sessions, table by table, as CSV or JSON lines.
 
+import Documents
 import ArgumentParser
 import Records
 import Trials

@@ -1,5 +1,6 @@
 // `islet merge DIR... --out DIR`: the shards of one study, joined.
 
+import Documents
 import ArgumentParser
 import Foundation
 import Persistence

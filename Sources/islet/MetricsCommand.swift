@@ -1,5 +1,7 @@
 // `islet metrics FILE.csv`: the consensus metrics of one glucose trace.
 
+import Documents
+import GlucoseMetrics
 import ArgumentParser
 import Trials
 

@@ -1,5 +1,6 @@
 // `islet models`: the glucose models, and what their parameter tables hold.
 
+import Documents
 import ArgumentParser
 import Physiology
 import Trials

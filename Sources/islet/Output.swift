@@ -1,5 +1,6 @@
 // What a command makes, sent where `--out` says.
 
+import Documents
 import Trials
 
 enum Output {

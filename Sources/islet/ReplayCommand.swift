@@ -1,5 +1,6 @@
 // `islet replay DIR --session K`: one session again, its digest checked, its story told.
 
+import Documents
 import ArgumentParser
 import Persistence
 import Records

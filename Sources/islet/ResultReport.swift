@@ -1,5 +1,6 @@
 // What `run` and `merge` print when they are done.
 
+import Documents
 import Trials
 
 struct ResultReport {

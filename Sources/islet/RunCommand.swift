@@ -1,5 +1,6 @@
 // `islet run STUDY.yaml --out DIR`: the study's sessions, and what they come to.
 
+import Documents
 import ArgumentParser
 import Foundation
 import Persistence

@@ -1,6 +1,7 @@
 // Which step logs a command takes, and how it writes them.
 
-public import ArgumentParser
+import Documents
+import ArgumentParser
 import Foundation
 import Persistence
 import Records

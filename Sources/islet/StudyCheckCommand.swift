@@ -1,5 +1,6 @@
 // `islet study check FILE`: is this a study, and how large is it?
 
+import Documents
 import ArgumentParser
 import Trials
 

@@ -1,5 +1,6 @@
 // `islet study schema`: the JSON Schema of study files, for editors and other tools.
 
+import Documents
 import ArgumentParser
 import Trials
 

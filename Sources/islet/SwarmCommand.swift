@@ -1,5 +1,7 @@
 // `islet swarm --seeds A..B`: days in which everything goes wrong, and what must hold all the same.
 
+import Documents
+import Swarm
 import ArgumentParser
 import Foundation
 import Records

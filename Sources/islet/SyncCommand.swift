@@ -1,5 +1,6 @@
 // `islet sync DIR --to URL`: the step logs of a study's sessions, posted to a remote endpoint.
 
+import Documents
 import Checksums
 import ArgumentParser
 import DeviceLinks

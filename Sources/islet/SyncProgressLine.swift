@@ -1,5 +1,6 @@
 // How far a sync is, on standard error.
 
+import Documents
 import DeviceLinks
 import Records
 import Synchronization

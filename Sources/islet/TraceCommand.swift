@@ -1,5 +1,6 @@
 // `islet trace`: one subject of a table, driven by inputs of each minute.
 
+import Documents
 import ArgumentParser
 import Physiology
 import Records

@@ -1,5 +1,6 @@
 // `islet verify DIR`: is a results folder what a run of its study left?
 
+import Documents
 import ArgumentParser
 import Foundation
 import Persistence

@@ -1,11 +1,12 @@
 // Policy files: presets, round trips, what is refused.
 
+import AlertFiles
+import Documents
 import Alerts
 import Foundation
 import Records
 import SessionTime
 import Testing
-import Trials
 
 @Suite struct PolicyFileTests {
     @Test(arguments: AlertPreset.allCases) func `every preset is a policy file that reads back equal`(
@@ -311,17 +312,5 @@ import Trials
         #expect(try merged(early, late).rules.flatMap(\.tests).map(\.bound) == [2])
         let bare = try file("bare.yaml", "metric: temperature, max: 85")
         #expect(throws: InputProblem.self) { try AlertSettings.read(path: bare) }
-    }
-
-    @Test func `a study's arm takes a preset, and its manifest the whole of a policy`() throws {
-        let policy = "{ policy: p, thresholds: [{ metric: glucose, min: 65, sensitivity: 20m }] }"
-        let text = """
-            cohort: { generate: { count: 2 } }
-            arms: [{ name: a, alerts: dexcom-g7 }, { name: b, alerts: \(policy) }]
-            """
-        let study = try Study.parse(text, file: "study.yaml")
-        #expect(study.arms[0].alerts.name == "dexcom-g7")
-        #expect(study.arms[1].alerts.rules.map(\.code) == ["THRESHOLD-GLUCOSE-LOW"])
-        #expect(try Study.parse(study.yaml, file: "resolved") == study)
     }
 }

@@ -1,12 +1,12 @@
 // The age of the newest reading: who is woken when, and what backfill says.
 
+import AlertFiles
 import Alerts
 import Devices
 import Records
 import SessionTime
 import SimulationKernel
 import Testing
-import Trials
 
 @Suite struct ReadingAgeTests {
     private static func engine(_ rules: String) throws -> AlertEngine {

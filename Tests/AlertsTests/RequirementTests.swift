@@ -1,11 +1,12 @@
 // Requirements that no scenario file can say: what the system is asked for, what the banner holds, what is kept.
 
+import Documents
+import AlertFiles
 import Alerts
 import Devices
 import Foundation
 import SessionTime
 import Testing
-import Trials
 
 @Suite struct RequirementTests {
     private static func center(_ world: AlertWorld) throws -> SimulatedNotificationCenter {

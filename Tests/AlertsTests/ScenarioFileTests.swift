@@ -1,9 +1,9 @@
 // Every scenario file passes; malformed ones say where and why.
 
+import AlertFiles
 import Foundation
 import Records
 import Testing
-import Trials
 
 @Suite struct ScenarioFileTests {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -7,11 +7,11 @@ import Records
 import SessionTime
 
 /// What to export of a session.
-public enum ExportTable: String, Sendable, CaseIterable {
+package enum ExportTable: String, Sendable, CaseIterable {
     case steps, readings, truth, alerts, events, deliveries
 
     /// One line for the command line's help.
-    public var meaning: String {
+    package var meaning: String {
         switch self {
         case .steps:
             "each run of the dosing algorithm: what it was given, what it answered, what became of that"
@@ -24,13 +24,13 @@ public enum ExportTable: String, Sendable, CaseIterable {
     }
 
     /// Its columns and what they hold.
-    public var columns: [(name: String, meaning: String)] {
+    package var columns: [(name: String, meaning: String)] {
         self == .steps
             ? StepColumn.all.map { ($0.name, $0.meaning) } : RecordColumn<LoggedStep.Origin>.common + own
     }
 
     /// What stands before the first row.
-    public func header(_ format: StepFormat) -> String {
+    package func header(_ format: StepFormat) -> String {
         format == .csv ? columns.map(\.name).joined(separator: ",") + "\n" : ""
     }
 

@@ -3,17 +3,17 @@
 // Guarantees: the same step is the same bytes everywhere; both formats have the columns of `StepColumn.all`, in their
 // order; what a step doesn't have is an empty cell and a null, never a magic number.
 
-public import ClosedLoop
-public import SessionTime
+package import ClosedLoop
+package import SessionTime
 
 /// One step, with where it comes from.
-public struct LoggedStep: Sendable {
+package struct LoggedStep: Sendable {
     /// Shared by all steps of a session.
-    public final class Origin: Sendable {
-        public let study: String
-        public let key: String
-        public let session: ResultSessions.Entry
-        public let calendar: SessionCalendar
+    package final class Origin: Sendable {
+        package let study: String
+        package let key: String
+        package let session: ResultSessions.Entry
+        package let calendar: SessionCalendar
 
         init(study: String, key: String, session: ResultSessions.Entry, calendar: SessionCalendar) {
             self.study = study
@@ -23,21 +23,21 @@ public struct LoggedStep: Sendable {
         }
     }
 
-    public var origin: Origin
-    public var record: StepRecord
+    package var origin: Origin
+    package var record: StepRecord
     /// What a later step was told that the pump had delivered of this one's request.
-    public var deliveredUnits: Double?
+    package var deliveredUnits: Double?
 
     /// The same for the same step, whoever exports it; letters, digits and hyphens.
-    public var id: String { "\(origin.key)-\(origin.session.session)-\(record.requestID)" }
+    package var id: String { "\(origin.key)-\(origin.session.session)-\(record.requestID)" }
 }
 
 extension StepFormat {
     /// What stands before the first step.
-    public var header: String { ExportTable.steps.header(self) }
+    package var header: String { ExportTable.steps.header(self) }
 
     /// One step, without a newline.
-    public func line(_ step: LoggedStep) -> String {
+    package func line(_ step: LoggedStep) -> String {
         var rows = StepRows(self)
         rows.append(step)
         return String(rows.text.text.dropLast())

@@ -5,40 +5,41 @@
 // a time, however long it is; the people are drawn once, when the first session is asked for.
 // Does not: find out where a digest went astray. `Replay` does.
 
+import Documents
 import Checksums
 import ClosedLoop
 import Devices
-public import Physiology
-public import Records
+package import Physiology
+package import Records
 import SessionTime
 import SimulationKernel
 
 /// A session that isn't what the folder says it is.
-public struct DigestMismatch: Error, Hashable, Sendable, CustomStringConvertible {
-    public var session: Int
-    public var stored: String
-    public var here: String
+package struct DigestMismatch: Error, Hashable, Sendable, CustomStringConvertible {
+    package var session: Int
+    package var stored: String
+    package var here: String
 
-    public var description: String {
+    package var description: String {
         "session \(session): digest \(here) differs from the stored \(stored), so these are not its steps; "
             + "`islet replay` tells where they part"
     }
 }
 
-public final class ResultSessions {
+package final class ResultSessions {
     /// A session as the folder has it.
-    public struct Entry: Hashable, Sendable {
-        public var session: Int
-        public var subjectIndex: Int
-        public var subject: String
-        public var armIndex: Int
-        public var arm: String
-        public var digest: String
+    package struct Entry: Hashable, Sendable {
+        package var session: Int
+        package var subjectIndex: Int
+        package var subject: String
+        package var armIndex: Int
+        package var arm: String
+        package var digest: String
     }
 
-    public let study: Study
+    package let study: Study
     /// By session index.
-    public let entries: [Entry]
+    package let entries: [Entry]
     /// What the study says of its sessions: how much it records changes nothing about them.
     private let identityBytes: [UInt8]
     private let directory: String
@@ -52,7 +53,7 @@ public final class ResultSessions {
     ///   - studyPath: what a cohort table's path is relative to; nil for the directory.
     ///   - jobs: threads to draw people on.
     ///   - isInterrupted: asked before each person is drawn.
-    public init(
+    package init(
         _ store: any ResultStore, directory: String, studyPath: String? = nil, jobs: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws {
@@ -76,7 +77,7 @@ public final class ResultSessions {
 
     /// The sessions that are wanted.
     /// - Throws: `InputProblem` where there is no such session or arm.
-    public func entries(session: Int?, arm: String?) throws(InputProblem) -> [Entry] {
+    package func entries(session: Int?, arm: String?) throws(InputProblem) -> [Entry] {
         if let arm, !study.arms.contains(where: { $0.name == arm }) {
             let names = study.arms.map(\.name).joined(separator: ", ")
             throw InputProblem(
@@ -93,7 +94,7 @@ public final class ResultSessions {
 
     /// Who and what a session is run with.
     /// - Throws: what `CohortLoader` throws; `InputProblem` where the cohort isn't that of the folder.
-    public func cast(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
+    package func cast(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
         let subjects =
             try self.subjects
             ?? CohortLoader.subjects(
@@ -109,7 +110,7 @@ public final class ResultSessions {
     }
 
     /// What a session's steps are called by: the same for the same session of the same study, wherever it was run.
-    public func key(of entry: Entry) -> String {
+    package func key(of entry: Entry) -> String {
         var hash = SHA256()
         hash.update(identityBytes)
         hash.update(Array(entry.digest.utf8))
@@ -118,7 +119,7 @@ public final class ResultSessions {
 
     /// The steps of a session, in their order.
     /// - Throws: `DigestMismatch`; what `cast` throws.
-    public func steps(of entry: Entry) throws -> [LoggedStep] {
+    package func steps(of entry: Entry) throws -> [LoggedStep] {
         var steps: [LoggedStep] = []
         try rerun(of: entry).steps { steps.append($0) }
         return steps
@@ -126,7 +127,7 @@ public final class ResultSessions {
 
     /// A session to be run again, on any thread.
     /// - Throws: what `cast` throws.
-    public func rerun(of entry: Entry) throws -> SessionRerun {
+    package func rerun(of entry: Entry) throws -> SessionRerun {
         let (subject, arm) = try cast(of: entry)
         return SessionRerun(
             study: study, subject: subject, arm: arm,
@@ -136,7 +137,7 @@ public final class ResultSessions {
 
     /// Rows of one table of each of `entries`, as text, in their order; made on all the threads that this was given.
     /// - Throws: what `cast` throws; `OutputProblem` where the system grants no thread.
-    public func texts(of entries: [Entry], table: ExportTable, format: StepFormat) throws -> SessionTexts {
+    package func texts(of entries: [Entry], table: ExportTable, format: StepFormat) throws -> SessionTexts {
         SessionTexts(
             entries,
             try InOrder(
@@ -149,7 +150,7 @@ public final class ResultSessions {
 }
 
 /// Texts of sessions, one after the other. They are no longer made once this is let go.
-public final class SessionTexts {
+package final class SessionTexts {
     struct Made: Sendable {
         var text: SpooledText
         var days: Double
@@ -168,7 +169,7 @@ public final class SessionTexts {
 
     /// The next session's text, and the days that it lived; nil after the last one.
     /// - Throws: `DigestMismatch`; `CancellationError` after an interruption; `OutputProblem`.
-    public func next() throws -> (entry: ResultSessions.Entry, text: SpooledText, days: Double)? {
+    package func next() throws -> (entry: ResultSessions.Entry, text: SpooledText, days: Double)? {
         guard let next = try made.next() else { return nil }
         defer { position += 1 }
         return (entries[position], next.text, next.days)

@@ -4,10 +4,11 @@
 // `SessionCalendar.iso8601` says them, text quoted by RFC 4180 or JSON. Quick: a row of sixty cells takes about a microsecond, because
 // what most cells hold (whole numbers, few decimals, instants) needs no `String`.
 
-public import SessionTime
+package import Documents
+package import SessionTime
 
 /// How tables are written.
-public enum StepFormat: String, Sendable, CaseIterable {
+package enum StepFormat: String, Sendable, CaseIterable {
     /// RFC 4180, with a header and a newline after each row.
     case csv
     /// One JSON object a line.
@@ -15,7 +16,7 @@ public enum StepFormat: String, Sendable, CaseIterable {
 }
 
 /// What stands in a cell.
-public enum StepValue: Hashable, Sendable {
+package enum StepValue: Hashable, Sendable {
     case absent
     case text(String)
     case integer(Int64)
@@ -31,23 +32,23 @@ public enum StepValue: Hashable, Sendable {
 }
 
 /// Bytes that rows are appended to.
-public struct RowText: Sendable {
-    public let format: StepFormat
-    public private(set) var bytes: [UInt8] = []
+package struct RowText: Sendable {
+    package let format: StepFormat
+    package private(set) var bytes: [UInt8] = []
     /// The two dates that were written last, and the local days that they name: rows tell of now and of a beginning.
     private var date: [UInt8] = []
     private var dateOf = Int64.min
     private var dateBefore: [UInt8] = []
     private var dateBeforeOf = Int64.min
 
-    public init(_ format: StepFormat) { self.format = format }
+    package init(_ format: StepFormat) { self.format = format }
 
-    public var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Forgets what has been written; room stays.
-    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    public mutating func append(_ raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
+    package mutating func append(_ raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
 
     mutating func appendComma() { bytes.append(UInt8(ascii: ",")) }
 

@@ -10,7 +10,7 @@ import Records
 import SessionTime
 import SimulationKernel
 
-public struct SessionRerun: Sendable {
+package struct SessionRerun: Sendable {
     /// How much of a session is run between two looks at its rows: little enough to stay in the processor's cache.
     static let piece = Span.day
 

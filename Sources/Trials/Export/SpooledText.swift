@@ -4,10 +4,11 @@
 // is left behind however the process ends. A full disk is an `OutputProblem`, temporary.
 // Does not: serve two threads at once.
 
+import Documents
 import Glibc
-public import Records
+package import Records
 
-public final class SpooledText: @unchecked Sendable {
+package final class SpooledText: @unchecked Sendable {
     /// Bytes that stay in memory.
     static let memoryLimit = 8 << 20
     private static let blockBytes = 1 << 16
@@ -20,9 +21,9 @@ public final class SpooledText: @unchecked Sendable {
     private var block: [UInt8] = []
     private var lineStart = 0
     /// Of the lines that belong to the text rather than to nobody.
-    public private(set) var lines = 0
+    package private(set) var lines = 0
 
-    public init() {}
+    package init() {}
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
@@ -66,7 +67,7 @@ public final class SpooledText: @unchecked Sendable {
     }
 
     /// The next block from the beginning on; nil at the end.
-    public func nextBlock() throws(OutputProblem) -> [UInt8]? {
+    package func nextBlock() throws(OutputProblem) -> [UInt8]? {
         guard descriptor >= 0 else {
             guard position < head.count else { return nil }
             defer { position += 1 }
@@ -87,7 +88,7 @@ public final class SpooledText: @unchecked Sendable {
     }
 
     /// The next line without its newline; nil at the end. Lines and blocks are read from one position: one of them only.
-    public func nextLine() throws(OutputProblem) -> String? {
+    package func nextLine() throws(OutputProblem) -> String? {
         while true {
             if let end = block[lineStart...].firstIndex(of: UInt8(ascii: "\n")) {
                 defer { lineStart = end + 1 }

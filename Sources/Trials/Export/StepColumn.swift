@@ -1,15 +1,16 @@
 // The columns of an exported step log, in order: a public contract. Units stand last in their names.
 
+import Documents
 import ClosedLoop
 import Devices
 import SessionTime
 
 /// One column: its name, what it holds, and where that comes from.
-public struct StepColumn: Sendable {
-    public let name: String
-    public let meaning: String
+package struct StepColumn: Sendable {
+    package let name: String
+    package let meaning: String
     /// Whether it says in seconds since the session's start what the column before it says.
-    public let isInSeconds: Bool
+    package let isInSeconds: Bool
     let value: @Sendable (LoggedStep) -> StepValue
 
     private init(
@@ -38,7 +39,7 @@ public struct StepColumn: Sendable {
 
     private static func text(_ text: String) -> StepValue { text.isEmpty ? .absent : .text(text) }
 
-    public static let all: [StepColumn] = StepColumn.sections.flatMap(\.columns)
+    package static let all: [StepColumn] = StepColumn.sections.flatMap(\.columns)
 
     /// Columns in a row of one make, and whether they say the same of two steps of one session: what is said again is copied.
     struct Section: Sendable {

@@ -5,15 +5,15 @@
 
 import Records
 
-public enum DataDictionary {
+package enum DataDictionary {
     /// As Markdown.
-    public static var markdown: String {
+    package static var markdown: String {
         ([head, sessionsFile, alertsFile, outcomeTables, summaryFile, stepsFile, store]).joined(
             separator: "\n")
     }
 
     /// All columns with their meanings, for a terminal.
-    public static var plainText: String {
+    package static var plainText: String {
         var lines: [String] = []
         for table in ResultTable.all {
             lines.append("\(table.name): \(table.meaning)")

@@ -1,5 +1,7 @@
 // Outcomes of glucose: of the body's own, which decides between arms, and of the sensor's, which published trials report.
 
+import GlucoseMetrics
+
 extension GlucoseMetricKey {
     /// Which way a person wants the metric.
     var better: Outcome.Better {

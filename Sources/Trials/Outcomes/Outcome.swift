@@ -8,16 +8,16 @@
 import Records
 
 /// One outcome: a column of `sessions.csv` and of the store, a key of `summary.json`.
-public struct Outcome: Sendable {
+package struct Outcome: Sendable {
     /// Which way a person wants it.
-    public enum Better: String, Sendable, CaseIterable {
+    package enum Better: String, Sendable, CaseIterable {
         case lower, higher
         /// It describes; no direction is better by itself.
         case neither
     }
 
     /// What it is about. Comparisons are adjusted for their number within one kind.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// The true plasma glucose.
         case truth = "true glucose"
         /// What the sensor said.
@@ -27,23 +27,23 @@ public struct Outcome: Sendable {
     }
 
     /// When the printed table has a row of it.
-    public enum Display: Sendable {
+    package enum Display: Sendable {
         case always
         /// In files only.
         case never
     }
 
     /// As it stands in files.
-    public let name: String
+    package let name: String
     /// Empty for a pure number.
-    public let unit: String
+    package let unit: String
     /// What it is and how it is computed, in one line.
-    public let meaning: String
-    public let better: Better
-    public let kind: Kind
+    package let meaning: String
+    package let better: Better
+    package let kind: Kind
     /// Whether arms are compared by it: not by what describes the trace or the scenario.
-    public let isCompared: Bool
-    public let display: Display
+    package let isCompared: Bool
+    package let display: Display
     /// nil where it is undefined for the session.
     let value: @Sendable (SessionFacts) -> Double?
 
@@ -62,10 +62,10 @@ public struct Outcome: Sendable {
     }
 
     /// Every outcome, in the order of the files.
-    public static let all: [Outcome] = truth + treatment + alerts + truthByWeek + sensor
+    package static let all: [Outcome] = truth + treatment + alerts + truthByWeek + sensor
 
     /// The row under a name.
-    public static func named(_ name: String) -> Outcome? { byName[name] }
+    package static func named(_ name: String) -> Outcome? { byName[name] }
 
     private static let byName: [String: Outcome] = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 

@@ -1,5 +1,6 @@
 // What outcomes are computed from: one finished session in plain values.
 
+import GlucoseMetrics
 import Records
 
 /// The facts of one session.

@@ -4,41 +4,43 @@
 // Guarantees: numbers of episodes are those of `AlertEpisodes`. A value stands with as many digits as it takes to be on the side
 // of the bound on which the rule saw it. What repeats without a change, such as a countdown, is one line.
 
+import AlertFiles
+import Documents
 import Alerts
 import Devices
 import Records
-public import Physiology
-public import SessionTime
-public import SimulationKernel
+package import Physiology
+package import SessionTime
+package import SimulationKernel
 import SimulatedDevices
 
-public struct AlertExplanation {
+package struct AlertExplanation {
     /// One episode of the session.
-    public struct Episode: Hashable, Sendable {
+    package struct Episode: Hashable, Sendable {
         /// From 1, as in every command.
-        public var number: Int
-        public var code: String
+        package var number: Int
+        package var code: String
         /// The highest that it came to.
-        public var severity: String
+        package var severity: String
         /// Its raise, or what the system rang while the app was dead.
-        public var begin: Instant
+        package var begin: Instant
         /// nil where it outlived the session.
-        public var end: Instant?
-        public var reason: String
-        public var notifications: Int
+        package var end: Instant?
+        package var reason: String
+        package var notifications: Int
         /// Of these, what the system rang while the app was dead.
-        public var rungBySystem: Int
+        package var rungBySystem: Int
     }
 
-    public let episodes: [Episode]
-    public let digest: Digest128
+    package let episodes: [Episode]
+    package let digest: Digest128
     private let policy: AlertPolicy
     private let recorder: SessionRecorder
     private let moments: [AlertWitness.Moment]
     private let numbers: [Int?]
 
     /// Runs the session again, and watches.
-    public init(_ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm) throws {
+    package init(_ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm) throws {
         var study = study
         study.record = .full
         let session = try Session(study: study, subject: subject, index: index, arm: arm)
@@ -85,7 +87,7 @@ public struct AlertExplanation {
     }
 
     /// A line an episode.
-    public var table: [String] {
+    package var table: [String] {
         if episodes.isEmpty { return ["no alerts"] }
         return episodes.map { episode in
             var text = "\(episode.number)  \(Self.time(episode.begin))  \(episode.code), \(episode.severity)"
@@ -102,7 +104,7 @@ public struct AlertExplanation {
     // MARK: One episode
 
     /// The story of an episode; nil where there is none of this number.
-    public func lines(of number: Int) -> [String]? {
+    package func lines(of number: Int) -> [String]? {
         guard let episode = episodes.first(where: { $0.number == number }),
             let rule = policy.rules.first(where: { $0.code == episode.code })
         else { return nil }
@@ -252,7 +254,7 @@ public struct AlertExplanation {
 
     /// Whether a fault of this kind can be what made the rule's condition true.
     static func explains(_ kind: FaultKind, _ rule: AlertRule) -> Bool {
-        if FaultRule.rule(kind).alerts.contains(rule.code) { return true }
+        if kind.alerts.contains(where: { $0.rawValue == rule.code }) { return true }
         return rule.tests.contains { test in
             switch (test.metric, test.side) {
             case (.readingAge, .high):

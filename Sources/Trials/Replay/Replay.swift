@@ -4,13 +4,14 @@
 // here that differ are bisected to their first diverging event, both sides shown; two that agree leave the difference
 // between this machine and the one that stored, narrowed down to a span of events by the stored checkpoints.
 
-public import Physiology
+import Documents
+package import Physiology
 import Records
-public import SessionTime
-public import SimulationKernel
+package import SessionTime
+package import SimulationKernel
 
-public struct Replay: Sendable {
-    public enum Verdict: Sendable {
+package struct Replay: Sendable {
+    package enum Verdict: Sendable {
         case agrees
         /// The session isn't deterministic here: the first event that two runs do differently.
         case diverges(event: Int, first: String, second: String)
@@ -18,18 +19,18 @@ public struct Replay: Sendable {
         case differs(stored: String, here: String, afterEvent: Int, beforeEvent: Int?)
     }
 
-    public var verdict: Verdict
+    package var verdict: Verdict
     /// It was stopped before its end: outcomes are up to there, and the verdict is of the stored digests on the way only.
-    public var stoppedEarly = false
+    package var stoppedEarly = false
     /// Events up to the last stored digest that was compared; set where it was stopped.
-    public var checkedEvents = 0
-    public var outcome: SessionOutcome
-    public var story: SessionStory
+    package var checkedEvents = 0
+    package var outcome: SessionOutcome
+    package var story: SessionStory
 
     /// - Parameters:
     ///   - checkpoints: as stored; empty where there are none.
     ///   - until: where to stop; nil for the session's end.
-    public init(
+    package init(
         _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, storedDigest: String,
         checkpoints: [Journal.Checkpoint], until: Instant? = nil
     ) throws {

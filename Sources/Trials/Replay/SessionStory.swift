@@ -1,23 +1,23 @@
 // What happened in one session, line by line.
 
-public import Records
-public import SessionTime
+package import Records
+package import SessionTime
 
 /// A session's rows at `record: full`, as lines in the order of time.
-public struct SessionStory: Sendable {
-    public struct Line: Hashable, Sendable {
-        public var instant: Instant
-        public var text: String
+package struct SessionStory: Sendable {
+    package struct Line: Hashable, Sendable {
+        package var instant: Instant
+        package var text: String
         /// The code of an alert effect; nil for other lines.
-        public var alertCode: String?
+        package var alertCode: String?
         /// The number of its episode, as in every command; nil for other lines and for what belongs to none.
-        public var episode: Int?
+        package var episode: Int?
     }
 
-    public private(set) var lines: [Line] = []
+    package private(set) var lines: [Line] = []
     private let calendar: SessionCalendar
 
-    public init(_ rows: SessionRecorder, calendar: SessionCalendar) {
+    package init(_ rows: SessionRecorder, calendar: SessionCalendar) {
         self.calendar = calendar
         // Within an instant: what the sensor said, what the loop did, what the pump gave, what the person did, what the
         // alert center made of it.
@@ -76,7 +76,7 @@ public struct SessionStory: Sendable {
     }
 
     /// Day and local time of day, to the second.
-    public func time(_ instant: Instant) -> String {
+    package func time(_ instant: Instant) -> String {
         let seconds = calendar.timeOfDay(at: instant) / Span.second
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return

@@ -7,24 +7,24 @@ import Records
 
 extension StudySummary {
     /// One code of one policy in one arm.
-    public struct AlertSummary: Hashable, Sendable {
-        public var policy: String
-        public var code: String
+    package struct AlertSummary: Hashable, Sendable {
+        package var policy: String
+        package var code: String
         /// Whose policy has the code.
-        public var sessions = 0
+        package var sessions = 0
         /// Of these, those that raised it.
-        public var sessionsRaised = 0
-        public var raised = 0
-        public var raisedNight = 0
-        public var notified = 0
-        public var notifiedNight = 0
+        package var sessionsRaised = 0
+        package var raised = 0
+        package var raisedNight = 0
+        package var notified = 0
+        package var notifiedNight = 0
         /// nil where nobody listens.
-        public var heard: Int?
-        public var minutesActive = 0.0
-        public var minutesAnnunciating = 0.0
-        public var raisedPerDay: Estimate?
-        public var notifiedPerDay: Estimate?
-        public var notifiedNightPerDay: Estimate?
+        package var heard: Int?
+        package var minutesActive = 0.0
+        package var minutesAnnunciating = 0.0
+        package var raisedPerDay: Estimate?
+        package var notifiedPerDay: Estimate?
+        package var notifiedNightPerDay: Estimate?
     }
 
     /// Adds up the tallies of an arm's sessions.

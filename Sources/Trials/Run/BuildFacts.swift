@@ -2,8 +2,8 @@
 
 import GSL
 
-public enum BuildFacts {
-    public static let configuration: String = {
+package enum BuildFacts {
+    package static let configuration: String = {
         #if DEBUG
             "debug"
         #else
@@ -11,7 +11,7 @@ public enum BuildFacts {
         #endif
     }()
 
-    public static let toolchain: String = {
+    package static let toolchain: String = {
         #if compiler(>=6.4)
             "Swift 6.4 or later"
         #elseif compiler(>=6.3)
@@ -21,5 +21,5 @@ public enum BuildFacts {
         #endif
     }()
 
-    public static let gsl = GSLLibrary.version
+    package static let gsl = GSLLibrary.version
 }

@@ -2,13 +2,14 @@
 //
 // Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers.
 
-public import Physiology
+import Documents
+package import Physiology
 import Records
 import SimulationKernel
 
-public enum CohortLoader {
+package enum CohortLoader {
     /// The most bytes that a parameter table may have.
-    public static let tableByteLimit = 64 << 20
+    package static let tableByteLimit = 64 << 20
 
     /// The subjects of a study, in the order of their indices.
     ///
@@ -17,7 +18,7 @@ public enum CohortLoader {
     ///   - jobs: threads to find therapies on.
     ///   - isInterrupted: asked before each subject.
     /// - Throws: `InputProblem`, `CohortError`, `CancellationError` after an interruption.
-    public static func subjects(
+    package static func subjects(
         of study: Study, studyPath: String, jobs: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws -> [VirtualSubject] {

@@ -6,9 +6,9 @@
 import Glibc
 import SimulationKernel
 
-public enum NumericFingerprint {
+package enum NumericFingerprint {
     /// 32 hexadecimal digits.
-    public static let here: String = {
+    package static let here: String = {
         var digest = Digest128()
         for step in 1...400 {
             let x = Double(step) * 0.0371

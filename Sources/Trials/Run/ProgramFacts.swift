@@ -5,18 +5,19 @@
 // checkout of Islet, and where the checkout has moved since the build.
 // Does not: know of changes that were not committed. The SHA-256 tells programs apart, the commit only helps to find the source.
 
+import Documents
 import Checksums
 import Foundation
 import Glibc
 import Synchronization
 
-public struct ProgramFacts: Hashable, Sendable {
+package struct ProgramFacts: Hashable, Sendable {
     /// Lower-case hex; nil where the program could not be read.
-    public var sha256: String?
+    package var sha256: String?
     /// What was checked out when it was built; nil where that is not known.
-    public var commit: String?
+    package var commit: String?
 
-    public init(sha256: String? = nil, commit: String? = nil) {
+    package init(sha256: String? = nil, commit: String? = nil) {
         self.sha256 = sha256
         self.commit = commit
     }
@@ -32,7 +33,7 @@ public struct ProgramFacts: Hashable, Sendable {
     }
 
     /// Whose results a folder holds, by its manifest; none where it doesn't tell, whatever the reason.
-    public static func recorded(in folder: ResultFolder) -> [ProgramFacts] {
+    package static func recorded(in folder: ResultFolder) -> [ProgramFacts] {
         guard FileManager.default.fileExists(atPath: folder.manifestPath),
             let document = try? YAMLDocument.read(path: folder.manifestPath)
         else { return [] }
@@ -76,12 +77,12 @@ public struct ProgramFacts: Hashable, Sendable {
 }
 
 /// The program that runs, read on a thread of its own while sessions run.
-public final class RunningProgram: Sendable {
+package final class RunningProgram: Sendable {
     private let found: Mutex<ProgramFacts>
     private let thread: Mutex<Workers.Handle?>
 
     /// - Parameter tell: is given the facts once they are known, on the thread; `facts` waits for it.
-    public init(tell: @escaping @Sendable (ProgramFacts) -> Void = { _ in }) {
+    package init(tell: @escaping @Sendable (ProgramFacts) -> Void = { _ in }) {
         found = Mutex(ProgramFacts())
         thread = Mutex(nil)
         // Without a thread the facts stay unknown.
@@ -94,7 +95,7 @@ public final class RunningProgram: Sendable {
     }
 
     /// Waits until they are known.
-    public var facts: ProgramFacts {
+    package var facts: ProgramFacts {
         thread.withLock { handle in
             handle?.wait()
             handle = nil

@@ -3,22 +3,23 @@
 // Guarantees: a folder that isn't ours is refused before anything is written to it; files other than the store appear
 // whole or not at all; `manifest.json` with `"state": "complete"` is the last to be written, and hashes the others.
 
+import Documents
 import Checksums
 import Foundation
 import Glibc
-public import Records
+package import Records
 import SessionTime
 import SimulationKernel
 
-public struct ResultFolder: Sendable {
-    public let path: String
+package struct ResultFolder: Sendable {
+    package let path: String
 
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
-    public func file(_ name: String) -> String { path + "/" + name }
+    package func file(_ name: String) -> String { path + "/" + name }
 
-    public var manifestPath: String { file("manifest.json") }
-    public var storePath: String { file("study.sqlite") }
+    package var manifestPath: String { file("manifest.json") }
+    package var storePath: String { file("study.sqlite") }
 
     /// Makes the folder, or checks that it may be used. Leftovers of a killed process are removed.
     ///
@@ -26,7 +27,7 @@ public struct ResultFolder: Sendable {
     ///   A run that was killed before it made its folder is resumed from the beginning.
     /// - Parameter resume: nil where there is nothing to go on with.
     /// - Throws: `InputProblem` (65) where something else than a run is there, `OutputProblem` (73).
-    public func prepare(resume: Bool?) throws {
+    package func prepare(resume: Bool?) throws {
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         guard exists else { return try makeDirectories() }
@@ -56,7 +57,7 @@ public struct ResultFolder: Sendable {
     /// Makes the folder for a merge, or takes one that a killed merge has left back to its beginning, and keeps others out.
     ///
     /// - Throws: `OutputProblem`: 73 where anything else is there, 75 where another merge is at work.
-    public func prepareMerge() throws -> FolderLock {
+    package func prepareMerge() throws -> FolderLock {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue
         else {
@@ -82,7 +83,7 @@ public struct ResultFolder: Sendable {
     }
 
     /// Whether `path` names one of the folder's own files, which nothing else may replace.
-    public func owns(_ path: String) -> Bool {
+    package func owns(_ path: String) -> Bool {
         let file = URL(fileURLWithPath: path).standardizedFileURL
         let parent = file.deletingLastPathComponent().resolvingSymlinksInPath()
         let folder = URL(fileURLWithPath: self.path).standardizedFileURL.resolvingSymlinksInPath()
@@ -90,7 +91,7 @@ public struct ResultFolder: Sendable {
     }
 
     /// Takes back what a failed merge has made here.
-    public func discard() {
+    package func discard() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         where Self.isOurs(name) { unlink(file(name)) }
         rmdir(path)
@@ -124,7 +125,7 @@ public struct ResultFolder: Sendable {
     /// - Returns: the summary that was written.
     /// - Parameter speed: nil where no run made the store.
     /// - Parameter programs: this one first, then those whose sessions were there before.
-    public func finish(
+    package func finish(
         _ study: Study, store: any ResultStore, identity: RunIdentity, speed: StudySummary.Speed?,
         programs: [ProgramFacts]
     ) throws -> StudySummary {
@@ -147,7 +148,7 @@ public struct ResultFolder: Sendable {
 
     /// Writes the manifest: what was asked for, by what, on what.
     /// - Parameter programs: as in `finish`.
-    public func writeManifest(
+    package func writeManifest(
         _ study: Study, identity: RunIdentity, state: State, programs: [ProgramFacts],
         files: [(String, String)] = []
     ) throws {
@@ -180,7 +181,7 @@ public struct ResultFolder: Sendable {
     }
 
     /// How far what is in the folder got.
-    public enum State: String, Sendable {
+    package enum State: String, Sendable {
         case complete, running, merging
         /// No manifest: killed before it had written one, or not a run's folder.
         case unknown
@@ -188,17 +189,17 @@ public struct ResultFolder: Sendable {
 
     /// What the manifest says.
     /// - Throws: `InputProblem` for a manifest that can't be read.
-    public func state() throws(InputProblem) -> State {
+    package func state() throws(InputProblem) -> State {
         guard FileManager.default.fileExists(atPath: manifestPath) else { return .unknown }
         let reader = YAMLReader(try YAMLDocument.read(path: manifestPath))["state"]
         return State(rawValue: try reader?.text() ?? "") ?? .unknown
     }
 
     /// Whether all of the run (or of its shard) is there, by the manifest; without one it isn't.
-    public func isComplete() throws(InputProblem) -> Bool { try state() == .complete }
+    package func isComplete() throws(InputProblem) -> Bool { try state() == .complete }
 
     /// Refuses a complete folder whose store isn't the one that its manifest hashes.
-    public func checkStoreHash() throws {
+    package func checkStoreHash() throws {
         let root = YAMLReader(try YAMLDocument.read(path: manifestPath))
         guard let recorded = try root["files"]?["study.sqlite"]?.text() else { return }
         guard recorded == "sha256:" + (try hash(of: storePath)) else {
@@ -210,7 +211,7 @@ public struct ResultFolder: Sendable {
 
     /// Keeps other runs out of the folder until it is released or the process ends.
     /// - Throws: `OutputProblem` (75) where another run has it.
-    public func lock() throws -> FolderLock {
+    package func lock() throws -> FolderLock {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw OutputProblem(path: path, doing: "open the directory", errno: errno)
@@ -242,7 +243,7 @@ public struct ResultFolder: Sendable {
 }
 
 /// A directory that one run has to itself.
-public struct FolderLock: Sendable {
+package struct FolderLock: Sendable {
     fileprivate let descriptor: Int32
-    public func release() { close(descriptor) }
+    package func release() { close(descriptor) }
 }

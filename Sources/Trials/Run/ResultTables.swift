@@ -3,6 +3,7 @@
 // Guarantees: rows stand by session index; what is undefined is an empty field; every row names its session, subject and arm by
 // index and by name, as the store does, so that tables join without parsing text. Both files appear whole or not at all.
 
+import Documents
 import Checksums
 import Records
 

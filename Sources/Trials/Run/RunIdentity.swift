@@ -4,21 +4,22 @@
 // one digest:
 // a run goes on, and shards are joined, only where this is equal.
 
-public import Physiology
-public import Records
+import Documents
+package import Physiology
+package import Records
 import SimulationKernel
 
-public struct RunIdentity: Hashable, Sendable {
-    public var version: String
-    public var fingerprint: String
+package struct RunIdentity: Hashable, Sendable {
+    package var version: String
+    package var fingerprint: String
     /// `I/N`.
-    public var shard: String
+    package var shard: String
     /// How many people the cohort has, and a checksum of who they are: a table may be edited between two runs.
-    public var subjects: Int
-    public var cohort: String
+    package var subjects: Int
+    package var cohort: String
 
     /// What this program would make here.
-    public init(version: String, shard: Shard, subjects: [VirtualSubject]) {
+    package init(version: String, shard: Shard, subjects: [VirtualSubject]) {
         self.version = version
         self.shard = shard.description
         self.subjects = subjects.count
@@ -39,7 +40,7 @@ public struct RunIdentity: Hashable, Sendable {
     }
 
     /// What stands in the manifest of `folder`.
-    public init(of folder: ResultFolder) throws(InputProblem) {
+    package init(of folder: ResultFolder) throws(InputProblem) {
         let root = YAMLReader(try YAMLDocument.read(path: folder.manifestPath))
         func text(_ key: String) throws(InputProblem) -> String {
             guard let reader = root[key] else {
@@ -58,7 +59,7 @@ public struct RunIdentity: Hashable, Sendable {
     }
 
     /// Refuses sessions of another version or mathematics than `other`'s.
-    public func check(against other: RunIdentity, folder: ResultFolder) throws(InputProblem) {
+    package func check(against other: RunIdentity, folder: ResultFolder) throws(InputProblem) {
         for (name, mine, wanted) in [
             ("version", version, other.version), ("numeric_fingerprint", fingerprint, other.fingerprint),
             ("cohort_checksum", cohort, other.cohort), ("subjects", "\(subjects)", "\(other.subjects)"),

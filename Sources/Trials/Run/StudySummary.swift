@@ -10,86 +10,86 @@
 // themselves. An outcome that isn't finite is left out, and named.
 
 import Checksums
-public import GSL
-public import Records
+package import GSL
+package import Records
 import SimulationKernel
 
-public struct StudySummary: Sendable {
-    public struct Estimate: Hashable, Sendable {
-        public var mean: Double
+package struct StudySummary: Sendable {
+    package struct Estimate: Hashable, Sendable {
+        package var mean: Double
         /// n − 1; nil for one value.
-        public var sd: Double?
-        public var ci95: ConfidenceBounds?
+        package var sd: Double?
+        package var ci95: ConfidenceBounds?
         /// Subjects for which the metric is defined.
-        public var n: Int
+        package var n: Int
     }
 
-    public struct ConfidenceBounds: Hashable, Sendable {
-        public var lower: Double
-        public var upper: Double
+    package struct ConfidenceBounds: Hashable, Sendable {
+        package var lower: Double
+        package var upper: Double
     }
 
-    public struct Arm: Hashable, Sendable {
-        public var name: String
-        public var sessions: Int
+    package struct Arm: Hashable, Sendable {
+        package var name: String
+        package var sessions: Int
         /// Of these, those that ended before their time.
-        public var endedEarly: Int
+        package var endedEarly: Int
         /// By the outcome's name; absent where no subject has it.
-        public var outcomes: [String: Estimate]
+        package var outcomes: [String: Estimate]
         /// By policy and code.
-        public var alerts: [AlertSummary]
+        package var alerts: [AlertSummary]
     }
 
-    public struct Comparison: Hashable, Sendable {
+    package struct Comparison: Hashable, Sendable {
         /// The outcome's name.
-        public var metric: String
-        public var arm: String
-        public var reference: String
+        package var metric: String
+        package var arm: String
+        package var reference: String
         /// Mean of arm − reference over subjects.
-        public var difference: Double
+        package var difference: Double
         /// nil without a claim: below 6 pairs, or where all pairs are equal.
-        public var ci95: ConfidenceBounds?
+        package var ci95: ConfidenceBounds?
         /// How `ci95` was found.
-        public var method: MeanIntervalMethod?
-        public var p: Double?
-        public var pAdjusted: Double?
-        public var n: Int
+        package var method: MeanIntervalMethod?
+        package var p: Double?
+        package var pAdjusted: Double?
+        package var n: Int
         /// Whether arm and reference are equal in every pair, as they are where the arms differ in nothing that the outcome
         /// hangs on. Nothing is tested then.
-        public var isEqualInEveryPair = false
+        package var isEqualInEveryPair = false
     }
 
     /// A value that was NaN or infinite.
-    public struct NotFinite: Hashable, Sendable {
-        public var outcome: String
-        public var arm: String
+    package struct NotFinite: Hashable, Sendable {
+        package var outcome: String
+        package var arm: String
         /// Whose value it was; nil for the mean over an arm's subjects.
-        public var session: Int?
-        public var subject: String?
+        package var session: Int?
+        package var subject: String?
     }
 
     /// A session that ended before its time.
-    public struct Failure: Hashable, Sendable {
-        public var session: Int
-        public var subject: String
-        public var arm: String
-        public var days: Double
-        public var reason: String
+    package struct Failure: Hashable, Sendable {
+        package var session: Int
+        package var subject: String
+        package var arm: String
+        package var days: Double
+        package var reason: String
     }
 
-    public static let resamples = 2000
-    public var sessions = 0
-    public var failures: [Failure] = []
+    package static let resamples = 2000
+    package var sessions = 0
+    package var failures: [Failure] = []
     /// What is in no mean because it is no number.
-    public var notFinite: [NotFinite] = []
-    public var patientDays = 0.0
+    package var notFinite: [NotFinite] = []
+    package var patientDays = 0.0
     /// SHA-256 over `session:digest` lines by session index, in hexadecimal.
-    public var digest = ""
-    public var arms: [Arm] = []
-    public var comparisons: [Comparison] = []
+    package var digest = ""
+    package var arms: [Arm] = []
+    package var comparisons: [Comparison] = []
 
     /// Sums up what the store holds.
-    public init(of study: Study, store: any ResultStore) throws {
+    package init(of study: Study, store: any ResultStore) throws {
         // By arm, by outcome: (subject, value).
         var columns = study.arms.map { _ in [String: [(subject: Int, value: Double)]]() }
         var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }

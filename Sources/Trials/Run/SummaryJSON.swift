@@ -1,14 +1,15 @@
 // `summary.json`: a public contract.
 
+package import Documents
 import GSL
 
 extension StudySummary {
     /// How fast a run was, all its pieces together.
-    public struct Speed: Hashable, Sendable {
-        public var wallSeconds: Double
-        public var jobs: Int
+    package struct Speed: Hashable, Sendable {
+        package var wallSeconds: Double
+        package var jobs: Int
 
-        public init(wallSeconds: Double, jobs: Int) {
+        package init(wallSeconds: Double, jobs: Int) {
             self.wallSeconds = wallSeconds
             self.jobs = jobs
         }
@@ -19,7 +20,7 @@ extension StudySummary {
 
     /// The summary as it stands in the file.
     /// - Parameter speed: nil where no run made it: merged shards have run elsewhere.
-    public func json(study: Study, speed: Speed?) -> JSONValue {
+    package func json(study: Study, speed: Speed?) -> JSONValue {
         .object([
             .init("study", .string(study.name)),
             .init("seed", .unsigned(study.seed)),

@@ -9,7 +9,7 @@ import Records
 
 extension StudySummary {
     /// Every arm's outcomes, mean and 95 % interval, its alerts, then the paired differences.
-    public func table() -> String {
+    package func table() -> String {
         var parts = [outcomeTable()]
         if let alerts = alertTable() { parts.append(alerts) }
         parts += differenceTables()

@@ -3,27 +3,28 @@
 // Guarantees: what is stored doesn't depend on the number of workers, on shards or on interruptions; one writer stores
 // whole batches of whole sessions; when it can't write, workers stop and the store stays good to resume from.
 
-public import Physiology
-public import Records
+package import Documents
+package import Physiology
+package import Records
 import SessionTime
 import SimulationKernel
 import Synchronization
 
 /// A part of a study: the subjects whose index leaves `index` after division by `count`, each in all arms.
-public struct Shard: Hashable, Sendable, CustomStringConvertible {
+package struct Shard: Hashable, Sendable, CustomStringConvertible {
     /// 0 ..< count; written from 1.
-    public var index: Int
-    public var count: Int
+    package var index: Int
+    package var count: Int
 
-    public static let whole = Shard(index: 0, count: 1)
+    package static let whole = Shard(index: 0, count: 1)
 
-    public init(index: Int, count: Int) {
+    package init(index: Int, count: Int) {
         self.index = index
         self.count = count
     }
 
     /// Reads `I/N`, with I from 1 to N.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
             let index = Int(parts[0]), let count = Int(parts[1])
@@ -32,24 +33,24 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
         self.init(index: index - 1, count: count)
     }
 
-    public var description: String { "\(index + 1)/\(count)" }
+    package var description: String { "\(index + 1)/\(count)" }
 
     func contains(_ session: Int, arms: Int) -> Bool { session / arms % count == index }
 
     /// How many of so many subjects are its own.
-    public func subjects(of all: Int) -> Int { (all + count - 1 - index) / count }
+    package func subjects(of all: Int) -> Int { (all + count - 1 - index) / count }
 }
 
-public struct TrialRunner: Sendable {
-    public let study: Study
-    public let subjects: [VirtualSubject]
-    public let shard: Shard
-    public let jobs: Int
+package struct TrialRunner: Sendable {
+    package let study: Study
+    package let subjects: [VirtualSubject]
+    package let shard: Shard
+    package let jobs: Int
 
     /// Rows that wait to be written at most, beside those of the sessions that run: about 30 MB.
     static let queueCapacity = 250_000
 
-    public init(study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int) {
+    package init(study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int) {
         self.study = study
         self.subjects = subjects
         self.shard = shard
@@ -57,12 +58,12 @@ public struct TrialRunner: Sendable {
     }
 
     /// The indices of this shard's sessions. A session is subject index × arms + arm index.
-    public var sessions: [Int] {
+    package var sessions: [Int] {
         (0..<subjects.count * study.arms.count).filter { shard.contains($0, arms: study.arms.count) }
     }
 
     /// Runs one session.
-    public func run(_ session: Int) throws -> SessionRecord {
+    package func run(_ session: Int) throws -> SessionRecord {
         let subjectIndex = session / study.arms.count
         let armIndex = session % study.arms.count
         let subject = subjects[subjectIndex]
@@ -84,7 +85,7 @@ public struct TrialRunner: Sendable {
     ///   - progress: told of each session once it is stored.
     /// - Returns: whether all sessions of the shard are stored now.
     /// - Throws: what the store throws, and what a session throws that can't be assembled.
-    public func run(
+    package func run(
         into store: any ResultStore, isInterrupted: @escaping @Sendable () -> Bool, progress: ProgressLine
     ) throws -> Bool {
         let finished = try store.finishedSessions()

@@ -4,15 +4,16 @@
 // is thrown once all threads have stopped.
 // Does not: use the global pool: sessions block their thread for as long as they run.
 
+import Documents
 import Foundation
 import Glibc
 import Records
 import Synchronization
 
-enum Workers {
+package enum Workers {
     /// Calls `body` for 0 ..< count on `jobs` threads.
     /// - Throws: what `body` throws; `CancellationError` once `isInterrupted` says so.
-    static func map<Result: Sendable>(
+    package static func map<Result: Sendable>(
         count: Int, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool = { false },
         _ body: @escaping @Sendable (Int) throws -> Result
     ) throws -> [Result] {

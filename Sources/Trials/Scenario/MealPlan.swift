@@ -6,6 +6,7 @@
 //
 // Sources: the table is simglucose's random scenario; the variants `easy`, `hard` and `benchmark` are GluCoEnv's.
 
+import Documents
 internal import GSL
 
 /// What is eaten at which instant.

@@ -2,6 +2,8 @@
 //
 // Guarantees: whole seconds; `description` reads back to an equal value.
 
+public import Documents
+
 /// `07:30` each day by local time, or `1d2h` after the start, once.
 public enum MealTime: Hashable, Sendable, CustomStringConvertible {
     /// Minutes after local midnight, 0 to 1439.

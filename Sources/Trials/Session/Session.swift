@@ -4,6 +4,8 @@
 // says so. A subject that leaves the physiological range ends it early, and the record names why and when.
 // Does not: write files or know how many sessions there are.
 
+import Documents
+import GlucoseMetrics
 import Alerts
 import Algorithms
 public import ClosedLoop

@@ -1,17 +1,7 @@
-// What a study may name, as shapes: each list stands where its things are (`SensorModel`, `PumpDevice`, `ModelKind`, ...).
+// What a study may name and no other file lists.
 
 public import Devices
 public import Records
-
-extension Listed {
-    /// One of these, by name.
-    public static var shape: Shape { shape(of: all) }
-
-    /// One of some of these, by name. `noun` says what they are.
-    static func shape(of some: [Self], noun: String = noun) -> Shape {
-        .choice(noun: noun, some.map { Shape.Choice($0.id, $0.summary) })
-    }
-}
 
 /// Dosing algorithms.
 public enum AlgorithmID: String, Listed, CaseIterable {

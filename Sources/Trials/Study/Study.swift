@@ -4,6 +4,7 @@
 // reference is an arm, the subjects are within `maximumSessions`. Encoding it and decoding the text gives an equal one.
 // Does not: open the cohort's table. How many subjects a table has is known when it is read; call `checkSessions` then.
 
+public import Documents
 public import Alerts
 public import Physiology
 public import Records
@@ -14,7 +15,7 @@ public struct Study: Hashable, Sendable {
     /// The most sessions (subjects × arms) that one study may have.
     public static let maximumSessions = 1_000_000
     /// The longest study: 10 years of 365 days.
-    public static let maximumDuration = TimeSpan(seconds: 3650 * 86_400)
+    public static let maximumDuration = TimeSpan.longestAllowed
 
     /// The most meals that an explicit list may give to one session.
     public static let maximumMeals = 100_000

@@ -3,6 +3,8 @@
 // Guarantees: any text ends in a `Study` or in one `InputProblem` with its place; overrides are applied to the tree
 // before anything of it is looked at.
 
+import AlertFiles
+package import Documents
 import Alerts
 import Devices
 import Physiology
@@ -10,21 +12,26 @@ public import Records
 import SimulatedDevices
 
 extension Study {
+    /// The study in `text`; `file` is what problems call it.
+    public static func parse(_ text: String, file: String) throws(InputProblem) -> Study {
+        try parse(text, file: file, overrides: [])
+    }
+
     /// The study in the file at `path`, changed by `overrides`.
-    public static func read(path: String, overrides: [SetOverride] = []) throws(InputProblem) -> Study {
+    package static func read(path: String, overrides: [SetOverride] = []) throws(InputProblem) -> Study {
         try decode(try YAMLDocument.read(path: path), overrides: overrides)
     }
 
     /// The study in `text`; `file` is what problems call it.
     /// - Parameter hasRun: it is a folder's own, and stays readable where new studies have become stricter.
-    public static func parse(
+    package static func parse(
         _ text: String, file: String, overrides: [SetOverride] = [], hasRun: Bool = false
     ) throws(InputProblem) -> Study {
         try decode(try YAMLDocument.parse(text, file: file), overrides: overrides, hasRun: hasRun)
     }
 
     /// The study that a tree says, changed by `overrides`.
-    public static func decode(
+    package static func decode(
         _ document: YAMLNode, overrides: [SetOverride] = [], hasRun: Bool = false
     ) throws(InputProblem) -> Study {
         var document = document

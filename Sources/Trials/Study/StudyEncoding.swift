@@ -3,6 +3,8 @@
 // Guarantees: every key is written, defaults included; decoding the text gives an equal study; equal studies give
 // equal text. JSON is YAML, so the JSON text is itself a study file.
 
+import AlertFiles
+package import Documents
 import Alerts
 import Physiology
 import Records
@@ -10,7 +12,7 @@ import SimulatedDevices
 
 extension Study {
     /// The resolved study, keys in the order of the shape: what a manifest holds.
-    public var json: JSONValue {
+    package var json: JSONValue {
         .object([
             .init("study", .string(name)),
             .init("seed", .unsigned(seed)),

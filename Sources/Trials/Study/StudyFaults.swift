@@ -3,6 +3,7 @@
 // Guarantees: none unless the study asks; a kind that is on without a rate has its standard rate from then on, as schema
 // and resolved study show it; encoding and decoding give an equal value.
 
+public import Documents
 internal import Devices
 import Records
 import Physiology

@@ -2,6 +2,8 @@
 //
 // A new key is one `KeyShape` here, one line in `StudyDecoding` and one in `StudyEncoding`; a test compares the three.
 
+import AlertFiles
+package import Documents
 import Alerts
 import Devices
 import Physiology
@@ -10,7 +12,7 @@ import SimulatedDevices
 
 extension Study {
     /// The shape of a study file.
-    public static let shape = MappingShape(
+    package static let shape = MappingShape(
         summary: "An Islet study: cohort × scenario × arms × duration × seed.",
         keys: [
             KeyShape("study", .text(.name), "The study's name.", standard: .string("study")),
@@ -143,7 +145,7 @@ extension Study {
         ])
 
     /// The published JSON Schema (draft 2020-12) of a study file.
-    public static var jsonSchema: JSONValue {
+    package static var jsonSchema: JSONValue {
         var members: [JSONValue.Member] = [
             .init("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
             .init("title", .string("Islet study")),

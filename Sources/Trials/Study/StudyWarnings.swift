@@ -1,5 +1,6 @@
 // What of a study is well formed and yet can't be meant.
 
+import Documents
 import SimulatedDevices
 
 extension Study {

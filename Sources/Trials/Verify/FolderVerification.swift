@@ -6,14 +6,15 @@
 // Does not: tell who changed what. Whoever rewrites every file and the manifest consistently, and runs no session, is found by the sessions
 // that are run again, and only by those.
 
+package import Documents
 import Foundation
 import Physiology
-public import Records
+package import Records
 import SessionTime
 
-public struct FolderVerification {
+package struct FolderVerification {
     /// Which sessions are run again.
-    public enum Choice: Hashable, Sendable {
+    package enum Choice: Hashable, Sendable {
         case all
         /// This many, spread evenly.
         case sample(Int)
@@ -27,7 +28,7 @@ public struct FolderVerification {
     let jobs: Int
     let isInterrupted: @Sendable () -> Bool
 
-    public init(
+    package init(
         folder: ResultFolder, studyPath: String?, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool
     ) {
         self.folder = folder
@@ -38,7 +39,7 @@ public struct FolderVerification {
 
     /// What the manifest says, and the files that it hashes.
     /// - Throws: `InputProblem` for a manifest that can't be read.
-    public func files() throws -> [String] {
+    package func files() throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder.manifestPath) else {
             return ["manifest.json: is not there: the run never began or was killed; incomplete"]
         }
@@ -72,7 +73,7 @@ public struct FolderVerification {
     }
 
     /// Whether manifest, store, sessions.csv and summary.json agree, and which sessions are lacking.
-    public func agreement(_ store: any ResultStore) throws -> [String] {
+    package func agreement(_ store: any ResultStore) throws -> [String] {
         var findings: [String] = []
         let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
         var shard = Shard.whole
@@ -174,7 +175,7 @@ public struct FolderVerification {
     ///   - progress: told of each session once it is compared.
     ///   - tell: called with each finding.
     /// - Throws: `CancellationError` after an interruption.
-    public func rerun(
+    package func rerun(
         _ choice: Choice, _ store: any ResultStore, compare: (SessionRecord) throws -> [String],
         progress: (_ sessions: Int) -> ProgressLine, tell: (String) throws -> Void
     ) throws {

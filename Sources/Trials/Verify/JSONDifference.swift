@@ -1,5 +1,6 @@
 // Where a JSON file differs from what it should say.
 
+import Documents
 import Foundation
 import Records
 

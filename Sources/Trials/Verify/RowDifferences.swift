@@ -1,5 +1,6 @@
 // Where a CSV file of the results isn't what it should be, row by row.
 
+import Documents
 import Foundation
 import Records
 

@@ -1,5 +1,6 @@
 // Cells as bytes: the same as the slow way writes them.
 
+import Documents
 import Foundation
 import SessionTime
 import Testing

@@ -1,5 +1,7 @@
 // Step logs on their way out: whole, true to the session, the same bytes each time.
 
+import Documents
+import GlucoseMetrics
 import ClosedLoop
 import Devices
 import Foundation

@@ -1,5 +1,7 @@
 // Tables of a study's sessions on their way out: the truth, from which outcomes can be computed again, and all others.
 
+import Documents
+import GlucoseMetrics
 import ClosedLoop
 import Devices
 import Foundation

@@ -1,5 +1,6 @@
 // docs/data.md says what is there.
 
+import Documents
 import Foundation
 import Records
 import Testing

@@ -1,5 +1,7 @@
 // The registry of outcomes: what follows from its rows, and what a session's values are.
 
+import Documents
+import GlucoseMetrics
 import Alerts
 import Records
 import SessionTime

@@ -1,5 +1,6 @@
 // What `islet alerts explain` and `islet replay` tell of an alert, and that they call it by the same number.
 
+import Documents
 import Records
 import SessionTime
 import Testing

@@ -1,5 +1,6 @@
 // A study whose app is dead for a while: what goes on without it, and how it comes back.
 
+import Documents
 import Alerts
 import Devices
 import Records

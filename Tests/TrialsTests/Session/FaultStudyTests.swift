@@ -1,5 +1,6 @@
 // Studies with faults: what the key says, what a session makes of it, and that the account stays exact.
 
+import Documents
 import Devices
 import Records
 import SessionTime

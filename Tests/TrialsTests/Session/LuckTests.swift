@@ -1,5 +1,6 @@
 // What chance may do to a session: sensors with a phase of their own, faults that shift no other's, luck that arms share.
 
+import Documents
 import ClosedLoop
 import Devices
 import Records

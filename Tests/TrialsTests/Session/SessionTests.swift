@@ -1,5 +1,6 @@
 // What a session promises: a pure function of (study, subject, arm).
 
+import Documents
 import Devices
 import Physiology
 import Records

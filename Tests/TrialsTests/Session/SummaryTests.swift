@@ -1,5 +1,6 @@
 // Summaries: what is computed from stored sessions, and how little it depends on.
 
+import Documents
 import GSL
 import Records
 import SessionTime

@@ -1,5 +1,6 @@
 // What a study names is what a session gets: sensor, pump, model.
 
+import Documents
 import Devices
 import Physiology
 import Records

@@ -1,3 +1,4 @@
+import Documents
 import Alerts
 import Records
 import Physiology
@@ -39,6 +40,18 @@ func refusal(of text: String, set: [String] = []) -> InputProblem? {
 }
 
 @Suite struct StudyDecodingTests {
+    @Test func `a study's arm takes a preset, and its manifest the whole of a policy`() throws {
+        let policy = "{ policy: p, thresholds: [{ metric: glucose, min: 65, sensitivity: 20m }] }"
+        let text = """
+            cohort: { generate: { count: 2 } }
+            arms: [{ name: a, alerts: dexcom-g7 }, { name: b, alerts: \(policy) }]
+            """
+        let study = try Study.parse(text, file: "study.yaml")
+        #expect(study.arms[0].alerts.name == "dexcom-g7")
+        #expect(study.arms[1].alerts.rules.map(\.code) == ["THRESHOLD-GLUCOSE-LOW"])
+        #expect(try Study.parse(study.yaml, file: "resolved") == study)
+    }
+
     @Test func theDocumentedStudyReads() throws {
         let study = try Study.parse(completeStudy, file: "s.yaml")
         #expect(study.name == "quickstart")

@@ -1,0 +1,79 @@
+// Reading what a user names.
+//
+// Guarantees: at most `limitBytes` + 1 bytes are ever held, also of a device or pipe without end; every failure is one
+// `InputProblem`: not there, a directory, unreadable (all exit code 66), too large, not UTF-8 (exit code 65).
+
+import Glibc
+package import Records
+
+/// The bytes of the file at `path`.
+package func readInput(_ path: String, limitBytes: Int) throws(InputProblem) -> [UInt8] {
+    func missing(_ code: Int32) -> InputProblem {
+        InputProblem(.missing, file: path, found: inputFailure(code), expected: "a readable file")
+    }
+    guard !path.utf8.contains(0) else {
+        throw InputProblem(
+            .missing, file: printable(path, limit: 200), found: "a NUL in the path",
+            expected: "a readable file")
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw missing(errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw missing(errno) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw missing(EISDIR) }
+    func tooLarge(_ size: String) -> InputProblem {
+        InputProblem(file: path, found: size, expected: "at most \(limitBytes) bytes")
+    }
+    let isRegular = status.st_mode & S_IFMT == S_IFREG
+    if isRegular, status.st_size > limitBytes { throw tooLarge("\(status.st_size) bytes") }
+
+    var bytes: [UInt8] = []
+    if isRegular { bytes.reserveCapacity(Int(status.st_size)) }
+    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+        let wanted = min(chunk.count, limitBytes + 1 - bytes.count)
+        let got = read(descriptor, &chunk, wanted)
+        if got == 0 { return bytes }
+        if got < 0 {
+            if errno == EINTR { continue }
+            throw missing(errno)
+        }
+        bytes.append(contentsOf: chunk[..<got])
+        guard bytes.count <= limitBytes else { throw tooLarge("more than \(limitBytes) bytes") }
+    }
+}
+
+/// The text of the UTF-8 file at `path`, without a byte order mark.
+package func readTextInput(_ path: String, limitBytes: Int) throws(InputProblem) -> String {
+    try text(of: try readInput(path, limitBytes: limitBytes), file: path)
+}
+
+/// `bytes` as text, without a byte order mark; a problem that names the line where they stop being UTF-8.
+package func text(of bytes: [UInt8], file: String) throws(InputProblem) -> String {
+    guard var text = String(validating: bytes, as: UTF8.self) else {
+        let line = lineOfInvalidUTF8(bytes)
+        throw InputProblem(file: file, line: line, found: "bytes that are not UTF-8", expected: "UTF-8 text")
+    }
+    if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+    return text
+}
+
+/// The first line that is not UTF-8 by itself: no UTF-8 sequence contains a newline byte.
+private func lineOfInvalidUTF8(_ bytes: [UInt8]) -> Int {
+    var line = 1
+    for part in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        if String(validating: part, as: UTF8.self) == nil { return line }
+        line += 1
+    }
+    return line
+}
+
+private func inputFailure(_ code: Int32) -> String {
+    switch code {
+    case ENOENT, ENOTDIR: "no such file"
+    case EISDIR: "a directory"
+    case EACCES, EPERM: "a file without permission to read it"
+    default: "an unreadable file (\(systemMessage(code)))"
+    }
+}

@@ -1,0 +1,195 @@
+// Which alert each kind of fault must end in, and what explains one that doesn't.
+//
+// Guarantees: every kind has its line, or this file doesn't compile; the table in the documents is printed from here; an
+// explanation is judged by the evidence, never by the kind alone where the kind has an alert.
+
+import Trials
+import Alerts
+import ClosedLoop
+import Devices
+import Records
+import SessionTime
+package import SimulatedDevices
+
+/// One kind's line of the table.
+package struct FaultRule: Sendable {
+    package var kind: FaultKind
+    /// An episode of one of these must overlap the fault; none where the kind is silent.
+    package var alerts: [String]
+    /// In words, what explains a fault without one.
+    package var explanation: String
+    /// Says whether it explains this fault. A silent kind needs no asking.
+    let explains: @Sendable (FaultRow, SwarmEvidence) -> Bool
+
+    fileprivate init(
+        _ kind: FaultKind, _ explanation: String,
+        _ explains: @escaping @Sendable (FaultRow, SwarmEvidence) -> Bool = { _, _ in true }
+    ) {
+        self.kind = kind
+        alerts = kind.alerts.map(\.rawValue)
+        self.explanation = explanation
+        self.explains = explains
+    }
+
+    package static let all: [FaultRule] = FaultKind.allCases.map(rule)
+
+    static func rule(_ kind: FaultKind) -> FaultRule {
+        switch kind {
+        case .compressionLow:
+            FaultRule(kind, "the sensor can't tell it from a true low")
+        case .signalLoss:
+            FaultRule(
+                kind, "the flow leaves it to the sensor's own app; steps without glucose give basal")
+        case .temporarySensorError:
+            FaultRule(
+                kind, "between two samples, or none of its samples reached a living app", Self.isUnseen)
+        case .sensorFailure, .lateSensorChange:
+            FaultRule(
+                kind, "between two samples, or none of its samples reached a living app", Self.isUnseen)
+        case .pumpOutage, .uncertainDelivery:
+            FaultRule(
+                kind, "not longer than the debounce of 5 min, as a living app saw it",
+                Self.isShort)
+        case .commandFailure:
+            FaultRule(
+                kind, "the flow has no alert for it; the loop asks again after 10 s and in each step")
+        case .occlusion:
+            FaultRule(
+                kind,
+                "over before 5 U were held back and confirmed for 30 min, or out of reach from the alarm on, or the app dead",
+                Self.isBelowDetection)
+        case .siteFailure: FaultRule(kind, "insulin leaks past the pump's notice: glucose alone tells")
+        case .podFault:
+            FaultRule(
+                kind, "out of reach, or the app dead, until the pod was changed",
+                Self.isOutOfReach)
+        case .latePodChange:
+            FaultRule(
+                kind, "out of reach, or the app dead, until the pod was changed",
+                Self.isOutOfReach)
+        case .missingPulses: FaultRule(kind, "strikes temporary basal rates alone: refused in closed loop")
+        case .appQuit:
+            FaultRule(
+                kind, "back within 15 min, or before the first step", Self.isSoonBack)
+        case .appRelaunch: FaultRule(kind, "back in the same instant, with all that it knew")
+        }
+    }
+
+    // MARK: Explanations
+
+    /// No sample that reached the app fell into it.
+    private static func isUnseen(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
+        let losses = evidence.spans(of: .signalLoss) + evidence.appFaults
+        let step = LoopTiming.step
+        for (index, sensor) in evidence.timings.enumerated() {
+            let next = index + 1 < evidence.timings.count ? evidence.timings[index + 1].insertedAt : nil
+            let from = max(fault.instant, sensor.insertedAt, .start)
+            let end = min(fault.end, evidence.endedAt, next ?? .distantFuture)
+            let since = max(0, from.nanoseconds - sensor.phase)
+            var sample = Instant(nanoseconds: (since + step - 1) / step * step + sensor.phase)
+            while sample < end {
+                // One that is on its way when the sensor is changed, or the session ends, is never seen.
+                let arrives = sample.adding(sensor.delay)
+                let isSeen = arrives < next ?? .distantFuture && arrives <= evidence.endedAt
+                if isSeen, !losses.contains(where: { $0.instant <= arrives && arrives < $0.end }) {
+                    return false
+                }
+                sample = sample.adding(step)
+            }
+        }
+        return true
+    }
+
+    /// No living app saw more of it than the debounce.
+    private static func isShort(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
+        let end = min(fault.end, evidence.endedAt)
+        var from = fault.instant
+        for dead in evidence.appFaults.sorted(by: { $0.instant < $1.instant }) where dead.end > from {
+            if dead.instant.nanoseconds - from.nanoseconds > AlertDebounce.pump, dead.instant <= end {
+                return false
+            }
+            from = dead.end
+            if from >= end { return true }
+        }
+        return end.nanoseconds - from.nanoseconds <= AlertDebounce.pump
+    }
+
+    /// Outages and a dead app cover all of it.
+    private static func isOutOfReach(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
+        let end = min(fault.end, evidence.endedAt)
+        var from = fault.instant
+        let gaps = evidence.spans(of: .pumpOutage, .uncertainDelivery) + evidence.appFaults
+        for gap in gaps.sorted(by: { $0.instant < $1.instant })
+        where gap.instant <= from { from = max(from, gap.end) }
+        return from >= end
+    }
+
+    private static func isSoonBack(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
+        let end = min(fault.end, evidence.endedAt)
+        guard let first = evidence.steps.first?.input.now, first < fault.instant else { return true }
+        return end.nanoseconds - fault.instant.nanoseconds < AlertDebounce.stepping
+    }
+
+    /// Where the pump noticed, it must be heard. It may notice from 5 U on, half an hour later, and waits for a running bolus.
+    private static func isBelowDetection(_ fault: FaultRow, _ evidence: SwarmEvidence) -> Bool {
+        let stop = evidence.blockedStops.first { fault.overlaps(from: $0, to: $0) }
+        if let stop {
+            return isOutOfReach(FaultRow(instant: stop, end: fault.end, kind: fault.kind), evidence)
+        }
+        let device = evidence.device
+        let limit = device.wholePulses(in: InsulinAmount(units: device.occlusionThreshold.upperBound))
+        var held: Int64 = 0
+        for run in evidence.boluses where run.ended > fault.instant && run.began < fault.end {
+            // Of a bolus that was running when the cannula was blocked, only the rest is held.
+            let began = max(run.began, fault.instant)
+            let pulses = (run.ended.nanoseconds - began.nanoseconds) / device.bolusPulseInterval
+            held += min(run.pulses, pulses)
+            guard held >= limit else { continue }
+            let latest = run.ended.adding(device.occlusionConfirmation + 20 * Span.minute)
+            return min(fault.end, evidence.endedAt) <= latest
+        }
+        return true
+    }
+}
+
+enum AlertDebounce {
+    /// Of the flow's two alerts of a pump that is missing.
+    static let pump = 5 * Span.minute
+    /// Three steps without success.
+    static let stepping = 15 * Span.minute
+}
+
+/// Every true fault span ends in an alert, or is explained.
+enum FaultsExplained: SwarmInvariant {
+    static let name = "fault-explained"
+    static let promise =
+        "every true fault overlaps an episode of its alert, or is explained by the table below"
+
+    static func violations(in evidence: SwarmEvidence) -> [Violation] {
+        var found: [Violation] = []
+        for fault in evidence.faults {
+            guard let kind = FaultKind(rawValue: fault.kind) else { continue }
+            // What strikes as the session ends is nobody's any more.
+            guard fault.instant < evidence.endedAt else { continue }
+            let rule = FaultRule.rule(kind)
+            guard !rule.alerts.isEmpty else { continue }
+            // What the sensor's last sample in it says arrives a little later.
+            let heardUntil = fault.end.adding(evidence.timings.map(\.delay).max() ?? 0)
+            let isHeard = rule.alerts.contains { code in
+                evidence.episodes(of: code).contains { $0.overlaps(from: fault.instant, to: heardUntil) }
+                    || evidence.alerts.contains {
+                        $0.code == code && $0.effect == "notify" && $0.instant >= fault.instant
+                            && $0.instant <= heardUntil
+                    }
+            }
+            if isHeard || rule.explains(fault, evidence) { continue }
+            let seconds =
+                (min(fault.end, evidence.endedAt).nanoseconds - fault.instant.nanoseconds) / Span.second
+            found.append(
+                violation(
+                    fault.instant, "\(fault.kind) of \(seconds) s", found: "no alert",
+                    expected: rule.alerts.joined(separator: " or ") + ", or: " + rule.explanation))
+        }
+        return found
+    }
+}

@@ -1,0 +1,100 @@
+// What a seed of the swarm stands for: one person's day in closed loop, and the faults that spoil it.
+//
+// Guarantees: a pure function of the seed. Each kind of fault is on or off, has a rate of its own, and stands in the study as
+// faults at instants, so that they can be taken away one by one; what has no instant (habits) stands as a setting.
+// Does not: know what a fault does. Lengths and rates are chosen to reach corners, not to be likely.
+
+package import Documents
+package import Trials
+internal import GSL
+internal import Glibc
+internal import SessionTime
+internal import SimulatedDevices
+internal import SimulationKernel
+
+package enum SwarmPlan {
+    package static let standardDuration = TimeSpan(seconds: 86_400)
+    /// Faults of one kind in a day, at most.
+    static let mostPerDay = 40
+
+    /// How a kind comes in the swarm.
+    private struct Habit {
+        /// Faults a day.
+        var rate: ClosedRange<Double>
+        /// Minutes: of the log-normal length.
+        var median: Double
+        var spread: Double
+    }
+
+    private static func habit(_ kind: FaultKind) -> Habit? {
+        switch kind {
+        case .compressionLow: Habit(rate: 0.5...6, median: 45, spread: 0.5)
+        case .signalLoss: Habit(rate: 0.5...12, median: 12, spread: 1.2)
+        case .temporarySensorError: Habit(rate: 0.5...8, median: 30, spread: 1)
+        case .sensorFailure: Habit(rate: 0.5...3, median: 30, spread: 1)
+        case .pumpOutage: Habit(rate: 0.5...16, median: 7, spread: 1.2)
+        case .commandFailure: Habit(rate: 0.5...16, median: 4, spread: 1.2)
+        case .uncertainDelivery: Habit(rate: 0.5...16, median: 4, spread: 1)
+        case .occlusion: Habit(rate: 0.5...6, median: 60, spread: 1)
+        case .siteFailure: Habit(rate: 0.5...3, median: 240, spread: 0.7)
+        case .podFault: Habit(rate: 0.5...5, median: 15, spread: 1)
+        case .appRelaunch: Habit(rate: 0.5...24, median: 1, spread: 0)
+        case .appQuit: Habit(rate: 0.5...6, median: 20, spread: 1.2)
+        case .lateSensorChange, .latePodChange, .missingPulses: nil
+        }
+    }
+
+    /// The day of a seed.
+    package static func study(seed: UInt64, duration: TimeSpan = standardDuration) throws -> Study {
+        let streams = RandomStreams(seed: seed, subject: 0)
+        var choice = streams.stream("swarm.study")
+        // Either is Vettoretti's model of 2019; they differ in their warm-up.
+        let sensor: SensorModel = choice.next() % 2 == 0 ? .vettoretti2019 : .dexcomG7
+        var study = try Study.parse(
+            """
+            study: swarm
+            cohort: { generate: { model: uva-padova-2008, group: adult, count: 1 } }
+            arms: [{ name: closed-loop, algorithm: pid-insulin-feedback }]
+            """, file: "swarm")
+        study.name = "swarm-\(seed)"
+        study.seed = seed
+        study.duration = duration
+        study.sensor.model = sensor
+        study.faults = faults(streams, duration: duration)
+        return study
+    }
+
+    static func faults(_ streams: RandomStreams, duration: TimeSpan) -> Study.Faults {
+        var faults = Study.Faults.none
+        for kind in FaultKind.allCases where kind.strikesClosedLoop {
+            let random = GSLRandom(streams.stream("swarm.faults", index: UInt64(kind.index)))
+            guard random.uniform() < 0.5 else { continue }
+            guard let habit = habit(kind) else {
+                let rate = random.uniform(in: 0.5...6)
+                faults.settings[kind.index] = .rate(min(rate, kind.rateRange.upperBound))
+                continue
+            }
+            let (low, high) = (log(habit.rate.lowerBound), log(habit.rate.upperBound))
+            let rate = exp(random.uniform(in: low...high))
+            let most = Int((Double(mostPerDay) * max(1, duration.days)).rounded(.up))
+            for _ in 0..<min(most, random.poisson(mean: rate * duration.days)) {
+                let at = Int64(random.uniform() * Double(duration.seconds))
+                let minutes = random.logNormal(mu: log(habit.median), sigma: habit.spread)
+                let length = min(max(1, Int64(minutes * 60)), 6 * 3600)
+                faults.scheduled.append(
+                    Study.Faults.Entry(
+                        kind: kind, time: .once(TimeSpan(seconds: at)), length: TimeSpan(seconds: length)))
+            }
+        }
+        faults.scheduled.sort { $0.time.since < $1.time.since }
+        return faults
+    }
+}
+
+extension MealTime {
+    /// For the order of a plan: what comes daily comes first.
+    fileprivate var since: TimeSpan {
+        if case .once(let span) = self { return span }
+        return TimeSpan(seconds: 0)
+    }
+}
