@@ -136,7 +136,7 @@ struct SwarmTests {
 
     @Test("has the tables of SWARM.md, word by word")
     func tables() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let text = try String(contentsOf: root.appending(path: "SWARM.md"), encoding: .utf8)
         for line in SwarmText.tables().split(separator: "\n") {
             let isThere = text.contains(line)
