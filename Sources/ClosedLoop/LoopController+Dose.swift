@@ -3,8 +3,8 @@
 import Devices
 import SessionTime
 
-/// What a step wants of the pump, within the maximum bolus.
-struct StepDose {
+/// What a step wants of the pump, within the maximum bolus. Not copied: each step makes one.
+struct StepDose: ~Copyable {
     var id: Int64
     var algorithmTime: Int64
     var decidedAt: Instant
@@ -21,7 +21,7 @@ struct StepDose {
 
     var total: InsulinAmount { own + owed.sum + carried }
 
-    func request(pulse: InsulinAmount) -> LoopMemory.Request? {
+    borrowing func request(pulse: InsulinAmount) -> LoopMemory.Request? {
         // What was cut in parts may add up to a last bit above the limit, and a pump refuses that whole.
         let total = min(total, limit)
         guard total.units + 1e-9 >= pulse.units else { return nil }

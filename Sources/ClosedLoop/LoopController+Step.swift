@@ -64,7 +64,7 @@ extension LoopController {
         guard pump.isReady else { return .unavailable }
         // From the second step on, what became of the last request is read; a step that can't know it can't dose.
         if memory.stepsRun > 0, !collect() { return .unavailable }
-        guard memory.request == nil else { return .unavailable }
+        guard !memory.awaitsOutcome else { return .unavailable }
         return StepPumpStatus(isAvailable: true, lastBolus: memory.completed)
     }
 
@@ -96,7 +96,7 @@ extension LoopController {
             guard catchUp() else { throw PumpError.uncertain }
             if request.replacesBasal > .zero { renewZeroBasal() }
             _ = try send(request)
-            if memory.request != nil { throw PumpError.uncertain }
+            if memory.awaitsOutcome { throw PumpError.uncertain }
         } else {
             settle(request, accepted: .zero, trouble: "never arrived", cause: .neverArrived)
         }
@@ -129,10 +129,10 @@ extension LoopController {
         if !input.insulinPump.isAvailable, output.total > .zero {
             executor.journal.record(.deliverySkipped, at: input.now, 0)
         }
-        let before = store == nil ? nil : memory
+        if store != nil { memoryBeforeStep = memory }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
         // for outlives a step that can't deliver it; what the loop wanted for this step alone does not.
-        if request != nil {
+        if case .some = request {
             memory.carried = .zero
             memory.owed = []
         } else if mayDose {
@@ -159,9 +159,9 @@ extension LoopController {
                 dose.id, own: mayDose ? dose.cutOwn : .zero, personal: dose.cutPersonal,
                 of: input.algorithmTime)
         }
-        if let before, !keep(input, output, requestID, failure: failure, request) {
+        if store != nil, !keep(input, output, requestID, failure: failure, request) {
             state.undoStep()
-            memory = before
+            if let memoryBeforeStep { memory = memoryBeforeStep }
             return failUnwritten()
         }
         if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }

@@ -37,6 +37,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Of a loop that died between instants.
     var remembered: LoopMemory?
     var memory = LoopMemory()
+    /// What a step goes back to that its store couldn't write; kept only where there is a store.
+    var memoryBeforeStep: LoopMemory?
     /// The store has told what it knows, or there is none.
     var isLoaded: Bool
     /// The store lacks something, and couldn't write when it was last asked.
@@ -105,7 +107,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             here { $0.endTemporaryBasal() }
         }
         load()
-        if memory.request != nil { pumpWork?.schedule(at: executor.now) }
+        if memory.awaitsOutcome { pumpWork?.schedule(at: executor.now) }
         waitForTemporaryBasal()
         schedule()
     }
@@ -254,7 +256,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     private func loadLate() -> Bool {
         load()
         guard isLoaded else { return false }
-        if memory.request != nil { pumpWork?.schedule(at: executor.now) }
+        if memory.awaitsOutcome { pumpWork?.schedule(at: executor.now) }
         waitForTemporaryBasal()
         if startsOnceLoaded, !memory.isInSession { try? startSession() }
         startsOnceLoaded = !memory.isInSession && startsOnceLoaded

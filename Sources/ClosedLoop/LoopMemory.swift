@@ -141,6 +141,9 @@ public struct LoopMemory: Hashable, Sendable {
 
     public init() {}
 
+    /// A request's outcome is not known. Cheaper than to compare `request`, which copies it.
+    var awaitsOutcome: Bool { if case .some = request { true } else { false } }
+
     public var isOpenLoop: Bool { forcesOpenLoop || algorithmGaveUp }
 
     /// Steps from the next one on that the temporary basal still covers.

@@ -99,9 +99,11 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         while position < sampleAt, aheadTo ?? .start < sampleAt {
             if aheadTo == nil, position == nextTruth { try keepTruth() }
             let end = aheadTo ?? segmentEnd
-            // A whole segment lies behind, or what is left of this one is too short to go ahead.
-            if end.nanoseconds - now.nanoseconds < Self.shortest {
-                try advance(to: min(end, now))
+            let left = end.nanoseconds - now.nanoseconds
+            // A whole segment lies behind, or what is left of this one is too short to go ahead. One that ended just now may
+            // as well go on to the present.
+            if left < Self.shortest {
+                try advance(to: left > -Self.shortest ? now : end)
             } else {
                 try goAhead(to: end)
             }
@@ -190,6 +192,13 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         return end
     }
 
+    /// A truth that comes right before `instant`, with no edge of an input in between, is looked at on the way.
+    private func isLastEdge(_ truth: Instant, before instant: Instant) -> Bool {
+        instant.nanoseconds - truth.nanoseconds < Self.shortest
+            && stopsEatingAt ?? .distantFuture > instant
+            && (infusions.isEmpty || infusions.allSatisfy { $0.end > instant })
+    }
+
     /// Integrates segment by segment: each ends at the next edge, at the next instant of the truth, or at `instant`.
     private func advance(to instant: Instant) throws {
         while true {
@@ -204,7 +213,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
             }
             if position == nextTruth { try keepTruth() }
             guard position < instant else { return }
-            let end = min(instant, segmentEnd)
+            var end = min(instant, segmentEnd)
+            if end == nextTruth, isLastEdge(end, before: instant) { end = instant }
             try run(to: end)
             try reach(end)
         }

@@ -14,9 +14,12 @@ import Testing
     }
 
     /// Two days of steps, meals and long boluses, and a sensor that measures at a phase and asks a little later.
-    /// - Parameter stops: integrates to each sample and from there, by an input that changes nothing.
+    /// - Parameters:
+    ///   - stops: integrates to each sample and from there, by an input that changes nothing.
+    ///   - lateness: how long after the truth's instants the steps run, as those do that wait for a reading.
     private func live(
-        _ kind: ModelKind, phase: Int64, delay: Int64, stops: Bool, settings: IntegrationSettings = .session
+        _ kind: ModelKind, phase: Int64, delay: Int64, stops: Bool, lateness: Int64 = 0,
+        settings: IntegrationSettings = .session
     ) throws -> Course {
         let subject = try #require(subjectsOfEveryModel().first { $0.kind == kind })
         let executor = SessionExecutor()
@@ -29,7 +32,8 @@ import Testing
         var course = Course()
         for step in 0..<end / (5 * Span.minute) {
             // A step that runs early now and then, as one does that a late reading wakes.
-            let at = max(0, step * 5 * Span.minute - (step % 7 == 3 ? 20 * Span.second : 0))
+            let at = max(
+                0, step * 5 * Span.minute + lateness - (step % 7 == 3 ? 20 * Span.second : 0))
             let pulses = Int64.random(in: 0...3, using: &random)
             script.append(
                 (
@@ -83,13 +87,18 @@ import Testing
         for (phase, delay) in [(0, 0), (40, 4), (121, 25), (268, 10), (290, 8), (299, 3)] as [(Int64, Int64)]
         {
             let (phase, delay) = (phase * Span.second, delay * Span.second)
-            let ahead = try live(kind, phase: phase, delay: delay, stops: false)
-            let exact = try live(kind, phase: phase, delay: delay, stops: true, settings: .reference)
-            #expect(ahead.samples.count == exact.samples.count && ahead.samples.count > 570)
-            #expect(ahead.truth.count == exact.truth.count)
-            let off = zip(ahead.samples, exact.samples).map { abs($0 - $1) }.max() ?? .nan
-            let offTruth = zip(ahead.truth, exact.truth).map { abs($0 - $1) }.max() ?? .nan
-            #expect(off < 0.02 && offTruth < 0.02, "phase \(phase): \(off), truth \(offTruth)")
+            for lateness in [0, 10 * Span.second] {
+                let ahead = try live(
+                    kind, phase: phase, delay: delay, stops: false, lateness: lateness)
+                let exact = try live(
+                    kind, phase: phase, delay: delay, stops: true, lateness: lateness,
+                    settings: .reference)
+                #expect(ahead.samples.count == exact.samples.count && ahead.samples.count > 570)
+                #expect(ahead.truth.count == exact.truth.count)
+                let off = zip(ahead.samples, exact.samples).map { abs($0 - $1) }.max() ?? .nan
+                let offTruth = zip(ahead.truth, exact.truth).map { abs($0 - $1) }.max() ?? .nan
+                #expect(off < 0.02 && offTruth < 0.02, "phase \(phase): \(off), truth \(offTruth)")
+            }
         }
     }
 
@@ -99,6 +108,18 @@ import Testing
             let own = try live(
                 .uvaPadova2008, phase: phase * Span.second, delay: 10 * Span.second, stops: false)
             #expect(Double(own.evaluations) < 1.25 * Double(onGrid), "\(own.evaluations) against \(onGrid)")
+        }
+    }
+
+    /// A reading that arrives right after the grid's point is waited for: the truth in between is looked at on the way.
+    @Test func stepsThatWaitForAReadingCostTheIntegratorNextToNothing() throws {
+        let onGrid = try live(.uvaPadova2008, phase: 0, delay: 0, stops: false).evaluations
+        for phase in [292, 297, 1] as [Int64] {
+            let late = try live(
+                .uvaPadova2008, phase: phase * Span.second, delay: 8 * Span.second, stops: false,
+                lateness: 10 * Span.second)
+            #expect(
+                Double(late.evaluations) < 1.25 * Double(onGrid), "\(late.evaluations) against \(onGrid)")
         }
     }
 }

@@ -21,7 +21,8 @@ final class ModelEngine<Constants: BitwiseCopyable> {
         constants initial: Constants,
         scales: [Double],
         settings: IntegrationSettings,
-        rightHandSide: @escaping ODEIntegrator.RightHandSide
+        rightHandSide: @escaping ODEIntegrator.RightHandSide,
+        watched: [Int]? = nil
     ) {
         count = scales.count
         state = .allocate(capacity: count)
@@ -32,7 +33,7 @@ final class ModelEngine<Constants: BitwiseCopyable> {
         constants.initialize(to: initial)
         integrator = ODEIntegrator(
             stepper: settings.stepper, rightHandSide: rightHandSide, parameters: constants,
-            scales: scales, tolerance: .init(absolute: settings.tolerance))
+            scales: scales, tolerance: .init(absolute: settings.tolerance), watched: watched)
     }
 
     deinit {
@@ -57,7 +58,7 @@ final class ModelEngine<Constants: BitwiseCopyable> {
     /// Goes back to what `keep` kept.
     func goBack() {
         state.update(from: kept, count: count)
-        integrator.restart(stepSize: keptStepSize)
+        integrator.resetAtEdge(stepSize: keptStepSize)
     }
 
     /// Step size included, so that a restored run repeats the original bit for bit.

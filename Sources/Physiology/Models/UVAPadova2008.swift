@@ -92,7 +92,8 @@ public final class UVAPadova2008: GlucoseModel {
                 p: p, halfSpan: (p.kmax - p.kmin) / 2, alphaD: 5 / (2 * (1 - p.b)), betaD: 5 / (2 * p.d),
                 fkabsPerBW: p.f * p.kabs / p.BW, m2m4: p.m2 + p.m4, m1m30: p.m1 + p.m30,
                 ka1kd: p.ka1 + p.kd, perVi: 1 / p.Vi),
-            scales: Self.scales, settings: settings, rightHandSide: Self.rightHandSide)
+            scales: Self.scales, settings: settings, rightHandSide: Self.rightHandSide,
+            watched: [3, 12])
         let span = p.kmax - p.kmin
         let rise = 1 / (1 + exponential(-2 * engine.constants.pointee.alphaD * p.b))
         let fall = 1 / (1 + exponential(-2 * engine.constants.pointee.betaD * p.d))

@@ -69,7 +69,6 @@ extension SimulatedPump {
         try transmit(.temporaryBasal)
         guard pod.state == .active, !isSuspended else { throw PumpError.notReady(condition) }
         let ends = executor.now.adding(nanoseconds)
-        let isLossy = plan.rate(of: .missingPulses) != nil
         if let running = temporary, running.rate == rounded, rounded == .zero || !isLossy {
             // Nothing flows otherwise than before: each step of a loop renews its zero.
             temporary = (rounded, ends)
@@ -82,6 +81,9 @@ extension SimulatedPump {
         try applyBasal()
         followTemporary()
     }
+
+    /// A temporary rate discards the part of a pulse that had built up.
+    private var isLossy: Bool { plan.rate(of: .missingPulses) != nil }
 
     /// Waits for the end of the temporary rate; where it was renewed meanwhile, once more.
     private func followTemporary() {
@@ -193,7 +195,7 @@ extension SimulatedPump {
     }
 
     /// Basal pulses up to now that `countBasal` has not taken yet.
-    private var uncountedPulses: Int64 {
+    var uncountedPulses: Int64 {
         flow > .zero ? max(0, Int64(basalPulses() + 1e-9) - countedPulses) : 0
     }
 

@@ -143,8 +143,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     /// What the pump pushed of its own accord, wherever it went under the skin.
     func ownBasal() -> InsulinAmount? {
         guard link.isConnected else { return nil }
-        let account = accountNow
-        return device.amount(account.basal + account.basalHeld + account.basalLost)
+        // Wherever a pulse goes, it counts in one of the three.
+        return device.amount(account.basal + account.basalHeld + account.basalLost + uncountedPulses)
     }
 
     var condition: PumpStatus.Condition {
