@@ -21,12 +21,16 @@ struct StepDose: ~Copyable {
 
     var total: InsulinAmount { own + owed.sum + carried }
 
-    borrowing func request(pulse: InsulinAmount) -> LoopMemory.Request? {
+    /// What the pump is asked for; nil where that is less than a pulse.
+    borrowing func requested(pulse: InsulinAmount) -> InsulinAmount? {
         // What was cut in parts may add up to a last bit above the limit, and a pump refuses that whole.
         let total = min(total, limit)
-        guard total.units + 1e-9 >= pulse.units else { return nil }
+        return total.units + 1e-9 >= pulse.units ? total : nil
+    }
+
+    borrowing func request(of amount: InsulinAmount) -> LoopMemory.Request {
         var request = LoopMemory.Request(
-            id: id, algorithmTime: algorithmTime, amount: total, owed: owed, carried: carried,
+            id: id, algorithmTime: algorithmTime, amount: amount, owed: owed, carried: carried,
             decidedAt: decidedAt)
         if isOfAlgorithm { request.replacesBasal = min(own, basalOfAStep) }
         return request
@@ -40,20 +44,22 @@ extension LoopController {
             units: settings.therapy.basalRate.unitsPerHour * Double(LoopTiming.step) / Double(Span.hour))
     }
 
-    func dose(of output: StepOutput, _ input: borrowing StepInput) -> StepDose {
+    func dose(
+        of output: StepOutput, at now: Instant, isOpenLoop: Bool, _ manualBolus: InsulinAmount?
+    ) -> StepDose {
         var dose = StepDose(
             id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
-            decidedAt: input.now, owed: memory.owed, carried: memory.carried, limit: maximumBolus)
-        if !input.isOpenLoop {
+            decidedAt: now, owed: memory.owed, carried: memory.carried, limit: maximumBolus)
+        if !isOpenLoop {
             dose.own = output.basal + output.correction
             dose.isOfAlgorithm = algorithm.basalSource == .algorithm
             dose.basalOfAStep = basalOfAStep
         }
-        let personal = input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal
+        let personal = isOpenLoop ? manualBolus ?? .zero : output.meal
         if personal > .zero {
             dose.owed.append(
                 LoopMemory.Owed(
-                    amount: personal, askedAt: memory.said.first ?? input.now,
+                    amount: personal, askedAt: memory.said.first ?? now,
                     algorithmTime: memory.algorithmTime))
         }
         // Above the limit the step's own part goes first, then the newest of what the person waits for.

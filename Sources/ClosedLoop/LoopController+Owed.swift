@@ -80,6 +80,10 @@ extension LoopMemory {
 
         public init() {}
 
+        var isNothing: Bool {
+            if case (.none, .none, .none) = (meal, bolus, glucose) { true } else { false }
+        }
+
         /// Of what a step makes insulin of.
         var first: Instant? {
             guard let meal, let bolus else { return meal ?? bolus }
@@ -136,7 +140,12 @@ extension LoopController {
     var maximumBolus: InsulinAmount { min(settings.therapy.maximumBolus, pump.limits.largestBolus) }
 
     /// Before each step: what the person has waited for too long is dropped.
+    @inline(__always)
     func dropLapsed(at now: Instant) {
+        if !memory.owed.isEmpty || !memory.said.isNothing { dropLate(at: now) }
+    }
+
+    private func dropLate(at now: Instant) {
         func isOver(_ asked: Instant?) -> Bool {
             asked.map { now.nanoseconds - $0.nanoseconds > LoopTiming.owed } ?? false
         }
@@ -144,7 +153,7 @@ extension LoopController {
             for one in memory.owed where isOver(one.askedAt) { drop(one, one.cause) }
             memory.owed.removeAll { isOver($0.askedAt) }
         }
-        guard memory.said != LoopMemory.Said() else { return }
+        guard !memory.said.isNothing else { return }
         if isOver(memory.said.meal), let meal = memory.user.meal {
             memory.user.meal = nil
             memory.said.meal = nil

@@ -11,15 +11,17 @@ extension LoopController {
         guard catchUp() else { return failUnwritten() }
         applyBasal()
         dropLapsed(at: now)
-        // `if let` rather than `??` and `?.`: those copy the whole memory for one field.
-        var input = StepInput(
-            algorithmTime: memory.algorithmTime, now: now, subjectID: settings.subjectID,
-            therapy: settings.therapy, target: settings.target, customFields: memory.customFields)
-        if let target = memory.target { input.target = target }
+        // `if let` rather than `??` and `?.`: those copy the whole memory for one field. A condition that changes the input
+        // would copy that.
+        var (target, therapy, subjectID) = (settings.target, settings.therapy, settings.subjectID)
+        if let own = memory.target { target = own }
         if let subject = memory.subject {
-            input.subjectID = subject.id
-            input.therapy.bodyWeightKilograms = subject.bodyWeightKilograms
+            subjectID = subject.id
+            therapy.bodyWeightKilograms = subject.bodyWeightKilograms
         }
+        var input = StepInput(
+            algorithmTime: memory.algorithmTime, now: now, subjectID: subjectID, therapy: therapy,
+            target: target, customFields: memory.customFields)
         input.firstStepTime = memory.firstStepTime
         input.lastWorldTime = memory.lastWorldTime
         input.lastCgmTime = memory.lastCgmTime
@@ -124,15 +126,15 @@ extension LoopController {
         }
 
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
-        var dose = dose(of: output, input)
-        let request = mayDose ? dose.request(pulse: pump.pulse) : nil
+        var dose = dose(of: output, at: input.now, isOpenLoop: input.isOpenLoop, input.user.manualBolus)
+        let requested = mayDose ? dose.requested(pulse: pump.pulse) : nil
         if !input.insulinPump.isAvailable, output.total > .zero {
             executor.journal.record(.deliverySkipped, at: input.now, 0)
         }
         if store != nil { memoryBeforeStep = memory }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
         // for outlives a step that can't deliver it; what the loop wanted for this step alone does not.
-        if case .some = request {
+        if requested != nil {
             memory.carried = .zero
             memory.owed = []
         } else if mayDose {
@@ -147,8 +149,8 @@ extension LoopController {
         if !hasFailed, basalGiven != nil || memory.knownBasal == nil {
             memory.knownBasal = LoopMemory.KnownBasal(amount: basalGiven, at: input.now)
         }
-        advanceMemory(
-            input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, request, at: input.now)
+        advanceMemory(input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, at: input.now)
+        if let requested { memory.request = dose.request(of: requested) }
         // In open loop a manual bolus is owed or requested by now, whatever the algorithm did.
         if input.isOpenLoop {
             memory.user.manualBolus = nil
@@ -159,7 +161,7 @@ extension LoopController {
                 dose.id, own: mayDose ? dose.cutOwn : .zero, personal: dose.cutPersonal,
                 of: input.algorithmTime)
         }
-        if store != nil, !keep(input, output, requestID, failure: failure, request) {
+        if store != nil, !keep(input, output, requestID, failure: failure, requested) {
             state.undoStep()
             if let memoryBeforeStep { memory = memoryBeforeStep }
             return failUnwritten()
@@ -168,8 +170,12 @@ extension LoopController {
         if wasOpen, !memory.isOpenLoop { applyBasal() }
         // Only a step that is kept and can dose takes the basal from the pump.
         if mayDose, dose.isOfAlgorithm { renewZeroBasal() }
-        let (accepted, trouble) = try send(request)
-        if failure.isEmpty { failure = trouble }
+        var accepted = InsulinAmount.zero
+        if let request = memory.request, requested != nil {
+            let (taken, trouble) = try send(request)
+            accepted = taken
+            if failure.isEmpty { failure = trouble }
+        }
 
         executor.journal.record(
             .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
@@ -178,7 +184,7 @@ extension LoopController {
         tellObservers(succeeded: !hasFailed)
     }
 
-    private func write(_ input: StepInput, _ output: StepOutput, accepted: InsulinAmount, failure: String) {
+    private func write(_ input: borrowing StepInput, _ output: StepOutput, accepted: InsulinAmount, failure: String) {
         recorder.step(
             StepRow(
                 instant: input.now, algorithmTime: input.algorithmTime,
@@ -190,15 +196,16 @@ extension LoopController {
 
     /// The step's record and the memory after it, as one transaction. Says whether it was written.
     private func keep(
-        _ input: StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
-        _ request: LoopMemory.Request?
+        _ input: borrowing StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
+        _ requested: InsulinAmount?
     ) -> Bool {
         memory.algorithmState = state.bytes
         var record = StepRecord(
             instant: input.now, algorithmTime: input.algorithmTime, requestID: requestID,
-            input: input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
-            requested: request?.amount, accepted: request == nil ? .zero : nil, failure: failure)
-        if let dropped = memory.dropped, input.lastWorldTime.map({ dropped.at > $0 }) ?? true {
+            input: copy input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
+            requested: requested, accepted: requested == nil ? .zero : nil, failure: failure)
+        let stepBefore = input.lastWorldTime
+        if let dropped = memory.dropped, stepBefore.map({ dropped.at > $0 }) ?? true {
             record.dropped = dropped
         }
         if let cut = memory.cut, cut.at == input.now { record.cut = cut.amount }
@@ -214,14 +221,12 @@ extension LoopController {
 
     /// The memory after a step, before anything is sent.
     private func advanceMemory(
-        _ reading: GlucoseReading?, givesUp: Bool, succeeded: Bool, _ request: LoopMemory.Request?,
-        at now: Instant
+        _ reading: GlucoseReading?, givesUp: Bool, succeeded: Bool, at now: Instant
     ) {
         if let reading { memory.lastCgmTime = reading.instant }
         memory.lastWorldTime = now
         spendStep(succeeded: succeeded)
         memory.stepsRun += 1
-        if let request { memory.request = request }
         if succeeded {
             memory.user = UserInputs()
             memory.said = LoopMemory.Said()
@@ -250,8 +255,8 @@ extension LoopController {
     }
 
     /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong.
-    private func send(_ request: LoopMemory.Request?) throws -> (InsulinAmount, String) {
-        guard var request else { return (.zero, "") }
+    private func send(_ decided: LoopMemory.Request) throws -> (InsulinAmount, String) {
+        var request = decided
         leaveBasalToPump(&request)
         guard request.amount.units + 1e-9 >= pump.pulse.units else {
             settle(request, accepted: .zero, isDelivered: true)

@@ -96,7 +96,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Launches without starting a session: devices are polled until somebody starts one.
     public func launch(observers: [any LoopObserver] = []) {
         self.observers = observers
-        tick = Wakeup(executor, phase: .loop, "loop step") { [unowned self] in try here { try $0.work() } }
+        // Owned by this actor: not counted, as it fires for every step.
+        let me = Unmanaged.passUnretained(self)
+        tick = Wakeup(executor, phase: .loop, "loop step") {
+            try me._withUnsafeGuaranteedRef { try $0.here { try $0.work() } }
+        }
         pumpWork = Wakeup(executor, phase: .loop, "pump work") { [unowned self] in
             try here { try $0.workOnPump() }
         }
@@ -298,7 +302,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }
 
     func tellObservers(succeeded: Bool) {
-        for observer in observers { observer.loopDidStep(succeeded: succeeded) }
+        for index in observers.indices { observers[index].loopDidStep(succeeded: succeeded) }
     }
 
     private func notePump(_ status: PumpStatus) {

@@ -21,7 +21,13 @@ package struct GlucoseEvents: Hashable, Sendable {
     static let longestGapMilliseconds = 30 * GlucoseTrace.millisecondsPerMinute
 
     package init(_ trace: GlucoseTrace) {
-        let (lowest, highest) = trace.mgdl.reduce((Double.infinity, 0.0)) { (min($0.0, $1), max($0.1, $1)) }
+        var (lowest, highest) = (Double.infinity, 0.0)
+        trace.mgdl.withUnsafeBufferPointer { mgdl in
+            for value in mgdl {
+                if value < lowest { lowest = value }
+                if value > highest { highest = value }
+            }
+        }
         if lowest < 70 { hypoL1 = Self.count(trace) { $0 < 70 } }
         if lowest < 54 { hypoL2 = Self.count(trace) { $0 < 54 } }
         if highest > 180 { hyperL1 = Self.count(trace) { $0 > 180 } }

@@ -89,9 +89,11 @@ struct GlucoseGrid {
     private func eachDifference(lagMinutes: Int, _ body: (Double) -> Void) {
         let lag = max(1, (lagMinutes + stepMinutes / 2) / stepMinutes)
         guard values.count > lag else { return }
-        for index in lag..<values.count {
-            let difference = values[index] - values[index - lag]
-            if !difference.isNaN { body(difference) }
+        values.withUnsafeBufferPointer { values in
+            for index in lag..<values.count {
+                let difference = values[index] - values[index - lag]
+                if !difference.isNaN { body(difference) }
+            }
         }
     }
 }

@@ -28,33 +28,39 @@ enum MeanAmplitude {
     }
 
     /// Stretches from reading to reading without a gap over 180 min.
-    private static func eachSegment(_ values: [Double], _ body: (ArraySlice<Double>) -> Void) {
+    private static func eachSegment(_ values: [Double], _ body: (UnsafeBufferPointer<Double>) -> Void) {
+        values.withUnsafeBufferPointer { eachSegment($0, body) }
+    }
+
+    private static func eachSegment(
+        _ values: UnsafeBufferPointer<Double>, _ body: (UnsafeBufferPointer<Double>) -> Void
+    ) {
         let reach = longestGapMinutes / stepMinutes
         var start: Int?
         var last = 0
         for index in values.indices where !values[index].isNaN {
             if let begun = start, index - last > reach {
-                body(values[begun...last])
+                body(UnsafeBufferPointer(rebasing: values[begun...last]))
                 start = index
             } else if start == nil {
                 start = index
             }
             last = index
         }
-        if let start { body(values[start...last]) }
+        if let start { body(UnsafeBufferPointer(rebasing: values[start...last])) }
     }
 
     /// MAGE+ and MAGE− of one stretch, without those that have no excursion.
-    private static func excursions(_ slice: ArraySlice<Double>) -> [Double] {
-        let glucose = Array(slice)
+    private static func excursions(_ glucose: UnsafeBufferPointer<Double>) -> [Double] {
         guard glucose.count >= 7, let sd = deviation(glucose), sd >= 1 else { return [] }
-        let turns = extrema(glucose, crossings(glucose, delta(glucose)))
+        let sides = delta(glucose)
+        let turns = sides.withUnsafeBufferPointer { extrema(glucose, crossings(glucose, $0)) }
         return [rises(turns, above: sd), rises(turns.map(-), above: sd, restartsAtTurn: true)].compactMap {
             $0
         }
     }
 
-    private static func deviation(_ values: [Double]) -> Double? {
+    private static func deviation(_ values: UnsafeBufferPointer<Double>) -> Double? {
         var sum = 0.0
         var count = 0.0
         for value in values where !value.isNaN {
@@ -68,31 +74,43 @@ enum MeanAmplitude {
         return (squares / (count - 1)).squareRoot()
     }
 
-    /// Trailing mean over the last `window` instants that have glucose; the lead-in takes the first full one.
-    private static func average(_ values: [Double], window: Int) -> [Double] {
-        var means = [Double](repeating: .nan, count: values.count)
+    /// Trailing mean over the last `window` instants that have glucose, instant by instant; NaN where none of them has. The lead-in
+    /// takes the first full one.
+    @inline(__always)
+    private static func eachAverage(
+        _ values: UnsafeBufferPointer<Double>, window: Int, _ body: (Int, Double) -> Void
+    ) {
         var sum = 0.0
         var count = 0
-        for index in values.indices {
+        let settled = min(window, values.count) - 1
+        for index in 0...settled where !values[index].isNaN {
+            sum += values[index]
+            count += 1
+        }
+        for index in 0...settled { body(index, count == 0 ? .nan : sum / Double(count)) }
+        for index in settled + 1..<values.count {
             if !values[index].isNaN {
                 sum += values[index]
                 count += 1
             }
-            if index >= window, !values[index - window].isNaN {
+            if !values[index - window].isNaN {
                 sum -= values[index - window]
                 count -= 1
             }
-            if count == 0 { sum = 0 } else { means[index] = sum / Double(count) }
+            if count == 0 { sum = 0 }
+            body(index, count == 0 ? .nan : sum / Double(count))
         }
-        let settled = min(window, values.count) - 1
-        for index in 0..<settled { means[index] = means[settled] }
-        return means
     }
 
     /// Short minus long average; 0 where they agree.
-    private static func delta(_ glucose: [Double]) -> [Double] {
-        zip(average(glucose, window: short), average(glucose, window: long)).map { a, b in
-            abs(a - b) < 1e-9 ? 0 : a - b
+    private static func delta(_ glucose: UnsafeBufferPointer<Double>) -> [Double] {
+        [Double](unsafeUninitializedCapacity: glucose.count) { delta, count in
+            eachAverage(glucose, window: long) { delta[$0] = $1 }
+            eachAverage(glucose, window: short) {
+                let difference = $1 - delta[$0]
+                delta[$0] = abs(difference) < 1e-9 ? 0 : difference
+            }
+            count = glucose.count
         }
     }
 
@@ -102,7 +120,9 @@ enum MeanAmplitude {
     }
 
     /// Where the short average crosses the long one, with both ends of the stretch.
-    private static func crossings(_ glucose: [Double], _ delta: [Double]) -> [Crossing] {
+    private static func crossings(
+        _ glucose: UnsafeBufferPointer<Double>, _ delta: UnsafeBufferPointer<Double>
+    ) -> [Crossing] {
         var found = [Crossing(index: 0, isPeak: delta[0] > 0)]
         // An agreement is no side. After one, as after a gap, the side at the last crossing decides.
         func side(_ index: Int) -> Double { delta[index] == 0 ? .nan : delta[index] }
@@ -118,15 +138,14 @@ enum MeanAmplitude {
     }
 
     /// The highest or lowest reading between a turn and the crossing after the next.
-    private static func extrema(_ glucose: [Double], _ crossings: [Crossing]) -> [Double] {
+    private static func extrema(_ glucose: UnsafeBufferPointer<Double>, _ crossings: [Crossing]) -> [Double] {
         var turns: [Double] = []
         var start = crossings[0].index
         for k in 0..<(crossings.count - 1) {
             var best = start
-            for index in start...crossings[k + 1].index {
-                let isBetter =
-                    crossings[k].isPeak ? glucose[index] > glucose[best] : glucose[index] < glucose[best]
-                if isBetter { best = index }
+            let (end, isPeak) = (crossings[k + 1].index, crossings[k].isPeak)
+            for index in start...end {
+                if isPeak ? glucose[index] > glucose[best] : glucose[index] < glucose[best] { best = index }
             }
             turns.append(glucose[best])
             start = best

@@ -76,6 +76,8 @@ public final class UVAPadova2008: GlucoseModel {
 
     public let parameters: Parameters
     private let engine: ModelEngine<Constants>
+    /// The engine's own, where a call costs no count of references.
+    private let integrator: ODEIntegrator
     private var isEating = false
     private var keptD = 0.0
 
@@ -94,6 +96,7 @@ public final class UVAPadova2008: GlucoseModel {
                 ka1kd: p.ka1 + p.kd, perVi: 1 / p.Vi),
             scales: Self.scales, settings: settings, rightHandSide: Self.rightHandSide,
             watched: [3, 12])
+        integrator = engine.integrator
         let span = p.kmax - p.kmin
         let rise = 1 / (1 + exponential(-2 * engine.constants.pointee.alphaD * p.b))
         let fall = 1 / (1 + exponential(-2 * engine.constants.pointee.betaD * p.d))
@@ -193,7 +196,7 @@ public final class UVAPadova2008: GlucoseModel {
         startOrEndMeal(rate)
         engine.constants.pointee.carbs = rate
         engine.constants.pointee.eating = rate
-        engine.integrator.resetAtEdge()
+        integrator.resetAtEdge()
     }
 
     public func eatDuringNextMinute(_ amount: Carbohydrate) {
@@ -204,7 +207,7 @@ public final class UVAPadova2008: GlucoseModel {
         engine.constants.pointee.carbs = milligrams
         engine.constants.pointee.eating = 0
         engine.constants.pointee.D += milligrams
-        engine.integrator.resetAtEdge()
+        integrator.resetAtEdge()
     }
 
     private func startOrEndMeal(_ rate: Double) {
@@ -219,7 +222,7 @@ public final class UVAPadova2008: GlucoseModel {
         guard rate != insulinRate else { return }
         insulinRate = rate
         engine.constants.pointee.u = rate.unitsPerMinute * 6000 / parameters.BW
-        engine.integrator.resetAtEdge()
+        integrator.resetAtEdge()
     }
 
     public func injectBolus(_ amount: InsulinAmount, centredMinutesFromNow delay: Double) {
@@ -233,24 +236,24 @@ public final class UVAPadova2008: GlucoseModel {
         x[10] += dose + toIsc2 + toIp
         x[11] -= toIsc2
         x[5] -= toIp
-        engine.integrator.resetAtEdge()
+        integrator.resetAtEdge()
     }
 
     // MARK: Time
 
     public func advance(byMinutes minutes: Double, looks: (Double, Double)) throws(ODEError) {
-        try engine.integrator.advance(state: engine.state, by: minutes, looks: looks)
+        try integrator.advance(state: engine.state, by: minutes, looks: looks)
         if engine.constants.pointee.eating > 0 {
             engine.constants.pointee.D += engine.constants.pointee.eating * minutes
             // D was a function of the segment's own time, so the kept derivative is off by a rounding.
-            engine.integrator.resetAtEdge()
+            integrator.resetAtEdge()
         }
     }
 
     public func glucose(
         seen look: Int
     ) -> (plasma: GlucoseConcentration, interstitial: GlucoseConcentration) {
-        let x = engine.integrator.seen(look)
+        let x = integrator.seen(look)
         return (
             .init(milligramsPerDecilitre: x[3] / parameters.Vg),
             .init(milligramsPerDecilitre: x[12] / parameters.Vg)
@@ -327,5 +330,5 @@ public final class UVAPadova2008: GlucoseModel {
         engine.constants.pointee.u = inputs[5]
     }
 
-    public var evaluations: Int { engine.integrator.evaluations }
+    public var evaluations: Int { integrator.evaluations }
 }

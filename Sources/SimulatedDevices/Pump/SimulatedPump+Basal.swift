@@ -87,10 +87,18 @@ extension SimulatedPump {
 
     /// Waits for the end of the temporary rate; where it was renewed meanwhile, once more.
     private func followTemporary() {
-        schedule(\.temporary, "temporary basal", at: temporary?.ends) {
-            guard let ends = $0.temporary?.ends else { return }
-            if $0.executor.now < ends { $0.followTemporary() } else { try $0.endTemporary() }
+        // Every 25 min in closed loop: a slot that is looked up by its path costs as much as the rest of the event.
+        if wakeups.temporary == nil {
+            wakeups.temporary = Wakeup(executor, phase: .pump, "temporary basal") { [unowned self] in
+                try here { try $0.lookAtTemporary() }
+            }
         }
+        wakeups.temporary?.schedule(at: temporary?.ends)
+    }
+
+    private func lookAtTemporary() throws {
+        guard let ends = temporary?.ends else { return }
+        if executor.now < ends { followTemporary() } else { try endTemporary() }
     }
 
     func cancelTemporary() throws {

@@ -71,7 +71,11 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
             troubles.insert(index: index, at: insertedAt)
             self.troubles = troubles
         }
-        tick = Wakeup(executor, phase: .sensor, "sensor") { [unowned self] in try here { try $0.wake() } }
+        // Owned by this actor: not counted, as it fires for every reading.
+        let me = Unmanaged.passUnretained(self)
+        tick = Wakeup(executor, phase: .sensor, "sensor") {
+            try me._withUnsafeGuaranteedRef { try $0.here { try $0.wake() } }
+        }
         scheduleNext()
     }
 
@@ -176,7 +180,10 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         executor.journal.record(
             .reading, at: executor.now, UInt64(bitPattern: reading.instant.nanoseconds), value.bitPattern)
         recorder.reading(value, at: reading.instant)
-        for observer in observers { observer.sensorDidUpdate(reading: reading, state: condition) }
+        // By index: an iterator would count references to the array, too.
+        for index in observers.indices {
+            observers[index].sensorDidUpdate(reading: reading, state: condition)
+        }
     }
 
     /// Says that there is no reading, and why; once.
