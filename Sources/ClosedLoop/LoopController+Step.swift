@@ -184,7 +184,9 @@ extension LoopController {
         tellObservers(succeeded: !hasFailed)
     }
 
-    private func write(_ input: borrowing StepInput, _ output: StepOutput, accepted: InsulinAmount, failure: String) {
+    private func write(
+        _ input: borrowing StepInput, _ output: StepOutput, accepted: InsulinAmount, failure: String
+    ) {
         recorder.step(
             StepRow(
                 instant: input.now, algorithmTime: input.algorithmTime,
@@ -209,7 +211,9 @@ extension LoopController {
             record.dropped = dropped
         }
         if let cut = memory.cut, cut.at == input.now { record.cut = cut.amount }
-        if let request, !request.owed.isEmpty { record.requestedByPerson = request.owed.sum }
+        if requested != nil, let request = memory.request, !request.owed.isEmpty {
+            record.requestedByPerson = request.owed.sum
+        }
         record.basalGiven = pump.basalDelivered
         do {
             try store?.append(record, memory)

@@ -103,13 +103,15 @@ package struct GlucoseMetrics: Hashable, Sendable {
         var upTo140 = 0
         var above180 = 0
         var above250 = 0
-        values.withUnsafeBufferPointer { for value in $0 {
-            below54 += value < 54 ? 1 : 0
-            below70 += value < 70 ? 1 : 0
-            upTo140 += value <= 140 ? 1 : 0
-            above180 += value > 180 ? 1 : 0
-            above250 += value > 250 ? 1 : 0
-        } }
+        values.withUnsafeBufferPointer {
+            for value in $0 {
+                below54 += value < 54 ? 1 : 0
+                below70 += value < 70 ? 1 : 0
+                upTo140 += value <= 140 ? 1 : 0
+                above180 += value > 180 ? 1 : 0
+                above250 += value > 250 ? 1 : 0
+            }
+        }
         func percent(_ count: Int) -> Double { 100 * Double(count) / Double(values.count) }
         tbr54Percent = percent(below54)
         tbr70Percent = percent(below70)
