@@ -1,7 +1,7 @@
 // Which alert each kind of fault must end in, and what explains one that doesn't.
 //
-// Guarantees: every kind has its line, or this file doesn't compile; the table in the documents is printed from here; an
-// explanation is judged by the evidence, never by the kind alone where the kind has an alert.
+// Guarantees: every kind's row says it; the table in the documents is printed from here; an explanation is judged by the evidence,
+// never by the kind alone where the kind has an alert.
 
 import Trials
 import Alerts
@@ -21,57 +21,37 @@ package struct FaultRule: Sendable {
     /// Says whether it explains this fault. A silent kind needs no asking.
     let explains: @Sendable (FaultRow, SwarmEvidence) -> Bool
 
-    fileprivate init(
-        _ kind: FaultKind, _ explanation: String,
-        _ explains: @escaping @Sendable (FaultRow, SwarmEvidence) -> Bool = { _, _ in true }
-    ) {
-        self.kind = kind
-        alerts = kind.alerts.map(\.rawValue)
-        self.explanation = explanation
-        self.explains = explains
-    }
-
-    package static let all: [FaultRule] = FaultKind.allCases.map(rule)
+    package static let all: [FaultRule] = FaultKind.all.map(rule)
 
     static func rule(_ kind: FaultKind) -> FaultRule {
-        switch kind {
-        case .compressionLow:
-            FaultRule(kind, "the sensor can't tell it from a true low")
-        case .signalLoss:
+        switch kind.notice {
+        case .nothing(let why): FaultRule(kind: kind, alerts: [], explanation: why) { _, _ in true }
+        case .alerts(let codes, let excuse):
             FaultRule(
-                kind, "the flow leaves it to the sensor's own app; steps without glucose give basal")
-        case .temporarySensorError:
-            FaultRule(
-                kind, "between two samples, or none of its samples reached a living app", Self.isUnseen)
-        case .sensorFailure, .lateSensorChange:
-            FaultRule(
-                kind, "between two samples, or none of its samples reached a living app", Self.isUnseen)
-        case .pumpOutage, .uncertainDelivery:
-            FaultRule(
-                kind, "not longer than the debounce of 5 min, as a living app saw it",
-                Self.isShort)
-        case .commandFailure:
-            FaultRule(
-                kind, "the flow has no alert for it; the loop asks again after 10 s and in each step")
-        case .occlusion:
-            FaultRule(
-                kind,
-                "over before 5 U were held back and confirmed for 30 min, or out of reach from the alarm on, or the app dead",
-                Self.isBelowDetection)
-        case .siteFailure: FaultRule(kind, "insulin leaks past the pump's notice: glucose alone tells")
-        case .podFault:
-            FaultRule(
-                kind, "out of reach, or the app dead, until the pod was changed",
-                Self.isOutOfReach)
-        case .latePodChange:
-            FaultRule(
-                kind, "out of reach, or the app dead, until the pod was changed",
-                Self.isOutOfReach)
-        case .missingPulses: FaultRule(kind, "strikes temporary basal rates alone: refused in closed loop")
-        case .appQuit:
-            FaultRule(
-                kind, "back within 15 min, or before the first step", Self.isSoonBack)
-        case .appRelaunch: FaultRule(kind, "back in the same instant, with all that it knew")
+                kind: kind, alerts: codes, explanation: words(excuse), explains: judge(excuse))
+        }
+    }
+
+    private static func words(_ excuse: FaultExcuse) -> String {
+        switch excuse {
+        case .unseen: "between two samples, or none of its samples reached a living app"
+        case .short: "not longer than the debounce of 5 min, as a living app saw it"
+        case .belowDetection:
+            "over before 5 U were held back and confirmed for 30 min, or out of reach from the alarm on, or the app dead"
+        case .outOfReach: "out of reach, or the app dead, until the pod was changed"
+        case .soonBack: "back within 15 min, or before the first step"
+        }
+    }
+
+    private static func judge(
+        _ excuse: FaultExcuse
+    ) -> @Sendable (FaultRow, SwarmEvidence) -> Bool {
+        switch excuse {
+        case .unseen: { isUnseen($0, $1) }
+        case .short: { isShort($0, $1) }
+        case .belowDetection: { isBelowDetection($0, $1) }
+        case .outOfReach: { isOutOfReach($0, $1) }
+        case .soonBack: { isSoonBack($0, $1) }
         }
     }
 
@@ -168,7 +148,7 @@ enum FaultsExplained: SwarmInvariant {
     static func violations(in evidence: SwarmEvidence) -> [Violation] {
         var found: [Violation] = []
         for fault in evidence.faults {
-            guard let kind = FaultKind(rawValue: fault.kind) else { continue }
+            guard let kind = FaultKind.named(fault.kind) else { continue }
             // What strikes as the session ends is nobody's any more.
             guard fault.instant < evidence.endedAt else { continue }
             let rule = FaultRule.rule(kind)

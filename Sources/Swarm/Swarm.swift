@@ -117,13 +117,13 @@ package struct SwarmText: Sendable {
 
     /// A plan as one line an entry.
     package static func plan(_ faults: Study.Faults) -> [String] {
-        FaultKind.allCases.compactMap { kind in
+        FaultKind.all.compactMap { kind in
             switch faults.settings[kind.index] {
             case .off: nil
-            case .rate(let rate): "\(kind.rawValue), rate \(rate)"
-            case .ratesByAge: "\(kind.rawValue), rates by age"
+            case .rate(let rate): "\(kind.id), rate \(rate)"
+            case .ratesByAge: "\(kind.id), rates by age"
             }
-        } + faults.scheduled.map { "\($0.kind.rawValue) at \($0.time) for \($0.length)" }
+        } + faults.scheduled.map { "\($0.kind.id) at \($0.time) for \($0.length)" }
     }
 
     /// What the swarm checks, and what ends or explains each kind of fault: Markdown.
@@ -134,7 +134,7 @@ package struct SwarmText: Sendable {
         for rule in FaultRule.all {
             let alerts =
                 rule.alerts.isEmpty ? "none" : rule.alerts.map { "`\($0)`" }.joined(separator: " or ")
-            text += "| `\(rule.kind.rawValue)` | \(alerts) | \(rule.explanation) |\n"
+            text += "| `\(rule.kind.id)` | \(alerts) | \(rule.explanation) |\n"
         }
         return text
     }

@@ -144,7 +144,7 @@ package struct SwarmEvidence: Sendable {
 
     /// The faults of these kinds, up to the session's end.
     func spans(of kinds: FaultKind...) -> [FaultRow] {
-        faults.filter { row in kinds.contains { $0.rawValue == row.kind } }
+        faults.filter { row in kinds.contains { $0.id == row.kind } }
     }
 
     /// When the sensor's own state was anything but ok, as it was told.

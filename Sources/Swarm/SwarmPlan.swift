@@ -17,33 +17,6 @@ package enum SwarmPlan {
     /// Faults of one kind in a day, at most.
     static let mostPerDay = 40
 
-    /// How a kind comes in the swarm.
-    private struct Habit {
-        /// Faults a day.
-        var rate: ClosedRange<Double>
-        /// Minutes: of the log-normal length.
-        var median: Double
-        var spread: Double
-    }
-
-    private static func habit(_ kind: FaultKind) -> Habit? {
-        switch kind {
-        case .compressionLow: Habit(rate: 0.5...6, median: 45, spread: 0.5)
-        case .signalLoss: Habit(rate: 0.5...12, median: 12, spread: 1.2)
-        case .temporarySensorError: Habit(rate: 0.5...8, median: 30, spread: 1)
-        case .sensorFailure: Habit(rate: 0.5...3, median: 30, spread: 1)
-        case .pumpOutage: Habit(rate: 0.5...16, median: 7, spread: 1.2)
-        case .commandFailure: Habit(rate: 0.5...16, median: 4, spread: 1.2)
-        case .uncertainDelivery: Habit(rate: 0.5...16, median: 4, spread: 1)
-        case .occlusion: Habit(rate: 0.5...6, median: 60, spread: 1)
-        case .siteFailure: Habit(rate: 0.5...3, median: 240, spread: 0.7)
-        case .podFault: Habit(rate: 0.5...5, median: 15, spread: 1)
-        case .appRelaunch: Habit(rate: 0.5...24, median: 1, spread: 0)
-        case .appQuit: Habit(rate: 0.5...6, median: 20, spread: 1.2)
-        case .lateSensorChange, .latePodChange, .missingPulses: nil
-        }
-    }
-
     /// The day of a seed.
     package static func study(seed: UInt64, duration: TimeSpan = standardDuration) throws -> Study {
         let streams = RandomStreams(seed: seed, subject: 0)
@@ -66,20 +39,20 @@ package enum SwarmPlan {
 
     static func faults(_ streams: RandomStreams, duration: TimeSpan) -> Study.Faults {
         var faults = Study.Faults.none
-        for kind in FaultKind.allCases where kind.strikesClosedLoop {
+        for kind in FaultKind.all where kind.strikesClosedLoop {
             let random = GSLRandom(streams.stream("swarm.faults", index: UInt64(kind.index)))
             guard random.uniform() < 0.5 else { continue }
-            guard let habit = habit(kind) else {
+            guard let habit = kind.habit else {
                 let rate = random.uniform(in: 0.5...6)
-                faults.settings[kind.index] = .rate(min(rate, kind.rateRange.upperBound))
+                faults.settings[kind.index] = .rate(min(rate, kind.rate.range.upperBound))
                 continue
             }
-            let (low, high) = (log(habit.rate.lowerBound), log(habit.rate.upperBound))
+            let (low, high) = (log(habit.perDay.lowerBound), log(habit.perDay.upperBound))
             let rate = exp(random.uniform(in: low...high))
             let most = Int((Double(mostPerDay) * max(1, duration.days)).rounded(.up))
             for _ in 0..<min(most, random.poisson(mean: rate * duration.days)) {
                 let at = Int64(random.uniform() * Double(duration.seconds))
-                let minutes = random.logNormal(mu: log(habit.median), sigma: habit.spread)
+                let minutes = random.logNormal(mu: log(habit.medianMinutes), sigma: habit.spread)
                 let length = min(max(1, Int64(minutes * 60)), 6 * 3600)
                 faults.scheduled.append(
                     Study.Faults.Entry(

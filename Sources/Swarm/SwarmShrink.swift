@@ -43,7 +43,7 @@ package struct SwarmShrink: Sendable {
     package var faultCount: Int { Self.elements(of: trial.study.faults).count }
 
     static func elements(of faults: Study.Faults) -> [Element] {
-        FaultKind.allCases.compactMap { kind in
+        FaultKind.all.compactMap { kind in
             let setting = faults.settings[kind.index]
             return setting == .off ? nil : .habit(kind, setting)
         } + faults.scheduled.map { .fault($0) }

@@ -10,13 +10,13 @@ import Testing
     @Test func faultsComeAtTheirRatesAndTheirSpansAreLogged() throws {
         let days = 3000.0
         let plan = FaultPlan(
-            rates: [.pumpOutage, .occlusion, .siteFailure, .podFault].map { ($0, $0.standardRate) })
+            rates: [.pumpOutage, .occlusion, .siteFailure, .podFault].map { ($0, $0.rate.standard) })
         let bench = try PumpBench(faults: plan)
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
         try bench.at(hours(days * 24)) { pump in pump.here { $0.finish() } }
         let faults = bench.faults
         func spans(_ kind: FaultKind) -> [Double] {
-            faults.filter { $0.kind == kind.rawValue }.map { ($0.to - $0.from) * 60 }.sorted()
+            faults.filter { $0.kind == kind.id }.map { ($0.to - $0.from) * 60 }.sorted()
         }
         let outages = spans(.pumpOutage)
         #expect(standardErrors(outages.count, expected: 0.5 * days) < 3)
@@ -45,7 +45,7 @@ import Testing
         }
         let alone = try outages(FaultPlan(rates: [(.pumpOutage, 0.5)]))
         let among = try outages(
-            FaultPlan(rates: FaultKind.allCases.map { ($0, $0.standardRate) }))
+            FaultPlan(rates: FaultKind.all.map { ($0, $0.rate.standard) }))
         #expect(alone == among && alone.count > 10)
     }
 
@@ -148,13 +148,13 @@ import Testing
     @Test(arguments: UInt64(0)..<40)
     func theLedgerIsExactUnderAnyCommandsAndFaults(_ seed: UInt64) throws {
         var random = RandomStreams(seed: seed, subject: 1).stream("commands")
-        let rates: [(FaultKind, Double)] = FaultKind.allCases.compactMap { kind in
+        let rates: [(FaultKind, Double)] = FaultKind.all.compactMap { kind in
             guard Bool.random(using: &random) else { return nil }
             switch kind {
             case .pumpOutage, .occlusion, .podFault: return (kind, .random(in: 0...12, using: &random))
             case .siteFailure: return (kind, .random(in: 0...0.3, using: &random))
             case .commandFailure, .uncertainDelivery: return (kind, .random(in: 0...0.5, using: &random))
-            default: return (kind, kind.standardRate)
+            default: return (kind, kind.rate.standard)
             }
         }
         var device = PumpDevice.omnipod

@@ -27,12 +27,13 @@ import Testing
                 plan: plan, device: device, streams: RandomStreams(seed: 9, subject: subject),
                 startOfDay: startOfDay, log: FaultLog(executor: executor, recorder: recorder), at: .start)
             troubles.insert(index: 0, at: .start)
+            let compressions = troubles.parts.compactMap { $0.fault as? CompressionLows }.first
             let end = hours(24 * Self.days)
             var now = Instant.start
             while now < end {
-                let before = troubles.active.count
+                let before = compressions?.active.count ?? 0
                 troubles.advance(to: now)
-                if troubles.active.count > before, let last = troubles.active.last {
+                if let active = compressions?.active, active.count > before, let last = active.last {
                     tally.amplitudes.append(last.amplitude)
                 }
                 // While something is under way, five minutes; else on to the next change.
@@ -40,7 +41,7 @@ import Testing
             }
             troubles.advance(to: end)
             for fault in recorder.faults {
-                guard let kind = FaultKind(rawValue: fault.kind) else { continue }
+                guard let kind = FaultKind.named(fault.kind) else { continue }
                 tally.spans[kind, default: []].append(
                     (fault.instant.minutes, fault.end.minutes - fault.instant.minutes))
             }

@@ -119,11 +119,11 @@ import Testing
         var pods: [Instant] = []
 
         func onsets(_ kind: FaultKind) -> [Instant] {
-            faults.filter { $0.kind == kind.rawValue }.map(\.instant).sorted()
+            faults.filter { $0.kind == kind.id }.map(\.instant).sorted()
         }
 
         func isDuring(_ kind: FaultKind, _ instant: Instant) -> Bool {
-            faults.contains { $0.kind == kind.rawValue && $0.instant <= instant && instant <= $0.end }
+            faults.contains { $0.kind == kind.id && $0.instant <= instant && instant <= $0.end }
         }
 
         /// The sensor in use, and its age.
@@ -203,7 +203,8 @@ import Testing
     }
 
     static let pumpRates: [(FaultKind, Double)] = [
-        (.pumpOutage, 3), (.commandFailure, FaultKind.commandFailure.standardRate), (.uncertainDelivery, 0.5),
+        (.pumpOutage, 3), (.commandFailure, FaultKind.commandFailure.rate.standard),
+        (.uncertainDelivery, 0.5),
         (.occlusion, 0.5),
         (.siteFailure, 0.02), (.podFault, 0.3), (.latePodChange, 10), (.missingPulses, 1),
     ]

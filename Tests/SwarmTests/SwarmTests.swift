@@ -74,18 +74,18 @@ struct SwarmTests {
             let study = try SwarmPlan.study(seed: seed)
             #expect(try Study.parse(study.yaml, file: "plan") == study)
             #expect(try SwarmPlan.study(seed: seed) == study)
-            let kinds = Set(study.faults.scheduled.map(\.kind.rawValue))
-            #expect(kinds.count < FaultKind.allCases.count)
+            let kinds = Set(study.faults.scheduled.map(\.kind.id))
+            #expect(kinds.count < FaultKind.all.count)
             on.formUnion(kinds)
-            for kind in FaultKind.allCases where study.faults.settings[kind.index] != .off {
+            for kind in FaultKind.all where study.faults.settings[kind.index] != .off {
                 #expect(!kind.canBeScheduled)
-                on.insert(kind.rawValue)
+                on.insert(kind.id)
             }
             counts.insert(study.faults.scheduled.count { $0.kind == .pumpOutage })
             let instants = study.faults.plan(start: study.start, duration: study.duration, group: nil)
             #expect(instants.scheduled.count == study.faults.scheduled.count)
         }
-        #expect(on == Set(FaultKind.allCases.filter(\.strikesClosedLoop).map(\.rawValue)))
+        #expect(on == Set(FaultKind.all.filter(\.strikesClosedLoop).map(\.id)))
         #expect(counts.count > 5)
     }
 

@@ -5,24 +5,16 @@
 // app changes nothing but the end of its death.
 // Does not: know what an app is. Who quits and launches is told.
 
-import GSL
 public import Records
 import SessionTime
 public import SimulationKernel
 
 public actor AppTroubles: SessionActor {
-    /// Minutes (assumed): most come back within the hour, one in a hundred within a night.
-    static let deadMedian = 20.0
-    static let deadSpread = 1.2
-
     public nonisolated let executor: SessionExecutor
 
     private let log: FaultLog
     private var scheduled: ArraySlice<ScheduledFault>
-    private let relaunches: FaultTimes?
-    private let quits: FaultTimes?
-    private var nextRelaunch: Instant
-    private var nextQuit: Instant
+    private var arrivals: [FaultArrival<AppTroubles>]
     private var deadUntil: Instant?
     private let quit: @Sendable () -> Void
     private let launch: @Sendable () -> Void
@@ -38,44 +30,35 @@ public actor AppTroubles: SessionActor {
         self.launch = launch
         log = FaultLog(executor: executor, recorder: recorder)
         scheduled = plan.scheduled.filter(\.kind.isOfApp)[...]
-        relaunches = plan.rate(of: .appRelaunch).map {
-            FaultTimes(streams.stream("fault.app-relaunch"), perHour: $0 / 24)
+        arrivals = FaultKind.all.compactMap { kind in
+            guard case .app(let effect) = kind.effect else { return nil }
+            return FaultArrival(effect.chance, of: kind, plan: plan, streams: streams, at: executor.now)
         }
-        quits = plan.rate(of: .appQuit).map {
-            FaultTimes(streams.stream("fault.app-quit"), perHour: $0 / 24)
-        }
-        nextRelaunch = relaunches?.next(after: executor.now) ?? .distantFuture
-        nextQuit = quits?.next(after: executor.now) ?? .distantFuture
     }
 
     public func begin() {
-        wakeup = Wakeup(executor, phase: .input, "app") { [unowned self] in here { $0.strike() } }
+        wakeup = Wakeup(executor, phase: .input, "app") { [unowned self] in try here { try $0.strike() } }
         scheduleNext()
     }
 
     /// The session is over: a span that still lasts is recorded up to now.
     public func finish() { log.finish() }
 
-    private func strike() {
+    private func strike() throws {
         let now = executor.now
         if let end = deadUntil, end <= now { revive(at: now) }
         while let first = scheduled.first, first.at <= now {
             scheduled.removeFirst()
-            if first.kind == .appQuit { die(for: first.nanoseconds) } else { blink() }
+            if case .app(let effect) = first.kind.effect { effect.begin(self, first) }
         }
-        if nextQuit <= now, let quits {
-            let minutes = quits.random.logNormal(mu: logarithm(Self.deadMedian), sigma: Self.deadSpread)
-            die(for: max(1, GSLRandom.minutes(minutes)))
-            nextQuit = quits.next(after: now)
-        }
-        if nextRelaunch <= now {
-            blink()
-            nextRelaunch = relaunches?.next(after: now) ?? .distantFuture
+        for index in arrivals.indices where arrivals[index].next <= now {
+            let arrival = arrivals[index]
+            arrivals[index].next = try arrival.strike(self, at: now)
         }
         scheduleNext()
     }
 
-    private func die(for nanoseconds: Int64) {
+    func die(for nanoseconds: Int64) {
         let end = executor.now.adding(nanoseconds)
         guard let current = deadUntil else {
             log.begin(.appQuit, at: executor.now)
@@ -91,7 +74,7 @@ public actor AppTroubles: SessionActor {
         launch()
     }
 
-    private func blink() {
+    func blink() {
         guard deadUntil == nil else { return }
         log.note(.appRelaunch)
         quit()
@@ -99,8 +82,8 @@ public actor AppTroubles: SessionActor {
     }
 
     private func scheduleNext() {
-        let next = min(
-            nextRelaunch, nextQuit, scheduled.first?.at ?? .distantFuture, deadUntil ?? .distantFuture)
+        let planned = min(scheduled.first?.at ?? .distantFuture, deadUntil ?? .distantFuture)
+        let next = arrivals.reduce(planned) { min($0, $1.next) }
         wakeup?.schedule(at: next == .distantFuture ? nil : next)
     }
 }

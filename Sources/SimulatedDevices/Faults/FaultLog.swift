@@ -49,7 +49,7 @@ final class FaultLog {
     private func close(_ span: (kind: FaultKind, began: Instant), at ended: Instant) {
         executor.journal.record(
             .faultEnded, at: executor.now, UInt64(span.kind.index), UInt64(bitPattern: ended.nanoseconds))
-        recorder.fault(FaultRow(instant: span.began, end: ended, kind: span.kind.rawValue))
+        recorder.fault(FaultRow(instant: span.began, end: ended, kind: span.kind.id))
     }
 }
 

@@ -24,7 +24,7 @@ public struct FaultPlan: Hashable, Sendable {
     public private(set) var scheduled: [ScheduledFault]
 
     public init(rates: [(FaultKind, Double)] = [], scheduled: [ScheduledFault] = []) {
-        self.rates = FaultKind.allCases.map { _ in nil }
+        self.rates = FaultKind.all.map { _ in nil }
         for (kind, rate) in rates { self.rates[kind.index] = rate }
         self.scheduled = scheduled.enumerated()
             .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
@@ -32,7 +32,7 @@ public struct FaultPlan: Hashable, Sendable {
 
     public static let none = FaultPlan()
     /// Everything, at the standard rates.
-    public static let all = FaultPlan(rates: FaultKind.allCases.map { ($0, $0.standardRate) })
+    public static let all = FaultPlan(rates: FaultKind.all.map { ($0, $0.rate.standard) })
 
     /// The rate of a kind; nil where it is off.
     public func rate(of kind: FaultKind) -> Double? { rates[kind.index] }
@@ -43,7 +43,13 @@ public struct FaultPlan: Hashable, Sendable {
     public var troublesApp: Bool { troubles { $0.isOfApp } }
 
     private func troubles(_ matches: (FaultKind) -> Bool) -> Bool {
-        FaultKind.allCases.contains { rates[$0.index] != nil && matches($0) }
+        FaultKind.all.contains { rates[$0.index] != nil && matches($0) }
             || scheduled.contains { matches($0.kind) }
     }
+}
+
+extension FaultKind {
+    var isOfSensor: Bool { if case .sensor = effect { true } else { false } }
+    var isOfPump: Bool { if case .pump = effect { true } else { false } }
+    var isOfApp: Bool { if case .app = effect { true } else { false } }
 }

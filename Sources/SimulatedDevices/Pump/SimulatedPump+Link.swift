@@ -112,7 +112,7 @@ extension SimulatedPump {
         executor.journal.record(
             .unanswered, at: executor.now, UInt64(bitPattern: id), lastRequest?.id == id ? 1 : 0)
         link.unresolved = id
-        let minutes = PumpChance.silenceMinutes(
+        let minutes = PumpOutage.minutes(
             numbers("fault.uncertain-delivery.silence", at: executor.now))
         link.silentUntil = executor.now.adding(GSLRandom.minutes(minutes))
         settleLink()

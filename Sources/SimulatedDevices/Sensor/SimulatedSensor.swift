@@ -124,7 +124,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         executor.journal.record(.sensorReplaced, at: executor.now, index)
         troubles?.insert(index: index, at: instant)
         heldBack = []
-        if executor.now < instant.adding(device.warmup), troubles?.lostUntil == nil { tell(.warmup) }
+        if executor.now < instant.adding(device.warmup), troubles?.holdsReadingsBack != true { tell(.warmup) }
     }
 
     // MARK: Samples
@@ -144,11 +144,11 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         if !isWarm, state != .failed { state = .warmup }
         // The error model goes on whatever is shown of it.
         let shown =
-            isWarm ? measure(interstitial, less: troubles.compression(at: measured), at: measured) : nil
+            isWarm ? measure(interstitial, less: troubles.reduction(at: measured), at: measured) : nil
         let reading = state == .ok ? shown : nil
         // Whether it arrives is settled when it would.
         if troubles.nextChange <= executor.now { troubles.advance(to: executor.now) }
-        guard troubles.lostUntil == nil else {
+        guard !troubles.holdsReadingsBack else {
             if var reading {
                 reading.isBackfilled = true
                 heldBack.append(reading)
@@ -163,13 +163,13 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     }
 
     private func measure(
-        _ interstitial: GlucoseConcentration, less compression: Double, at now: Instant
+        _ interstitial: GlucoseConcentration, less reduction: Double, at now: Instant
     ) -> GlucoseReading {
         let age = now.nanoseconds - insertedAt.nanoseconds
         let raw = errorModel?.sample(
             interstitial: interstitial.milligramsPerDecilitre,
             daysSinceInsertion: Double(age) / Double(Span.day))
-        let value = (raw ?? interstitial.milligramsPerDecilitre) - compression
+        let value = (raw ?? interstitial.milligramsPerDecilitre) - reduction
         let shown = min(max(value, device.range.lowerBound), device.range.upperBound)
         return GlucoseReading(instant: now, glucose: GlucoseConcentration(milligramsPerDecilitre: shown))
     }

@@ -245,7 +245,7 @@ package struct AlertExplanation {
             return ["no true fault was on: nothing but the body and the sensor's errors"]
         }
         return near.map { fault in
-            let isBehind = FaultKind(rawValue: fault.kind).map { Self.explains($0, rule) } ?? false
+            let isBehind = FaultKind.named(fault.kind).map { Self.explains($0, rule) } ?? false
             return
                 "true fault \(isBehind ? "behind it" : "at the time"): \(fault.kind), \(Self.time(fault.instant)) to "
                 + Self.time(fault.end)
@@ -258,11 +258,10 @@ package struct AlertExplanation {
         return rule.tests.contains { test in
             switch (test.metric, test.side) {
             case (.readingAge, .high):
-                [.signalLoss, .temporarySensorError, .sensorFailure, .lateSensorChange].contains(kind)
-            case (.glucose, .low), (.glucoseRate, .low): kind == .compressionLow
+                kind.signs.contains(.noReadings)
+            case (.glucose, .low), (.glucoseRate, .low): kind.signs.contains(.lowReadings)
             case (.glucose, .high), (.glucoseRate, .high):
-                [.occlusion, .siteFailure, .podFault, .latePodChange, .pumpOutage, .commandFailure, .appQuit]
-                    .contains(kind)
+                kind.signs.contains(.highGlucose)
             default: false
             }
         }

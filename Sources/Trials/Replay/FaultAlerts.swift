@@ -1,20 +1,12 @@
-// Which alerts a fault must end in.
+// Which alerts a fault must end in: its row's codes, as the catalogue has them.
 
 package import Alerts
 package import SimulatedDevices
 
 extension FaultKind {
-    /// An episode of one of these must overlap the fault, or something must explain why not. Empty where the kind is
-    /// silent.
+    /// An episode of one of these must overlap the fault, or something explains it; none where the kind is silent.
     package var alerts: [AlertCode] {
-        switch self {
-        case .compressionLow, .signalLoss, .commandFailure, .siteFailure, .missingPulses, .appRelaunch: []
-        case .temporarySensorError: [.cgmUnavailable, .cgmFailedOrExpired]
-        case .sensorFailure, .lateSensorChange: [.cgmFailedOrExpired]
-        case .pumpOutage, .uncertainDelivery: [.pumpSignalLoss, .pumpNoActivePod]
-        case .occlusion, .podFault: [.pumpFault]
-        case .latePodChange: [.pumpExpired]
-        case .appQuit: [.steppingInterrupted]
-        }
+        guard case .alerts(let codes, _) = notice else { return [] }
+        return codes.compactMap(AlertCode.init(rawValue:))
     }
 }

@@ -4,7 +4,7 @@
 // and resolved study show it; encoding and decoding give an equal value.
 
 public import Documents
-internal import Devices
+import Devices
 import Records
 import Physiology
 internal import SessionTime
@@ -17,12 +17,12 @@ extension Study {
         public enum Setting: Hashable, Sendable {
             case off
             case rate(Double)
-            /// Of site failures only.
+            /// Of a kind whose standard rate differs by age.
             case ratesByAge(RatesByAge)
 
             /// On, as a study has it that says no more.
             public static func standard(_ kind: FaultKind) -> Setting {
-                kind == .siteFailure ? .ratesByAge(.kanapka) : .rate(kind.standardRate)
+                kind.rate.standardByAge.map { .ratesByAge($0) } ?? .rate(kind.rate.standard)
             }
 
             func rate(in group: AgeGroup?) -> Double? {
@@ -31,36 +31,6 @@ extension Study {
                 case .rate(let rate): rate
                 case .ratesByAge(let rates): rates[group]
                 }
-            }
-        }
-
-        /// 1/hour.
-        public struct RatesByAge: Hashable, Sendable {
-            public var adult: Double
-            public var adolescent: Double
-            public var child: Double
-            /// Of people whose group nobody knows.
-            public var other: Double
-
-            /// Infusion sets that fail within an hour (Kanapka 2022, at a constant hazard); all ages for `other`.
-            public static let kanapka = RatesByAge(
-                adult: 2.7e-4, adolescent: 8.3e-4, child: 6.3e-4, other: FaultKind.siteFailure.standardRate)
-
-            subscript(group: AgeGroup?) -> Double {
-                switch group {
-                case .adult: adult
-                case .adolescent: adolescent
-                case .child: child
-                case nil: other
-                }
-            }
-
-            fileprivate static let keys: [(String, any WritableKeyPath<Self, Double> & Sendable)] = [
-                ("adult", \.adult), ("adolescent", \.adolescent), ("child", \.child), ("other", \.other),
-            ]
-
-            fileprivate var json: JSONValue {
-                .object(Self.keys.map { .init($0.0, .number(self[keyPath: $0.1])) })
             }
         }
 
@@ -87,10 +57,29 @@ extension Study {
             self.scheduled = scheduled
         }
 
-        public static let none = Faults(settings: FaultKind.allCases.map { _ in .off })
+        public static let none = Faults(settings: FaultKind.all.map { _ in .off })
         /// Of any arm: what strikes open loop alone is asked for by name.
         public static let all = Faults(
-            settings: FaultKind.allCases.map { $0.strikesClosedLoop ? .standard($0) : .off })
+            settings: FaultKind.all.map { $0.strikesClosedLoop ? .standard($0) : .off })
+    }
+}
+
+extension RatesByAge {
+    subscript(group: AgeGroup?) -> Double {
+        switch group {
+        case .adult: adult
+        case .adolescent: adolescent
+        case .child: child
+        case nil: other
+        }
+    }
+
+    fileprivate static let keys: [(String, any WritableKeyPath<Self, Double> & Sendable)] = [
+        ("adult", \.adult), ("adolescent", \.adolescent), ("child", \.child), ("other", \.other),
+    ]
+
+    fileprivate var json: JSONValue {
+        .object(Self.keys.map { .init($0.0, .number(self[keyPath: $0.1])) })
     }
 }
 
@@ -106,7 +95,7 @@ extension Study {
         .mapping(
             MappingShape(
                 summary: "Kinds of faults, each on or off, and faults at instants of their own.",
-                keys: FaultKind.allCases.map { kind in
+                keys: FaultKind.all.map { kind in
                     let rate = MappingShape(
                         summary: "On, at a rate.",
                         keys: [
@@ -115,7 +104,7 @@ extension Study {
                                 standard: Faults.Setting.standard(kind).rateJSON)
                         ])
                     return KeyShape(
-                        kind.rawValue, .either([.flag, .mapping(rate)]), kind.summary + ".",
+                        kind.id, .either([.flag, .mapping(rate)]), kind.summary + ".",
                         standard: .bool(false))
                 } + [
                     KeyShape(
@@ -125,16 +114,15 @@ extension Study {
     ])
 
     private static func rateShape(_ kind: FaultKind) -> Shape {
-        guard kind == .siteFailure else { return .number(kind.rateRange) }
-        let standard = Faults.RatesByAge.kanapka
+        guard let standard = kind.rate.standardByAge else { return .number(kind.rate.range) }
         let byAge = MappingShape(
             summary: "One for each age group.",
-            keys: Faults.RatesByAge.keys.map {
+            keys: RatesByAge.keys.map {
                 KeyShape(
-                    $0.0, .number(kind.rateRange), "Of \($0.0) people.",
+                    $0.0, .number(kind.rate.range), "Of \($0.0) people.",
                     standard: .number(standard[keyPath: $0.1]))
             })
-        return .either([.number(kind.rateRange), .mapping(byAge)])
+        return .either([.number(kind.rate.range), .mapping(byAge)])
     }
 
     static let scheduledFaultShape = MappingShape(
@@ -145,9 +133,7 @@ extension Study {
                 isRequired: true),
             KeyShape(
                 "kind",
-                .choice(
-                    noun: "a fault",
-                    FaultKind.allCases.filter(\.canBeScheduled).map { Shape.Choice($0.rawValue, $0.summary) }),
+                FaultKind.shape(of: FaultKind.all.filter(\.canBeScheduled)),
                 "Which.", isRequired: true),
             KeyShape(
                 "for", .text(.timeSpan(upTo: longestFault, saying: "30d")), "How long it lasts.",
@@ -160,8 +146,8 @@ extension Study {
         guard let reader else { return .none }
         guard reader.isMapping else { return try reader.text() == allFaults.id ? .all : .none }
         var faults = Faults.none
-        for kind in FaultKind.allCases {
-            guard let setting = reader[kind.rawValue] else { continue }
+        for kind in FaultKind.all {
+            guard let setting = reader[kind.id] else { continue }
             if setting.isMapping {
                 faults.settings[kind.index] =
                     try setting["rate"].map { rate throws(InputProblem) in
@@ -173,7 +159,7 @@ extension Study {
         }
         for item in reader["scheduled"]?.items ?? [] {
             guard let at = item["at"], let kind = item["kind"],
-                let time = MealTime(try at.text()), let known = FaultKind(rawValue: try kind.text()),
+                let time = MealTime(try at.text()), let known = FaultKind.named(try kind.text()),
                 let length = TimeSpan(try item["for"]?.text() ?? "1h")
             else { throw item.problem(expected: "at, kind and for") }
             faults.scheduled.append(Faults.Entry(kind: known, time: time, length: length))
@@ -186,23 +172,24 @@ extension Study {
         guard let arm = arms.first(where: { $0.algorithm.algorithm.basalSource == .algorithm }) else {
             return
         }
-        for kind in FaultKind.allCases where !kind.strikesClosedLoop && faults.settings[kind.index] != .off {
-            guard let place = reader?[kind.rawValue] ?? reader else { continue }
+        for kind in FaultKind.all where !kind.strikesClosedLoop && faults.settings[kind.index] != .off {
+            guard let place = reader?[kind.id] ?? reader else { continue }
             throw place.problem(
-                found: "\(kind.rawValue) with the arm \(quotedForMessage(arm.name))",
+                found: "\(kind.id) with the arm \(quotedForMessage(arm.name))",
                 expected:
                     "arms in open loop only: \(arm.algorithm.rawValue) gives all basal as boluses, and "
-                    + "\(kind.rawValue) strikes temporary basal rates alone")
+                    + "\(kind.id) strikes temporary basal rates alone")
         }
     }
 
     private static func decodeRate(
         _ reader: YAMLReader, of kind: FaultKind
     ) throws(InputProblem) -> Faults.Setting {
-        guard reader.isMapping else { return .rate(try reader.number(in: kind.rateRange)) }
-        var rates = Faults.RatesByAge.kanapka
-        for (name, path) in Faults.RatesByAge.keys {
-            if let rate = reader[name] { rates[keyPath: path] = try rate.number(in: kind.rateRange) }
+        guard reader.isMapping, var rates = kind.rate.standardByAge else {
+            return .rate(try reader.number(in: kind.rate.range))
+        }
+        for (name, path) in RatesByAge.keys {
+            if let rate = reader[name] { rates[keyPath: path] = try rate.number(in: kind.rate.range) }
         }
         return .ratesByAge(rates)
     }
@@ -225,14 +212,14 @@ extension Study.Faults {
     var json: JSONValue {
         if self == .none { return .string(Study.noFaults.id) }
         var members: [JSONValue.Member] = []
-        for kind in FaultKind.allCases {
+        for kind in FaultKind.all {
             guard let rate = settings[kind.index].rateJSON else { continue }
-            members.append(.init(kind.rawValue, .object([.init("rate", rate)])))
+            members.append(.init(kind.id, .object([.init("rate", rate)])))
         }
         if !scheduled.isEmpty {
             let entries: [JSONValue] = scheduled.map {
                 .object([
-                    .init("at", .string($0.time.description)), .init("kind", .string($0.kind.rawValue)),
+                    .init("at", .string($0.time.description)), .init("kind", .string($0.kind.id)),
                     .init("for", .string($0.length.description)),
                 ])
             }
@@ -247,7 +234,7 @@ extension Study.Faults {
     func plan(start: StudyStart, duration: TimeSpan, group: AgeGroup?) -> FaultPlan {
         if self == .none { return .none }
         var rates: [(FaultKind, Double)] = []
-        for kind in FaultKind.allCases {
+        for kind in FaultKind.all {
             if let rate = settings[kind.index].rate(in: group) { rates.append((kind, rate)) }
         }
         var faults: [ScheduledFault] = []

@@ -23,7 +23,7 @@ extension Study {
                 continue
             }
             warnings.append(
-                "a fault \(entry.kind.rawValue) at \(span) comes after the study's end at \(duration): it never happens"
+                "a fault \(entry.kind.id) at \(span) comes after the study's end at \(duration): it never happens"
             )
         }
         return warnings

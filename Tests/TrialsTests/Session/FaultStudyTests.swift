@@ -85,7 +85,7 @@ struct FaultStudyTests {
             try parse("false", "pid-insulin-feedback").faults.settings[FaultKind.missingPulses.index] == .off)
         // All that can go wrong leaves it out, and is on for everything else.
         let all = try study().faults
-        #expect(FaultKind.allCases.filter { all.settings[$0.index] == .off } == [.missingPulses])
+        #expect(FaultKind.all.filter { all.settings[$0.index] == .off } == [.missingPulses])
     }
 
     @Test("has the site failures of its age group, and scheduled faults by local time")
@@ -174,12 +174,12 @@ struct FaultStudyTests {
     @Test("keeps its account of insulin to a pulse in each of a thousand sessions, and logs true spans")
     func ledger() throws {
         // Rates that put every kind into the small days, and one subject's body for all of them.
-        let rates = FaultKind.allCases.filter(\.strikesClosedLoop).map { kind -> String in
+        let rates = FaultKind.all.filter(\.strikesClosedLoop).map { kind -> String in
             switch kind {
-            case .occlusion, .podFault, .pumpOutage: "\(kind.rawValue): { rate: 6 }"
-            case .siteFailure: "\(kind.rawValue): { rate: 0.2 }"
-            case .commandFailure, .uncertainDelivery: "\(kind.rawValue): { rate: 0.2 }"
-            default: "\(kind.rawValue): true"
+            case .occlusion, .podFault, .pumpOutage: "\(kind.id): { rate: 6 }"
+            case .siteFailure: "\(kind.id): { rate: 0.2 }"
+            case .commandFailure, .uncertainDelivery: "\(kind.id): { rate: 0.2 }"
+            default: "\(kind.id): true"
             }
         }
         let study = try study("faults={ \(rates.joined(separator: ", ")) }", "duration=2h")

@@ -117,14 +117,14 @@ struct LuckTests {
         case .commandFailure, .uncertainDelivery: "0.1"
         case .occlusion, .podFault: "1"
         case .siteFailure: "0.05"
-        case .missingPulses: "true"
+        default: "\(kind.rate.standard)"
         }
     }
 
     /// - Parameter arms: missing pulses are refused beside a closed loop.
     private func onsets(_ kinds: [FaultKind], arms: String) throws -> [String: [Instant]] {
         let rates = kinds.map {
-            $0 == .missingPulses ? "\($0.rawValue): true" : "\($0.rawValue): { rate: \(Self.rate($0)) }"
+            $0 == .missingPulses ? "\($0.id): true" : "\($0.id): { rate: \(Self.rate($0)) }"
         }
         let session = try session(
             study("duration=2d", "record=events", "faults={ \(rates.joined(separator: ", ")) }", arms))
@@ -137,7 +137,7 @@ struct LuckTests {
     /// A sensor's faults hang on nothing that pump, app or person do; outages and deaths of the app on nothing at all. What
     /// pods and commands do to each other is `SharedLuckTests`'.
     @Test(
-        "has each kind's own onsets, whichever kinds of other devices are on", arguments: FaultKind.allCases)
+        "has each kind's own onsets, whichever kinds of other devices are on", arguments: FaultKind.all)
     func pairs(kind: FaultKind) throws {
         let (closed, open) = (
             "arms=[{ algorithm: pid-insulin-feedback }]", "arms=[{ algorithm: basal-bolus }]"
@@ -149,7 +149,7 @@ struct LuckTests {
             .compressionLow, .signalLoss, .temporarySensorError, .sensorFailure, .lateSensorChange,
         ]
         let free: [FaultKind] = [.pumpOutage, .appQuit]
-        for other in FaultKind.allCases where other != kind {
+        for other in FaultKind.all where other != kind {
             let isClosed = kind.strikesClosedLoop && other.strikesClosedLoop
             let both = try onsets([kind, other], arms: isClosed ? closed : open)
             let alone = alone[isClosed ? 0 : 1]
@@ -157,10 +157,10 @@ struct LuckTests {
                 free.contains(kind) || (sensors.contains(kind) && !sensors.contains(other))
                 || kind == .appRelaunch && other != .appQuit
             if isStrict {
-                #expect(both[kind.rawValue] == alone[kind.rawValue], "\(kind) with \(other)")
+                #expect(both[kind.id] == alone[kind.id], "\(kind) with \(other)")
             } else if kind == .appRelaunch {
                 // A dead app isn't launched again before its time.
-                #expect(Set(both[kind.rawValue] ?? []).isSubset(of: alone[kind.rawValue] ?? []))
+                #expect(Set(both[kind.id] ?? []).isSubset(of: alone[kind.id] ?? []))
             }
         }
     }
