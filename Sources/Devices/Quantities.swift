@@ -30,7 +30,7 @@ public struct GlucoseConcentration: Hashable, Comparable, Sendable, Codable {
 /// An amount of insulin. Stored in international units (U); 1 U = 6000 pmol.
 public struct InsulinAmount: Hashable, Comparable, Sendable, Codable, AdditiveArithmetic {
     public static let picomolesPerUnit = 6000.0
-    public static let zero = InsulinAmount(units: 0)
+    @inlinable public static var zero: Self { Self(units: 0) }
 
     public var units: Double
 
@@ -45,7 +45,7 @@ public struct InsulinAmount: Hashable, Comparable, Sendable, Codable, AdditiveAr
 
 /// An insulin rate. Stored in U/h, the unit of pump settings; models ask for U/min.
 public struct InsulinRate: Hashable, Comparable, Sendable, Codable {
-    public static let zero = InsulinRate(unitsPerHour: 0)
+    @inlinable public static var zero: Self { Self(unitsPerHour: 0) }
 
     public var unitsPerHour: Double
 
@@ -59,7 +59,7 @@ public struct InsulinRate: Hashable, Comparable, Sendable, Codable {
 
 /// An amount of carbohydrate. Stored in grams; models ask for milligrams.
 public struct Carbohydrate: Hashable, Comparable, Sendable, Codable, AdditiveArithmetic {
-    public static let zero = Carbohydrate(grams: 0)
+    @inlinable public static var zero: Self { Self(grams: 0) }
 
     public var grams: Double
 

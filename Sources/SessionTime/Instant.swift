@@ -11,9 +11,9 @@ public struct Instant: InstantProtocol, Hashable, Sendable, Codable {
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The session's start.
-    public static let start = Instant(nanoseconds: 0)
+    @inlinable public static var start: Self { Self(nanoseconds: 0) }
     /// Later than any instant that a session reaches.
-    public static let distantFuture = Instant(nanoseconds: .max)
+    @inlinable public static var distantFuture: Self { Self(nanoseconds: .max) }
 
     @inlinable public static func minutes(_ minutes: Int64) -> Instant {
         Instant(nanoseconds: minutes * Span.minute)
