@@ -30,6 +30,40 @@ public protocol InsulinReceiver: AnyObject, Sendable {
 public protocol Eater: AnyObject, Sendable {
     /// Starts to eat now, at the body's usual speed; what is still on the table from before is eaten first.
     func eat(_ amount: Carbohydrate) throws
+    /// As `eat`, for a meal that is taken up in its own way. A body whose model knows no such thing eats as ever.
+    func eat(_ amount: Carbohydrate, absorption: MealAbsorption) throws
+    /// Swallows sugar against a low. A body whose model has no path for it eats it as a meal.
+    func swallowRescue(_ amount: Carbohydrate) throws
+}
+
+extension Eater {
+    public func eat(_ amount: Carbohydrate, absorption: MealAbsorption) throws { try eat(amount) }
+    public func swallowRescue(_ amount: Carbohydrate) throws { try eat(amount) }
+}
+
+/// Somebody who feels a low. Called on the session's thread only.
+public protocol PlasmaGlucoseSource: AnyObject, Sendable {
+    /// The plasma glucose at this instant, as the body has it.
+    func feltGlucose() throws -> GlucoseConcentration
+}
+
+/// How one meal is taken up, as factors on the body's own parameters.
+public struct MealAbsorption: Hashable, Sendable, BitwiseCopyable {
+    /// On kmax and kmin: how fast the stomach empties.
+    public var emptying: Double
+    /// On kabs: how fast the intestine passes glucose on.
+    public var uptake: Double
+    /// On f: how much of it arrives.
+    public var availability: Double
+
+    public init(emptying: Double = 1, uptake: Double = 1, availability: Double = 1) {
+        self.emptying = emptying
+        self.uptake = uptake
+        self.availability = availability
+    }
+
+    /// As the body's parameters say.
+    public static let usual = Self()
 }
 
 /// What a person can tell the loop. Called on the session's thread only; the next step hears of it.

@@ -24,7 +24,9 @@ public struct LeftPhysiologicalRange: Error, Hashable, Sendable, CustomStringCon
     }
 }
 
-public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinReceiver, Eater {
+public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinReceiver, Eater,
+    PlasmaGlucoseSource
+{
     /// mg/dL of plasma glucose.
     public static let physiologicalRange = 10.0...1000.0
     /// How often the truth is kept.
@@ -38,6 +40,9 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     public nonisolated let executor: SessionExecutor
 
     private let model: any GlucoseModel
+    /// The same model where it varies; nil where it is the published one.
+    private let varying: UVAPadova2008?
+    private var variation: BodyVariation
     private var position = Instant.start
     private var nextTruth = Instant.start
     private var truth: [Float] = []
@@ -56,10 +61,17 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private static let shortest = 30 * Span.second
 
     /// A body in its model's steady state.
-    /// - Parameter model: a model that nobody else holds.
-    public init(executor: SessionExecutor, model: sending any GlucoseModel) {
+    /// - Parameters:
+    ///   - model: a model that nobody else holds.
+    ///   - variation: how it differs from hour to hour, for a model whose options say that it does.
+    public init(
+        executor: SessionExecutor, model: sending any GlucoseModel, variation: BodyVariation = BodyVariation()
+    ) {
         self.executor = executor
         self.model = model
+        self.variation = variation
+        let varying = model as? UVAPadova2008
+        self.varying = varying?.options.varies == true ? varying : nil
         basalRate = model.basalRate
         model.setInsulinRate(basalRate)
     }
@@ -169,12 +181,19 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         applyInsulinRate()
     }
 
-    private func startEating(_ amount: Carbohydrate) throws {
+    private func startEating(_ amount: Carbohydrate, absorption: MealAbsorption = .usual) throws {
         try advance(to: executor.now)
         guard amount > .zero else { return }
+        varying?.absorb(absorption)
         let length = Int64(amount.milligrams / Self.eatingSpeed * Double(Span.minute))
         stopsEatingAt = (stopsEatingAt ?? executor.now).adding(length)
         model.setCarbohydrateRate(milligramsPerMinute: Self.eatingSpeed)
+    }
+
+    private func swallow(_ amount: Carbohydrate) throws {
+        guard let varying else { return try startEating(amount) }
+        try advance(to: executor.now)
+        varying.swallowRescue(amount)
     }
 
     private func applyInsulinRate() {
@@ -225,12 +244,21 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         var looks = (Double.nan, Double.nan)
         if nextTruth < end { looks.0 = minutes(until: nextTruth) }
         if sampleAt < end, sampleAt > position { looks.1 = minutes(until: sampleAt) }
+        if let varying { vary(varying, until: end) }
         try model.advance(byMinutes: minutes(until: end), looks: looks)
         if sampleAt == end {
             sampled = model.interstitialGlucose
         } else if sampleAt < end, sampleAt > position {
             sampled = model.glucose(seen: 1).interstitial
         }
+    }
+
+    /// Within a segment, factors go straight from one end to the other.
+    private func vary(_ body: UVAPadova2008, until end: Instant) {
+        body.vary(
+            sensitivity: (variation.sensitivity(at: position), variation.sensitivity(at: end)),
+            productionRise: (variation.productionRise(at: position), variation.productionRise(at: end)),
+            overMinutes: minutes(until: end))
     }
 
     private func minutes(until instant: Instant) -> Double {
@@ -281,5 +309,17 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
 
     public nonisolated func eat(_ amount: Carbohydrate) throws {
         try here(amount) { try $0.startEating($1) }
+    }
+
+    public nonisolated func eat(_ amount: Carbohydrate, absorption: MealAbsorption) throws {
+        try here((amount, absorption)) { try $0.startEating($1.0, absorption: $1.1) }
+    }
+
+    public nonisolated func swallowRescue(_ amount: Carbohydrate) throws {
+        try here(amount) { try $0.swallow($1) }
+    }
+
+    public nonisolated func feltGlucose() throws -> GlucoseConcentration {
+        try here { try $0.plasmaGlucose() }
     }
 }

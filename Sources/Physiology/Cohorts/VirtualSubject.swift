@@ -51,8 +51,10 @@ public struct VirtualSubject: Hashable, Sendable {
     }
 
     /// A model of this subject with basal insulin flowing.
-    public func makeModel(settings: IntegrationSettings = .session) -> any GlucoseModel {
-        parameters.makeModel(initialState: initialState, settings: settings)
+    public func makeModel(
+        settings: IntegrationSettings = .session, options: BodyOptions = .published
+    ) -> any GlucoseModel {
+        parameters.makeModel(initialState: initialState, settings: settings, options: options)
     }
 
     /// The subject of a table's row; what therapy the table doesn't give is found by simulation.

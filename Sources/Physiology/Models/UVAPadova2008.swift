@@ -69,42 +69,52 @@ public final class UVAPadova2008: GlucoseModel {
         /// kgut and its slope in Qsto/D at an empty stomach: the law of emptying there, to first order.
         var kgutEmpty = 0.0
         var kgutSlope = 0.0
+        /// What varies; the published equations read nothing of it.
+        var varying = Varying()
+
+        /// The law of emptying at an empty stomach, from kmin and kmax.
+        mutating func setEmptyingLaw() {
+            let span = p.kmax - p.kmin
+            let rise = 1 / (1 + exponential(-2 * alphaD * p.b))
+            let fall = 1 / (1 + exponential(-2 * betaD * p.d))
+            kgutEmpty = p.kmin + span * (1 - rise + fall)
+            kgutSlope = 2 * span * (alphaD * rise * (1 - rise) - betaD * fall * (1 - fall))
+        }
     }
 
     /// Below this part of the meal the first-order law is exact to 1e-5.
     static let nearlyEmpty = 2e-3
 
     public let parameters: Parameters
-    private let engine: ModelEngine<Constants>
+    public let options: BodyOptions
+    let engine: ModelEngine<Constants>
     /// The engine's own, where a call costs no count of references.
     private let integrator: ODEIntegrator
     private var isEating = false
     private var keptD = 0.0
+    private var keptRescue = RescuePath()
 
     /// - Parameters:
     ///   - parameters: with a closed steady state.
     ///   - initialState: 13 values in the order of the table's `x0_` columns; the steady state by default.
+    ///   - options: what this body has beyond the published equations.
     public init(
         parameters p: Parameters, initialState: [Double]? = nil,
-        settings: IntegrationSettings = .session
+        settings: IntegrationSettings = .session, options: BodyOptions = .published
     ) {
         parameters = p
+        self.options = options
         engine = ModelEngine(
             constants: Constants(
                 p: p, halfSpan: (p.kmax - p.kmin) / 2, alphaD: 5 / (2 * (1 - p.b)), betaD: 5 / (2 * p.d),
                 fkabsPerBW: p.f * p.kabs / p.BW, m2m4: p.m2 + p.m4, m1m30: p.m1 + p.m30,
                 ka1kd: p.ka1 + p.kd, perVi: 1 / p.Vi),
-            scales: Self.scales, settings: settings, rightHandSide: Self.rightHandSide,
+            scales: Self.scales, settings: settings,
+            rightHandSide: options.isPublished ? Self.rightHandSide : Self.optionalRightHandSide,
             watched: [3, 12])
         integrator = engine.integrator
-        let span = p.kmax - p.kmin
-        let rise = 1 / (1 + exponential(-2 * engine.constants.pointee.alphaD * p.b))
-        let fall = 1 / (1 + exponential(-2 * engine.constants.pointee.betaD * p.d))
-        engine.constants.pointee.kgutEmpty = p.kmin + span * (1 - rise + fall)
-        engine.constants.pointee.kgutSlope =
-            2 * span
-            * (engine.constants.pointee.alphaD * rise * (1 - rise) - engine.constants.pointee.betaD * fall
-                * (1 - fall))
+        engine.constants.pointee.setEmptyingLaw()
+        engine.constants.pointee.varying.options = options
         settle()
         if let initialState {
             engine.setState(initialState)
@@ -248,6 +258,9 @@ public final class UVAPadova2008: GlucoseModel {
             // D was a function of the segment's own time, so the kept derivative is off by a rounding.
             integrator.resetAtEdge()
         }
+        if engine.constants.pointee.varying.rescue.isBusy {
+            engine.constants.pointee.varying.rescue.advance(byMinutes: minutes)
+        }
     }
 
     public func glucose(
@@ -263,11 +276,13 @@ public final class UVAPadova2008: GlucoseModel {
     public func keep() {
         engine.keep()
         keptD = engine.constants.pointee.D
+        keptRescue = engine.constants.pointee.varying.rescue
     }
 
     public func goBack() {
         engine.goBack()
         engine.constants.pointee.D = keptD
+        engine.constants.pointee.varying.rescue = keptRescue
     }
 
     // MARK: Outputs
@@ -291,10 +306,16 @@ public final class UVAPadova2008: GlucoseModel {
     }
 
     public var carbohydrateInGut: Carbohydrate {
-        .init(grams: (engine.state[0] + engine.state[1] + engine.state[2]) / 1000)
+        let rescue = engine.constants.pointee.varying.rescue
+        return .init(
+            grams: (engine.state[0] + engine.state[1] + engine.state[2] + rescue.first + rescue.second) / 1000
+        )
     }
 
-    public var carbohydrateAbsorptionRate: Double { parameters.kabs * engine.state[2] }
+    public var carbohydrateAbsorptionRate: Double {
+        let c = engine.constants.pointee
+        return c.p.kabs * engine.state[2] + c.varying.rescue.second / RescuePath.timeConstantMinutes
+    }
 
     /// D, the size of the meal that the stomach works on.
     public var mealSize: Carbohydrate { .init(grams: engine.constants.pointee.D / 1000) }
@@ -311,17 +332,21 @@ public final class UVAPadova2008: GlucoseModel {
         engine.constants.pointee.carbs = 0
         engine.constants.pointee.eating = 0
         engine.constants.pointee.D = 0
+        engine.constants.pointee.varying = Varying()
+        engine.constants.pointee.varying.options = options
+        absorb(.usual)
     }
 
     public var snapshot: [Double] {
         let c = engine.constants.pointee
-        return engine.snapshot(with: [
-            c.carbs, c.eating, c.D, isEating ? 1 : 0, insulinRate.unitsPerHour, c.u,
-        ])
+        return engine.snapshot(
+            with: [c.carbs, c.eating, c.D, isEating ? 1 : 0, insulinRate.unitsPerHour, c.u]
+                + varyingSnapshot)
     }
 
     public func restore(_ snapshot: [Double]) {
-        let inputs = Array(engine.restore(snapshot, inputs: 6))
+        let inputs = Array(engine.restore(snapshot, inputs: 6 + varyingSnapshot.count))
+        restoreVarying(inputs.dropFirst(6))
         engine.constants.pointee.carbs = inputs[0]
         engine.constants.pointee.eating = inputs[1]
         engine.constants.pointee.D = inputs[2]

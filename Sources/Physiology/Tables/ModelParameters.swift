@@ -12,11 +12,16 @@ public struct ModelParameters: Hashable, Sendable {
     public var kind: ModelKind { type(of: base).kind }
 
     /// A model at `initialState`, or in its steady state where there is none.
+    /// - Parameter options: of a model that has some; the others are what they are.
     /// - Precondition: `initialState` has as many values as the model has states.
     public func makeModel(
-        initialState: [Double]? = nil, settings: IntegrationSettings = .session
+        initialState: [Double]? = nil, settings: IntegrationSettings = .session,
+        options: BodyOptions = .published
     ) -> any GlucoseModel {
-        base.makeModel(initialState: initialState, settings: settings)
+        if !options.isPublished, let own = base as? any OptionalBodyParameters {
+            return own.makeModel(initialState: initialState, settings: settings, options: options)
+        }
+        return base.makeModel(initialState: initialState, settings: settings)
     }
 
     /// Values in the order of the model's columns.
@@ -28,6 +33,21 @@ public struct ModelParameters: Hashable, Sendable {
     public static func == (a: Self, b: Self) -> Bool { a.base.isEqual(b.base) }
 
     public func hash(into hasher: inout Hasher) { base.hash(into: &hasher) }
+}
+
+/// Parameters of a model that has more to it than its published equations.
+protocol OptionalBodyParameters: TabulatedParameters {
+    func makeModel(
+        initialState: [Double]?, settings: IntegrationSettings, options: BodyOptions
+    ) -> any GlucoseModel
+}
+
+extension UVAPadova2008.Parameters: OptionalBodyParameters {
+    func makeModel(
+        initialState: [Double]?, settings: IntegrationSettings, options: BodyOptions
+    ) -> any GlucoseModel {
+        UVAPadova2008(parameters: self, initialState: initialState, settings: settings, options: options)
+    }
 }
 
 extension TabulatedParameters {
