@@ -1,7 +1,7 @@
 // Log-normal distributions of the S2008 parameters by age group.
 //
 // Source: (μ, σ) of ln(value), computed from the ten subjects a group of the field's S2008 table; no
-// row of that table is here. Independent between parameters.
+// row of that table is here. Independent between parameters, but for the few pairs in `links`.
 
 /// What the generator draws for one age group.
 struct CohortDistribution {
@@ -10,6 +10,40 @@ struct CohortDistribution {
     )
 
     let draws: [Draw]
+
+    /// A parameter whose normal variate is `weight` times that of another, plus what is left of its own.
+    struct Link {
+        let from: WritableKeyPath<UVAPadova2008.Parameters, Double>
+        let weight: Double
+    }
+
+    /// Pairs that are correlated in the pooled rows of the table, at half their strength (ten subjects a group can't tell more), by the
+    /// dependent one. Each depends on one that is drawn before it.
+    static func link(
+        of path: WritableKeyPath<UVAPadova2008.Parameters, Double>
+    ) -> Link? {
+        switch path {
+        case \.kmax: Link(from: \.kabs, weight: -0.35)
+        case \.kmin: Link(from: \.kabs, weight: 0.35)
+        case \.b: Link(from: \.kabs, weight: 0.4)
+        case \.kp3: Link(from: \.kp2, weight: 0.35)
+        case \.ka2: Link(from: \.ka1, weight: 0.5)
+        default: nil
+        }
+    }
+
+    /// Clearance grows with the square root of body weight; what weight doesn't explain of its spread stays its own, half of it at least.
+    func linkClearance(_ p: inout UVAPadova2008.Parameters, z: Double) {
+        guard let weight = draws.first(where: { $0.path == \.BW }),
+            let clearance = draws.first(where: { $0.path == \.CL })
+        else { return }
+        let explained = 0.5 * weight.sigma
+        let left = max(
+            clearance.sigma * clearance.sigma - explained * explained,
+            0.25 * clearance.sigma * clearance.sigma)
+        let shift = 0.5 * (naturalLogarithm(p.BW) - weight.mu)
+        p.CL = exponential(clearance.mu + shift + left.squareRoot() * z)
+    }
 
     private init(_ rows: [Draw]) { draws = rows }
 

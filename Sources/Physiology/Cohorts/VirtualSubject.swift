@@ -91,7 +91,7 @@ public struct VirtualSubject: Hashable, Sendable {
             if let correctionFactor {
                 self.correctionFactor = correctionFactor
             } else {
-                self.correctionFactor = try search.correctionFactor()
+                self.correctionFactor = try search.correctionFactor(besideRatio: self.carbohydrateRatio)
             }
         }
     }
