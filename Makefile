@@ -25,6 +25,7 @@ format: ## Format every Swift file in place.
 
 bench: ## Measure speed and memory; writes JSON.
 	@.ci/setup.sh build python
+	swift build -c release --product islet
 	swift run -c release islet-bench
 
 clean: ## Remove what was built; results stay.

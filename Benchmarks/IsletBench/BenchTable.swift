@@ -29,6 +29,7 @@ struct BenchTable {
         try measureParallel()
         try measureLiveSessions()
         try measureRecordLevels()
+        try measureExport()
         measureSimglucose(secondsPerDay: full)
     }
 
@@ -150,6 +151,16 @@ struct BenchTable {
                 "record_\(level)_us", "closed loop at record: \(level), without writing",
                 seconds / workload.patientDays * 1e6, "µs/patient-day")
         }
+    }
+
+    /// The steps of 200 people, 28 days, 2 arms, beside the run that they are of.
+    mutating func measureExport() throws {
+        let bench = try ExportBench(people: 200, days: 28, rounds: 3)
+        add("export_run_s", "run of 200 people, 28 days, 2 arms", bench.run, "s")
+        add("export_s", "export of its steps", bench.export, "s")
+        add("export_over_run", "export over run", bench.export / bench.run, "×")
+        add("export_mb_per_s", "steps as CSV", bench.bytes / bench.export / 1e6, "MB/s")
+        add("export_step_us", "a step, run again and written", bench.export / bench.steps * 1e6, "µs")
     }
 
     private mutating func measureSimglucose(secondsPerDay: Double) {

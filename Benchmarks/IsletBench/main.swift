@@ -22,6 +22,10 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     var table = BenchTable()
     try table.measureRatio()
     print(table.text)
+} else if CommandLine.arguments.dropFirst() == ["export"] {
+    var table = BenchTable()
+    try table.measureExport()
+    print(table.text)
 } else {
     let json = CommandLine.arguments.dropFirst().first ?? "Benchmarks/results/bench.json"
     var table = BenchTable()

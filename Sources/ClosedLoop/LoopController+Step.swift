@@ -166,6 +166,9 @@ extension LoopController {
             if let memoryBeforeStep { memory = memoryBeforeStep }
             return failUnwritten()
         }
+        if let log {
+            log.append(StepLog.Entry(record(input, output, requestID, failure: failure, requested)))
+        }
         if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
         // Only a step that is kept and can dose takes the basal from the pump.
@@ -202,6 +205,18 @@ extension LoopController {
         _ requested: InsulinAmount?
     ) -> Bool {
         memory.algorithmState = state.bytes
+        do {
+            try store?.append(record(input, output, requestID, failure: failure, requested), memory)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func record(
+        _ input: borrowing StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
+        _ requested: InsulinAmount?
+    ) -> StepRecord {
         var record = StepRecord(
             instant: input.now, algorithmTime: input.algorithmTime, requestID: requestID,
             input: copy input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
@@ -215,12 +230,7 @@ extension LoopController {
             record.requestedByPerson = request.owed.sum
         }
         record.basalGiven = pump.basalDelivered
-        do {
-            try store?.append(record, memory)
-            return true
-        } catch {
-            return false
-        }
+        return record
     }
 
     /// The memory after a step, before anything is sent.

@@ -61,6 +61,7 @@ extension LoopController {
     /// Writes the outcome of a request, now or as soon as the store writes again. A crash before that finds the request
     /// as sent, and asks the pump.
     func saveOutcome(of requestID: Int64, accepted: InsulinAmount?, trouble: String) {
+        log?.settle(requestID, accepted: accepted, trouble: trouble)
         guard let store else { return }
         if !isStoreBehind {
             do {

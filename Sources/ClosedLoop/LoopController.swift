@@ -31,6 +31,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let pump: any InsulinPumpPort
     let recorder: SessionRecorder
     let store: (any LoopStore)?
+    let log: StepLog?
     let watchdog: Watchdog?
     let state: AlgorithmState
     private let diesBetweenInstants: Bool
@@ -62,13 +63,15 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// - Parameters:
     ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
+    ///   - log: gets every step; it changes nothing.
     ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time: what it would have written by
     ///     then is kept at its death, and a launch goes on from that, whether or not there is a store beside.
     ///   - watchdog: is shown a sign of life at each piece of work; nil where nothing can freeze.
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
         sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
-        store: (any LoopStore)? = nil, diesBetweenInstants: Bool = false, watchdog: Watchdog? = nil
+        store: (any LoopStore)? = nil, log: StepLog? = nil, diesBetweenInstants: Bool = false,
+        watchdog: Watchdog? = nil
     ) {
         self.executor = executor
         self.algorithm = algorithm
@@ -77,6 +80,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.pump = pump
         self.recorder = recorder
         self.store = store
+        self.log = log
         self.diesBetweenInstants = diesBetweenInstants
         self.watchdog = watchdog
         state = AlgorithmState(byteCount: algorithm.stateByteCount)
@@ -325,6 +329,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public var stepsFailed: Int { memory.stepsFailed }
     /// What a relaunch would go on from.
     public var currentMemory: LoopMemory { memory }
+
+    /// The oldest request of which something may become known; nil where none is under way.
+    public var firstOpenRequest: Int64? {
+        guard let request = memory.request?.id else { return memory.delivery?.id }
+        return memory.delivery.map { min($0.id, request) } ?? request
+    }
 }
 
 /// Why the loop refused.

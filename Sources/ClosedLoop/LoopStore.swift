@@ -29,20 +29,6 @@ public final class MemoryLoopStore: LoopStore, @unchecked Sendable {
 
     public init() {}
 
-    /// Hands the log over: it is empty afterwards.
-    public func takeLog() -> [StepRecord] {
-        defer { log = [] }
-        return log
-    }
-
-    /// Hands over the steps of which nothing more can become known to the loop; they are gone afterwards.
-    public func takeSettledLog() -> [StepRecord] {
-        let open = [memory?.request?.id, memory?.delivery?.id].compactMap { $0 }.min()
-        let end = open.flatMap { open in log.firstIndex { $0.requestID >= open } } ?? log.count
-        defer { log.removeFirst(end) }
-        return Array(log[..<end])
-    }
-
     public func load() -> LoopMemory? { memory }
     public func save(_ memory: LoopMemory) { self.memory = memory }
 

@@ -24,6 +24,10 @@ package struct AtomicFile: ~Copyable {
     private var hash = SHA256()
     private let isHashed: Bool
     private static let bufferBytes = 64 * 1024
+    /// Bytes on their way to the file's system, and of those what the disk has been asked to take.
+    private var (written, begun): (off_t, off_t) = (0, 0)
+    /// Left to the sync at the end, gigabytes would all be waited for there.
+    private static let begunBytes: off_t = 16 << 20
 
     /// Opens the hidden file. The directory of `path` must exist.
     /// - Parameter isHashed: false where nobody wants the SHA-256 of gigabytes.
@@ -113,6 +117,16 @@ package struct AtomicFile: ~Copyable {
         if isHashed { hash.update(block) }
         let failure = block.withUnsafeBytes { writeAll($0, to: descriptor) }
         if let failure { throw OutputProblem(path: path, doing: "write", errno: failure) }
+        noteWritten(block.count)
+    }
+
+    /// Lets the disk begin; nothing is waited for.
+    private mutating func noteWritten(_ bytes: Int) {
+        written += off_t(bytes)
+        guard written - begun >= Self.begunBytes, !temporary.isEmpty else { return }
+        // What is not yet on disk is not dropped by this advice: its writing begins.
+        posix_fadvise(descriptor, begun, written - begun, POSIX_FADV_DONTNEED)
+        begun = written
     }
 
     /// Adds text at the end, as UTF-8.
@@ -156,8 +170,9 @@ package struct AtomicFile: ~Copyable {
     private mutating func flush() throws(OutputProblem) {
         if isHashed { hash.update(buffer) }
         let failure = buffer.withUnsafeBytes { writeAll($0, to: descriptor) }
-        buffer.removeAll(keepingCapacity: true)
+        defer { buffer.removeAll(keepingCapacity: true) }
         if let failure { throw OutputProblem(path: path, doing: "write", errno: failure) }
+        noteWritten(buffer.count)
     }
 }
 

@@ -26,7 +26,7 @@ package enum ExportTable: String, Sendable, CaseIterable {
     /// Its columns and what they hold.
     package var columns: [(name: String, meaning: String)] {
         self == .steps
-            ? StepColumn.all.map { ($0.name, $0.meaning) } : RecordColumn<LoggedStep.Origin>.common + own
+            ? StepColumn.all.map { ($0.name, $0.meaning) } : ExportColumn<LoggedStep.Origin>.common + own
     }
 
     /// What stands before the first row.
@@ -45,46 +45,52 @@ package enum ExportTable: String, Sendable, CaseIterable {
         }
     }
 
-    static let readingColumns: [RecordColumn<ReadingRow>] =
+    static let readingColumns: [ExportColumn<ReadingRow>] =
         [
-            RecordColumn("glucose_mgdl", "what the sensor measured") { row, _ in StepValue(row.mgdl) }
+            .number("glucose_mgdl", "what the sensor measured") { $0.pointee.mgdl }
         ]
-        + RecordColumn.instant("backfilled", "when it arrived, where a loss of signal held it back") {
-            $0.backfilledAt
+        + ExportColumn.instant(
+            "backfilled", "when it arrived, where a loss of signal held it back",
+            inSeconds:
+                "when it arrived, where a loss of signal held it back, in seconds since the session's start"
+        ) {
+            $0.pointee.backfilledAt
         }
 
-    static let truthColumns: [RecordColumn<TruthRow>] = [
-        RecordColumn("plasma_mgdl", "the true plasma glucose, from which glucose outcomes are computed") {
-            row, _ in StepValue(row.plasmaMgdl)
+    static let truthColumns: [ExportColumn<TruthRow>] = [
+        .number("plasma_mgdl", "the true plasma glucose, from which glucose outcomes are computed") {
+            $0.pointee.plasmaMgdl
         },
-        RecordColumn("sensor_mgdl", "what the sensor measured in the five minutes up to this instant") {
-            row, _ in StepValue(row.sensorMgdl)
+        .number("sensor_mgdl", "what the sensor measured in the five minutes up to this instant") {
+            $0.pointee.sensorMgdl
         },
-        RecordColumn("sensor_backfilled", "true where that came late, and nobody saw it at that time") {
-            row, _ in row.sensorMgdl == nil ? .absent : .flag(row.isBackfilled)
+        .flag("sensor_backfilled", "true where that came late, and nobody saw it at that time") {
+            $0.pointee.sensorMgdl == nil ? nil : $0.pointee.isBackfilled
         },
     ]
 
-    static let alertColumns: [RecordColumn<AlertRow>] = [
-        RecordColumn("effect", "what the alert center did") { row, _ in .text(row.effect) },
-        RecordColumn("code", "the alert") { row, _ in .text(row.code) },
-        RecordColumn("severity", "how grave it is") { row, _ in .text(row.severity) },
-        RecordColumn("reason", "why") { row, _ in .text(row.reason) },
+    static let alertColumns: [ExportColumn<AlertRow>] = [
+        .text("effect", "what the alert center did") { $0.pointee.effect },
+        .text("code", "the alert") { $0.pointee.code },
+        .text("severity", "how grave it is") { $0.pointee.severity },
+        .text("reason", "why") { $0.pointee.reason },
     ]
 
-    static let eventColumns: [RecordColumn<EventRow>] =
+    static let eventColumns: [ExportColumn<EventRow>] =
         [
-            RecordColumn("event", "meal, announcement, manual_bolus or fault") { row, _ in .text(row.event) },
-            RecordColumn("amount_g", "carbohydrate") { row, _ in StepValue(row.grams) },
-            RecordColumn("amount_u", "insulin") { row, _ in StepValue(row.units) },
-            RecordColumn("fault", "the kind of fault") { row, _ in
-                row.fault.map { .text($0) } ?? .absent
-            },
-        ] + RecordColumn.instant("end", "when the fault was over") { $0.end }
+            .text("event", "meal, announcement, manual_bolus or fault") { $0.pointee.event },
+            .number("amount_g", "carbohydrate") { $0.pointee.grams },
+            .number("amount_u", "insulin") { $0.pointee.units },
+            .text("fault", "the kind of fault") { $0.pointee.fault },
+        ]
+        + ExportColumn.instant(
+            "end", "when the fault was over",
+            inSeconds: "when the fault was over, in seconds since the session's start"
+        ) { $0.pointee.end }
 
-    static let deliveryColumns: [RecordColumn<DeliveryRow>] = [
-        RecordColumn("request_id", "the request that it was for") { row, _ in .integer(row.requestID) },
-        RecordColumn("delivered_u", "how much of it was delivered") { row, _ in StepValue(row.units) },
+    static let deliveryColumns: [ExportColumn<DeliveryRow>] = [
+        .integer("request_id", "the request that it was for") { $0.pointee.requestID },
+        .number("delivered_u", "how much of it was delivered") { $0.pointee.units },
     ]
 }
 
@@ -115,47 +121,17 @@ struct EventRow: Sendable {
     }
 }
 
-/// One column of a table of recorded rows.
-struct RecordColumn<Row>: Sendable {
-    let name: String
-    let meaning: String
-    let value: @Sendable (Row, SessionCalendar) -> StepValue
-
-    init(_ name: String, _ meaning: String, _ value: @escaping @Sendable (Row, SessionCalendar) -> StepValue)
-    {
-        self.name = name
-        self.meaning = meaning
-        self.value = value
-    }
-
-    /// An instant is two columns: wall-clock time, and seconds since the session's start.
-    static func instant(
-        _ name: String, _ meaning: String, _ value: @escaping @Sendable (Row) -> Instant?
-    ) -> [RecordColumn] {
-        [
-            RecordColumn(name, meaning) { row, calendar in
-                value(row).map { .instant($0, calendar) } ?? .absent
-            },
-            RecordColumn(name + "_s", meaning + ", in seconds since the session's start") { row, _ in
-                StepValue(value(row).map { Double($0.nanoseconds) / 1e9 })
-            },
-        ]
-    }
-}
-
-extension RecordColumn where Row == LoggedStep.Origin {
+extension ExportColumn where Row == LoggedStep.Origin {
     /// What every row begins with, but for its instant.
-    static let origin: [RecordColumn] = [
-        RecordColumn("study", "the study's name") { row, _ in .text(row.study) },
-        RecordColumn("session", "the session's index") { row, _ in .integer(Int64(row.session.session)) },
-        RecordColumn("subject_index", "the person's place in the cohort") { row, _ in
-            .integer(Int64(row.session.subjectIndex))
+    static let origin: [ExportColumn] = [
+        .text("study", "the study's name") { $0.pointee.study },
+        .integer("session", "the session's index") { Int64($0.pointee.session.session) },
+        .integer("subject_index", "the person's place in the cohort") {
+            Int64($0.pointee.session.subjectIndex)
         },
-        RecordColumn("subject", "the person's name") { row, _ in .text(row.session.subject) },
-        RecordColumn("arm_index", "the arm's place in the study") { row, _ in
-            .integer(Int64(row.session.armIndex))
-        },
-        RecordColumn("arm", "the arm's name") { row, _ in .text(row.session.arm) },
+        .text("subject", "the person's name") { $0.pointee.session.subject },
+        .integer("arm_index", "the arm's place in the study") { Int64($0.pointee.session.armIndex) },
+        .text("arm", "the arm's name") { $0.pointee.session.arm },
     ]
 
     static let common: [(name: String, meaning: String)] =

@@ -7,29 +7,42 @@ package import ClosedLoop
 package import SessionTime
 
 /// One step, with where it comes from.
-package struct LoggedStep: Sendable {
+package struct LoggedStep {
     /// Shared by all steps of a session.
     package final class Origin: Sendable {
         package let study: String
         package let key: String
         package let session: ResultSessions.Entry
         package let calendar: SessionCalendar
+        /// What the ids of its steps begin with.
+        let stepKey: String
 
         init(study: String, key: String, session: ResultSessions.Entry, calendar: SessionCalendar) {
             self.study = study
             self.key = key
             self.session = session
             self.calendar = calendar
+            stepKey = "\(key)-\(session.session)"
         }
     }
 
     package var origin: Origin
-    package var record: StepRecord
-    /// What a later step was told that the pump had delivered of this one's request.
-    package var deliveredUnits: Double?
+    /// Shared with whoever else holds this step: rows are made of it in place.
+    let entry: StepLog.Entry
+
+    init(origin: Origin, entry: StepLog.Entry) {
+        self.origin = origin
+        self.entry = entry
+    }
+
+    init(origin: Origin, record: StepRecord, deliveredUnits: Double?) {
+        self.init(origin: origin, entry: StepLog.Entry(record, deliveredUnits: deliveredUnits))
+    }
+
+    package var record: StepRecord { entry.record }
 
     /// The same for the same step, whoever exports it; letters, digits and hyphens.
-    package var id: String { "\(origin.key)-\(origin.session.session)-\(record.requestID)" }
+    package var id: String { "\(origin.stepKey)-\(record.requestID)" }
 }
 
 extension StepFormat {
@@ -38,7 +51,7 @@ extension StepFormat {
 
     /// One step, without a newline.
     package func line(_ step: LoggedStep) -> String {
-        var rows = StepRows(self)
+        let rows = StepRows(self)
         rows.append(step)
         return String(rows.text.text.dropLast())
     }

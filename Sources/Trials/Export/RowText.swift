@@ -1,11 +1,12 @@
 // Rows on their way to text.
 //
 // Guarantees: a value is the same bytes wherever it is written: numbers with the fewest digits that read back to them, instants as
-// `SessionCalendar.iso8601` says them, text quoted by RFC 4180 or JSON. Quick: a row of sixty cells takes about a microsecond, because
-// what most cells hold (whole numbers, few decimals, instants) needs no `String`.
+// `SessionCalendar.iso8601` says them, text quoted by RFC 4180 or JSON. Quick: bytes go straight to where they stay, and what most
+// cells hold (whole numbers, few decimals, instants, plain words) needs no `String`.
+// Does not: serve two threads at once.
 
-package import Documents
-package import SessionTime
+import Documents
+import SessionTime
 
 /// How tables are written.
 package enum StepFormat: String, Sendable, CaseIterable {
@@ -15,42 +16,47 @@ package enum StepFormat: String, Sendable, CaseIterable {
     case jsonl
 }
 
-/// What stands in a cell.
-package enum StepValue: Hashable, Sendable {
-    case absent
-    case text(String)
-    case integer(Int64)
-    case number(Double)
-    case flag(Bool)
-    case instant(Instant, SessionCalendar)
-    /// A text and two numbers, with hyphens between them.
-    case identifier(String, Int64, Int64)
-    /// An object in JSON, its text in CSV.
-    case object(JSONValue)
-
-    init(_ number: Double?) { self = number.map { $0.isFinite ? .number($0) : .absent } ?? .absent }
-}
-
 /// Bytes that rows are appended to.
-package struct RowText: Sendable {
+package final class RowText {
     package let format: StepFormat
-    package private(set) var bytes: [UInt8] = []
-    /// The two dates that were written last, and the local days that they name: rows tell of now and of a beginning.
-    private var date: [UInt8] = []
-    private var dateOf = Int64.min
-    private var dateBefore: [UInt8] = []
-    private var dateBeforeOf = Int64.min
+    private let isJSON: Bool
+    /// `count` bytes are written, `capacity` fit.
+    private var base: UnsafeMutablePointer<UInt8>
+    private(set) var count = 0
+    private var capacity = 4096
+    /// The date that was written last, and the local day that it is.
+    private var date = CivilDate.date(daysSince1970: 0)
+    private var dateOf: Int64 = 0
 
-    package init(_ format: StepFormat) { self.format = format }
+    package init(_ format: StepFormat) {
+        self.format = format
+        isJSON = format == .jsonl
+        base = .allocate(capacity: capacity)
+    }
 
-    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    deinit { base.deallocate() }
+
+    package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
+    package var text: String {
+        String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self)
+    }
 
     /// Forgets what has been written; room stays.
-    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    package func removeAll() { count = 0 }
 
-    package mutating func append(_ raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
+    /// Makes room for `more` bytes: what writes at `base` asks before.
+    @inline(__always)
+    private func reserve(_ more: Int) { if count + more > capacity { grow(more) } }
 
-    mutating func appendComma() { bytes.append(UInt8(ascii: ",")) }
+    private func grow(_ more: Int) {
+        capacity = max(2 * capacity, count + more)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.update(from: base, count: count)
+        base.deallocate()
+        base = larger
+    }
+
+    // MARK: Rows and cells
 
     /// What stands before a cell: its key in JSON, the comma that parts it from the cell before.
     static func lead(_ format: StepFormat, _ name: String, isFirst: Bool) -> [UInt8] {
@@ -60,150 +66,231 @@ package struct RowText: Sendable {
         }
     }
 
-    mutating func endRow() {
-        if format == .jsonl { bytes.append(UInt8(ascii: "}")) }
-        bytes.append(UInt8(ascii: "\n"))
+    func endRow() {
+        if isJSON { append(byte: UInt8(ascii: "}")) }
+        append(byte: UInt8(ascii: "\n"))
     }
 
-    /// Whatever a cell holds.
-    mutating func append(_ value: StepValue) {
-        switch value {
-        case .absent: if format == .jsonl { append("null") }
-        case .text(let text): append(quoted: text)
-        case .integer(let value): append(integer: value)
-        case .number(let value): append(number: value)
-        case .flag(let value): append(value ? "true" : "false")
-        case .instant(let instant, let calendar):
-            if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
-            append(instant: instant, calendar)
-            if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
-        case .identifier(let name, let first, let second):
-            if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
-            append(name)
-            bytes.append(UInt8(ascii: "-"))
-            append(integer: first)
-            bytes.append(UInt8(ascii: "-"))
-            append(integer: second)
-            if format == .jsonl { bytes.append(UInt8(ascii: "\"")) }
-        case .object(let value):
-            let text = value.compactText
-            format == .jsonl ? append(text) : append(quoted: text)
-        }
+    package func append(_ raw: [UInt8]) {
+        raw.withUnsafeBufferPointer { append($0) }
     }
 
-    private mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    /// What has been written from `start` on, once more.
+    func repeatBytes(from start: Int, count length: Int) {
+        reserve(length)
+        (base + count).update(from: base + start, count: length)
+        count += length
     }
 
-    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    func appendComma() { append(byte: UInt8(ascii: ",")) }
 
-    private mutating func append(quoted text: String) {
+    /// Nothing in CSV, null in JSON.
+    func appendAbsent() { if isJSON { append("null") } }
+
+    func append(_ flag: Bool) { append(flag ? "true" as StaticString : "false") }
+
+    @inline(__always)
+    private func append(byte: UInt8) {
+        reserve(1)
+        base[count] = byte
+        count += 1
+    }
+
+    private func append(_ raw: UnsafeBufferPointer<UInt8>) {
+        guard let from = raw.baseAddress else { return }
+        reserve(raw.count)
+        (base + count).update(from: from, count: raw.count)
+        count += raw.count
+    }
+
+    private func append(_ text: StaticString) {
+        text.withUTF8Buffer { append($0) }
+    }
+
+    private func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append($0) }
+    }
+
+    // MARK: Text
+
+    /// Text, in quotes where the format wants them.
+    func append(quoted text: String) {
+        if isJSON { append(byte: UInt8(ascii: "\"")) }
+        let before = count
+        var text = text
         // Most texts are plain words.
-        let isPlain = text.utf8.allSatisfy {
-            $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: ",")
-                && $0 != UInt8(ascii: "\\")
-        }
-        switch format {
-        case .csv: isPlain ? append(text) : append(csvField(text))
-        case .jsonl:
-            if isPlain {
-                bytes.append(UInt8(ascii: "\""))
-                append(text)
-                bytes.append(UInt8(ascii: "\""))
-            } else {
-                append(JSONValue.quoted(text))
-            }
+        if text.withUTF8({ appendPlain($0) }) {
+            if isJSON { append(byte: UInt8(ascii: "\"")) }
+        } else {
+            count = isJSON ? before - 1 : before
+            append(isJSON ? JSONValue.quoted(text) : csvField(text))
         }
     }
 
-    mutating func append(integer value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        append(digits: value.magnitude, atLeast: 1)
+    /// Says whether neither format would change anything; what has been written is of no use where one would.
+    private func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        reserve(text.count)
+        let to = base + count
+        var isPlain = true
+        for index in text.indices {
+            let byte = text[index]
+            to[index] = byte
+            isPlain =
+                isPlain && byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"")
+                && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\\")
+        }
+        count += text.count
+        return isPlain
     }
 
-    private mutating func append(digits value: UInt64, atLeast places: Int) {
-        var rest = value
-        let count = bytes.count
-        while rest > 0 || bytes.count - count < places {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        }
-        // Written backwards.
-        var (low, high) = (count, bytes.count - 1)
-        while low < high {
-            bytes.swapAt(low, high)
-            low += 1
-            high -= 1
-        }
+    /// A name and a number with a hyphen between them.
+    func append(_ name: String, hyphen number: Int64) {
+        if isJSON { append(byte: UInt8(ascii: "\"")) }
+        append(name)
+        append(byte: UInt8(ascii: "-"))
+        append(integer: number)
+        if isJSON { append(byte: UInt8(ascii: "\"")) }
+    }
+
+    /// An object in JSON, its text in CSV.
+    func append(object: JSONValue) {
+        let text = object.compactText
+        isJSON ? append(text) : append(quoted: text)
+    }
+
+    // MARK: Numbers
+
+    func append(integer value: Int64) {
+        reserve(24)
+        if value < 0 { write(UInt8(ascii: "-")) }
+        write(digits: value.magnitude)
     }
 
     /// As `JSONValue.numberText`; nothing (null in JSON) for what is no number.
-    mutating func append(number value: Double) {
-        guard value.isFinite else {
-            if format == .jsonl { append("null") }
-            return
-        }
+    func append(number value: Double) {
+        guard value.isFinite else { return appendAbsent() }
         // A decimal of up to 15 digits is told from all others by its double: the shortest one that reads back.
-        let scaled = (value * 1e4).rounded()
-        guard abs(scaled) < 1e15, scaled / 1e4 == value else {
-            append(JSONValue.numberText(value))
-            return
+        let scaled = value * 1e4
+        if abs(scaled) < 1e15 {
+            let units = Int64(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
+            if Double(units) / 1e4 == value {
+                reserve(32)
+                if units < 0 { write(UInt8(ascii: "-")) }
+                write(digits: units.magnitude / 10_000)
+                return writeFraction(units.magnitude % 10_000, places: 4)
+            }
         }
-        let units = Int64(scaled)
-        if units < 0 { bytes.append(UInt8(ascii: "-")) }
-        append(digits: units.magnitude / 10_000, atLeast: 1)
-        appendFraction(Int64(units.magnitude % 10_000), places: 4)
+        // Below that a whole number would have been found by now.
+        append(abs(value) < 1e11 ? value.description : JSONValue.numberText(value))
+    }
+
+    /// Seconds since the session's start.
+    func append(secondsOf instant: Instant) {
+        let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: Span.second)
+        rest == 0 ? append(integer: seconds) : append(number: Double(instant.nanoseconds) / 1e9)
+    }
+
+    // MARK: Instants
+
+    /// As `SessionCalendar.iso8601`, in quotes in JSON.
+    func append(quoted instant: Instant, _ calendar: SessionCalendar) {
+        if isJSON { append(byte: UInt8(ascii: "\"")) }
+        append(instant: instant, calendar)
+        if isJSON { append(byte: UInt8(ascii: "\"")) }
+    }
+
+    /// As `SessionCalendar.iso8601`.
+    func append(instant: Instant, _ calendar: SessionCalendar) {
+        var (seconds, fraction) = instant.nanoseconds.quotientAndRemainder(dividingBy: Span.second)
+        if fraction < 0 {
+            fraction += Span.second
+            seconds -= 1
+        }
+        var (day, second) = (calendar.startEpochSeconds + calendar.offsetSeconds + seconds)
+            .quotientAndRemainder(dividingBy: 86_400)
+        if second < 0 {
+            second += 86_400
+            day -= 1
+        }
+        if day != dateOf {
+            date = CivilDate.date(daysSince1970: Int(day))
+            dateOf = day
+        }
+        reserve(64)
+        write(UInt64(max(0, date.year)), places: 4)
+        write(UInt8(ascii: "-"))
+        write(twoDigits: UInt32(truncatingIfNeeded: date.month))
+        write(UInt8(ascii: "-"))
+        write(twoDigits: UInt32(truncatingIfNeeded: date.day))
+        let secondOfDay = UInt32(truncatingIfNeeded: second)
+        write(UInt8(ascii: "T"))
+        write(twoDigits: secondOfDay / 3600)
+        write(UInt8(ascii: ":"))
+        write(twoDigits: secondOfDay / 60 % 60)
+        write(UInt8(ascii: ":"))
+        write(twoDigits: secondOfDay % 60)
+        writeFraction(fraction.magnitude, places: 9)
+        guard calendar.offsetSeconds != 0 else { return write(UInt8(ascii: "Z")) }
+        let minutes = UInt32(truncatingIfNeeded: calendar.offsetSeconds.magnitude / 60)
+        write(calendar.offsetSeconds < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+        write(twoDigits: minutes / 60)
+        write(UInt8(ascii: ":"))
+        write(twoDigits: minutes % 60)
+    }
+
+    // MARK: Bytes for which there is room
+
+    @inline(__always)
+    private func write(_ byte: UInt8) {
+        base[count] = byte
+        count += 1
+    }
+
+    /// A number below 100.
+    @inline(__always)
+    private func write(twoDigits value: UInt32) {
+        let tens = value / 10
+        base[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: tens)
+        base[count + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value - 10 * tens)
+        count += 2
+    }
+
+    /// Up to 20 digits.
+    private func write(digits value: UInt64) {
+        if value < 10 { return write(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value)) }
+        var places = 1
+        var bound: UInt64 = 10
+        while value >= bound, places < 20 {
+            places += 1
+            bound = places < 20 ? bound &* 10 : .max
+        }
+        write(value, places: places)
+    }
+
+    /// So many digits, with zeros in front.
+    private func write(_ value: UInt64, places: Int) {
+        var rest = value
+        var at = places
+        let to = base + count
+        while at > 0 {
+            at -= 1
+            let tenth = rest / 10
+            to[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest &- 10 &* tenth)
+            rest = tenth
+        }
+        count += places
     }
 
     /// A point and the digits after it, without zeros at the end; nothing for 0.
-    private mutating func appendFraction(_ value: Int64, places: Int) {
+    private func writeFraction(_ value: UInt64, places: Int) {
         guard value > 0 else { return }
         var (value, places) = (value, places)
         while value % 10 == 0 {
             value /= 10
             places -= 1
         }
-        bytes.append(UInt8(ascii: "."))
-        append(digits: UInt64(value), atLeast: places)
-    }
-
-    /// As `SessionCalendar.iso8601`.
-    mutating func append(instant: Instant, _ calendar: SessionCalendar) {
-        var seconds = instant.nanoseconds / Span.second
-        var fraction = instant.nanoseconds % Span.second
-        if fraction < 0 {
-            fraction += Span.second
-            seconds -= 1
-        }
-        let local = calendar.startEpochSeconds + calendar.offsetSeconds + seconds
-        let secondOfDay = UInt64((local % 86_400 + 86_400) % 86_400)
-        let day = (local - Int64(secondOfDay)) / 86_400
-        if day != dateOf {
-            swap(&date, &dateBefore)
-            swap(&dateOf, &dateBeforeOf)
-        }
-        if day != dateOf {
-            date = Array(calendar.iso8601(at: instant).utf8.prefix { $0 != UInt8(ascii: "T") })
-            dateOf = day
-        }
-        bytes.append(contentsOf: date)
-        bytes.append(UInt8(ascii: "T"))
-        append(twoDigits: secondOfDay / 3600)
-        bytes.append(UInt8(ascii: ":"))
-        append(twoDigits: secondOfDay / 60 % 60)
-        bytes.append(UInt8(ascii: ":"))
-        append(twoDigits: secondOfDay % 60)
-        appendFraction(fraction, places: 9)
-        guard calendar.offsetSeconds != 0 else { return bytes.append(UInt8(ascii: "Z")) }
-        let minutes = (calendar.offsetSeconds / 60).magnitude
-        bytes.append(calendar.offsetSeconds < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
-        append(twoDigits: minutes / 60)
-        bytes.append(UInt8(ascii: ":"))
-        append(twoDigits: minutes % 60)
-    }
-
-    private mutating func append(twoDigits value: UInt64) {
-        bytes.append(UInt8(ascii: "0") + UInt8(value / 10))
-        bytes.append(UInt8(ascii: "0") + UInt8(value % 10))
+        write(UInt8(ascii: "."))
+        write(value, places: places)
     }
 }

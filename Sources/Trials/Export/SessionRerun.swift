@@ -46,54 +46,51 @@ package struct SessionRerun: Sendable {
         let end: Instant
         switch table {
         case .steps:
-            var rows = StepRows(format)
-            var count = 0
+            let rows = StepRows(format)
+            let hand = {
+                let (bytes, lines) = rows.take()
+                try text.append(bytes, lines: lines)
+            }
             end = try steps(pause: pause) { step in
                 rows.append(step)
-                count += 1
-                guard rows.text.bytes.count > 1 << 16 else { return }
-                try text.append(rows.text.bytes, lines: count)
-                rows.removeAll()
-                count = 0
+                if rows.text.count > 1 << 16 { try hand() }
             }
-            try text.append(rows.text.bytes, lines: count)
+            try hand()
         case .readings:
-            end = try records(format, ExportTable.readingColumns, at: \.instant, to: text, pause, \.readings)
+            end = try records(
+                format, ExportTable.readingColumns, at: { $0.instant }, to: text, pause, \.readings)
         case .truth:
-            end = try records(format, ExportTable.truthColumns, at: \.instant, to: text, pause, \.truth)
+            end = try records(format, ExportTable.truthColumns, at: { $0.instant }, to: text, pause, \.truth)
         case .alerts:
-            end = try records(format, ExportTable.alertColumns, at: \.instant, to: text, pause, \.alerts)
+            end = try records(format, ExportTable.alertColumns, at: { $0.instant }, to: text, pause, \.alerts)
         case .deliveries:
             end = try records(
-                format, ExportTable.deliveryColumns, at: \.instant, to: text, pause, \.deliveries)
+                format, ExportTable.deliveryColumns, at: { $0.instant }, to: text, pause, \.deliveries)
         case .events:
             // Few enough to be held and sorted.
             let session = try session(record: .events, keepsStepLog: false)
             let outcome = try session.run(inPiecesOf: Self.piece, pause)
             try check(outcome)
-            var rows = RecordRows(format, of: origin, ExportTable.eventColumns, at: \.instant)
+            let rows = RecordRows(format, of: origin, ExportTable.eventColumns, at: { $0.instant })
             let events = EventRow.rows(session.recorder)
-            for row in events { rows.append(row) }
-            try text.append(rows.text.bytes, lines: events.count)
+            try text.append(rows.bytes(events), lines: events.count)
             end = outcome.endedAt
         }
         return (text, Double(end.nanoseconds) / Double(Span.day))
     }
 
     private func records<Row>(
-        _ format: StepFormat, _ columns: [RecordColumn<Row>], at instant: @escaping (Row) -> Instant,
+        _ format: StepFormat, _ columns: [ExportColumn<Row>], at instant: @escaping (Row) -> Instant,
         to text: SpooledText, _ pause: () throws -> Void, _ rows: (SessionRecorder) -> [Row]
     ) throws -> Instant {
         let session = try session(record: .full, keepsStepLog: false)
-        var table = RecordRows(format, of: origin, columns, at: instant)
+        let table = RecordRows(format, of: origin, columns, at: instant)
         let outcome = try session.run(inPiecesOf: Self.piece) {
             try pause()
             let taken = rows(session.recorder.takeRows())
             for part in stride(from: 0, to: taken.count, by: 2000) {
                 let end = min(part + 2000, taken.count)
-                for row in taken[part..<end] { table.append(row) }
-                try text.append(table.text.bytes, lines: end - part)
-                table.removeAll()
+                try text.append(table.bytes(taken[part..<end]), lines: end - part)
             }
         }
         try check(outcome)
@@ -107,52 +104,12 @@ package struct SessionRerun: Sendable {
     @discardableResult
     func steps(pause: () throws -> Void = {}, _ body: (LoggedStep) throws -> Void) throws -> Instant {
         let session = try session(record: .summary, keepsStepLog: true)
-        var log = OutcomesToCome()
         let outcome = try session.run(inPiecesOf: Self.piece) {
             try pause()
-            log.add(session.takeSettledStepLog())
-            try log.takeKnown { try body(LoggedStep(origin: origin, record: $0, deliveredUnits: $1)) }
+            for entry in session.takeKnownSteps() { try body(LoggedStep(origin: origin, entry: entry)) }
         }
-        log.add(session.takeStepLog())
         try check(outcome)
-        try log.takeAll { try body(LoggedStep(origin: origin, record: $0, deliveredUnits: $1)) }
+        for entry in session.takeSteps() { try body(LoggedStep(origin: origin, entry: entry)) }
         return outcome.endedAt
-    }
-}
-
-/// Steps that wait until it is known what was delivered of their requests.
-private struct OutcomesToCome {
-    private var steps: [StepRecord] = []
-    private var delivered: [Int64: Double] = [:]
-    /// Requests up to this one are no longer spoken of.
-    private var lastTold = Int64.min
-
-    mutating func add(_ more: [StepRecord]) {
-        // By index: a step has many parts, and a loop over steps would copy each.
-        for index in more.indices {
-            guard let bolus = more[index].input.insulinPump.lastBolus else { continue }
-            delivered[bolus.id] = bolus.delivered.units
-            lastTold = max(lastTold, bolus.id)
-        }
-        if steps.isEmpty { steps = more } else { steps += more }
-    }
-
-    private func isKnown(_ step: StepRecord) -> Bool {
-        step.requested == nil || step.accepted == .zero || step.requestID <= lastTold
-    }
-
-    mutating func takeKnown(_ body: (StepRecord, Double?) throws -> Void) rethrows {
-        try take(steps.firstIndex { !isKnown($0) } ?? steps.count, body)
-    }
-
-    mutating func takeAll(_ body: (StepRecord, Double?) throws -> Void) rethrows {
-        try take(steps.count, body)
-    }
-
-    private mutating func take(_ count: Int, _ body: (StepRecord, Double?) throws -> Void) rethrows {
-        for index in 0..<count {
-            try body(steps[index], delivered.removeValue(forKey: steps[index].requestID))
-        }
-        steps.removeFirst(count)
     }
 }

@@ -2,13 +2,18 @@
 //
 // Guarantees: a row is the same whether it is written alone or after others: what a section says again is copied, nothing else is.
 
+import SessionTime
+
 /// Rows of one table of steps.
-struct StepRows: Sendable {
-    private(set) var text: RowText
+final class StepRows {
+    let text: RowText
     private let table: [Part]
+    /// The row before, while its bytes stand in `text`.
     private var last: LoggedStep?
-    /// The bytes of each section in the row before.
-    private var sections: [[UInt8]]
+    /// Where each section of the row before begins, and where the last one ends.
+    private var bounds: [Int]
+    /// Rows in `text`.
+    private(set) var count = 0
 
     /// A section, without the words about its columns: whatever is looked at a million times holds little else.
     private struct Part {
@@ -20,7 +25,7 @@ struct StepRows: Sendable {
         var lead: [UInt8]
         /// Whether that is all of the lead, as in CSV.
         var isComma: Bool
-        var value: @Sendable (LoggedStep) -> StepValue
+        var value: StepColumn.Cell
     }
 
     init(_ format: StepFormat) {
@@ -32,39 +37,56 @@ struct StepRows: Sendable {
                 cells: section.columns.map { column in
                     defer { isFirst = false }
                     let lead = RowText.lead(format, column.name, isFirst: isFirst)
-                    return Cell(lead: lead, isComma: lead == [UInt8(ascii: ",")], value: column.value)
+                    return Cell(lead: lead, isComma: lead == [UInt8(ascii: ",")], value: column.cell)
                 })
         }
-        sections = table.map { _ in [] }
+        bounds = Array(repeating: 0, count: table.count + 1)
     }
 
-    mutating func append(_ step: LoggedStep) {
-        // Taken out once: a step has many parts, and each look through the optional would copy them.
-        if let before = last.take() {
-            for index in table.indices {
-                append(index, of: step, isSame: table[index].isEqual(before, step))
+    func append(_ step: LoggedStep) {
+        let calendar = step.origin.calendar
+        withUnsafePointer(to: step) { place in
+            // Taken out once, for all sections.
+            if let before = last.take() {
+                for index in table.indices {
+                    append(index, of: place, calendar, isSame: table[index].isEqual(before, step))
+                }
+            } else {
+                for index in table.indices { append(index, of: place, calendar, isSame: false) }
             }
-        } else {
-            for index in table.indices { append(index, of: step, isSame: false) }
         }
+        bounds[table.count] = text.count
         text.endRow()
         last = step
+        count += 1
     }
 
-    private mutating func append(_ index: Int, of step: LoggedStep, isSame: Bool) {
-        guard !isSame else { return text.append(sections[index]) }
-        let start = text.bytes.count
-        for cell in table[index].cells.indices {
-            if table[index].cells[cell].isComma {
-                text.appendComma()
-            } else {
-                text.append(table[index].cells[cell].lead)
+    private func append(
+        _ index: Int, of step: StepColumn.Place, _ calendar: SessionCalendar, isSame: Bool
+    ) {
+        let start = text.count
+        if isSame {
+            text.repeatBytes(from: bounds[index], count: bounds[index + 1] - bounds[index])
+        } else {
+            for cell in table[index].cells.indices {
+                if table[index].cells[cell].isComma {
+                    text.appendComma()
+                } else {
+                    text.append(table[index].cells[cell].lead)
+                }
+                text.append(table[index].cells[cell].value, of: step, calendar)
             }
-            text.append(table[index].cells[cell].value(step))
         }
-        sections[index].removeAll(keepingCapacity: true)
-        sections[index].append(contentsOf: text.bytes[start...])
+        bounds[index] = start
     }
 
-    mutating func removeAll() { text.removeAll() }
+    /// Hands over what has been written.
+    func take() -> (bytes: [UInt8], lines: Int) {
+        defer {
+            text.removeAll()
+            last = nil
+            count = 0
+        }
+        return (text.bytes, count)
+    }
 }

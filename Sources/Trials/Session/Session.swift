@@ -32,7 +32,7 @@ public final class Session {
     let alerts: AlertCenter
     private let app: AppTroubles?
     private let calendar: SessionCalendar
-    private let loopStore: MemoryLoopStore?
+    private let stepLog: StepLog?
     private var meals: [Meal] = []
     /// What ended it before its time.
     public private(set) var failure: (any Error)?
@@ -80,12 +80,12 @@ public final class Session {
         var settings = TherapySettings(subject)
         settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)
         let therapy = settings
-        let loopStore = keepsStepLog ? MemoryLoopStore() : nil
+        let stepLog = keepsStepLog ? StepLog() : nil
         let loop = LoopController(
             executor: executor, algorithm: seams.algorithm(arm.algorithm.algorithm),
             settings: LoopSettings(subjectID: subject.name, therapy: therapy, target: Self.target),
-            sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder,
-            store: seams.store ?? loopStore,
+            sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder, store: seams.store,
+            log: stepLog,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppTroubles(
@@ -109,7 +109,7 @@ public final class Session {
         self.sensor = sensor
         self.alerts = alerts
         self.loop = loop
-        self.loopStore = loopStore
+        self.stepLog = stepLog
 
         let (duration, watchers) = (duration, seams.observers)
         executor.start("session") {
@@ -167,11 +167,16 @@ public final class Session {
     }
 
     /// Hands over the steps of which nothing more can become known to the loop.
-    func takeSettledStepLog() -> [StepRecord] { loopStore?.takeSettledLog() ?? [] }
+    func takeKnownSteps() -> [StepLog.Entry] {
+        guard let stepLog else { return [] }
+        return stepLog.takeKnown(before: executor.inspect { loop.here { $0.firstOpenRequest } })
+    }
 
-    /// Hands over every step so far, as the loop's own store has it; nothing unless it was asked for. The store, which may
-    /// outlive the session, is empty afterwards.
-    public func takeStepLog() -> [StepRecord] { loopStore?.takeLog() ?? [] }
+    /// Hands over all the steps so far that nobody has taken; nothing unless a log was asked for.
+    func takeSteps() -> [StepLog.Entry] { stepLog?.takeAll() ?? [] }
+
+    /// What `takeSteps` hands over, without what the steps were told later.
+    public func takeStepLog() -> [StepRecord] { takeSteps().map(\.record) }
 
     /// The pump's account of insulin up to now.
     public var ledger: PumpLedger { executor.inspect { pump.here { $0.ledger() } } }

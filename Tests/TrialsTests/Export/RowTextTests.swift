@@ -9,9 +9,11 @@ import Testing
 
 @Suite("A row's text")
 struct RowTextTests {
-    private func cell(_ value: StepValue, _ format: StepFormat = .csv) -> String {
-        var text = RowText(format)
-        text.append(value)
+    private func cell(_ value: ExportColumn<Void>.Cell, _ format: StepFormat = .csv) -> String {
+        let text = RowText(format)
+        withUnsafePointer(to: ()) {
+            text.append(value, of: $0, SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0))
+        }
         return text.text
     }
 
@@ -32,10 +34,10 @@ struct RowTextTests {
             values.append(Double(bitPattern: .random(in: 0 ... .max, using: &generator)))
         }
         for value in values where value.isFinite {
-            #expect(cell(.number(value)) == JSONValue.numberText(value))
-            #expect(Double(cell(.number(value))) == value)
+            #expect(cell(.number { _ in value }) == JSONValue.numberText(value))
+            #expect(Double(cell(.number { _ in value })) == value)
         }
-        #expect(cell(.number(.nan)).isEmpty && cell(.number(.infinity), .jsonl) == "null")
+        #expect(cell(.number { _ in .nan }).isEmpty && cell(.number { _ in .infinity }, .jsonl) == "null")
     }
 
     @Test("has instants as the calendar says them")
@@ -44,7 +46,7 @@ struct RowTextTests {
             as [(Int64, Int64)]
         {
             let calendar = SessionCalendar(startEpochSeconds: start, offsetSeconds: offset)
-            var text = RowText(.csv)
+            let text = RowText(.csv)
             for _ in 0..<2000 {
                 let second = Int64.random(in: -100_000...400_000_000)
                 let fraction = [0, 500_000_000, 1, 120_000, 999_999_999].randomElement() ?? 0
@@ -58,12 +60,39 @@ struct RowTextTests {
 
     @Test("has whole numbers, flags, nothing, and text as each format wants it")
     func others() {
-        #expect(
-            cell(.integer(.min)) == "\(Int64.min)" && cell(.integer(0)) == "0" && cell(.integer(-70)) == "-70"
-        )
-        #expect(cell(.absent).isEmpty && cell(.absent, .jsonl) == "null" && cell(.flag(true)) == "true")
-        #expect(cell(.text("a \"b\", c")) == "\"a \"\"b\"\", c\"")
-        #expect(cell(.text("a \"b\"\n"), .jsonl) == "\"a \\\"b\\\"\\n\"")
+        for number in [0, 7, 10, 99, 100, -70, 12_345_678_901, Int64.max, .min] {
+            #expect(cell(.integer { _ in number }) == "\(number)")
+        }
+        #expect(cell(.text { _ in nil }).isEmpty && cell(.number { _ in nil }, .jsonl) == "null")
+        #expect(cell(.flag { _ in true }) == "true" && cell(.flag { _ in false }, .jsonl) == "false")
+        #expect(cell(.text { _ in "a \"b\", c" }) == "\"a \"\"b\"\", c\"")
+        #expect(cell(.text { _ in "a \"b\"\n" }, .jsonl) == "\"a \\\"b\\\"\\n\"")
+        #expect(cell(.text { _ in "" }, .jsonl) == "\"\"" && cell(.text { _ in "Zoë" }) == "Zoë")
+        #expect(cell(.identifier({ _ in "key" }, { _ in -1 }), .jsonl) == "\"key--1\"")
+    }
+
+    @Test("has seconds since the session's start as the number that they are")
+    func seconds() {
+        for nanoseconds in [0, 1, -1, Span.second, -Span.second, 1_500_000_000, 315_360_000_000_000_001] {
+            let instant = Instant(nanoseconds: nanoseconds)
+            #expect(
+                cell(.seconds { _ in instant }) == JSONValue.numberText(Double(nanoseconds) / 1e9))
+        }
+    }
+
+    @Test("of any length has all its bytes, however often it grows")
+    func growth() {
+        let text = RowText(.csv)
+        var whole = ""
+        for length in [0, 1, 4095, 4096, 4097, 100_000] {
+            let word = String(repeating: "x", count: length)
+            text.append(quoted: word)
+            text.append(integer: Int64(length))
+            whole += word + "\(length)"
+        }
+        let start = text.count
+        text.repeatBytes(from: 0, count: start)
+        #expect(text.text == whole + whole && text.bytes == Array((whole + whole).utf8))
     }
 
     @Test("spooled beyond memory, is whole: by block and by line")

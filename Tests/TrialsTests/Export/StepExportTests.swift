@@ -186,23 +186,23 @@ struct StepExportTests {
     @Test("quotes what needs it, and writes every field that a step can have")
     func everyField() throws {
         let results = try sessions(try FakeStore(study(), sessions: [0]))
-        var step = try #require(try results.steps(of: results.entries[0]).first)
-        step.record.input.customFields = ["zone": 7, "a \"b\",\r\nc": 1.5]
-        step.record.input.user.bloodGlucose = GlucoseConcentration(milligramsPerDecilitre: 101)
-        step.record.input.user.calibration = GlucoseConcentration(milligramsPerDecilitre: 102.5)
-        step.record.input.user.manualBolus = InsulinAmount(units: 1.05)
-        step.record.input.user.meal = MealAnnouncement(
+        let step = try #require(try results.steps(of: results.entries[0]).first)
+        step.entry.record.input.customFields = ["zone": 7, "a \"b\",\r\nc": 1.5]
+        step.entry.record.input.user.bloodGlucose = GlucoseConcentration(milligramsPerDecilitre: 101)
+        step.entry.record.input.user.calibration = GlucoseConcentration(milligramsPerDecilitre: 102.5)
+        step.entry.record.input.user.manualBolus = InsulinAmount(units: 1.05)
+        step.entry.record.input.user.meal = MealAnnouncement(
             carbohydrate: Carbohydrate(grams: 45), instant: Instant(nanoseconds: 6 * Span.hour - 1))
-        step.record.input.temporaryTarget = GlucoseConcentration(milligramsPerDecilitre: 150)
-        step.record.input.basalMultiplier = 0.5
-        step.record.input.basalMultiplierStepsLeft = 3
-        step.record.input.lastCgmTime = .minutes(-5)
-        step.record.requested = InsulinAmount(units: 2)
-        step.record.accepted = nil
-        step.record.wasUncertain = true
-        step.record.pumpTrouble = "commandFailed"
-        step.record.failure = "the algorithm's dose is \"nonsense\", twice"
-        step.record.output.basal = InsulinAmount(units: .nan)
+        step.entry.record.input.temporaryTarget = GlucoseConcentration(milligramsPerDecilitre: 150)
+        step.entry.record.input.basalMultiplier = 0.5
+        step.entry.record.input.basalMultiplierStepsLeft = 3
+        step.entry.record.input.lastCgmTime = .minutes(-5)
+        step.entry.record.requested = InsulinAmount(units: 2)
+        step.entry.record.accepted = nil
+        step.entry.record.wasUncertain = true
+        step.entry.record.pumpTrouble = "commandFailed"
+        step.entry.record.failure = "the algorithm's dose is \"nonsense\", twice"
+        step.entry.record.output.basal = InsulinAmount(units: .nan)
         let cell = try #require(try cells([step]).first)
         for (name, text) in [
             ("bg_check_mgdl", "101"), ("bg_calibration_mgdl", "102.5"), ("manual_bolus_u", "1.05"),
