@@ -109,36 +109,3 @@ public struct PodHabits: Hashable, Sendable {
     public static let seamless = PodHabits(isSeamless: true)
     public static let byHand = PodHabits(isSeamless: false)
 }
-
-/// The pump's account of insulin, in pulses. The truth, not what pump or loop believe.
-///
-/// requested = delivered + refused + lost + uncertain + held, at any instant.
-public struct PumpLedger: Hashable, Sendable {
-    public var requested: Int64 = 0
-    /// Reached the body, or is on its way in a running bolus.
-    public var delivered: Int64 = 0
-    /// Requested and not accepted: the pump was busy, stopped or never heard of it, or the amount was beyond its limits.
-    /// Parts of a pulse don't count.
-    public var refused: Int64 = 0
-    /// Delivered by the programmed basal, beside the requests.
-    public var basal: Int64 = 0
-    /// Accepted, and never in the body: cut short, leaked, or taken off with a blocked pod.
-    public var lost: Int64 = 0
-    /// Sent, not answered, and found later not to have been carried out.
-    public var uncertain: Int64 = 0
-    /// Behind a blocked cannula.
-    public var held: Int64 = 0
-    public var basalLost: Int64 = 0
-    public var basalHeld: Int64 = 0
-    /// Went into filling new pods' tubes.
-    public var primed: Int64 = 0
-
-    public init(requested: Int64 = 0, delivered: Int64 = 0, refused: Int64 = 0, basal: Int64 = 0) {
-        self.requested = requested
-        self.delivered = delivered
-        self.refused = refused
-        self.basal = basal
-    }
-
-    public var isBalanced: Bool { requested == delivered + refused + lost + uncertain + held }
-}

@@ -212,13 +212,12 @@ extension SimulatedPump {
         var account = account
         let fresh = uncountedPulses
         guard site.occlusion == nil else {
-            account.basalHeld += fresh
+            account.hold(basal: fresh)
             return account
         }
         var leak = leak.basal
         let leaked = site.leaking(fresh, &leak)
-        account.basalLost += leaked
-        account.basal += fresh - leaked
+        account.push(basal: fresh, leaking: leaked)
         return account
     }
 

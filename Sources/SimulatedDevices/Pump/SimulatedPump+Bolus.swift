@@ -33,9 +33,7 @@ extension SimulatedPump {
         // What no pump can do is refused before anything is sent.
         guard amount.units >= 0, amount.units <= device.largestBolus.units else {
             if link.isConnected, id > lastRequest?.id ?? .min {
-                let asked = device.pulses(in: amount)
-                account.requested += asked
-                account.refused += asked
+                account.refuse(device.pulses(in: amount))
             }
             throw PumpError.outOfRange(amount, limit: device.largestBolus)
         }
@@ -43,15 +41,14 @@ extension SimulatedPump {
         if let last = lastRequest, id <= last.id { return id == last.id ? last.delivered : .zero }
         let asked = device.pulses(in: amount)
         guard asked > 0 else { return .zero }
-        account.requested += asked
         guard chance != nil else { return try accept(amount, asked, id: id) }
         switch bolusOutcome() {
         case .heard: return try accept(amount, asked, id: id)
         case .lost:
-            account.refused += asked
+            account.refuse(asked)
             throw PumpError.commandFailed
         case .lostUnanswered:
-            account.uncertain += asked
+            account.miss(asked)
             fallSilent(after: id)
         case .heardUnanswered:
             // Whatever the pump makes of it, nobody hears.
@@ -64,7 +61,7 @@ extension SimulatedPump {
     private func accept(_ amount: InsulinAmount, _ asked: Int64, id: Int64) throws -> InsulinAmount {
         let condition = condition
         guard condition == .ready else {
-            account.refused += asked
+            account.refuse(asked)
             throw PumpError.notReady(condition)
         }
         countBasal()
@@ -74,7 +71,7 @@ extension SimulatedPump {
                 changePod()
             } else {
                 accepted = max(0, reservoirPulses)
-                account.refused += asked - accepted
+                account.refuse(asked - accepted)
             }
         }
         guard accepted > 0 else { return .zero }
@@ -110,13 +107,10 @@ extension SimulatedPump {
         let left = cut.pulses - pushed
         // What is left is behind the occlusion's account, or still to flow into the body, or has leaked already.
         let fromHeld = min(cut.held, left)
-        account.held -= fromHeld
-        account.lost += fromHeld
         cut.held -= fromHeld
         let unflowed = (try body.stopReceiving().units / device.pulse.units).rounded()
         let fromBody = min(Int64(unflowed), left - fromHeld)
-        account.delivered -= fromBody
-        account.lost += fromBody
+        account.cutShort(delivered: fromBody, held: fromHeld)
         reservoirPulses += left
         cut.pulses = pushed
         cut.status.delivered = device.amount(pushed)

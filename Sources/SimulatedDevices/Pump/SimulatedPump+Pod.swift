@@ -66,7 +66,7 @@ extension SimulatedPump {
 
         pod.state = .priming
         let prime = device.pulses(in: device.primeAmount) + device.pulses(in: device.cannulaAmount)
-        account.primed += prime
+        account.prime(prime)
         reservoirPulses = device.pulses(in: device.reservoir) - prime
         tellStatus()
         var pause: Int64 = 0
@@ -228,7 +228,7 @@ extension SimulatedPump {
     private func runDry() {
         // What the flow overdrew between two looks was never there.
         if reservoirPulses < 0 {
-            account.basal += reservoirPulses
+            account.overdraw(basal: -reservoirPulses)
             reservoirPulses = 0
         }
         let ends = isBolusing ? bolus?.endsAt ?? executor.now : executor.now

@@ -48,13 +48,12 @@ extension SimulatedPump {
     /// Pushes pulses of an accepted bolus.
     func push(bolus pulses: Int64, over length: Int64) throws {
         guard site.occlusion == nil else {
-            account.held += pulses
+            account.hold(bolus: pulses)
             bolus?.held = pulses
             return watchOcclusion()
         }
         let leaked = site.leaking(pulses, &leak.bolus)
-        account.lost += leaked
-        account.delivered += pulses - leaked
+        account.push(bolus: pulses, leaking: leaked)
         if pulses > leaked { try body.receive(device.amount(pulses - leaked), over: length) }
     }
 
@@ -64,12 +63,11 @@ extension SimulatedPump {
     func push(basal pulses: Int64) -> Int64 {
         reservoirPulses -= pulses
         guard site.occlusion == nil else {
-            account.basalHeld += pulses
+            account.hold(basal: pulses)
             return 0
         }
         let leaked = site.leaking(pulses, &leak.basal)
-        account.basalLost += leaked
-        account.basal += pulses - leaked
+        account.push(basal: pulses, leaking: leaked)
         return pulses - leaked
     }
 
@@ -98,9 +96,7 @@ extension SimulatedPump {
                 let unpushed = (left + device.bolusPulseInterval - 1) / device.bolusPulseInterval
                 leaking = max(0, min(min(unpushed, running.pulses) - unflowed, account.lost))
             }
-            account.delivered -= unflowed
-            account.lost -= leaking
-            account.held += unflowed + leaking
+            account.block(flowing: unflowed, leaking: leaking)
             running.held = unflowed + leaking
             bolus = running
         }
@@ -110,7 +106,7 @@ extension SimulatedPump {
         }
     }
 
-    private var pulsesHeld: Int64 { account.held + account.basalHeld }
+    private var pulsesHeld: Int64 { account.allHeld }
 
     /// Pulses held back that the pump has really pushed: a running bolus is counted whole when it is accepted.
     private var pulsesPushedInVain: Int64 {
@@ -183,10 +179,7 @@ extension SimulatedPump {
         executor.journal.record(
             .occlusionReleased, at: executor.now, UInt64(bitPattern: now),
             UInt64(bitPattern: account.basalHeld))
-        account.delivered += account.held
-        account.basal += account.basalHeld
-        account.held = 0
-        account.basalHeld = 0
+        account.release()
         if released > 0 { try body.receive(device.amount(released), over: device.bolusPulseInterval) }
         try applySite()
     }
@@ -234,10 +227,7 @@ extension SimulatedPump {
     /// The pod comes off: what it held is gone, and the next one has a site of its own.
     func leaveSite() {
         if site.occlusion != nil { endOcclusion() }
-        account.lost += account.held
-        account.basalLost += account.basalHeld
-        account.held = 0
-        account.basalHeld = 0
+        account.discardHeld()
         if site.failure != nil { log.end(.siteFailure, at: executor.now) }
         schedule(\.siteRamp, "site failure", at: nil) { _ in }
         site = Site()

@@ -143,8 +143,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     /// What the pump pushed of its own accord, wherever it went under the skin.
     func ownBasal() -> InsulinAmount? {
         guard link.isConnected else { return nil }
-        // Wherever a pulse goes, it counts in one of the three.
-        return device.amount(account.basal + account.basalHeld + account.basalLost + uncountedPulses)
+        return device.amount(account.allBasal + uncountedPulses)
     }
 
     var condition: PumpStatus.Condition {

@@ -184,7 +184,7 @@ struct FaultStudyTests {
         }
         let study = try study("faults={ \(rates.joined(separator: ", ")) }", "duration=2h")
         let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
-        var total = PumpLedger()
+        var (requested, lost, uncertain, refused) = (Int64(0), Int64(0), Int64(0), Int64(0))
         var kinds: Set<String> = []
         for index in 0..<1000 {
             let session = try Session(
@@ -192,17 +192,17 @@ struct FaultStudyTests {
             try session.advance(to: session.duration)
             let ledger = session.ledger
             #expect(ledger.isBalanced, "session \(index): \(ledger)")
-            total.requested += ledger.requested
-            total.lost += ledger.lost
-            total.uncertain += ledger.uncertain
-            total.refused += ledger.refused
+            requested += ledger.requested
+            lost += ledger.lost
+            uncertain += ledger.uncertain
+            refused += ledger.refused
             _ = session.run()
             for fault in session.recorder.faults {
                 #expect(fault.end >= fault.instant && fault.end <= session.duration.adding(Span.day))
                 kinds.insert(fault.kind)
             }
         }
-        #expect(total.requested > 0 && total.lost > 0 && total.uncertain > 0 && total.refused > 0)
+        #expect(requested > 0 && lost > 0 && uncertain > 0 && refused > 0)
         #expect(kinds.isSuperset(of: ["occlusion", "site-failure", "pump-outage", "uncertain-delivery"]))
     }
 }
