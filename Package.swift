@@ -129,7 +129,7 @@ let package = Package(
             [
                 "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm", "Records",
                 "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
-                "ClosedLoop",
+                "ClosedLoop", "Algorithms",
             ]),
         tests(
             "PersistenceTests",

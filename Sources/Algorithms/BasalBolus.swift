@@ -5,25 +5,37 @@
 
 public import Devices
 
+extension AlgorithmKind {
+    public static let basalBolus = AlgorithmKind(
+        summary: "open loop: programmed basal, boluses for announced meals and corrections",
+        standard: BasalBolus(),
+        parameters: [
+            .init(
+                "correctsAbove", "mg/dL", "glucose at a meal above which it is corrected", \.correctsAbove,
+                70...400),
+            .init("correctsTowards", "mg/dL", "what the correction aims at", \.correctsTowards, 70...400),
+        ])
+}
+
 public struct BasalBolus: DosingAlgorithm {
-    static let correctsAbove = 150.0
-    static let correctsTowards = 140.0
+    /// mg/dL.
+    var correctsAbove = 150.0
+    /// mg/dL.
+    var correctsTowards = 140.0
 
     public let name = "basal-bolus"
-    public let version = 1
     public let basalSource = BasalSource.programmed
-    public let stateByteCount = 0
 
     public init() {}
 
-    public func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) -> StepOutput {
+    public func run(_ input: borrowing StepInput, state: inout NoState) -> StepOutput {
         var output = StepOutput(meal: input.user.manualBolus ?? .zero)
         guard let meal = input.user.meal else { return output }
         output.meal += InsulinAmount(
             units: meal.carbohydrate.grams / input.therapy.carbohydrateRatioGramsPerUnit)
-        if let glucose = input.cgm?.glucose.milligramsPerDecilitre, glucose > Self.correctsAbove {
+        if let glucose = input.cgm?.glucose.milligramsPerDecilitre, glucose > correctsAbove {
             output.correction = InsulinAmount(
-                units: (glucose - Self.correctsTowards) / input.therapy.correctionFactorMgdlPerUnit)
+                units: max(0, glucose - correctsTowards) / input.therapy.correctionFactorMgdlPerUnit)
         }
         return output
     }

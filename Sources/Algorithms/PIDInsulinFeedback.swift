@@ -14,6 +14,40 @@
 public import Devices
 import SessionTime
 
+extension AlgorithmKind {
+    public static let pidInsulinFeedback = AlgorithmKind(
+        summary: "closed loop: PID with insulin feedback", standard: PIDInsulinFeedback(),
+        parameters: [
+            .init(
+                "kp", "1/h", "the share of a full correction asked for per hour", \.tuning.proportional, 0...5
+            ),
+            .init("ti", "min", "integral time", \.tuning.integralTime, 10...100_000),
+            .init("td", "min", "derivative time", \.tuning.derivativeTime, 0...1000),
+            .init(
+                "integralMin", "1", "least integral, as a multiple of the basal rate", \.tuning.integralMin,
+                -5...0),
+            .init(
+                "integralMax", "1", "largest integral, as a multiple of the basal rate", \.tuning.integralMax,
+                0...5),
+            .init(
+                "largestBasalMultiple", "1",
+                "largest rate beside the meal bolus, as a multiple of the basal rate",
+                \.tuning.largestBasalMultiple, 1...10),
+            .init(
+                "suspendBelow", "mg/dL", "predicted glucose below which nothing is delivered",
+                \.tuning.suspendBelow, 60...200),
+            .init(
+                "prediction", "min", "how far that prediction looks ahead", \.tuning.predictionMinutes,
+                0...120),
+            .init(
+                "derivativeWeight", "1", "weight of a new reading in the derivative",
+                \.tuning.derivativeWeight, 0.01...1),
+            .init(
+                "mealFeedback", "1", "the share of a meal bolus that the feedback counts",
+                \.tuning.mealFeedback, 0...1),
+        ])
+}
+
 public struct PIDInsulinFeedback: DosingAlgorithm {
     /// What the controller is made of. Rates are U/h, glucose mg/dL, times minutes.
     public struct Tuning: Hashable, Sendable {
@@ -22,7 +56,8 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         public var integralTime = 450.0
         public var derivativeTime = 110.0
         /// Bounds of the integral, as multiples of the basal rate.
-        public var integralRange = -0.8...0.5
+        public var integralMin = -0.8
+        public var integralMax = 0.5
         public var largestBasalMultiple = 3.0
         /// When the glucose extrapolated over `predictionMinutes` falls below this, nothing is delivered.
         public var suspendBelow = 105.0
@@ -32,49 +67,51 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         /// The share of a meal bolus that the feedback counts: all of it would take the meal's insulin back, none
         /// would let the controller cover the meal a second time.
         public var mealFeedback = 0.25
-        public var gamma = (subcutaneous: 0.64935, plasma: 0.34128, effective: 0.0093667)
+        public var gamma = Gamma()
+
+        /// Of the three compartments.
+        public struct Gamma: Hashable, Sendable {
+            public var subcutaneous = 0.64935
+            public var plasma = 0.34128
+            public var effective = 0.0093667
+        }
 
         public init() {}
-
-        public static func == (a: Self, b: Self) -> Bool { "\(a)" == "\(b)" }
-        public func hash(into hasher: inout Hasher) { hasher.combine("\(self)") }
     }
 
-    private struct State {
-        var integral: Double
-        var filteredSlope: Double
-        var lastGlucose: Double
-        var lastMinute: Double
+    public struct State: AlgorithmState {
+        var integral = 0.0
+        var filteredSlope = 0.0
+        var lastGlucose = 0.0
+        var lastMinute = 0.0
         /// Insulin above basal in the three compartments, as rates, U/h.
-        var subcutaneous: Double
-        var plasma: Double
-        var effective: Double
-        var hasHistory: Bool
+        public internal(set) var onBoard = InsulinChain.Content()
+        var hasHistory = false
         /// The step before this one.
-        var lastStep: Int64
-        var hasStepped: Bool
+        var lastStep: Int64 = 0
+        var hasStepped = false
+
+        public init() {}
     }
 
     public let name = "pid-insulin-feedback"
     /// 2: the pump's own basal, what was given up, and the hours before are accounted for.
     public let version = 2
     public let basalSource = BasalSource.algorithm
-    public var stateByteCount: Int { MemoryLayout<State>.stride }
 
-    private let tuning: Tuning
+    public var tuning: Tuning
     private static let stepMinutes = 5.0
     /// Exact zero-order hold of the chain over one step.
     private static let chain = InsulinChain(timeConstants: (50, 70, 55), step: stepMinutes)
 
     public init(tuning: Tuning = Tuning()) { self.tuning = tuning }
 
-    public func run(_ input: borrowing StepInput, state buffer: UnsafeMutableRawBufferPointer) -> StepOutput {
-        let states = buffer.assumingMemoryBound(to: State.self)
-        precondition(states.count == 1, "The loop hands in the state that this algorithm asked for.")
-        return step(input, &states[0])
+    public func largestDose(_ input: borrowing StepInput) -> InsulinAmount? {
+        let basal = input.therapy.basalRate.unitsPerHour * input.basalMultiplier
+        return InsulinAmount(units: tuning.largestBasalMultiple * basal * Self.stepMinutes / 60)
     }
 
-    private func step(_ input: borrowing StepInput, _ state: inout State) -> StepOutput {
+    public func run(_ input: borrowing StepInput, state: inout State) -> StepOutput {
         let therapy = input.therapy
         let basal = therapy.basalRate.unitsPerHour * input.basalMultiplier
         let stepsPerHour = 60 / Self.stepMinutes
@@ -92,20 +129,20 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         if let shortfall = input.shortfall {
             let steps = input.algorithmTime - shortfall.algorithmTime
             Self.chain.takeBack(
-                &state.subcutaneous, &state.plasma, &state.effective,
+                &state.onBoard,
                 input: shortfall.amount.units * stepsPerHour, steps: steps)
         }
         if let dropped = input.dropped {
             // Of a meal's insulin only this share was counted.
             Self.chain.takeBack(
-                &state.subcutaneous, &state.plasma, &state.effective,
+                &state.onBoard,
                 input: tuning.mealFeedback * dropped.amount.units * stepsPerHour,
                 steps: input.algorithmTime - dropped.algorithmTime)
         }
         if let given = input.pumpBasal, given.amount > .zero {
             let steps = (input.now.minutes - given.since.minutes) / Self.stepMinutes
             Self.chain.add(
-                &state.subcutaneous, &state.plasma, &state.effective, amount: given.amount.units,
+                &state.onBoard, amount: given.amount.units,
                 stepsPerHour: stepsPerHour, lastSteps: steps)
         }
         var rate = basal
@@ -120,7 +157,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         let delivered = input.insulinPump.isAvailable && !input.isOpenLoop ? rate : 0
         let meal = input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal
         Self.chain.advance(
-            &state.subcutaneous, &state.plasma, &state.effective,
+            &state.onBoard,
             input: delivered - basal + tuning.mealFeedback * meal.units * stepsPerHour)
         return output
     }
@@ -142,7 +179,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
                 units += share * (own + tuning.mealFeedback * given.ofPerson.units)
             }
             Self.chain.advance(
-                &state.subcutaneous, &state.plasma, &state.effective,
+                &state.onBoard,
                 input: units * 60 / Self.stepMinutes - basal)
         }
     }
@@ -150,7 +187,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
     /// Steps that did not run, or failed, delivered nothing; what the pump gave meanwhile is told by itself.
     private func sitOut(_ steps: Int64, basal: Double, _ state: inout State) {
         for _ in 0..<min(max(0, steps), InsulinChain.longestMemory) {
-            Self.chain.advance(&state.subcutaneous, &state.plasma, &state.effective, input: -basal)
+            Self.chain.advance(&state.onBoard, input: -basal)
         }
     }
 
@@ -175,25 +212,31 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         let error = glucose - target
         let predicted = glucose + min(0, state.filteredSlope) * tuning.predictionMinutes
         let isLow = predicted < tuning.suspendBelow
-        let range =
-            (tuning.integralRange.lowerBound * basal)...(tuning.integralRange.upperBound * basal)
+        let (least, largest) = (tuning.integralMin * basal, tuning.integralMax * basal)
         let step = gain * error * Self.stepMinutes / tuning.integralTime
-        state.integral = min(max(state.integral + step, range.lowerBound), range.upperBound)
+        state.integral = min(max(state.integral + step, least), largest)
         if isLow { state.integral = min(state.integral, 0) }
 
         let pid = gain * error + state.integral + gain * state.filteredSlope * tuning.derivativeTime
         let gamma = tuning.gamma
         let sum = gamma.subcutaneous + gamma.plasma + gamma.effective
         let feedback =
-            gamma.subcutaneous * state.subcutaneous + gamma.plasma * state.plasma
-            + gamma.effective * state.effective
+            gamma.subcutaneous * state.onBoard.subcutaneous + gamma.plasma * state.onBoard.plasma
+            + gamma.effective * state.onBoard.effective
         if isLow { return 0 }
         return min(max(basal + (1 + sum) * pid - feedback, 0), tuning.largestBasalMultiple * basal)
     }
 }
 
 /// A chain of three first-order compartments with unit gain, advanced exactly over steps of constant input.
-struct InsulinChain: Sendable {
+public struct InsulinChain: Sendable {
+    /// What the compartments hold.
+    public struct Content: Codable, Hashable, Sendable {
+        public var subcutaneous = 0.0
+        public var plasma = 0.0
+        public var effective = 0.0
+    }
+
     private let a11: Double, a21: Double, a22: Double, a31: Double, a32: Double, a33: Double
     private let b1: Double, b2: Double, b3: Double
 
@@ -220,37 +263,32 @@ struct InsulinChain: Sendable {
         b3 = 1 - a31 - a32 - a33
     }
 
-    func advance(_ x1: inout Double, _ x2: inout Double, _ x3: inout Double, input: Double) {
-        let y1 = a11 * x1 + b1 * input
-        let y2 = a21 * x1 + a22 * x2 + b2 * input
-        let y3 = a31 * x1 + a32 * x2 + a33 * x3 + b3 * input
-        (x1, x2, x3) = (y1, y2, y3)
+    func advance(_ x: inout Content, input: Double) {
+        let y1 = a11 * x.subcutaneous + b1 * input
+        let y2 = a21 * x.subcutaneous + a22 * x.plasma + b2 * input
+        let y3 = a31 * x.subcutaneous + a32 * x.plasma + a33 * x.effective + b3 * input
+        x = Content(subcutaneous: y1, plasma: y2, effective: y3)
     }
 
     /// Takes out what is left of an input that lasted one step, `steps` steps ago.
-    func takeBack(
-        _ x1: inout Double, _ x2: inout Double, _ x3: inout Double, input: Double, steps: Int64
-    ) {
+    func takeBack(_ x: inout Content, input: Double, steps: Int64) {
         guard (1...Self.longestMemory).contains(steps) else { return }
-        var (y1, y2, y3) = (0.0, 0.0, 0.0)
-        advance(&y1, &y2, &y3, input: input)
-        for _ in 1..<steps { advance(&y1, &y2, &y3, input: 0) }
-        x1 -= y1
-        x2 -= y2
-        x3 -= y3
+        var y = Content()
+        advance(&y, input: input)
+        for _ in 1..<steps { advance(&y, input: 0) }
+        x.subcutaneous -= y.subcutaneous
+        x.plasma -= y.plasma
+        x.effective -= y.effective
     }
 
     /// Puts in what flowed evenly over the last steps, up to now.
-    func add(
-        _ x1: inout Double, _ x2: inout Double, _ x3: inout Double, amount: Double, stepsPerHour: Double,
-        lastSteps: Double
-    ) {
+    func add(_ x: inout Content, amount: Double, stepsPerHour: Double, lastSteps: Double) {
         let steps = min(max(1, lastSteps.rounded()), Double(Self.longestMemory))
-        var (y1, y2, y3) = (0.0, 0.0, 0.0)
-        for _ in 0..<Int(steps) { advance(&y1, &y2, &y3, input: amount * stepsPerHour / steps) }
-        x1 += y1
-        x2 += y2
-        x3 += y3
+        var y = Content()
+        for _ in 0..<Int(steps) { advance(&y, input: amount * stepsPerHour / steps) }
+        x.subcutaneous += y.subcutaneous
+        x.plasma += y.plasma
+        x.effective += y.effective
     }
 
     /// Steps after which nothing is left of an input: a day of the loop's.

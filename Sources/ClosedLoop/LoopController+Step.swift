@@ -110,16 +110,15 @@ extension LoopController {
     private func run(_ input: inout StepInput, basalGiven: InsulinAmount?) throws {
         var output = StepOutput()
         var failure = ""
-        state.beginStep()
         do {
-            output = try algorithm.run(input, state: state.buffer)
+            output = try state.run(input)
             failure = Self.nonsense(in: output) ?? ""
         } catch {
             failure = "\(error)"
         }
         let hasFailed = !failure.isEmpty
         if hasFailed {
-            state.undoStep()
+            state.undo()
             // Who had given up control has not taken it back by failing.
             output = StepOutput(isOpenLoop: memory.algorithmGaveUp)
             memory.stepsFailed += 1
@@ -162,7 +161,7 @@ extension LoopController {
                 of: input.algorithmTime)
         }
         if store != nil, !keep(input, output, requestID, failure: failure, requested) {
-            state.undoStep()
+            state.undo()
             if let memoryBeforeStep { memory = memoryBeforeStep }
             return failUnwritten()
         }
@@ -204,7 +203,7 @@ extension LoopController {
         _ input: borrowing StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
         _ requested: InsulinAmount?
     ) -> Bool {
-        memory.algorithmState = state.bytes
+        memory.algorithmState = state.saved
         do {
             try store?.append(record(input, output, requestID, failure: failure, requested), memory)
             return true

@@ -114,16 +114,16 @@ extension LoopController {
         takeUpState()
     }
 
-    /// Bytes of another algorithm, version or size are not understood: the algorithm starts from zeros, and is told what the log
+    /// A state of another algorithm, version or type is not understood: the algorithm starts with a new one, and is told what the log
     /// knows of the hours before.
     private func takeUpState() {
         guard let stored = memory.algorithm else { return }
         let mine = AlgorithmIdentity(algorithm)
-        if stored == mine, state.restore(memory.algorithmState) { return }
-        state.clear()
+        algorithmRun.clear()
+        guard stored != mine || memory.algorithmState.map(algorithmRun.restore) == false else { return }
         memory.refusedState = stored
         memory.algorithm = mine
-        memory.algorithmState = store == nil ? [] : state.bytes
+        memory.algorithmState = nil
         memory.awaitsHistory = true
         memory.shortfall = nil
         memory.droppedShortfall = nil
@@ -138,6 +138,6 @@ extension LoopController {
 extension EventKind {
     /// Words: 1 the loop's store writes again, 0 it can't.
     public static let loopStore = EventKind(0x320, "loopStore")
-    /// A saved state of another algorithm, version or size was refused. Words: version of the state, of the algorithm.
+    /// A saved state of another algorithm, version or type was refused. Words: version of the state, of the algorithm.
     public static let stateRefused = EventKind(0x321, "stateRefused")
 }

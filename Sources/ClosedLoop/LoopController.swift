@@ -33,7 +33,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let store: (any LoopStore)?
     let log: StepLog?
     let watchdog: Watchdog?
-    let state: AlgorithmState
+    /// The algorithm with what it remembers.
+    let algorithmRun: AlgorithmRun
     private let diesBetweenInstants: Bool
     /// Of a loop that died between instants.
     var remembered: LoopMemory?
@@ -83,7 +84,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.log = log
         self.diesBetweenInstants = diesBetweenInstants
         self.watchdog = watchdog
-        state = AlgorithmState(byteCount: algorithm.stateByteCount)
+        algorithmRun = AlgorithmRun.of(algorithm)
         isLoaded = store == nil
         memory.forcesOpenLoop = settings.isOpenLoop
     }
@@ -139,13 +140,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         let before = memory.owed
         try change { [fresh] in $0 = fresh }
         tellEnded(before)
-        state.clear()
+        algorithmRun.clear()
         executor.journal.record(.loopSession, at: executor.now, 1)
         waitForTemporaryBasal()
         schedule()
     }
 
-    /// Ends the session: the state is cleared and the algorithm's bytes are deleted; the log stays.
+    /// Ends the session: the state is cleared and what the algorithm remembers is deleted; the log stays.
     /// - Throws: `LoopError`; the session goes on then.
     public func endSession() throws {
         guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
@@ -153,7 +154,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         let before = memory.owed
         try change { [fresh] in $0 = fresh }
         tellEnded(before)
-        state.clear()
+        algorithmRun.clear()
         executor.journal.record(.loopSession, at: executor.now, 0)
         waitForTemporaryBasal()
         applyBasal()
@@ -178,8 +179,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         memory.customFields = before.customFields
         memory.subject = before.subject
         memory.chosenSubject = before.chosenSubject
-        memory.algorithmState =
-            store == nil ? [] : [UInt8](repeating: 0, count: algorithm.stateByteCount)
         return memory
     }
 
@@ -203,7 +202,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         zeroEnds = nil
         lastPoll = nil
         memory = LoopMemory()
-        state.clear()
+        algorithmRun.clear()
         launch(observers: observers)
         remembered = nil
         applyBasal()
@@ -218,7 +217,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         lastArrival = nil
         temporaryBasalEnd?.schedule(at: nil)
         guard diesBetweenInstants, remembered == nil else { return }
-        memory.algorithmState = state.bytes
+        memory.algorithmState = algorithmRun.saved
         remembered = memory
     }
 

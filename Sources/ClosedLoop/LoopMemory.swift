@@ -129,14 +129,14 @@ public struct LoopMemory: Hashable, Sendable {
     public var stepsRun = 0
     public var stepsFailed = 0
     public var stepsSkipped = 0
-    /// The algorithm's own bytes after its last good step.
-    public var algorithmState: [UInt8] = []
-    /// Whose bytes they are; nil outside a session.
+    /// What the algorithm remembered after its last good step; nil before the first one.
+    public var algorithmState: SavedState?
+    /// Whose it is; nil outside a session.
     public var algorithm: AlgorithmIdentity?
     /// The state began from nothing after steps of another one, or of an earlier session: its first good step hears of what was given
     /// before.
     public var awaitsHistory = false
-    /// Bytes that were refused in this session, and whose; nil where none were.
+    /// Whose state was refused in this session; nil where none was.
     public var refusedState: AlgorithmIdentity?
 
     public init() {}

@@ -1,7 +1,7 @@
 // The port that dosing algorithms stand behind: `run(input, state) -> output`.
 //
-// Guarantees: everything that an algorithm may know is in `StepInput`, everything that it remembers is in `state`,
-// a buffer of bytes that the loop persists. Amounts that are not there are absent, never magic numbers.
+// Guarantees: everything that an algorithm may know is in `StepInput`, everything that it remembers is in its `State`,
+// which the loop persists. Amounts that are not there are absent, never magic numbers.
 // Does not: trust the answer. The loop checks it before anything is delivered.
 
 public import SessionTime
@@ -210,15 +210,35 @@ public enum BasalSource: Sendable {
     case algorithm
 }
 
+/// What an algorithm remembers from step to step. A new one is what the first step gets.
+///
+/// Plain values cost a step nothing; what allocates, such as an array, does so in each step that changes it.
+public protocol AlgorithmState: Codable, Hashable, Sendable {
+    init()
+}
+
+/// For algorithms that remember nothing.
+public struct NoState: AlgorithmState {
+    public init() {}
+}
+
 /// A dosing algorithm. Pure: the same input and state give the same answer.
 public protocol DosingAlgorithm: Sendable {
+    associatedtype State: AlgorithmState = NoState
+
     /// As studies name it.
     var name: String { get }
-    /// Of the state: raised whenever its bytes come to mean something else. Bytes of another version are refused.
+    /// Of the state: raised whenever its values come to mean something else. A saved state of another version is refused.
     var version: Int { get }
     var basalSource: BasalSource { get }
-    /// Bytes that `state` needs; the loop hands the first step that many zeros.
-    var stateByteCount: Int { get }
-    /// - Throws: anything; the step is then recorded as failed and nothing is delivered.
-    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput
+    /// - Parameter state: as the last good step left it.
+    /// - Throws: anything; the step is then recorded as failed, nothing is delivered, and the state goes back.
+    func run(_ input: borrowing StepInput, state: inout State) throws -> StepOutput
+    /// The most that basal and correction of this step may come to together; nil where the algorithm has no such limit.
+    func largestDose(_ input: borrowing StepInput) -> InsulinAmount?
+}
+
+extension DosingAlgorithm {
+    public var version: Int { 1 }
+    public func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { nil }
 }

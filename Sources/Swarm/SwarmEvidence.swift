@@ -34,6 +34,8 @@ package struct SwarmEvidence: Sendable {
         package var input: StepInput
         /// nil where it threw.
         package var output: StepOutput?
+        /// What the algorithm says that its basal and correction may come to; nil where it says nothing.
+        package var largestDose: InsulinAmount?
         /// Pulses that the pump had pushed of its own accord by then.
         package var basalPushed: Int64 = 0
         package var isPumpInReach = true
@@ -77,8 +79,6 @@ package struct SwarmEvidence: Sendable {
     }
 
     package var device = PumpDevice.omnipod
-    /// The dosing algorithm's name.
-    package var algorithm = AlgorithmID.pidInsulinFeedback.rawValue
     /// How far the session got.
     package var endedAt = Instant.start
     /// Why it ended before its time; nil where it didn't.

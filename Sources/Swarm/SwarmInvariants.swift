@@ -99,9 +99,7 @@ enum NoDoubleDelivery: SwarmInvariant {
 enum NoDoseAboveLimits: SwarmInvariant {
     static let name = "dose-above-limits"
     static let promise =
-        "no bolus above the pump's largest, no step's basal and correction above 3 times the basal, no dose that is negative"
-    /// Of the PID controller; an algorithm of another kind is held to the pump's limits alone.
-    static let largestBasalMultiple = 3.0
+        "no bolus above the pump's largest, no step's basal and correction above its algorithm's limit, no dose that is negative"
 
     static func violations(in evidence: SwarmEvidence) -> [Violation] {
         var found: [Violation] = []
@@ -114,11 +112,7 @@ enum NoDoseAboveLimits: SwarmInvariant {
         for step in evidence.steps {
             guard let output = step.output else { continue }
             let dose = (output.basal + output.correction).units
-            let multiplier = step.input.basalMultiplier
-            let limit =
-                evidence.algorithm == AlgorithmID.pidInsulinFeedback.rawValue
-                ? step.input.therapy.basalRate.unitsPerHour * multiplier * largestBasalMultiple / stepsPerHour
-                : .infinity
+            let limit = step.largestDose?.units ?? .infinity
             if !(dose <= limit + 1e-9) || !(output.meal.units >= 0) || !(dose >= 0) {
                 found.append(
                     violation(
@@ -129,8 +123,6 @@ enum NoDoseAboveLimits: SwarmInvariant {
         }
         return found
     }
-
-    private static let stepsPerHour = Double(Span.hour / LoopTiming.step)
 }
 
 /// A dose that hangs on glucose hangs on a reading that the sensor truly gave, at most 15 min before the pump pushes it.

@@ -29,8 +29,10 @@ final class SwarmWitness: @unchecked Sendable {
         }
         seams.body = { WitnessedBody($0, witness: self) }
         seams.algorithm = {
-            self.evidence.algorithm = $0.name
-            return WitnessedAlgorithm(base: $0, witness: self)
+            func watched(_ base: some DosingAlgorithm) -> any DosingAlgorithm {
+                WitnessedAlgorithm(base: base, witness: self)
+            }
+            return watched($0)
         }
         seams.observers = [DeviceWitness(witness: self)]
         return seams
@@ -222,23 +224,24 @@ private final class WitnessedBody: InsulinReceiver, @unchecked Sendable {
 }
 
 /// Between loop and algorithm.
-private struct WitnessedAlgorithm: DosingAlgorithm {
-    let base: any DosingAlgorithm
+private struct WitnessedAlgorithm<Base: DosingAlgorithm>: DosingAlgorithm {
+    let base: Base
     let witness: SwarmWitness
 
     var name: String { base.name }
     var version: Int { base.version }
     var basalSource: BasalSource { base.basalSource }
-    var stateByteCount: Int { base.stateByteCount }
+    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { base.largestDose(input) }
 
-    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput {
+    func run(_ input: borrowing StepInput, state: inout Base.State) throws -> StepOutput {
         var step = SwarmEvidence.Step(input: copy input)
+        step.largestDose = base.largestDose(input)
         if let pump = witness.pump {
             step.basalPushed = pump.here { $0.ledger() }.basalPushed
             step.isPumpInReach = pump.status.isConnected
         }
         defer { witness.evidence.steps.append(step) }
-        let output = try base.run(input, state: state)
+        let output = try base.run(input, state: &state)
         step.output = output
         return output
     }
@@ -264,7 +267,7 @@ extension PumpLedger {
     /// Pulses that left the reservoir by request, wherever they went.
     var pushed: Int64 { delivered + lost + held }
     /// Pulses that left it of the pump's own accord.
-    var basalPushed: Int64 { basal + basalLost + basalHeld }
+    var basalPushed: Int64 { allBasal }
 }
 
 extension PumpDevice {

@@ -25,7 +25,8 @@ func stepInput(
 
 @Suite struct BasalBolusTests {
     private func run(_ input: StepInput) -> StepOutput {
-        BasalBolus().run(input, state: UnsafeMutableRawBufferPointer(start: nil, count: 0))
+        var state = NoState()
+        return BasalBolus().run(input, state: &state)
     }
 
     @Test func withoutAMealNothingIsAddedToTheProgrammedBasal() {

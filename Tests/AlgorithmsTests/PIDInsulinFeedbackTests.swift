@@ -8,15 +8,8 @@ import Testing
     /// The controller with its state, stepped every five minutes.
     private final class Bench {
         let algorithm = PIDInsulinFeedback()
-        let state: UnsafeMutableRawBufferPointer
+        var state = PIDInsulinFeedback.State()
         private(set) var now = Instant.start
-
-        init() {
-            state = .allocate(byteCount: algorithm.stateByteCount, alignment: 16)
-            for index in state.indices { state[index] = 0 }
-        }
-
-        deinit { state.deallocate() }
 
         func step(
             _ glucose: Double?, meal: Double? = nil, manual: Double? = nil, pump: Bool = true,
@@ -26,7 +19,7 @@ import Testing
             var input = stepInput(
                 glucose: glucose, meal: meal, manual: manual, at: now, isPumpAvailable: pump)
             input.shortfall = shortfall
-            return algorithm.run(input, state: state)
+            return algorithm.run(input, state: &state)
         }
     }
 
@@ -78,24 +71,30 @@ import Testing
         }
     }
 
+    private func content(_ first: Double, _ second: Double, _ third: Double) -> InsulinChain.Content {
+        InsulinChain.Content(subcutaneous: first, plasma: second, effective: third)
+    }
+
+    private func values(_ x: InsulinChain.Content) -> [Double] { [x.subcutaneous, x.plasma, x.effective] }
+
     @Test func fiveStepsOfAMinuteAreOneOfFive() {
         let minute = InsulinChain(timeConstants: (50, 70, 55), step: 1)
         let five = InsulinChain(timeConstants: (50, 70, 55), step: 5)
-        var (x, y) = ((0.3, -0.2, 1.1), (0.3, -0.2, 1.1))
+        var (x, y) = (content(0.3, -0.2, 1.1), content(0.3, -0.2, 1.1))
         for input in [1.0, -2, 0.5, 0] {
-            for _ in 0..<5 { minute.advance(&x.0, &x.1, &x.2, input: input) }
-            five.advance(&y.0, &y.1, &y.2, input: input)
+            for _ in 0..<5 { minute.advance(&x, input: input) }
+            five.advance(&y, input: input)
         }
-        for (a, b) in [(x.0, y.0), (x.1, y.1), (x.2, y.2)] { #expect(abs(a - b) < 1e-12) }
+        for (a, b) in zip(values(x), values(y)) { #expect(abs(a - b) < 1e-12) }
     }
 
     @Test func theChainRestsAtItsInput() {
         let chain = InsulinChain(timeConstants: (50, 70, 55), step: 5)
-        var x = (2.5, 2.5, 2.5)
-        for _ in 0..<100 { chain.advance(&x.0, &x.1, &x.2, input: 2.5) }
-        for value in [x.0, x.1, x.2] { #expect(abs(value - 2.5) < 1e-12) }
-        for _ in 0..<1000 { chain.advance(&x.0, &x.1, &x.2, input: 0) }
-        for value in [x.0, x.1, x.2] { #expect(abs(value) < 1e-12) }
+        var x = content(2.5, 2.5, 2.5)
+        for _ in 0..<100 { chain.advance(&x, input: 2.5) }
+        for value in values(x) { #expect(abs(value - 2.5) < 1e-12) }
+        for _ in 0..<1000 { chain.advance(&x, input: 0) }
+        for value in values(x) { #expect(abs(value) < 1e-12) }
     }
 
     @Test func atTargetTheBasalRunsForEver() {
@@ -115,7 +114,7 @@ import Testing
         let bench = Bench()
         var rate = 0.0
         for _ in 0..<3000 { rate = bench.step(140).total.units * 12 }
-        let pid = tuning.proportional / 40 * 20 + tuning.integralRange.upperBound * 1.2
+        let pid = tuning.proportional / 40 * 20 + tuning.integralMax * 1.2
         let expected = min(1.2 + pid, tuning.largestBasalMultiple * 1.2)
         #expect(abs(rate - expected) < 1e-4)
     }
@@ -174,13 +173,13 @@ import Testing
             let glucose = 100 + Double(step * 37 % 150)
             #expect(a.step(glucose) == b.step(glucose))
         }
-        #expect(a.state.elementsEqual(b.state))
+        #expect(a.state == b.state)
     }
 
     @Test func aTemporaryBasalScalesTheBasal() {
         let bench = Bench()
         var input = stepInput(glucose: nil)
         input.basalMultiplier = 0.5
-        #expect(abs(bench.algorithm.run(input, state: bench.state).basal.units - 0.05) < 1e-12)
+        #expect(abs(bench.algorithm.run(input, state: &bench.state).basal.units - 0.05) < 1e-12)
     }
 }

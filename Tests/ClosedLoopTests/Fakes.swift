@@ -157,30 +157,32 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
 
 /// Answers as the test says, and notes what it was asked. Its state is one count of its steps.
 final class FakeAlgorithm: DosingAlgorithm, @unchecked Sendable {
+    struct State: AlgorithmState {
+        var steps = 0
+    }
+
     let name: String
     let version: Int
     let basalSource: BasalSource
-    let stateByteCount: Int
     var inputs: [StepInput] = []
     var states: [Int] = []
     private let answer: (StepInput) throws -> StepOutput
 
     init(
         basalSource: BasalSource, name: String = "fake", version: Int = 1,
-        stateByteCount: Int = MemoryLayout<Int>.size, answer: @escaping (StepInput) throws -> StepOutput
+        answer: @escaping (StepInput) throws -> StepOutput
     ) {
         self.basalSource = basalSource
         self.name = name
         self.version = version
-        self.stateByteCount = stateByteCount
         self.answer = answer
     }
 
-    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput {
+    func run(_ input: borrowing StepInput, state: inout State) throws -> StepOutput {
         let input = copy input
         inputs.append(input)
-        states.append(state.load(as: Int.self))
-        state.storeBytes(of: state.load(as: Int.self) + 1, as: Int.self)
+        states.append(state.steps)
+        state.steps += 1
         return try answer(input)
     }
 }

@@ -280,7 +280,7 @@ struct SequenceDiagramTests {
         try scene.inLoop { try $0.endSession() }
         let ended = try #require(scene.store.inner.memory)
         #expect(!ended.isInSession && ended.algorithmTime == 0 && ended.firstStepTime == nil)
-        #expect(ended.lastCgmTime == nil && ended.algorithmState.allSatisfy { $0 == 0 })
+        #expect(ended.lastCgmTime == nil && ended.algorithmState == nil)
         // The log stays, and so does what the person configured.
         #expect(scene.store.inner.log.count == 3)
         #expect(scene.inLoop { $0.display().status } == .noSession)

@@ -181,9 +181,9 @@ struct StoreTests {
 @Suite("A saved state")
 struct SavedStateTests {
     @Test(
-        "of another algorithm, version or size is cleared and told; the session goes on without it",
-        arguments: [("other", 1, 8), ("fake", 2, 8), ("fake", 1, 16)])
-    func swapped(name: String, version: Int, bytes: Int) throws {
+        "of another algorithm, version or type is cleared and told; the session goes on without it",
+        arguments: [("other", 1, true), ("fake", 2, true), ("fake", 1, false)])
+    func swapped(name: String, version: Int, isOfType: Bool) throws {
         let lab = try Lab(answer: answer)
         lab.sensor.latestReading = reading(at: 0)
         try lab.live(untilMinute: 31)
@@ -192,17 +192,22 @@ struct SavedStateTests {
         try lab.live(untilMinute: 36)
         lab.pump.isConnected = false
         let other = FakeAlgorithm(
-            basalSource: .algorithm, name: name, version: version, stateByteCount: bytes, answer: answer)
+            basalSource: .algorithm, name: name, version: version, answer: answer)
         lab.algorithm = other
+        if !isOfType {
+            var stored = try #require(lab.store.memory)
+            stored.algorithmState = SavedState(NoState())
+            lab.store.inner.save(stored)
+        }
         lab.relaunch()
         try lab.live(untilMinute: 48)
         lab.pump.losesRequest = false
         lab.pump.isConnected = true
         try lab.live(untilMinute: 241)
-        // Zeros, not the other's bytes; the grid and its numbers go on.
+        // A new state, not the other's; the grid and its numbers go on.
         #expect(other.states.prefix(3) == [0, 1, 2])
         #expect(other.inputs.first?.algorithmTime == 8)
-        #expect(lab.display.refusedState?.description == "fake version 1, 8 bytes")
+        #expect(lab.display.refusedState?.description == "fake version 1")
         // Its first step hears of what the other gave, the dose that nobody had answered included; once it is known that this
         // never came, it is told so, once.
         let history = try #require(other.inputs.first?.earlier)

@@ -5,6 +5,7 @@
 
 @testable import Swarm
 import ClosedLoop
+import Algorithms
 import Devices
 import Physiology
 import SessionTime
@@ -95,17 +96,16 @@ private final class SulkingPump: PumpDouble, @unchecked Sendable {
     }
 }
 
-/// Changes the answers of the algorithm behind it.
+/// Changes the answers of the controller behind it.
 private struct AlgorithmDouble: DosingAlgorithm {
-    let base: any DosingAlgorithm
+    let base = PIDInsulinFeedback()
     let change: @Sendable (borrowing StepInput, inout StepOutput) -> Void
 
     var name: String { base.name }
-    var version: Int { base.version }
     var basalSource: BasalSource { base.basalSource }
-    var stateByteCount: Int { base.stateByteCount }
-    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput {
-        var output = try base.run(input, state: state)
+    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { base.largestDose(input) }
+    func run(_ input: borrowing StepInput, state: inout PIDInsulinFeedback.State) -> StepOutput {
+        var output = base.run(input, state: &state)
         change(input, &output)
         return output
     }
@@ -134,7 +134,8 @@ struct SeededBug: Sendable, CustomTestStringConvertible {
     var pump: @Sendable (any InsulinPumpPort, @escaping () -> Instant) -> any InsulinPumpPort = { pump, _ in
         pump
     }
-    var algorithm: @Sendable (any DosingAlgorithm) -> any DosingAlgorithm = { $0 }
+    /// In place of the PID controller.
+    var algorithm: (any DosingAlgorithm)?
     var body: @Sendable (any InsulinReceiver) -> any InsulinReceiver = { $0 }
     /// What else goes wrong while the session runs.
     var live: @Sendable (Session) throws -> Void = { _ in }
@@ -149,22 +150,20 @@ struct SeededBug: Sendable, CustomTestStringConvertible {
         SeededBug(
             testDescription: "an algorithm that corrects by four times the basal",
             breaks: NoDoseAboveLimits.name,
-            algorithm: {
-                AlgorithmDouble(base: $0) { input, output in
+            algorithm:
+                AlgorithmDouble { input, output in
                     if input.algorithmTime == 60 {
                         output.correction = InsulinAmount(
                             units: input.therapy.basalRate.unitsPerHour / 12 * 4)
                     }
-                }
-            }),
+                }),
         SeededBug(
             testDescription: "an algorithm that corrects without glucose", breaks: NoDoseOnStaleGlucose.name,
             faults: "{ scheduled: [{ at: 2h, kind: signal-loss, for: 1h }] }",
-            algorithm: {
-                AlgorithmDouble(base: $0) { input, output in
+            algorithm:
+                AlgorithmDouble { input, output in
                     if input.cgm == nil { output.correction = InsulinAmount(units: 0.05) }
-                }
-            }),
+                }),
         SeededBug(
             testDescription: "a loop that sleeps while its app lives", breaks: StepsConsistent.name,
             live: { session in
@@ -190,11 +189,10 @@ struct SeededBug: Sendable, CustomTestStringConvertible {
         SeededBug(
             testDescription: "an algorithm that doses for a meal that nobody spoke of",
             breaks: NoLateRequests.name,
-            algorithm: {
-                AlgorithmDouble(base: $0) { input, output in
+            algorithm:
+                AlgorithmDouble { input, output in
                     if input.algorithmTime == 100 { output.meal = InsulinAmount(units: 2) }
-                }
-            }),
+                }),
         SeededBug(
             testDescription: "alerts that know of glucose alone", breaks: FaultsExplained.name,
             faults: "{ scheduled: [{ at: 2h, kind: pump-outage, for: 30m }] }", alerts: "dexcom-g7"),
@@ -223,7 +221,7 @@ struct SeededBug: Sendable, CustomTestStringConvertible {
         nonisolated(unsafe) var executor: SessionExecutor?
         var seams = witness.seams(spoil: { bug.pump($0) { executor?.now ?? .start } })
         let (algorithm, body) = (seams.algorithm, seams.body)
-        seams.algorithm = { algorithm(bug.algorithm($0)) }
+        seams.algorithm = { algorithm(bug.algorithm ?? $0) }
         seams.body = { body(bug.body($0)) }
         let session = try Session(
             study: study, subject: subjects[0], index: 0, arm: study.arms[0], seams: seams)

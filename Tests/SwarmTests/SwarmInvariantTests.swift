@@ -74,6 +74,10 @@ struct SwarmInvariantTests {
         #expect(NoDoseAboveLimits.violations(in: evidence).map(\.instant) == [evidence.steps[20].input.now])
         evidence.steps[20].output?.correction = InsulinAmount(units: .nan)
         #expect(NoDoseAboveLimits.violations(in: evidence).count == 1)
+        // An algorithm that says no limit has none but the pump's.
+        evidence.steps[20].output?.correction = InsulinAmount(units: 5)
+        evidence.steps[20].largestDose = nil
+        #expect(NoDoseAboveLimits.violations(in: evidence).isEmpty)
         evidence.steps[20].output?.correction = .zero
         evidence.calls[3].pushed = 601
         #expect(NoDoseAboveLimits.violations(in: evidence).map(\.instant) == [evidence.calls[3].instant])
@@ -151,7 +155,10 @@ struct SwarmInvariantTests {
     func insulin() throws {
         let sound = try Self.evidence()
         var evidence = sound
-        evidence.ledger.delivered += 1
+        let ledger = sound.ledger
+        evidence.ledger = PumpLedger(
+            requested: ledger.requested, delivered: ledger.delivered + 1, refused: ledger.refused,
+            basal: ledger.basal, lost: ledger.lost, uncertain: ledger.uncertain, held: ledger.held)
         #expect(!InsulinConserved.violations(in: evidence).isEmpty)
         evidence = sound
         evidence.bodyBolus += 0.05

@@ -285,13 +285,3 @@ extension TherapySettings {
             totalDailyInsulin: subject.totalDailyInsulin)
     }
 }
-
-extension AlgorithmID {
-    /// What the name stands for.
-    var algorithm: any DosingAlgorithm {
-        switch self {
-        case .basalBolus: BasalBolus()
-        case .pidInsulinFeedback: PIDInsulinFeedback()
-        }
-    }
-}

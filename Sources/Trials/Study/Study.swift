@@ -6,6 +6,7 @@
 
 public import Documents
 public import Alerts
+public import Algorithms
 public import Physiology
 public import Records
 public import SimulatedDevices
@@ -78,11 +79,11 @@ public struct Study: Hashable, Sendable {
     /// What is compared.
     public struct Arm: Hashable, Sendable {
         public var name: String
-        public var algorithm: AlgorithmID
+        public var algorithm: TunedAlgorithm
         /// Complete: a policy file has been read, so that a result does not depend on it later.
         public var alerts: AlertPolicy
 
-        public init(name: String, algorithm: AlgorithmID, alerts: AlertPolicy) {
+        public init(name: String, algorithm: TunedAlgorithm, alerts: AlertPolicy) {
             self.name = name
             self.algorithm = algorithm
             self.alerts = alerts

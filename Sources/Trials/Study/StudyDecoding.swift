@@ -4,6 +4,7 @@
 // before anything of it is looked at.
 
 import AlertFiles
+import Algorithms
 package import Documents
 import Alerts
 import Devices
@@ -130,8 +131,8 @@ extension Study {
     private static func decodeArms(_ reader: YAMLReader) throws(InputProblem) -> [Arm] {
         var arms: [Arm] = []
         for item in reader.items {
-            let algorithm = try item["algorithm"].id(standard: AlgorithmID.pidInsulinFeedback)
-            let name = try item["name"]?.text() ?? algorithm.rawValue
+            let algorithm = try TunedAlgorithm.decode(item["algorithm"])
+            let name = try item["name"]?.text() ?? algorithm.kind.id
             guard !arms.contains(where: { $0.name == name }) else {
                 throw (item["name"] ?? item).problem(
                     found: "the arm \(quotedForMessage(name)) twice", expected: "arms with different names")

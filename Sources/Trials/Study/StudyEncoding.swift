@@ -4,6 +4,7 @@
 // equal text. JSON is YAML, so the JSON text is itself a study file.
 
 import AlertFiles
+import Algorithms
 package import Documents
 import Alerts
 import Physiology
@@ -56,7 +57,7 @@ extension Study.Cohort {
 extension Study.Arm {
     fileprivate var json: JSONValue {
         .object([
-            .init("name", .string(name)), .init("algorithm", .string(algorithm.rawValue)),
+            .init("name", .string(name)), .init("algorithm", algorithm.json),
             .init("alerts", alerts.presetName.map { .string($0) } ?? alerts.json),
         ])
     }

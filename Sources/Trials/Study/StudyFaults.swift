@@ -3,6 +3,7 @@
 // Guarantees: none unless the study asks; a kind that is on without a rate has its standard rate from then on, as schema
 // and resolved study show it; encoding and decoding give an equal value.
 
+import Algorithms
 public import Documents
 import Devices
 import Records
@@ -169,7 +170,7 @@ extension Study {
 
     /// Refuses a kind that could never strike in one of the arms: what it came to would be taken for its effect.
     static func checkFaults(_ reader: YAMLReader?, _ faults: Faults, _ arms: [Arm]) throws(InputProblem) {
-        guard let arm = arms.first(where: { $0.algorithm.algorithm.basalSource == .algorithm }) else {
+        guard let arm = arms.first(where: { $0.algorithm.kind.basalSource == .algorithm }) else {
             return
         }
         for kind in FaultKind.all where !kind.strikesClosedLoop && faults.settings[kind.index] != .off {
@@ -177,7 +178,7 @@ extension Study {
             throw place.problem(
                 found: "\(kind.id) with the arm \(quotedForMessage(arm.name))",
                 expected:
-                    "arms in open loop only: \(arm.algorithm.rawValue) gives all basal as boluses, and "
+                    "arms in open loop only: \(arm.algorithm.kind.id) gives all basal as boluses, and "
                     + "\(kind.id) strikes temporary basal rates alone")
         }
     }

@@ -3,6 +3,7 @@
 // A new key is one `KeyShape` here, one line in `StudyDecoding` and one in `StudyEncoding`; a test compares the three.
 
 import AlertFiles
+import Algorithms
 package import Documents
 import Alerts
 import Devices
@@ -121,8 +122,9 @@ extension Study {
         keys: [
             KeyShape("name", .text(.name), "Its name; that of its algorithm when left out."),
             KeyShape(
-                "algorithm", AlgorithmID.shape, "The dosing algorithm.",
-                standard: .string(AlgorithmID.pidInsulinFeedback.rawValue)),
+                "algorithm", TunedAlgorithm.shape,
+                "The dosing algorithm: its name, or its name and parameters.",
+                standard: .string(TunedAlgorithm.standard.kind.id)),
             KeyShape(
                 "alerts",
                 .either([

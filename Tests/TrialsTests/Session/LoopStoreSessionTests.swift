@@ -2,6 +2,7 @@
 //
 // Each states the harm that it looks for, and looks for it in true glucose.
 
+import Algorithms
 import ClosedLoop
 import Devices
 import Records
@@ -140,22 +141,23 @@ struct FullDiskSessionTests {
 struct SwappedAlgorithmTests {
     /// The real one; before the swap it goes by another name, so that its state is another's at the next launch.
     private final class Successor: DosingAlgorithm, @unchecked Sendable {
-        let base: any DosingAlgorithm
+        let base = PIDInsulinFeedback()
         var isSwapped = false
         var first: StepInput?
         /// After each step: the rate that it asked for, and insulin above basal in its compartments, U/h.
         var after: [Instant: (rate: Double, onBoard: [Double])] = [:]
-        init(_ base: any DosingAlgorithm) { self.base = base }
 
         var name: String { isSwapped ? base.name : "predecessor" }
         var version: Int { base.version }
         var basalSource: BasalSource { base.basalSource }
-        var stateByteCount: Int { base.stateByteCount }
-        func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) throws -> StepOutput {
+        func run(_ input: borrowing StepInput, state: inout PIDInsulinFeedback.State) -> StepOutput {
             if isSwapped, first == nil { first = copy input }
-            let output = try base.run(input, state: state)
-            let numbers = Array(state.bindMemory(to: Double.self))
-            after[input.now] = (12 * (output.basal + output.correction).units, Array(numbers[4...6]))
+            let output = base.run(input, state: &state)
+            let onBoard = state.onBoard
+            after[input.now] = (
+                12 * (output.basal + output.correction).units,
+                [onBoard.subcutaneous, onBoard.plasma, onBoard.effective]
+            )
             return output
         }
     }
@@ -168,23 +170,19 @@ struct SwappedAlgorithmTests {
     func swap(_ when: (swap: Int64, deadFor: Int64), subject: Int) throws {
         let study = try study(
             hours: 12, start: "06:00", meals: "[{ at: 1h, carbs: 70 }, { at: 5h, carbs: 60 }]")
-        func live(swaps: Bool) throws -> (Session, Successor?, PumpLedger) {
+        func live(swaps: Bool) throws -> (Session, Successor, PumpLedger) {
             var seams = SessionSeams()
             let store = MemoryLoopStore()
             seams.store = store
-            var successor: Successor?
-            seams.algorithm = {
-                let made = Successor($0)
-                successor = made
-                return made
-            }
+            let successor = Successor()
+            seams.algorithm = { _ in successor }
             let session = try session(study, subject, seams)
             // The app is dead for a while, or is launched again at once.
             try session.advance(to: .minutes(when.swap - when.deadFor + 1))
             session.executor.inspect { session.loop.here { $0.kill() } }
             try session.advance(to: .minutes(when.swap + 1))
             let then = session.ledger
-            if swaps { successor?.isSwapped = true }
+            if swaps { successor.isSwapped = true }
             session.executor.inspect { session.loop.here { $0.relaunch() } }
             _ = session.run()
             return (session, successor, then)
@@ -192,14 +190,14 @@ struct SwappedAlgorithmTests {
         let (swapped, successor, then) = try live(swaps: true)
         let (same, unswapped, _) = try live(swaps: false)
         // Before: nothing at all.
-        let history = try #require(successor?.first?.earlier)
+        let history = try #require(successor.first?.earlier)
         let told = history.given.reduce(0) { $0 + $1.amount.units }
         let given = Double(then.delivered + then.basal) * 0.05
         #expect(abs(told - given) < 0.11, "\(told) of \(given)")
 
         // What it thinks is on board is what the one that was there all along does, but for what the two make of this very step.
-        let step = try #require(successor?.first?.now)
-        let (mine, others) = (try #require(successor?.after[step]), try #require(unswapped?.after[step]))
+        let step = try #require(successor.first?.now)
+        let (mine, others) = (try #require(successor.after[step]), try #require(unswapped.after[step]))
         let slack = 0.05 + 0.1 * abs(mine.rate - others.rate)
         for (mine, others) in zip(mine.onBoard, others.onBoard) {
             #expect(abs(mine - others) < slack + 0.03 * abs(others), "\(mine) against \(others) U/h")

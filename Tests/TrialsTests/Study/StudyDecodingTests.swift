@@ -1,3 +1,4 @@
+import Algorithms
 import Documents
 import Alerts
 import Records
