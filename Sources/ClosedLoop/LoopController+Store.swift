@@ -119,8 +119,8 @@ extension LoopController {
     private func takeUpState() {
         guard let stored = memory.algorithm else { return }
         let mine = AlgorithmIdentity(algorithm)
-        algorithmRun.clear()
-        guard stored != mine || memory.algorithmState.map(algorithmRun.restore) == false else { return }
+        state.clear()
+        guard stored != mine || memory.algorithmState.map(state.restore) == false else { return }
         memory.refusedState = stored
         memory.algorithm = mine
         memory.algorithmState = nil

@@ -33,8 +33,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let store: (any LoopStore)?
     let log: StepLog?
     let watchdog: Watchdog?
-    /// The algorithm with what it remembers.
-    let algorithmRun: AlgorithmRun
+    /// What the algorithm remembers.
+    let state: StateCell
     private let diesBetweenInstants: Bool
     /// Of a loop that died between instants.
     var remembered: LoopMemory?
@@ -84,7 +84,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.log = log
         self.diesBetweenInstants = diesBetweenInstants
         self.watchdog = watchdog
-        algorithmRun = AlgorithmRun.of(algorithm)
+        state = algorithm.makeCell()
         isLoaded = store == nil
         memory.forcesOpenLoop = settings.isOpenLoop
     }
@@ -140,7 +140,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         let before = memory.owed
         try change { [fresh] in $0 = fresh }
         tellEnded(before)
-        algorithmRun.clear()
+        state.clear()
         executor.journal.record(.loopSession, at: executor.now, 1)
         waitForTemporaryBasal()
         schedule()
@@ -154,7 +154,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         let before = memory.owed
         try change { [fresh] in $0 = fresh }
         tellEnded(before)
-        algorithmRun.clear()
+        state.clear()
         executor.journal.record(.loopSession, at: executor.now, 0)
         waitForTemporaryBasal()
         applyBasal()
@@ -202,7 +202,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         zeroEnds = nil
         lastPoll = nil
         memory = LoopMemory()
-        algorithmRun.clear()
+        state.clear()
         launch(observers: observers)
         remembered = nil
         applyBasal()
@@ -217,7 +217,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         lastArrival = nil
         temporaryBasalEnd?.schedule(at: nil)
         guard diesBetweenInstants, remembered == nil else { return }
-        memory.algorithmState = algorithmRun.saved
+        memory.algorithmState = state.saved
         remembered = memory
     }
 

@@ -210,18 +210,6 @@ public enum BasalSource: Sendable {
     case algorithm
 }
 
-/// What an algorithm remembers from step to step. A new one is what the first step gets.
-///
-/// Plain values cost a step nothing; what allocates, such as an array, does so in each step that changes it.
-public protocol AlgorithmState: Codable, Hashable, Sendable {
-    init()
-}
-
-/// For algorithms that remember nothing.
-public struct NoState: AlgorithmState {
-    public init() {}
-}
-
 /// A dosing algorithm. Pure: the same input and state give the same answer.
 public protocol DosingAlgorithm: Sendable {
     associatedtype State: AlgorithmState = NoState
@@ -236,6 +224,11 @@ public protocol DosingAlgorithm: Sendable {
     func run(_ input: borrowing StepInput, state: inout State) throws -> StepOutput
     /// The most that basal and correction of this step may come to together; nil where the algorithm has no such limit.
     func largestDose(_ input: borrowing StepInput) -> InsulinAmount?
+
+    /// Where the loop keeps its state. Not to be written: `AlgorithmState.swift` has it.
+    func makeCell() -> StateCell
+    /// `run` on the state in `cell`, which `undo` takes back. Not to be written either.
+    func step(_ input: borrowing StepInput, _ cell: StateCell) throws -> StepOutput
 }
 
 extension DosingAlgorithm {
