@@ -122,7 +122,7 @@ let package = Package(
             "SwarmTests",
             [
                 "Swarm", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Physiology",
-                "Devices", "Alerts", "SimulatedDevices", "ClosedLoop",
+                "Devices", "Alerts", "SimulatedDevices", "ClosedLoop", "Algorithms",
             ]),
         tests(
             "TrialsTests",

@@ -6,6 +6,7 @@
 
 import Algorithms
 internal import Devices
+import Documents
 import Records
 
 extension TunedAlgorithm {

@@ -3,6 +3,7 @@
 import Algorithms
 import ClosedLoop
 import Devices
+import Documents
 import Foundation
 import Records
 import SessionTime
