@@ -111,7 +111,7 @@ extension LoopController {
         var output = StepOutput()
         var failure = ""
         do {
-            output = try state.run(input)
+            output = try algorithm.step(input, state)
             failure = Self.nonsense(in: output) ?? ""
         } catch {
             failure = "\(error)"
