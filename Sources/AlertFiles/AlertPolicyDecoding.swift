@@ -83,7 +83,7 @@ extension AlertPolicy {
             }
             if let inhibits = item["inhibits"] { try policy.checkInhibitions(inhibits, of: item) }
         }
-        if let limits = root["limits"] { try decodeLimits(limits, into: &policy.limits) }
+        if let limits = root["limits"] { try AlertLimits.fields.decode(limits, into: &policy.limits) }
         if let quiet = root["quietHours"] {
             guard let from = nanoseconds(ofDay: try quiet["from"]?.text() ?? ""),
                 let to = nanoseconds(ofDay: try quiet["to"]?.text() ?? "")
@@ -94,8 +94,7 @@ extension AlertPolicy {
                 from: from, to: to,
                 zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
         }
-        if let stale = root["notifyWhenStale"] { policy.notifiesWhenStale = try stale.flag() }
-        if let foreground = root["notifyInForeground"] { policy.notifiesInForeground = try foreground.flag() }
+        try AlertPolicy.fields.decode(root, into: &policy)
         return policy
     }
 
@@ -168,8 +167,7 @@ extension AlertPolicy {
             rule.trigger = .metrics(tests)
         }
         if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
-        if let debounce = try item["debounce"].span() { rule.debounce = debounce }
-        try decodeLayers(item, into: &rule)
+        try (AlertRule.ruleFields + AlertRule.fields).decode(item, into: &rule)
         return rule
     }
 
@@ -268,59 +266,10 @@ extension AlertPolicy {
             if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
             rule.subject = subject
             rule.isLiteral = isLiteral
-            try decodeLayers(item, into: &rule)
+            try AlertRule.fields.decode(item, into: &rule)
             rules.append(rule)
         }
         return rules
-    }
-
-    private static func decodeCooldowns(_ item: YAMLReader) throws(InputProblem) -> AlertCooldowns {
-        AlertCooldowns(
-            actionable: try item["actionable"].span(), safetyCritical: try item["safetyCritical"].span())
-    }
-
-    private static func decodeLimits(
-        _ item: YAMLReader, into limits: inout AlertLimits
-    ) throws(InputProblem) {
-        limits.freshness = try item["freshness"].span() ?? limits.freshness
-        limits.stepping = try item["stepping"].span() ?? limits.stepping
-        limits.podExpiring = try item["podExpiring"].span() ?? limits.podExpiring
-        limits.podService = try item["podService"].span() ?? limits.podService
-        limits.clockSkew = try item["clockSkew"].span() ?? limits.clockSkew
-        limits.clockCheck = try item["clockCheck"].span() ?? limits.clockCheck
-        guard let cooldown = item["cooldown"] else { return }
-        let own = try decodeCooldowns(cooldown)
-        limits.cooldown.actionable = own.actionable ?? limits.cooldown.actionable
-        limits.cooldown.safetyCritical = own.safetyCritical ?? limits.cooldown.safetyCritical
-    }
-
-    private static func decodeLayers(_ item: YAMLReader, into rule: inout AlertRule) throws(InputProblem) {
-        if let text = try item["severity"]?.text(), let severity = AlertSeverity(name: text) {
-            rule.severity = severity
-        }
-        if let span = try item["keepFiringFor"].span() { rule.keepFiringFor = span }
-        if let text = try item["acknowledge"]?.text(), let meaning = AlertAcknowledgement(rawValue: text) {
-            rule.acknowledgement = meaning
-        }
-        rule.repeatEvery = try item["repeatEvery"].span() ?? rule.repeatEvery
-        if let cooldown = item["cooldown"] {
-            rule.cooldown = cooldown.isMapping ? nil : try Optional(cooldown).span()
-            rule.cooldowns = cooldown.isMapping ? try decodeCooldowns(cooldown) : AlertCooldowns()
-        }
-        var steps: [AlertRule.Escalation] = []
-        for step in item["escalate"]?.items ?? [] {
-            guard let after = try step["after"].span(),
-                let to = AlertSeverity(name: try step["to"]?.text() ?? "")
-            else { throw step.problem(expected: "after and to") }
-            steps.append(AlertRule.Escalation(after: after, to: to))
-        }
-        if !steps.isEmpty { rule.escalations = steps.sorted { $0.after < $1.after } }
-        rule.isLatching = try item["latching"]?.flag() ?? rule.isLatching
-        if let inhibits = item["inhibits"] {
-            rule.inhibits = []
-            for code in inhibits.items { rule.inhibits.append(try code.text()) }
-        }
-        rule.notifies = try item["notify"]?.flag() ?? rule.notifies
     }
 }
 

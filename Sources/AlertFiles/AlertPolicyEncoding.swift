@@ -27,9 +27,8 @@ extension AlertPolicy {
             members.append(.init("quietHours", .object(quiet)))
         }
         if rules.contains(where: \.isLiteral) { members.append(.init("evaluation", .string("literal"))) }
-        members.append(.init("notifyInForeground", .bool(notifiesInForeground)))
-        members.append(.init("notifyWhenStale", .bool(notifiesWhenStale)))
-        members.append(.init("limits", limits.json))
+        members += Self.fields.members(of: self)
+        members.append(.init("limits", .object(AlertLimits.fields.members(of: limits))))
         return .object(members)
     }
 
@@ -37,22 +36,6 @@ extension AlertPolicy {
         let minutes = nanoseconds / 60_000_000_000
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(two(minutes / 60)):\(two(minutes % 60))"
-    }
-}
-
-extension AlertLimits {
-    fileprivate var json: JSONValue {
-        var members: [JSONValue.Member] = [
-            ("freshness", freshness), ("stepping", stepping), ("podExpiring", podExpiring),
-            ("podService", podService), ("clockSkew", clockSkew), ("clockCheck", clockCheck),
-        ].map { .init($0, AlertRule.span($1)) }
-        var cooldowns: [JSONValue.Member] = []
-        if let span = cooldown.actionable { cooldowns.append(.init("actionable", AlertRule.span(span))) }
-        if let span = cooldown.safetyCritical {
-            cooldowns.append(.init("safetyCritical", AlertRule.span(span)))
-        }
-        members.append(.init("cooldown", .object(cooldowns)))
-        return .object(members)
     }
 }
 
@@ -70,8 +53,7 @@ extension AlertRule {
             members.append(.init("when", .string(texts.joined(separator: " and "))))
             if let clearAt = tests[0].clearAt { members.append(.init("clearAt", .number(clearAt))) }
         }
-        members.append(.init("debounce", Self.span(debounce)))
-        return .object(members + layers)
+        return .object(members + (Self.ruleFields + Self.fields).members(of: self))
     }
 
     var thresholdMembers: [JSONValue.Member] {
@@ -86,32 +68,6 @@ extension AlertRule {
         if let criticalBelow { critical.append(.init("below", .number(criticalBelow))) }
         if let criticalAbove { critical.append(.init("above", .number(criticalAbove))) }
         if !critical.isEmpty { members.append(.init("critical", .object(critical))) }
-        return members + layers
-    }
-
-    private static func cooldownMembers(_ all: Int64?, _ some: AlertCooldowns) -> [JSONValue.Member] {
-        guard some != AlertCooldowns() else { return all.map { [.init("cooldown", span($0))] } ?? [] }
-        var members: [JSONValue.Member] = []
-        if let span = some.actionable ?? all { members.append(.init("actionable", Self.span(span))) }
-        if let span = some.safetyCritical ?? all { members.append(.init("safetyCritical", Self.span(span))) }
-        return [.init("cooldown", .object(members))]
-    }
-
-    private var layers: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [
-            .init("severity", .string(severity.name)), .init("keepFiringFor", Self.span(keepFiringFor)),
-            .init("acknowledge", .string(acknowledgement.rawValue)), .init("latching", .bool(isLatching)),
-            .init("notify", .bool(notifies)),
-        ]
-        members += Self.cooldownMembers(cooldown, cooldowns)
-        if let repeatEvery { members.append(.init("repeatEvery", Self.span(repeatEvery))) }
-        if !escalations.isEmpty {
-            let steps = escalations.map {
-                JSONValue.object([.init("after", Self.span($0.after)), .init("to", .string($0.to.name))])
-            }
-            members.append(.init("escalate", .array(steps)))
-        }
-        if !inhibits.isEmpty { members.append(.init("inhibits", .array(inhibits.map { .string($0) }))) }
-        return members
+        return members + Self.fields.members(of: self)
     }
 }

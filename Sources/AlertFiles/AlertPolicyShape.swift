@@ -40,14 +40,7 @@ extension AlertPolicy {
                         .init("timed", "time decides, between samples too"),
                         .init("literal", "the literal sketch of the threshold story, with its flaw"),
                     ]), "How thresholds are judged.", standard: .string("timed")),
-            KeyShape(
-                "notifyInForeground", .flag, "Whether notifications go out while the app is in front too.",
-                standard: .bool(false)),
-            KeyShape(
-                "notifyWhenStale", .flag,
-                "Whether an alert of a metric may ring while its value is older than 15 min; what is held back is made up for by a fresh value.",
-                standard: .bool(true)),
-        ])
+        ] + AlertPolicy.fields.map { $0.key(AlertPolicy(name: "", rules: [])) })
 
     static let ruleShape = MappingShape(
         summary: "One rule. What is left out is as in the catalogue for its codes, else as stated.",
@@ -57,16 +50,9 @@ extension AlertPolicy {
                 "when", .text(when), "Comparisons of metrics; for a code of your own this must be there.",
                 leftOut: "the condition of the code in the catalogue"),
             KeyShape(
-                "severity", severity, "How much it matters.",
-                leftOut: "as in the catalogue for its codes, else actionable"),
-        ] + layerKeys + [
-            KeyShape(
                 "clearAt", .number(-100_000...100_000), "The value at which an episode may end.",
                 leftOut: "the bound"),
-            KeyShape(
-                "debounce", .text(span), "How long the condition must hold before an episode begins.",
-                leftOut: "5m for ALERT-PUMP-SIGNAL-LOSS and ALERT-PUMP-NO-ACTIVE-POD, else 0s"),
-        ])
+        ] + AlertRule.ruleFields.keys + AlertRule.fields.keys)
 
     static let thresholdShape = MappingShape(
         summary: "A range that a metric should stay in.",
@@ -106,7 +92,6 @@ extension AlertPolicy {
                                 "above", .number(-100_000...100_000), "Critical above.",
                                 leftOut: "the metric's own"),
                         ])), "Bounds of what is safety-critical.", leftOut: metricCritical),
-            KeyShape("severity", severity, "How much it matters.", standard: .string("actionable")),
             KeyShape(
                 "writtenAt", .text(StudyStart.rule), "When it was set, for `islet alerts merge`.",
                 leftOut: "unknown, and not to be merged"),
@@ -116,48 +101,9 @@ extension AlertPolicy {
             KeyShape(
                 "device", .text(.name), "Where it was set, for `islet alerts merge`.",
                 leftOut: "unknown, and not to be merged"),
-        ] + layerKeys)
+        ] + AlertRule.fields.keys.map { $0.name == "severity" ? $0.leavingOut("actionable") : $0 })
 
-    private static let layerKeys = [
-        KeyShape(
-            "keepFiringFor", .text(span), "How long an episode outlives its condition.",
-            standard: .string("0s")),
-        KeyShape(
-            "acknowledge",
-            .choice(
-                noun: "what acknowledging does",
-                [
-                    .init("none", "nothing to acknowledge"), .init("closes", "closes the episode"),
-                    .init("reviews", "marks it as reviewed, active all the same"),
-                ]), "What acknowledging does.", leftOut: "as in the catalogue for its codes, else none"),
-        KeyShape(
-            "repeatEvery", .text(longSpan), "Notify again while active and not acknowledged.",
-            leftOut: "never again"),
-        KeyShape(
-            "cooldown", .either([.text(span), .mapping(cooldownShape)]),
-            "The shortest time between two notifications, for all severities or by severity.",
-            leftOut: "by the policy's limits: 5m for actionable, 60s for safetyCritical"),
-        KeyShape(
-            "escalate",
-            .list(
-                .mapping(
-                    MappingShape(
-                        summary: "One step.",
-                        keys: [
-                            KeyShape("after", .text(longSpan), "Since the raise.", isRequired: true),
-                            KeyShape("to", severity, "The severity from then on.", isRequired: true),
-                        ])), count: 0...10), "Rising severity while nobody acknowledges.",
-            standard: .array([])),
-        KeyShape("latching", .flag, "Active until acknowledged.", standard: .bool(false)),
-        KeyShape(
-            "inhibits", .list(.text(code), count: 0...100),
-            "Codes that are not annunciated while this is active.", standard: .array([])),
-        KeyShape(
-            "notify", .flag, "Whether it may notify.",
-            leftOut: "true, but for the sensor's codes of the catalogue"),
-    ]
-
-    private static let cooldownShape = MappingShape(
+    static let cooldownShape = MappingShape(
         summary: "By severity; what is informational is never notified.",
         keys: [
             KeyShape(
@@ -169,33 +115,7 @@ extension AlertPolicy {
         ])
 
     private static let limitsShape = MappingShape(
-        summary: "Limits of the engine.",
-        keys: [
-            KeyShape(
-                "freshness", .text(longSpan), "A value of a metric older than this is stale.",
-                standard: .string("15m")),
-            KeyShape(
-                "stepping", .text(longSpan),
-                "Without a successful step for this long, stepping is interrupted.",
-                standard: .string("15m")),
-            KeyShape(
-                "podExpiring", .text(span), "A pod counts as expiring this long before its end.",
-                standard: .string("1h")),
-            KeyShape(
-                "podService", .text(span), "A pod delivers for this long after its end.",
-                standard: .string("8h")),
-            KeyShape(
-                "clockSkew", .text(span), "A clock that is off by more than this is wrong.",
-                standard: .string("10m")),
-            KeyShape(
-                "clockCheck", .text(longSpan),
-                "How often a clock is looked at, and a wrong one told of at most.",
-                standard: .string("1d")),
-            KeyShape(
-                "cooldown", .mapping(cooldownShape),
-                "The shortest time between two notifications where a rule says nothing.",
-                leftOut: "5m for actionable, 60s for safetyCritical"),
-        ])
+        summary: "Limits of the engine.", keys: AlertLimits.fields.map { $0.key(AlertLimits()) })
 
     private static let quietShape = MappingShape(
         summary: "Local wall time; from is inside, to is outside; equal times mean always.",
@@ -205,7 +125,7 @@ extension AlertPolicy {
             KeyShape("timeZone", .text(ZoneTable.rule), "Whose time.", leftOut: "the phone's"),
         ])
 
-    private static let severity = Shape.choice(
+    static let severity = Shape.choice(
         noun: "a severity",
         [
             .init("informational", "shown, never notified"), .init("actionable", "notified"),
@@ -255,7 +175,7 @@ extension AlertPolicy {
         pattern: #"^(immediate|(?=.)([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?)$"#,
         accepts: { $0 == "immediate" || span.accepts($0) })
 
-    private static let longSpan = TextRule.timeSpan(upTo: TimeSpan.longestAllowed, saying: "3650d")
+    static let longSpan = TextRule.timeSpan(upTo: TimeSpan.longestAllowed, saying: "3650d")
 
     /// `22:00` as nanoseconds since midnight.
     static func nanoseconds(ofDay text: String) -> Int64? {

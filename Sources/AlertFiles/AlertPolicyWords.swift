@@ -29,16 +29,14 @@ extension AlertRule {
 
     /// How its episodes and annunciations go, key by key as in a policy file, defaults included.
     package func settings(in policy: AlertPolicy) -> [(key: String, value: String)] {
-        var settings: [(key: String, value: String)] = [("debounce", Self.span(debounce))]
+        var settings = Self.ruleFields.words(self)
         if let clearAt = tests.first?.clearAt {
             settings.append(("clearAt", JSONValue.numberText(clearAt)))
         } else if let test = tests.first {
             settings.append(("clearAt", JSONValue.numberText(test.bound) + ", the bound"))
         }
-        settings.append(("keepFiringFor", Self.span(keepFiringFor)))
-        settings.append(("acknowledge", acknowledgement.rawValue))
-        settings.append(("latching", isLatching ? "yes" : "no"))
-        settings.append(("repeatEvery", repeatEvery.map(Self.span) ?? "never"))
+        settings += Self.fields.words(self)
+        // What a rule says, the policy's limits and its severity have to be seen together.
         if notifies {
             let severities = AlertSeverity.allCases.filter { $0 > .informational && $0 >= severity }
             let texts = severities.map { "\(Self.span(cooldown(at: $0, policy.limits))) \($0.name)" }
@@ -52,30 +50,17 @@ extension AlertRule {
             ].compactMap { $0 }
             settings.append(("critical", texts.joined(separator: ", ")))
         }
-        if !escalations.isEmpty {
-            let texts = escalations.map { "\($0.to.name) after \(Self.span($0.after))" }
-            settings.append(("escalate", texts.joined(separator: ", ")))
+        if notifies, severity == .informational,
+            let place = settings.firstIndex(where: { $0.key == "notify" })
+        {
+            settings[place].value = "no: informational"
         }
-        if !inhibits.isEmpty { settings.append(("inhibits", inhibits.joined(separator: ", "))) }
-        settings.append(
-            ("notify", notifies ? (severity > .informational ? "yes" : "no: informational") : "no"))
         return settings
     }
 
     /// The rule in few words, each a setting.
     package func words(in policy: AlertPolicy) -> [String] {
         [condition] + settings(in: policy).filter { $0.key != "snooze" }.map { "\($0.key) \($0.value)" }
-    }
-}
-
-extension AlertLimits {
-    /// Key by key as in a policy file.
-    fileprivate var words: String {
-        let spans = [
-            ("freshness", freshness), ("stepping", stepping), ("podExpiring", podExpiring),
-            ("podService", podService), ("clockSkew", clockSkew), ("clockCheck", clockCheck),
-        ]
-        return spans.map { "\($0) \(TimeSpan(nanoseconds: $1))" }.joined(separator: ", ")
     }
 }
 
@@ -91,9 +76,12 @@ extension AlertPolicy {
             "\(time($0.from)) to \(time($0.to)), \($0.zone?.name ?? "the phone's zone")"
         }
         return [
-            ("quietHours", quiet ?? "none"), ("notifyInForeground", notifiesInForeground ? "yes" : "no"),
-            ("notifyWhenStale", notifiesWhenStale ? "yes" : "no"),
-            ("limits", limits.words),
+            ("quietHours", quiet ?? "none")
+        ] + Self.fields.words(self) + [
+            (
+                "limits",
+                AlertLimits.fields.words(limits).map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            ),
             ("evaluation", rules.contains(where: \.isLiteral) ? "literal" : "timed"),
         ]
     }

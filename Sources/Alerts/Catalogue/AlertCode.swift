@@ -1,40 +1,48 @@
-// The catalogue: 18 alerts that something raises, 3 that are defined, routed and previewable.
+// An alert of the closed loop, by its row in the catalogue.
+//
+// Guarantees: a plain number inside, since it is asked for at every step; written and read by its code.
 
-/// The alerts of the closed loop.
-public enum AlertCode: String, Sendable, CaseIterable, Codable {
-    case pumpSignalLoss = "ALERT-PUMP-SIGNAL-LOSS"
-    case pumpNoActivePod = "ALERT-PUMP-NO-ACTIVE-POD"
-    case pumpLowReservoir = "ALERT-PUMP-LOW-RESERVOIR"
-    case pumpExpiring = "ALERT-PUMP-EXPIRING"
-    case pumpExpired = "ALERT-PUMP-EXPIRED"
-    case pumpFault = "ALERT-PUMP-FAULT"
-    case pumpIncompatible = "ALERT-PUMP-INCOMPATIBLE"
-    case pumpSetupIncomplete = "ALERT-PUMP-SETUP-INCOMPLETE"
-    case pumpSuspendInProgress = "ALERT-PUMP-SUSPEND-IN-PROGRESS"
-    case pumpSuspendEnded = "ALERT-PUMP-SUSPEND-ENDED"
-    case pumpTimeOffsetDetected = "ALERT-PUMP-TIME-OFFSET-DETECTED"
-    case cgmUnavailable = "ALERT-CGM-UNAVAILABLE"
-    case cgmFailedOrExpired = "ALERT-CGM-FAILED-OR-EXPIRED"
-    case cgmUrgentLow = "ALERT-CGM-URGENT-LOW"
-    case steppingInterrupted = "ALERT-ALGORITHM-STEPPING-INTERRUPTED"
-    case loginRequired = "ALERT-AUTH-LOGIN-REQUIRED"
-    case subjectConflict = "ALERT-SUBJECT-ID-CONFLICT"
-    case clockSkew = "ALERT-APP-CLOCK-SKEW"
-    case awaitingFirstStep = "ALERT-LOOP-AWAITING-FIRST-STEP"
-    case commandBlocked = "ALERT-LOOP-COMMAND-BLOCKED"
-    case mealNotAvailable = "ALERT-MEAL-NOT-AVAILABLE-NOW"
+/// One of the catalogue's alerts.
+public struct AlertCode: Hashable, Sendable, CaseIterable, RawRepresentable, Codable {
+    /// Its place in `allCases`.
+    public let index: Int
 
-    public var source: AlertSource {
-        switch self {
-        case .pumpSignalLoss, .pumpNoActivePod, .pumpLowReservoir, .pumpExpiring, .pumpExpired, .pumpFault,
-            .pumpIncompatible, .pumpSetupIncomplete, .pumpSuspendInProgress, .pumpSuspendEnded,
-            .pumpTimeOffsetDetected:
-            .pump
-        case .cgmUnavailable, .cgmFailedOrExpired, .cgmUrgentLow: .cgm
-        case .steppingInterrupted, .awaitingFirstStep, .commandBlocked, .mealNotAvailable: .algorithm
-        case .loginRequired, .subjectConflict, .clockSkew: .app
-        }
+    private init(index: Int) { self.index = index }
+
+    public static let allCases = rows.indices.map(AlertCode.init(index:))
+    private static let byCode = Dictionary(
+        rows.enumerated().map { ($1.code, AlertCode(index: $0)) }, uniquingKeysWith: { first, _ in first })
+
+    public init?(rawValue: String) {
+        guard let known = Self.byCode[rawValue] else { return nil }
+        self = known
     }
+
+    /// The one of that code, which must have a row: a test looks at each constant.
+    static func named(_ code: String) -> AlertCode { byCode[code] ?? AlertCode(index: 0) }
+
+    public var rawValue: String { Self.rows[index].code }
+    public var source: AlertSource { Self.rows[index].source }
+    public var severity: AlertSeverity { Self.rows[index].severity }
+    public var acknowledgement: AlertAcknowledgement { Self.rows[index].acknowledgement }
+    /// No live path raises it.
+    public var isReserved: Bool { Self.rows[index].isReserved }
+    /// Belongs to a pod and matters to nobody once the pod is gone.
+    public var isPodBound: Bool { Self.rows[index].isPodBound }
+    /// A pump issues it and takes it back.
+    public var isNative: Bool { !Self.rows[index].issues.isEmpty }
+    /// Its message counts down and is refreshed each minute.
+    public var countsDown: Bool { Self.rows[index].countsDown }
+    /// How long the condition must hold before an episode begins, ns.
+    var debounce: Int64 { Self.rows[index].debounce }
+    /// What the person reads.
+    public var message: String { Self.rows[index].message }
+    /// What the person should do.
+    public var recommendedAction: String { Self.rows[index].action }
+    /// When it is raised.
+    public var condition: String { Self.rows[index].condition }
+    /// What ends it.
+    public var closing: String { Self.rows[index].closing }
 
     public var route: AlertRoute {
         switch source {
@@ -44,76 +52,13 @@ public enum AlertCode: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    public var severity: AlertSeverity {
-        switch self {
-        case .pumpFault, .pumpIncompatible, .cgmUrgentLow, .steppingInterrupted: .safetyCritical
-        case .cgmUnavailable, .awaitingFirstStep, .commandBlocked, .mealNotAvailable: .informational
-        default: .actionable
-        }
-    }
+    /// What a pump calls its alerts.
+    public static let pumpIssues = rows.flatMap(\.issues)
 
-    public var acknowledgement: AlertAcknowledgement {
-        switch self {
-        case .pumpFault, .pumpIncompatible: .closes
-        case .cgmUrgentLow: .reviews
-        default: .none
-        }
-    }
+    private static let byIssue = Dictionary(
+        rows.enumerated().flatMap { index, row in row.issues.map { ($0, AlertCode(index: index)) } },
+        uniquingKeysWith: { first, _ in first })
 
-    /// No live path raises it.
-    public var isReserved: Bool {
-        switch self {
-        case .awaitingFirstStep, .commandBlocked, .mealNotAvailable: true
-        default: false
-        }
-    }
-
-    /// Belongs to a pod and matters to nobody once the pod is gone.
-    public var isPodBound: Bool {
-        switch self {
-        case .pumpLowReservoir, .pumpExpiring, .pumpExpired, .pumpSetupIncomplete, .pumpSuspendInProgress,
-            .pumpSuspendEnded, .pumpTimeOffsetDetected:
-            true
-        default: false
-        }
-    }
-
-    /// A pump issues it and takes it back.
-    public var isNative: Bool {
-        switch self {
-        case .pumpFault, .pumpIncompatible: true
-        default: isPodBound
-        }
-    }
-
-    /// Its message counts down and is refreshed each minute.
-    public var countsDown: Bool { self == .pumpExpiring || self == .pumpExpired }
-
-    /// The place of the code in `allCases`. A constant a case: it is asked at every step, and hashing a name would cost
-    /// more than the step's alerts do.
-    public var index: Int {
-        switch self {
-        case .pumpSignalLoss: 0
-        case .pumpNoActivePod: 1
-        case .pumpLowReservoir: 2
-        case .pumpExpiring: 3
-        case .pumpExpired: 4
-        case .pumpFault: 5
-        case .pumpIncompatible: 6
-        case .pumpSetupIncomplete: 7
-        case .pumpSuspendInProgress: 8
-        case .pumpSuspendEnded: 9
-        case .pumpTimeOffsetDetected: 10
-        case .cgmUnavailable: 11
-        case .cgmFailedOrExpired: 12
-        case .cgmUrgentLow: 13
-        case .steppingInterrupted: 14
-        case .loginRequired: 15
-        case .subjectConflict: 16
-        case .clockSkew: 17
-        case .awaitingFirstStep: 18
-        case .commandBlocked: 19
-        case .mealNotAvailable: 20
-        }
-    }
+    /// The code of what a pump issues; nil for what nobody knows.
+    static func issued(_ issue: String) -> AlertCode? { byIssue[issue] }
 }

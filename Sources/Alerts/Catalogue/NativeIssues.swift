@@ -8,26 +8,8 @@ extension AlertCode {
         if issue == "incompatiblePod" || text.lowercased().contains("incompatible") {
             return .pumpIncompatible
         }
-        return switch issue {
-        case "lowReservoir": .pumpLowReservoir
-        case "userPodExpiration": .pumpExpiring
-        case "podExpiring", "podExpireImminent": .pumpExpired
-        case "fault", "alarm", "unexpectedAlert": .pumpFault
-        case "finishSetupReminder": .pumpSetupIncomplete
-        case "suspendInProgress": .pumpSuspendInProgress
-        case "suspendEnded": .pumpSuspendEnded
-        case "timeOffsetChangeDetected": .pumpTimeOffsetDetected
-        default: nil
-        }
+        return issued(issue)
     }
-
-    /// What a pump calls its alerts.
-    public static let pumpIssues = [
-        "incompatiblePod", "lowReservoir", "userPodExpiration", "podExpiring", "podExpireImminent", "fault",
-        "alarm",
-        "unexpectedAlert", "finishSetupReminder", "suspendInProgress", "suspendEnded",
-        "timeOffsetChangeDetected",
-    ]
 
     /// What sensor drivers call their messages; whatever contains one of these words is understood.
     public static let cgmIssues = [

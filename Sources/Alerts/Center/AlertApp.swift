@@ -57,7 +57,9 @@ public struct AlertApp: Sendable {
             banners.leaveFront(at: now)
             cameToFront = false
         case .dismiss(let code): banners.dismiss(code, at: now)
-        default: break
+        case .surroundings, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
+            .wallClock, .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap, .preview, .testAlert:
+            break
         }
         try writeSources()
     }

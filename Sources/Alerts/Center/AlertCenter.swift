@@ -122,7 +122,9 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         case .foreground: isForeground = true
         case .background: isForeground = false
         case .wallClock(let clock): wallClock = clock
-        default: break
+        case .surroundings, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
+            .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap, .dismiss, .preview, .testAlert:
+            break
         }
         guarding { try app.apply(input, at: executor.now) }
         if case .acknowledge = input { silence() }

@@ -41,7 +41,7 @@ public struct AlertTallies: Sendable {
             endAnnunciating(rule, at: effect.instant)
         case .withdraw where effect.wasDelivered: endAnnunciating(rule, at: effect.instant)
         case .acknowledge, .snooze: endAnnunciating(rule, at: effect.instant)
-        default: break
+        case .withdraw, .update, .route, .refresh, .suppress, .schedule, .wait, .drop: break
         }
     }
 

@@ -14,7 +14,7 @@ extension AlertEngine {
             reason: reason, rule: rule)
         switch kind {
         case .raise, .update, .refresh, .notify: effect.message = track.active?.message ?? ""
-        default: break
+        case .clear, .withdraw, .route, .suppress, .schedule, .acknowledge, .snooze, .wait, .drop: break
         }
         adjust(&effect)
         if !isSettling { touch(rule) }

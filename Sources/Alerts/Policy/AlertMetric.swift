@@ -1,96 +1,100 @@
-// What thresholds can watch.
+// What thresholds can watch: one row a metric.
+//
+// Guarantees: schemas, policies, scenarios and messages go through the rows, in their order. A metric that somebody measures needs its row and
+// nothing else; what code speaks of by name has a constant below.
 
 /// A number that somebody measures.
-public enum AlertMetric: String, Sendable, CaseIterable, Codable {
-    case glucose
-    case glucoseRate
-    case insulinOnBoard
-    case reservoir
-    case sensorAge
-    case temperature
-    case humidity
-    case vpd
+public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, Codable {
+    /// Its place in `allCases`.
+    public let index: Int
+
+    private struct Row: Sendable {
+        var id: String
+        var name: String
+        var unit: String
+        var criticalBelow: Double?
+        var criticalAbove: Double?
+        var isMeasured: Bool
+        var isInStudies: Bool
+        var recommended: [ClosedRange<Double>]
+
+        /// - Parameters:
+        ///   - critical: a value beyond is safety-critical, where nothing else is said.
+        ///   - isMeasured: whether somebody measures it; what isn't follows from others and the time.
+        ///   - isInStudies: whether a study's sessions have it.
+        ///   - recommended: by stage of growth, the range that growers aim at.
+        init(
+            _ id: String, _ name: String, _ unit: String, critical: (below: Double, above: Double)? = nil,
+            isMeasured: Bool = true, isInStudies: Bool = false, recommended: [ClosedRange<Double>] = []
+        ) {
+            self.id = id
+            self.name = name
+            self.unit = unit
+            criticalBelow = critical?.below
+            criticalAbove = critical?.above
+            self.isMeasured = isMeasured
+            self.isInStudies = isInStudies
+            self.recommended = recommended
+        }
+    }
+
+    private static let rows: [Row] = [
+        Row("glucose", "Glucose", "mg/dL", critical: (54, 400), isInStudies: true),
+        Row("glucoseRate", "Glucose rate", "mg/dL/min", isInStudies: true),
+        Row("insulinOnBoard", "Insulin on board", "U"),
+        Row("reservoir", "Reservoir", "U", isInStudies: true),
+        Row("sensorAge", "Sensor age", "h"),
+        Row(
+            "temperature", "Temperature", "°F", critical: (50, 95), recommended: [70...80, 70...85, 65...80]),
+        Row("humidity", "Humidity", "% RH", critical: (20, 90), recommended: [65...75, 50...70, 40...50]),
+        Row("vpd", "VPD", "kPa", critical: (0.2, 2.5), recommended: [0.4...0.8, 0.8...1.2, 1.2...1.6]),
+        Row("readingAge", "Reading age", "min", isMeasured: false, isInStudies: true),
+    ]
+
+    public static let glucose = named("glucose")
+    public static let glucoseRate = named("glucoseRate")
+    public static let insulinOnBoard = named("insulinOnBoard")
+    public static let reservoir = named("reservoir")
+    public static let sensorAge = named("sensorAge")
+    public static let temperature = named("temperature")
+    public static let humidity = named("humidity")
+    public static let vpd = named("vpd")
     /// Minutes since the newest reliable reading, since the session's start before the first. Never stale; it rises by itself,
     /// and a bound counts as passed at the instant at which it is reached.
-    case readingAge
+    public static let readingAge = named("readingAge")
+
+    public static let allCases = rows.indices.map(AlertMetric.init(index:))
+
+    private init(index: Int) { self.index = index }
+
+    public init?(rawValue: String) {
+        guard let index = Self.rows.firstIndex(where: { $0.id == rawValue }) else { return nil }
+        self.init(index: index)
+    }
+
+    /// The one of that id, which must have a row: a test looks at each constant.
+    private static func named(_ id: String) -> AlertMetric {
+        AlertMetric(rawValue: id) ?? AlertMetric(index: 0)
+    }
 
     /// Those that somebody measures; the others follow from these and the time.
-    public static let measured = allCases.filter { $0 != .readingAge }
+    public static let measured = allCases.filter { rows[$0.index].isMeasured }
+    /// Those that a study's sessions have.
+    public static let inStudies = allCases.filter { rows[$0.index].isInStudies }
 
-    public var unit: String {
-        switch self {
-        case .glucose: "mg/dL"
-        case .glucoseRate: "mg/dL/min"
-        case .insulinOnBoard, .reservoir: "U"
-        case .sensorAge: "h"
-        case .temperature: "°F"
-        case .humidity: "% RH"
-        case .vpd: "kPa"
-        case .readingAge: "min"
-        }
-    }
-
-    public var name: String {
-        switch self {
-        case .glucose: "Glucose"
-        case .glucoseRate: "Glucose rate"
-        case .insulinOnBoard: "Insulin on board"
-        case .reservoir: "Reservoir"
-        case .sensorAge: "Sensor age"
-        case .temperature: "Temperature"
-        case .humidity: "Humidity"
-        case .vpd: "VPD"
-        case .readingAge: "Reading age"
-        }
-    }
+    public var rawValue: String { Self.rows[index].id }
+    public var unit: String { Self.rows[index].unit }
+    public var name: String { Self.rows[index].name }
 
     /// As it stands in codes: `THRESHOLD-GLUCOSE-RATE-LOW`.
     public var codeName: String {
-        switch self {
-        case .glucoseRate: "GLUCOSE-RATE"
-        case .insulinOnBoard: "INSULIN-ON-BOARD"
-        case .sensorAge: "SENSOR-AGE"
-        case .readingAge: "READING-AGE"
-        default: rawValue.uppercased()
-        }
+        String(Self.rows[index].id.flatMap { $0.isUppercase ? ["-", $0] : [Character($0.uppercased())] })
     }
 
     /// A value below this is safety-critical, where nothing else is said.
-    public var criticalBelow: Double? {
-        switch self {
-        case .glucose: 54
-        case .temperature: 50
-        case .humidity: 20
-        case .vpd: 0.2
-        default: nil
-        }
-    }
-
+    public var criticalBelow: Double? { Self.rows[index].criticalBelow }
     /// A value above this is safety-critical, where nothing else is said.
-    public var criticalAbove: Double? {
-        switch self {
-        case .glucose: 400
-        case .temperature: 95
-        case .humidity: 90
-        case .vpd: 2.5
-        default: nil
-        }
-    }
-
-    /// Its place in `allCases`.
-    public var index: Int {
-        switch self {
-        case .glucose: 0
-        case .glucoseRate: 1
-        case .insulinOnBoard: 2
-        case .reservoir: 3
-        case .sensorAge: 4
-        case .temperature: 5
-        case .humidity: 6
-        case .vpd: 7
-        case .readingAge: 8
-        }
-    }
+    public var criticalAbove: Double? { Self.rows[index].criticalAbove }
 
     /// The range that growers aim at in a stage of growth; nil for metrics of people.
     public func recommendedRange(stage: String) -> ClosedRange<Double>? {
@@ -102,11 +106,7 @@ public enum AlertMetric: String, Sendable, CaseIterable, Codable {
 
     /// Ranges that growers aim at, by stage of growth.
     public static let recommendedRanges: [(metric: AlertMetric, stage: String, range: ClosedRange<Double>)] =
-        [
-            (.temperature, "seedling", 70...80), (.temperature, "vegetative", 70...85),
-            (.temperature, "flowering", 65...80),
-            (.humidity, "seedling", 65...75), (.humidity, "vegetative", 50...70),
-            (.humidity, "flowering", 40...50),
-            (.vpd, "seedling", 0.4...0.8), (.vpd, "vegetative", 0.8...1.2), (.vpd, "flowering", 1.2...1.6),
-        ]
+        allCases.flatMap { metric in
+            zip(stages, rows[metric.index].recommended).map { (metric, $0, $1) }
+        }
 }

@@ -112,8 +112,7 @@ public struct AlertRule: Hashable, Sendable, Codable {
             code == .cgmUrgentLow ? .metrics([MetricTest(.glucose, .low, 55)]) : .source(code)
         self.init(
             code: code.rawValue, trigger: trigger, severity: code.severity,
-            debounce: code == .pumpSignalLoss || code == .pumpNoActivePod ? 5 * Span.minute : 0,
-            acknowledgement: code.acknowledgement, notifies: code.source != .cgm)
+            debounce: code.debounce, acknowledgement: code.acknowledgement, notifies: code.source != .cgm)
     }
 
     /// The catalogue's entry, where it has one.

@@ -9,11 +9,8 @@ extension AlertPolicy {
         for rule in rules { rule.feed(&hash) }
         hash.take(quietHours.map { [$0.from, $0.to] } ?? [])
         hash.take(quietHours?.zone?.name ?? "")
-        hash.take(notifiesInForeground)
-        hash.take(notifiesWhenStale)
-        hash.take([limits.freshness, limits.stepping, limits.podExpiring, limits.podService])
-        hash.take([limits.clockSkew, limits.clockCheck])
-        hash.take(limits.cooldown)
+        hash.take(self, Self.fields)
+        hash.take(limits, AlertLimits.fields)
         return hash.value
     }
 }
@@ -27,15 +24,9 @@ extension AlertRule {
             hash.take(test.bound)
             hash.take(test.clearAt)
         }
-        hash.take([Int64(severity.rawValue), debounce, keepFiringFor, cooldown ?? -1, repeatEvery ?? -1])
+        hash.take(self, Self.ruleFields + Self.fields)
         hash.take(criticalBelow)
         hash.take(criticalAbove)
-        hash.take(cooldowns)
-        for step in escalations { hash.take([step.after, Int64(step.to.rawValue)]) }
-        hash.take(isLatching)
-        for code in inhibits { hash.take(code) }
-        hash.take(notifies)
-        hash.take(acknowledgement.rawValue)
         hash.take(subject)
         hash.take(isLiteral)
     }
@@ -66,7 +57,27 @@ private struct PolicyHash {
 
     mutating func take(_ flag: Bool) { take(byte: flag ? 1 : 0) }
 
-    mutating func take(_ cooldowns: AlertCooldowns) {
+    private mutating func take(_ cooldowns: AlertCooldowns) {
         take([cooldowns.actionable ?? -1, cooldowns.safetyCritical ?? -1])
+    }
+
+    /// Every parameter that has a row.
+    mutating func take<Root>(_ root: Root, _ fields: [PolicyField<Root>]) {
+        for field in fields {
+            switch field.value {
+            case .flag(let path): take(root[keyPath: path])
+            case .span(let path, _): take([root[keyPath: path]])
+            case .optionalSpan(let path): take([root[keyPath: path] ?? -1])
+            case .severity(let path): take([Int64(root[keyPath: path].rawValue)])
+            case .acknowledgement(let path): take(root[keyPath: path].rawValue)
+            case .codes(let path): for code in root[keyPath: path] { take(code) }
+            case .escalations(let path):
+                for step in root[keyPath: path] { take([step.after, Int64(step.to.rawValue)]) }
+            case .cooldowns(let path): take(root[keyPath: path])
+            case .cooldown(let all, let some):
+                take([root[keyPath: all] ?? -1])
+                take(root[keyPath: some])
+            }
+        }
     }
 }

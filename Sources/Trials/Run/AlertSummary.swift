@@ -3,28 +3,25 @@
 // Guarantees: one summary a policy and code that some session's policy had; a code that a policy doesn't have is absent, never zero.
 // Totals are over the arm's sessions; what is per day is a mean over its subjects, with Student's interval.
 
-import Records
+package import Records
 
 extension StudySummary {
     /// One code of one policy in one arm.
+    @dynamicMemberLookup
     package struct AlertSummary: Hashable, Sendable {
-        package var policy: String
-        package var code: String
+        /// Over all sessions.
+        package var total: AlertTally
         /// Whose policy has the code.
         package var sessions = 0
         /// Of these, those that raised it.
         package var sessionsRaised = 0
-        package var raised = 0
-        package var raisedNight = 0
-        package var notified = 0
-        package var notifiedNight = 0
-        /// nil where nobody listens.
-        package var heard: Int?
-        package var minutesActive = 0.0
-        package var minutesAnnunciating = 0.0
         package var raisedPerDay: Estimate?
         package var notifiedPerDay: Estimate?
         package var notifiedNightPerDay: Estimate?
+
+        package subscript<Value>(dynamicMember path: KeyPath<AlertTally, Value>) -> Value {
+            total[keyPath: path]
+        }
     }
 
     /// Adds up the tallies of an arm's sessions.
@@ -46,16 +43,11 @@ extension StudySummary {
             for tally in session.alerts {
                 let key = Key(policy: tally.policy, code: tally.code)
                 var (sum, rates) =
-                    sums[key] ?? (AlertSummary(policy: tally.policy, code: tally.code), Rates())
+                    sums[key]
+                    ?? (AlertSummary(total: AlertTally(policy: tally.policy, code: tally.code)), Rates())
                 sum.sessions += 1
                 if tally.raised > 0 { sum.sessionsRaised += 1 }
-                sum.raised += tally.raised
-                sum.raisedNight += tally.raisedNight
-                sum.notified += tally.notified
-                sum.notifiedNight += tally.notifiedNight
-                if let heard = tally.heard { sum.heard = (sum.heard ?? 0) + heard }
-                sum.minutesActive += tally.minutesActive
-                sum.minutesAnnunciating += tally.minutesAnnunciating
+                sum.total += tally
                 if session.days > 0 {
                     rates.raised.append(Double(tally.raised) / session.days)
                     rates.notified.append(Double(tally.notified) / session.days)
@@ -75,5 +67,18 @@ extension StudySummary {
                 return summary
             }.sorted { ($0.policy, $0.code) < ($1.policy, $1.code) }
         }
+    }
+}
+
+extension AlertTally {
+    /// Counts what `other` counts too, of the same code.
+    fileprivate static func += (sum: inout Self, other: Self) {
+        sum.raised += other.raised
+        sum.raisedNight += other.raisedNight
+        sum.notified += other.notified
+        sum.notifiedNight += other.notifiedNight
+        if let heard = other.heard { sum.heard = (sum.heard ?? 0) + heard }
+        sum.minutesActive += other.minutesActive
+        sum.minutesAnnunciating += other.minutesAnnunciating
     }
 }

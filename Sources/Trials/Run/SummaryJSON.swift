@@ -1,6 +1,7 @@
 // `summary.json`: a public contract.
 
 package import Documents
+import Records
 import GSL
 
 extension StudySummary {
@@ -98,12 +99,13 @@ extension StudySummary.AlertSummary {
         .object([
             .init("sessions", .integer(Int64(sessions))),
             .init("sessions_raised", .integer(Int64(sessionsRaised))),
-            .init("raised", .integer(Int64(raised))), .init("raised_night", .integer(Int64(raisedNight))),
-            .init("notified", .integer(Int64(notified))),
-            .init("notified_night", .integer(Int64(notifiedNight))),
-            .init("heard", heard.map { .integer(Int64($0)) } ?? .null),
-            .init("minutes_active", .number(minutesActive)),
-            .init("minutes_annunciating", .number(minutesAnnunciating)),
+            .init("raised", .integer(Int64(total.raised))),
+            .init("raised_night", .integer(Int64(total.raisedNight))),
+            .init("notified", .integer(Int64(total.notified))),
+            .init("notified_night", .integer(Int64(total.notifiedNight))),
+            .init("heard", total.heard.map { .integer(Int64($0)) } ?? .null),
+            .init("minutes_active", .number(total.minutesActive)),
+            .init("minutes_annunciating", .number(total.minutesAnnunciating)),
             .init("raised_per_day", raisedPerDay?.json ?? .null),
             .init("notified_per_day", notifiedPerDay?.json ?? .null),
             .init("notified_night_per_day", notifiedNightPerDay?.json ?? .null),

@@ -141,12 +141,12 @@ extension Study {
             if let policy = item["alerts"] {
                 alerts = try AlertPolicy.find(policy)
                 let metrics = alerts.rules.flatMap(\.tests).map(\.metric)
-                let measured: [AlertMetric] = [.glucose, .glucoseRate, .reservoir, .readingAge]
+                let measured = AlertMetric.inStudies
                 if let unknown = metrics.first(where: { !measured.contains($0) }) {
                     throw policy.problem(
                         found: "a policy with a threshold of \(unknown.rawValue)",
                         expected:
-                            "thresholds of glucose, glucoseRate, reservoir or readingAge: a study measures no more"
+                            "thresholds of \(measured.dropLast().map(\.rawValue).joined(separator: ", ")) or \(measured.last?.rawValue ?? ""): a study measures no more"
                     )
                 }
             }
