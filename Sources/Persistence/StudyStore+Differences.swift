@@ -6,8 +6,10 @@ public import Records
 extension StudyStore {
     /// One line a difference, at most a few a table: the session's own row, and its rows in every table. The record is written to a store in
     /// memory as it would be to a file, and the two are compared cell by cell, to the bit.
+    /// - Parameter outcomes: those that this program knows: columns of others, which another version wrote, are left alone.
     /// - Throws: `InputProblem` where the store can't be read.
-    public func differences(from record: SessionRecord) throws -> [String] {
+    public func differences(from record: SessionRecord, outcomes: [String]) throws -> [String] {
+        let unknown = Set(outcomeKeys).subtracting(outcomes)
         let start = try reading { try String.fetchOne($0, sql: "SELECT start FROM study") } ?? ""
         let fresh = try DatabaseQueue()
         try fresh.write { db in
@@ -17,16 +19,20 @@ extension StudyStore {
         return try reading { stored in
             try fresh.read { expected in
                 try ResultTable.all.filter { $0.rows != .study }.flatMap { table in
-                    try Self.differences(in: table, ofSession: record.session, stored, expected)
+                    try Self.differences(
+                        in: table, ofSession: record.session, stored, expected, leaving: unknown)
                 }
             }
         }
     }
 
     private static func differences(
-        in table: ResultTable, ofSession session: Int, _ stored: Database, _ expected: Database
+        in table: ResultTable, ofSession session: Int, _ stored: Database, _ expected: Database,
+        leaving unknown: Set<String>
     ) throws -> [String] {
-        let names = try expected.columns(in: table.name).map(\.name)
+        let names = try expected.columns(in: table.name).map(\.name).filter {
+            table.rows != .sessions || !unknown.contains($0)
+        }
         let columns = names.map { "\"\($0)\"" }.joined(separator: ", ")
         let keys: [String] =
             switch table.rows {

@@ -82,7 +82,7 @@ struct VerifyCommand: ParsableCommand {
                     choice, store,
                     compare: { record in
                         sessions += 1
-                        return try store.differences(from: record)
+                        return try store.differences(from: record, outcomes: Outcome.all.map(\.name))
                     },
                     progress: { ProgressLine(sessions: $0, style: .standard(quiet: quiet)) }, tell: tell)
             } catch is CancellationError {

@@ -233,7 +233,8 @@ import Testing
     @Test func theCatalogueDescribesEveryModel() throws {
         for subject in try subjectsOfEveryModel() {
             let description = subject.kind
-            #expect(ModelKind.named(subject.kind.id) == description)
+            // The example is no model of Islet.
+            #expect(ModelKind.named(subject.kind.id) == (description == .oneDepot ? nil : description))
             #expect(subject.values.count == description.columns.count)
             #expect(Set(description.columns.map(\.name)).count == description.columns.count)
             for (column, value) in zip(description.columns, subject.values) {

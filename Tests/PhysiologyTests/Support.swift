@@ -34,6 +34,7 @@ func subjectsOfEveryModel() throws -> [ModelParameters] {
     subjects.append(ModelParameters(Hovorka2004Parameters()))
     subjects.append(ModelParameters(HovorkaWilinskaParameters()))
     subjects.append(ModelParameters(MedtronicVirtualPatientParameters()))
+    subjects.append(ModelParameters(OneDepot()))
     return subjects
 }
 

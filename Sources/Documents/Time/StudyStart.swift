@@ -54,6 +54,14 @@ public struct StudyStart: Hashable, Sendable {
 
     /// The start that a study without one gets.
     public static let standardText = "2026-03-02T06:00:00-05:00"
+    public static let standard = StudyStart(standardText) ?? StudyStart()
+
+    /// The first instant that can be told.
+    private init() {
+        text = "1970-01-01T00:00:00Z"
+        (year, month, day) = (1970, 1, 1)
+        (offsetMinutes, unixSeconds, localSecondOfDay) = (0, 0, 0)
+    }
 
     /// What the key `start` accepts.
     package static let rule = TextRule(

@@ -64,6 +64,8 @@ package final class ResultSessions {
         study = try Study.parse(try store.studyText(), file: directory, hasRun: true)
         var same = study
         same.record = .events
+        // Which comparisons a study is about changes no step.
+        same.primary = []
         identityBytes = Array((same.yaml + "\n").utf8)
         var entries: [Entry] = []
         try store.forEachSummary {

@@ -35,9 +35,14 @@ struct SummaryKey: Sendable {
             "alerts[].codes.*",
             "over the arm's sessions: `sessions` with the policy, `sessions_raised`, the sums of the columns of alerts.csv, and `raised_per_day`, `notified_per_day`, `notified_night_per_day` as in `arms[].outcomes`"
         ),
+        SummaryKey("primary[]", "the outcomes that the study declares as primary"),
         SummaryKey(
             "comparisons[]",
             "each outcome of each arm against the reference: `metric`, `arm`, `reference`, `n` pairs, `equal_in_every_pair`"
+        ),
+        SummaryKey(
+            "comparisons[].family",
+            "with which comparisons p is adjusted: `primary`, of the study's primary outcomes; `exploratory`, of the others, not adjusted; where the study declares none, `all`, and `sensor` for sensor glucose"
         ),
         SummaryKey("comparisons[].difference", "mean of arm less reference, over subjects"),
         SummaryKey(
@@ -51,7 +56,7 @@ struct SummaryKey: Sendable {
             "comparisons[].p", "Wilcoxon's signed-rank test with Pratt's zeros, two-sided; null like `ci95`"),
         SummaryKey(
             "comparisons[].p_adjusted",
-            "the same after Holm's adjustment over all comparisons of the study; those of sensor glucose are adjusted among themselves"
+            "the same after Holm's adjustment within the family; null for `exploratory`"
         ),
     ]
 }

@@ -23,10 +23,10 @@ package enum CohortLoader {
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws -> [VirtualSubject] {
         switch study.cohort {
-        case .generate(let model, let group, let count):
-            try study.checkSessions(subjects: count, file: studyPath)
-            let generator = CohortGenerator(model: model, group: group)
-            return try Workers.map(count: count, jobs: jobs, isInterrupted: isInterrupted) { index in
+        case .generate(let people):
+            try study.checkSessions(subjects: people.count, file: studyPath)
+            let generator = CohortGenerator(model: people.model, group: people.group)
+            return try Workers.map(count: people.count, jobs: jobs, isInterrupted: isInterrupted) { index in
                 var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
                 return try generator.subject(index, using: &stream)
             }
@@ -47,12 +47,12 @@ package enum CohortLoader {
 
     /// The rows of the cohort's table that the study wants, in its order; none for a generated cohort.
     static func entries(of study: Study, studyPath: String) throws(InputProblem) -> [ParameterTable.Entry] {
-        guard case .table(_, let model, let names, let derived) = study.cohort else { return [] }
+        guard case .table(let wanted) = study.cohort else { return [] }
         let path = study.tablePath(studyPath: studyPath) ?? ""
         let bytes = try readInput(path, limitBytes: tableByteLimit)
-        let table = try ParameterTable(bytes, file: path, model: model, derived: derived)
+        let table = try ParameterTable(bytes, file: path, model: wanted.model, derived: wanted.derived)
         var entries = table.entries
-        if let names {
+        if let names = wanted.subjects {
             let places = Dictionary(
                 uniqueKeysWithValues: table.entries.enumerated().map { ($1.name, $0) })
             entries = []

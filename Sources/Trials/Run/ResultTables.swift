@@ -36,24 +36,43 @@ struct ResultTables {
 
     /// Where the files aren't what the store makes of them.
     func differences(_ store: any ResultStore) throws -> [String] {
-        var sessions = try RowDifferences(folder, "sessions.csv", Self.sessionColumns)
+        let columns = try sessionColumns()
+        var lacking: [String] = []
+        var sessions = try RowDifferences(folder, "sessions.csv", columns)
         var alerts = try RowDifferences(folder, "alerts.csv", Self.alertColumns)
         try store.forEachSummary { session in
-            sessions.check(row(session), "session \(session.session)")
+            sessions.check(row(session, columns), "session \(session.session)")
+            for outcome in Outcome.all
+            where session.outcomes[outcome.name] != nil && !columns.contains(outcome.name)
+                && !lacking.contains(outcome.name)
+            {
+                lacking.append(outcome.name)
+            }
             for tally in session.alerts {
                 alerts.check(Self.row(session, tally), "session \(session.session), \(tally.code)")
             }
         }
-        return sessions.findings() + alerts.findings()
+        return sessions.findings()
+            + lacking.map { "sessions.csv: no column \($0), which study.sqlite has" } + alerts.findings()
     }
 
-    private func row(_ session: SessionSummary) -> String {
+    /// Those of the file, where it has the ones that every version has: another version may know other outcomes.
+    private func sessionColumns() throws -> [String] {
+        guard let found = try RowDifferences.header(folder, "sessions.csv") else {
+            return Self.sessionColumns
+        }
+        let outcomes = Set(Outcome.all.map(\.name))
+        let needed = Self.sessionColumns.filter { !outcomes.contains($0) }
+        return needed.allSatisfy(found.contains) ? found : Self.sessionColumns
+    }
+
+    private func row(_ session: SessionSummary, _ columns: [String] = sessionColumns) -> String {
         let fields = Self.origin(session).merging([
             "start": start, "lived_days": "\(session.days)",
             "ended_early": csvField(session.end.reason ?? ""),
             "not_finite": session.outcomes.notFiniteText ?? "", "digest": session.digest,
         ]) { first, _ in first }
-        return Self.sessionColumns.map { column in
+        return columns.map { column in
             fields[column] ?? session.outcomes[column].map { "\($0)" } ?? ""
         }.joined(separator: ",")
     }

@@ -6,8 +6,9 @@
 // Statistics: mean with Student's t interval over subjects an arm; mean paired difference with an interval that holds its level
 // (`Statistics.pairedMeanInterval`: Student's t corrected for skewness below 40 pairs, else a BCa bootstrap of 2000 resamples over
 // subjects, seeded by the study) and Wilcoxon's signed-rank test with Pratt's zeros; no claim below 6 pairs. Holm's adjustment
-// is over all comparisons of the study but those of sensor glucose, which measure the same again and are adjusted among
-// themselves. An outcome that isn't finite is left out, and named.
+// is over the comparisons of the study's primary outcomes; all others are exploratory and not adjusted. A study that declares
+// none is judged most strictly: over all comparisons but those of sensor glucose, which measure the same again and are adjusted
+// among themselves. An outcome that isn't finite is left out, and named.
 
 import Checksums
 package import GSL
@@ -54,9 +55,30 @@ package struct StudySummary: Sendable {
         package var p: Double?
         package var pAdjusted: Double?
         package var n: Int
+        /// With which others it is adjusted.
+        package var family = Family.all
         /// Whether arm and reference are equal in every pair, as they are where the arms differ in nothing that the outcome
         /// hangs on. Nothing is tested then.
         package var isEqualInEveryPair = false
+    }
+
+    /// Comparisons that are adjusted for their number together.
+    package enum Family: String, Sendable, CaseIterable {
+        /// Of the outcomes that the study declares.
+        case primary
+        /// Of the others, where it declares some: not adjusted.
+        case exploratory
+        /// Of a study that declares none.
+        case all
+        /// Of a study that declares none: what measures the sensor's glucose.
+        case sensor
+
+        static func of(_ outcome: Outcome, in study: Study) -> Family {
+            guard study.primary.isEmpty else {
+                return study.primary.contains(outcome.name) ? .primary : .exploratory
+            }
+            return outcome.kind == .sensor ? .sensor : .all
+        }
     }
 
     /// A value that was NaN or infinite.
@@ -149,23 +171,22 @@ package struct StudySummary: Sendable {
             for outcome in Outcome.all where outcome.isCompared {
                 let stream = RandomStreams(seed: study.seed, subject: 0).stream(
                     "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
-                if let comparison = Self.compare(
+                if var comparison = Self.compare(
                     outcome.name, study.arms[arm].name, columns[arm][outcome.name] ?? [],
                     study.arms[reference].name, columns[reference][outcome.name] ?? [], stream: stream)
                 {
+                    comparison.family = .of(outcome, in: study)
                     comparisons.append(comparison)
                 }
             }
         }
-        try adjust { $0 != .sensor }
-        try adjust { $0 == .sensor }
+        for family in Family.allCases where family != .exploratory { try adjust(family) }
     }
 
-    /// Holm's adjustment over the comparisons of these kinds of outcomes.
-    private mutating func adjust(_ isOfFamily: (Outcome.Kind) -> Bool) throws {
-        let tested = comparisons.indices.filter { index in
-            comparisons[index].p != nil
-                && Outcome.named(comparisons[index].metric).map { isOfFamily($0.kind) } ?? false
+    /// Holm's adjustment over the comparisons of one family.
+    private mutating func adjust(_ family: Family) throws {
+        let tested = comparisons.indices.filter {
+            comparisons[$0].p != nil && comparisons[$0].family == family
         }
         let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].p })
         for (index, p) in zip(tested, adjusted) { comparisons[index].pAdjusted = p }

@@ -19,6 +19,9 @@ extension StudySummary {
     /// Keys that tell of one run rather than of the study.
     static let ofThisRunOnly: Set<String> = ["wall_seconds", "patient_days_per_second", "jobs"]
 
+    /// Keys that earlier versions didn't write.
+    static let laterKeys: Set<String> = ["primary", "family"]
+
     /// The summary as it stands in the file.
     /// - Parameter speed: nil where no run made it: merged shards have run elsewhere.
     package func json(study: Study, speed: Speed?) -> JSONValue {
@@ -38,6 +41,7 @@ extension StudySummary {
             .init("jobs", speed.map { .integer(Int64($0.jobs)) } ?? .null),
             .init("arms", .array(arms.map(\.json))),
             .init("alerts", .array(arms.flatMap(\.alertsJSON))),
+            .init("primary", .array(study.primary.map { .string($0) })),
             .init("comparisons", .array(comparisons.map(\.json))),
         ])
     }
@@ -132,6 +136,7 @@ extension StudySummary.Comparison {
     var json: JSONValue {
         .object([
             .init("metric", .string(metric)),
+            .init("family", .string(family.rawValue)),
             .init("arm", .string(arm)),
             .init("reference", .string(reference)),
             .init("difference", .number(difference)),

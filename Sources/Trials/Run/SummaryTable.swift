@@ -90,7 +90,8 @@ extension StudySummary {
         let wanted = comparisons.filter { comparison in
             guard let outcome = Outcome.named(comparison.metric) else { return false }
             // Of the codes, those that were raised at all.
-            return outcome.display == .always || outcome.kind == .alerts && raised.contains(outcome.name)
+            return comparison.family == .primary || outcome.display == .always
+                || outcome.kind == .alerts && raised.contains(outcome.name)
         }
         var parts: [String] = []
         var disagreements: Set<Disagreement> = []
@@ -100,15 +101,20 @@ extension StudySummary {
             guard let reference = all.first?.reference else { continue }
             let pair = "\(Self.short(arm)) - \(Self.short(reference))"
             var text = "paired difference, \(pair)\n"
-            if !differing.isEmpty {
-                var lines = [["outcome", "unit", "mean [95 % CI]", "p (Holm)", "n", ""]]
-                for comparison in differing {
+            for (isExploratory, head) in [(false, "p (Holm)"), (true, "p, as it is")] {
+                let part = differing.filter { ($0.family == .exploratory) == isExploratory }
+                guard !part.isEmpty else { continue }
+                if isExploratory { text += "exploratory, not adjusted\n" }
+                var lines = [["outcome", "unit", "mean [95 % CI]", head, "n", ""]]
+                for comparison in part {
                     let disagreement = comparison.disagreement
                     if let disagreement { disagreements.insert(disagreement) }
                     lines.append([
                         comparison.metric, Outcome.named(comparison.metric)?.unitText ?? "-",
                         Self.text(comparison.difference, comparison.ci95),
-                        comparison.pAdjusted.map { $0 < 0.001 ? "< 0.001" : Self.rounded($0, 3) } ?? "-",
+                        (isExploratory ? comparison.p : comparison.pAdjusted).map {
+                            $0 < 0.001 ? "< 0.001" : Self.rounded($0, 3)
+                        } ?? "-",
                         "\(comparison.n)", disagreement?.mark ?? "",
                     ])
                 }
@@ -157,7 +163,7 @@ extension StudySummary {
             case .adjustment:
                 """
                 + The interval stands for one comparison alone and leaves out zero; p is adjusted (Holm) for all
-                  comparisons of the study and does not reach 0.05.
+                  comparisons of its family and does not reach 0.05.
 
                 """
             }
@@ -217,9 +223,10 @@ extension StudySummary {
 extension StudySummary.Comparison {
     /// nil where interval and p say the same, or either is absent.
     var disagreement: StudySummary.Disagreement? {
-        guard let ci95, let p, let pAdjusted else { return nil }
+        guard let ci95, let p else { return nil }
         let excludesZero = ci95.lower > 0 || ci95.upper < 0
         if excludesZero != (p < 0.05) { return .test }
+        guard let pAdjusted else { return nil }
         return excludesZero && pAdjusted >= 0.05 ? .adjustment : nil
     }
 }

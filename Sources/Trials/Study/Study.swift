@@ -21,39 +21,77 @@ public struct Study: Hashable, Sendable {
     /// The most meals that an explicit list may give to one session.
     public static let maximumMeals = 100_000
 
-    public var name: String
-    public var seed: UInt64
-    public var start: StudyStart
-    public var duration: TimeSpan
-    public var cohort: Cohort
-    public var sensor: Sensor
-    public var pump: Pump
-    public var scenario: Scenario
-    public var faults: Faults
-    public var record: RecordLevel
+    public var name = "study"
+    public var seed: UInt64 = 1
+    public var start = StudyStart.standard
+    public var duration = TimeSpan(seconds: 7 * 86_400)
+    public var cohort = Cohort.generate(Cohort.Generated())
+    public var sensor = Sensor(model: .vettoretti2019)
+    public var pump = Pump(device: .omnipod)
+    public var scenario = Scenario()
+    public var faults = Faults.none
+    public var record = RecordLevel.events
     /// At least one; names differ.
-    public var arms: [Arm]
+    public var arms: [Arm] = []
+    /// The outcomes that the study is about, by name; none where it doesn't say.
+    public var primary: [String] = []
     /// The arm that the others are compared with; nil for no comparison.
     public var reference: String?
+
+    /// Every default, and no arm yet.
+    public init() {}
+
+    public init(cohort: Cohort, arms: [Arm]) {
+        self.cohort = cohort
+        self.arms = arms
+    }
 
     /// The virtual people.
     public enum Cohort: Hashable, Sendable {
         /// Drawn by the study's seed.
-        case generate(model: ModelKind, group: AgeGroup, count: Int)
-        /// Rows of a table; `subjects` nil for all of them, in the table's order.
-        case table(path: String, model: ModelKind, subjects: [String]?, derived: DerivedColumns)
+        case generate(Generated)
+        /// Rows of a table.
+        case table(Table)
+
+        public struct Generated: Hashable, Sendable {
+            public var model = ModelKind.uvaPadova2008
+            public var group = AgeGroup.adult
+            public var count = 100
+
+            public init() {}
+        }
+
+        public struct Table: Hashable, Sendable {
+            /// Relative to the study file.
+            public var path = ""
+            public var model = ModelKind.uvaPadova2008
+            public var derived = DerivedColumns.check
+            /// nil for all of them, in the table's order.
+            public var subjects: [String]?
+
+            public init() {}
+        }
+
+        public static func generate(model: ModelKind, group: AgeGroup, count: Int) -> Self {
+            var people = Generated()
+            people.model = model
+            people.group = group
+            people.count = count
+            return .generate(people)
+        }
 
         public var model: ModelKind {
             switch self {
-            case .generate(let model, _, _), .table(_, let model, _, _): model
+            case .generate(let people): people.model
+            case .table(let table): table.model
             }
         }
 
         /// nil where only the table knows.
         public var subjectCount: Int? {
             switch self {
-            case .generate(_, _, let count): count
-            case .table(_, _, let subjects, _): subjects?.count
+            case .generate(let people): people.count
+            case .table(let table): table.subjects?.count
             }
         }
     }
@@ -72,41 +110,24 @@ public struct Study: Hashable, Sendable {
 
     /// What happens to the people.
     public struct Scenario: Hashable, Sendable {
-        public var meals: MealPlan
-        public init(meals: MealPlan) { self.meals = meals }
+        public var meals = MealPlan.moderate
+        public init() {}
     }
 
     /// What is compared.
     public struct Arm: Hashable, Sendable {
-        public var name: String
-        public var algorithm: TunedAlgorithm
+        public var name = ""
+        public var algorithm = TunedAlgorithm.standard
         /// Complete: a policy file has been read, so that a result does not depend on it later.
-        public var alerts: AlertPolicy
+        public var alerts = AlertPolicy.bionicloop
+
+        public init() {}
 
         public init(name: String, algorithm: TunedAlgorithm, alerts: AlertPolicy) {
             self.name = name
             self.algorithm = algorithm
             self.alerts = alerts
         }
-    }
-
-    public init(
-        name: String, seed: UInt64, start: StudyStart, duration: TimeSpan, cohort: Cohort, sensor: Sensor,
-        pump: Pump, scenario: Scenario, faults: Faults = .none, record: RecordLevel, arms: [Arm],
-        reference: String?
-    ) {
-        self.name = name
-        self.seed = seed
-        self.start = start
-        self.duration = duration
-        self.cohort = cohort
-        self.sensor = sensor
-        self.pump = pump
-        self.scenario = scenario
-        self.faults = faults
-        self.record = record
-        self.arms = arms
-        self.reference = reference
     }
 
     /// Refuses more sessions than one study may have. `file` and `line` say where the number came from.
@@ -125,7 +146,8 @@ public struct Study: Hashable, Sendable {
 
     /// The path of the cohort's table, seen from the study file's directory.
     public func tablePath(studyPath: String) -> String? {
-        guard case .table(let path, _, _, _) = cohort else { return nil }
+        guard case .table(let table) = cohort else { return nil }
+        let path = table.path
         guard !path.hasPrefix("/"), let slash = studyPath.lastIndex(of: "/") else { return path }
         return studyPath[...slash] + path
     }

@@ -13,6 +13,9 @@ extension TunedAlgorithm {
     /// Where an arm says nothing.
     static let standard = TunedAlgorithm.pidInsulinFeedback
 
+    static let codec = Codec<TunedAlgorithm>(
+        shape, decode: { reader throws(InputProblem) in try decode(reader) }, encode: { $0.json })
+
     static let shape: Shape = .either([AlgorithmKind.shape, .mapping(mappingShape)])
 
     /// The parameters of all algorithms; `decode` knows whose each is, and each one's range.

@@ -143,8 +143,7 @@ extension Study {
 
     // MARK: Decoding
 
-    static func decodeFaults(_ reader: YAMLReader?) throws(InputProblem) -> Faults {
-        guard let reader else { return .none }
+    fileprivate static func decodeFaults(_ reader: YAMLReader) throws(InputProblem) -> Faults {
         guard reader.isMapping else { return try reader.text() == allFaults.id ? .all : .none }
         var faults = Faults.none
         for kind in FaultKind.all {
@@ -210,7 +209,11 @@ extension Study.Faults.Setting {
 extension Study.Faults {
     // MARK: Encoding
 
-    var json: JSONValue {
+    static let codec = Codec<Self>(
+        Study.faultsShape,
+        decode: { reader throws(InputProblem) in try Study.decodeFaults(reader) }, encode: { $0.json })
+
+    private var json: JSONValue {
         if self == .none { return .string(Study.noFaults.id) }
         var members: [JSONValue.Member] = []
         for kind in FaultKind.all {

@@ -18,6 +18,9 @@ extension Study {
                 )
             }
         }
+        if !primary.isEmpty, reference == nil {
+            warnings.append("primary outcomes without a comparison of arms: nothing is tested")
+        }
         for entry in faults.scheduled {
             guard case .once(let span) = entry.time, span.nanoseconds >= duration.nanoseconds else {
                 continue

@@ -9,15 +9,19 @@ enum JSONDifference {
     /// - Parameters:
     ///   - found: as `JSONSerialization` gives it.
     ///   - leaving: keys of the outermost object that are not compared.
-    static func between(_ found: Any, _ expected: JSONValue, leaving: Set<String>) -> [String] {
+    ///   - optional: keys that may be lacking.
+    static func between(
+        _ found: Any, _ expected: JSONValue, leaving: Set<String>, optional: Set<String> = []
+    ) -> [String] {
         var differences: [String] = []
-        collect(found, expected, at: "", leaving: leaving, into: &differences)
+        collect(found, expected, at: "", leaving: leaving, optional, into: &differences)
         guard differences.count > 20 else { return differences }
         return differences.prefix(20) + ["and \(differences.count - 20) more places"]
     }
 
     private static func collect(
-        _ found: Any, _ expected: JSONValue, at path: String, leaving: Set<String>, into list: inout [String]
+        _ found: Any, _ expected: JSONValue, at path: String, leaving: Set<String>, _ optional: Set<String>,
+        into list: inout [String]
     ) {
         switch expected {
         case .object(let members):
@@ -30,8 +34,9 @@ enum JSONDifference {
             }
             for member in members where !leaving.contains(member.key) {
                 if let value = object[member.key] {
-                    collect(value, member.value, at: joined(path, member.key), leaving: [], into: &list)
-                } else {
+                    collect(
+                        value, member.value, at: joined(path, member.key), leaving: [], optional, into: &list)
+                } else if !optional.contains(member.key) {
                     list.append("\(joined(path, member.key)) is lacking")
                 }
             }
@@ -41,7 +46,7 @@ enum JSONDifference {
                 return note(count, .string("\(items.count) items"), path, &list)
             }
             for (index, item) in items.enumerated() {
-                collect(array[index], item, at: "\(path)[\(index)]", leaving: [], into: &list)
+                collect(array[index], item, at: "\(path)[\(index)]", leaving: [], optional, into: &list)
             }
         default:
             if !isEqual(found, expected) { note("\(found)", expected, path, &list) }

@@ -24,6 +24,17 @@ struct RowDifferences {
         check(columns.joined(separator: ","), "the header")
     }
 
+    /// The columns that a file has; nil without a file.
+    static func header(_ folder: ResultFolder, _ name: String) throws -> [String]? {
+        let path = folder.file(name)
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let bytes = try readInput(path, limitBytes: 2 << 30)
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        return String(decoding: line, as: UTF8.self).split(
+            separator: ",", omittingEmptySubsequences: false
+        ).map(String.init)
+    }
+
     /// - Parameter what: whose row it is.
     mutating func check(_ row: String, _ what: String) {
         guard let bytes = rest else { return }

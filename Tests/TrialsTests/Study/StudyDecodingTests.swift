@@ -89,7 +89,7 @@ func refusal(of text: String, set: [String] = []) -> InputProblem? {
         for key in Study.shape.keys {
             if let standard = key.standard { #expect(json[key.name] == standard, "\(key.name)") }
         }
-        for key in Study.generateShape.keys {
+        for key in Study.Cohort.Generated.keys.shape.keys {
             #expect(json["cohort"]?["generate"]?[key.name] == key.standard, "\(key.name)")
         }
     }

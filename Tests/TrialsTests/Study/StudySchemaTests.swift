@@ -48,7 +48,8 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
     }
 
     @Test func everyTopLevelKeyIsEncoded() throws {
-        guard case .object(let members) = try Study.parse(completeStudy, file: "s").json else {
+        let text = completeStudy + "primary: [mean_mgdl]\n"
+        guard case .object(let members) = try Study.parse(text, file: "s").json else {
             Issue.record("a study is an object")
             return
         }

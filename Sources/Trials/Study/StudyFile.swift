@@ -1,0 +1,69 @@
+// A study file: from text to a study and back.
+//
+// Guarantees: any text ends in a `Study` or in one `InputProblem` with its place; overrides are applied to the tree
+// before anything of it is looked at; every key is written, defaults included; decoding the text gives an equal study; equal
+// studies give equal text. JSON is YAML, so the JSON text is itself a study file.
+
+package import Documents
+public import Records
+
+extension Study {
+    /// The study in `text`; `file` is what problems call it.
+    public static func parse(_ text: String, file: String) throws(InputProblem) -> Study {
+        try parse(text, file: file, overrides: [])
+    }
+
+    /// The study in the file at `path`, changed by `overrides`.
+    package static func read(path: String, overrides: [SetOverride] = []) throws(InputProblem) -> Study {
+        try decode(try YAMLDocument.read(path: path), overrides: overrides)
+    }
+
+    /// The study in `text`; `file` is what problems call it.
+    /// - Parameter hasRun: it is a folder's own, and stays readable where new studies have become stricter.
+    package static func parse(
+        _ text: String, file: String, overrides: [SetOverride] = [], hasRun: Bool = false
+    ) throws(InputProblem) -> Study {
+        try decode(try YAMLDocument.parse(text, file: file), overrides: overrides, hasRun: hasRun)
+    }
+
+    /// The study that a tree says, changed by `overrides`.
+    package static func decode(
+        _ document: YAMLNode, overrides: [SetOverride] = [], hasRun: Bool = false
+    ) throws(InputProblem) -> Study {
+        var document = document
+        for override in overrides { document = try override.applied(to: document) }
+        let root = YAMLReader(document)
+        try root.check(.mapping(shape))
+        let study = try keys.decode(root)
+        if !hasRun { try checkFaults(root["faults"], study.faults, study.arms) }
+        let cohort = root["cohort"]
+        let place = cohort?["generate"]?["count"] ?? cohort?["subjects"] ?? cohort ?? root
+        if let count = study.cohort.subjectCount {
+            try study.checkSessions(
+                subjects: count, file: place.node.origin.file, line: place.node.origin.line)
+        }
+        let mealCount = study.scenario.meals.listedMeals(days: study.duration.days)
+        guard mealCount <= Double(maximumMeals) else {
+            throw (root["scenario"]?["meals"] ?? root).problem(
+                found: "a list that makes \(Int(mealCount)) meals in \(study.duration)",
+                expected: "at most \(maximumMeals) meals in a session")
+        }
+        return study
+    }
+
+    /// The resolved study, keys in the order of their rows: what a manifest holds.
+    package var json: JSONValue { Study.keys.json(of: self) }
+
+    /// The resolved study as a study file.
+    public var yaml: String { yamlText(json) }
+
+    /// The published JSON Schema (draft 2020-12) of a study file.
+    package static var jsonSchema: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+            .init("title", .string("Islet study")),
+        ]
+        if case .object(let inner) = Shape.mapping(shape).schema { members += inner }
+        return .object(members)
+    }
+}

@@ -1,0 +1,185 @@
+// The keys of a study: a row each.
+//
+// Guarantees: reader, `--resolved`, schema, `--set` and messages know a key from its row alone, and its default from the property.
+// A new key is a property with its default, and a row here.
+
+import AlertFiles
+import Algorithms
+import Alerts
+import Devices
+package import Documents
+import Physiology
+import Records
+import SimulatedDevices
+
+extension Study: Keyed {
+    package static let keys = KeyTable<Study>(
+        "An Islet study: cohort × scenario × arms × duration × seed.",
+        [
+            KeyRow("study", \.name, .text(.name), "The study's name."),
+            KeyRow("seed", \.seed, .wholeNumber(0...UInt64.max), "The seed of every random draw."),
+            KeyRow(
+                "start", \.start, .text(StudyStart.rule, { StudyStart($0) }, write: { $0.text }),
+                "Start instant with its local offset."),
+            KeyRow(
+                "duration", \.duration, .timeSpan(upTo: maximumDuration, saying: "3650d"),
+                "How long a session lasts."),
+            KeyRow("cohort", \.cohort, Cohort.codec, "The virtual people.", isRequired: true),
+            KeyRow("sensor", \.sensor.model, device("A glucose sensor."), "The glucose sensor."),
+            KeyRow("pump", \.pump.device, device("An insulin pump."), "The insulin pump."),
+            KeyRow("scenario", \.scenario, .mapping(), "What happens to the people."),
+            KeyRow("faults", \.faults, Faults.codec, "What goes wrong with the devices."),
+            KeyRow("record", \.record, .name(), "What a run keeps."),
+            KeyRow(
+                "arms", \.arms, armsCodec, "What is compared, 1 to 100 arms.", isRequired: true),
+            KeyRow(
+                "primary", \.primary, primaryCodec,
+                "The outcomes that the study is about: p is adjusted (Holm) for these, and all others are exploratory.",
+                leftOut: "none declared; p is adjusted for all comparisons",
+                isWritten: { !$0.primary.isEmpty }),
+            compareRow,
+        ])
+
+    package mutating func complete(_ reader: YAMLReader) {
+        if reader["compare"] == nil { reference = arms.count > 1 ? arms.first?.name : nil }
+    }
+
+    package static var shape: MappingShape { keys.shape }
+
+    /// By name, or as a mapping with it.
+    private static func device<Device: Listed>(_ summary: String) -> Codec<Device> {
+        let name = Codec<Device>.name()
+        let mapping = MappingShape(
+            summary: summary, keys: [KeyShape("model", name.shape, "Which one.", isRequired: true)])
+        return Codec(.either([name.shape, .mapping(mapping)])) { reader throws(InputProblem) in
+            try name.decode(reader["model"] ?? reader)
+        } encode: {
+            name.encode($0)
+        }
+    }
+
+    // MARK: Arms
+
+    private static let armsCodec: Codec<[Arm]> = {
+        let list = Codec<[Arm]>.list(of: .mapping(), count: 1...100)
+        return Codec(list.shape) { reader throws(InputProblem) in
+            let arms = try list.decode(reader)
+            for (place, item) in reader.items.enumerated() {
+                let name = arms[place].name
+                guard arms.prefix(place).contains(where: { $0.name == name }) else { continue }
+                throw (item["name"] ?? item).problem(
+                    found: "the arm \(quotedForMessage(name)) twice", expected: "arms with different names")
+            }
+            return arms
+        } encode: {
+            list.encode($0)
+        }
+    }()
+
+    // MARK: Comparison
+
+    private static let primaryCodec: Codec<[String]> = {
+        let outcomes = Outcome.all.filter(\.isCompared).map { Shape.Choice($0.name, $0.meaning) }
+        return Codec(.list(.choice(noun: "an outcome", outcomes), count: 1...outcomes.count)) {
+            reader throws(InputProblem) in
+            var names: [String] = []
+            for item in reader.items {
+                let name = try item.text()
+                guard !names.contains(name) else {
+                    throw item.problem(
+                        found: "the outcome \(quotedForMessage(name)) twice", expected: "each outcome once")
+                }
+                names.append(name)
+            }
+            return names
+        } encode: {
+            .array($0.map { .string($0) })
+        }
+    }()
+
+    private static let noComparison = Shape.Choice("none", "no comparison")
+
+    private static let compareRow: KeyRow<Study> = {
+        let mapping = MappingShape(
+            summary: "A comparison of arms.",
+            keys: [
+                KeyShape(
+                    "reference", .text(.name), "The arm that the others are compared with.", isRequired: true)
+            ])
+        let shape = KeyShape(
+            "compare", .either([.choice(noun: "a comparison", [noComparison]), .mapping(mapping)]),
+            "Which arm the others are compared with; the first where there are several.")
+        return KeyRow(shape) { reader, study throws(InputProblem) in
+            guard let reference = reader["reference"] else { return study.reference = nil }
+            let name = try reference.text()
+            let names = study.arms.map(\.name)
+            guard names.contains(name) else {
+                let meant = nearest(to: name, among: names).map { " (nearest: `\($0)`)" } ?? ""
+                throw reference.problem(
+                    expected: "the name of an arm: " + printable(names.joined(separator: ", "), limit: 400)
+                        + meant)
+            }
+            study.reference = name
+        } encode: { study in
+            study.reference.map { .object([.init("reference", .string($0))]) }
+                ?? .string(noComparison.id)
+        }
+    }()
+}
+
+extension Study.Scenario: Keyed {
+    package static let keys = KeyTable<Self>(
+        "What happens to the people.",
+        [KeyRow("meals", \.meals, MealPlan.codec, "A named meal plan, or a list of meals.")])
+}
+
+extension Study.Arm: Keyed {
+    package static let keys = KeyTable<Self>(
+        "One arm.",
+        [
+            KeyRow(
+                "name", \.name, .text(.name), "Its name; that of its algorithm when left out.",
+                hasDefault: false),
+            KeyRow(
+                "algorithm", \.algorithm, TunedAlgorithm.codec,
+                "The dosing algorithm: its name, or its name and parameters."),
+            KeyRow(
+                "alerts", \.alerts, AlertPolicy.armCodec,
+                "The alert policy: a preset, the path of a policy file, or a policy."),
+        ])
+
+    package mutating func complete(_ reader: YAMLReader) {
+        if reader["name"] == nil { name = algorithm.kind.id }
+    }
+}
+
+extension AlertPolicy {
+    /// Of an arm.
+    fileprivate static let armCodec: Codec<AlertPolicy> = {
+        let rule = TextRule(
+            expectation: "an alert policy: " + AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")
+                + "; or the path of a policy file",
+            pattern: TextRule.path.pattern, accepts: TextRule.path.accepts)
+        return Codec(.either([.text(rule), .mapping(AlertPolicy.shape)])) { reader throws(InputProblem) in
+            let policy = try AlertPolicy.find(reader)
+            let measured = AlertMetric.inStudies
+            let metrics = policy.rules.flatMap(\.tests).map(\.metric)
+            if let unknown = metrics.first(where: { !measured.contains($0) }) {
+                throw reader.problem(
+                    found: "a policy with a threshold of \(unknown.rawValue)",
+                    expected:
+                        "thresholds of \(measured.dropLast().map(\.rawValue).joined(separator: ", ")) or \(measured.last?.rawValue ?? ""): a study measures no more"
+                )
+            }
+            return policy
+        } encode: {
+            $0.presetName.map { .string($0) } ?? $0.json
+        }
+    }()
+
+    /// The name of the preset that this is, where it is one.
+    private var presetName: String? {
+        guard let preset = AlertPreset(rawValue: name), (try? preset.policy()) == self else { return nil }
+        return name
+    }
+}

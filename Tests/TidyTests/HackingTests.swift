@@ -1,0 +1,12 @@
+import Foundation
+import Testing
+
+/// What HACKING.md shows is what the tests compile.
+@Suite struct HackingTests {
+    @Test(arguments: ["Tests/SimulatedDevicesTests/LowSensor.swift", "Tests/PhysiologyTests/OneDepot.swift"])
+    func theExamplesAreTheFilesThatAreCompiled(path: String) throws {
+        let page = try String(contentsOf: Project.root.appending(path: "HACKING.md"), encoding: .utf8)
+        let file = try String(contentsOf: Project.root.appending(path: path), encoding: .utf8)
+        #expect(page.contains("```swift\n" + file + "```"), "HACKING.md shows another \(path)")
+    }
+}
