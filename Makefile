@@ -13,7 +13,7 @@ test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, 
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
 	ISLET_SOAK=1 swift test --filter IntervalCoverageTests
-	swift build -c release --product islet
+	.ci/release.sh build --product islet
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 
 docs: ## Write docs/data.md from the definitions of the tables.
@@ -25,8 +25,8 @@ format: ## Format every Swift file in place.
 
 bench: ## Measure speed and memory; writes JSON.
 	@.ci/setup.sh build python
-	swift build -c release --product islet
-	swift run -c release islet-bench
+	.ci/release.sh build --product islet
+	.ci/release.sh run islet-bench
 
 clean: ## Remove what was built; results stay.
-	rm -rf .build .build-oracles
+	rm -rf .build .build-oracles .build-library

@@ -2,7 +2,8 @@
 import PackageDescription
 
 /// Every Islet target: Swift 6 language mode, warnings are errors, plain async functions stay on
-/// their caller's executor (a hop inside a session would cost a job and could leak out of it).
+/// their caller's executor (a hop inside a session would cost a job and could leak out of it). No unsafe flags: they
+/// would forbid others to depend on this package. What a release build wants beyond this stands in `.ci/release.sh`.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -10,12 +11,11 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // Dynamic exclusivity checks cost 8 % of a session. Debug builds and tests keep them.
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
-/// One entry a target, by floor: a target imports only from floors below it (ARCHITECTURE.md).
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// One entry a target, below the comment that says its floor: a target imports only from floors below it. `TidyTests`
+/// reads the floors here.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -26,7 +26,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "islet",
     products: [
-        .library(name: "SimulationKernel", targets: ["SimulationKernel"]),
+        .library(name: "SimulationKernel", targets: ["SimulationKernel", "SessionTime"]),
+        .library(
+            name: "Trials",
+            targets: [
+                "Trials", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
+                "SimulatedDevices", "Alerts", "ClosedLoop", "Algorithms", "People",
+            ]),
         .library(name: "DeviceLinks", targets: ["DeviceLinks"]),
         .executable(name: "islet", targets: ["islet"]),
     ],
@@ -38,38 +44,36 @@ let package = Package(
     targets: [
         // Floor 0
         .systemLibrary(name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"])]),
-        room("SessionTime"),
-        // Optimized always: a debug build hashes itself for the manifest.
-        .target(
-            name: "Checksums",
-            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+        module("SessionTime"),
+        .target(name: "CSHA256"),
         // Floor 1
-        room("GSL", ["CGSL"]),
-        room("SimulationKernel", ["SessionTime"]),
-        room("Devices", ["SessionTime"]),
-        room("Records", ["SessionTime"]),
+        module("Checksums", ["CSHA256"]),
+        module("GSL", ["CGSL"]),
+        module("SimulationKernel", ["SessionTime"]),
+        module("Devices", ["SessionTime"]),
+        module("Records", ["SessionTime"]),
         // Floor 2
-        room("Physiology", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
-        room("SimulatedDevices", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
-        room("Alerts", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
+        module("Physiology", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
+        module("SimulatedDevices", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
+        module("Alerts", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         // Floor 3
-        room("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records", "Alerts"]),
-        room("Algorithms", ["SessionTime", "Devices"]),
-        room("People", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Alerts"]),
+        module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
+        module("Algorithms", ["SessionTime", "Devices"]),
+        module("People", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         // Floor 4
-        room("Documents", ["Checksums", "SessionTime", "Devices", "Records", "Yams"]),
-        room(
+        module("Documents", ["Checksums", "SessionTime", "Devices", "Records", "Yams"]),
+        module(
             "Persistence",
             [
                 "Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Floor 5
-        room("GlucoseMetrics", ["SessionTime", "Records"]),
-        room("AlertFiles", ["SessionTime", "Devices", "Records", "Alerts", "Documents"]),
-        room("DeviceLinks", ["SessionTime", "Records"]),
+        module("GlucoseMetrics", ["Records", "Documents"]),
+        module("AlertFiles", ["SessionTime", "Devices", "Records", "Alerts", "Documents"]),
+        module("DeviceLinks", ["SessionTime", "Records"]),
         // Floor 6
-        room(
+        module(
             "Trials",
             [
                 "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
@@ -77,7 +81,7 @@ let package = Package(
                 "GlucoseMetrics", "AlertFiles",
             ]),
         // Floor 7
-        room(
+        module(
             "Swarm",
             [
                 "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
@@ -98,7 +102,7 @@ let package = Package(
         .executableTarget(
             name: "islet-bench",
             dependencies: [
-                "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm", "Physiology", "Devices",
+                "Documents", "Trials", "Physiology", "Devices",
                 "Records", "SessionTime", "SimulationKernel", "GSL",
             ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
@@ -115,19 +119,21 @@ let package = Package(
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("TidyTests", []),
-        tests("PhysiologyTests", ["Physiology", "GSL", "SimulationKernel", "Devices", "Records"]),
-        tests("DocumentsTests", ["Documents", "Checksums", "Records", "SessionTime"]),
-        tests("GlucoseMetricsTests", ["GlucoseMetrics", "Records", "SessionTime"]),
+        tests(
+            "PhysiologyTests",
+            ["Physiology", "GSL", "SimulationKernel", "SessionTime", "Devices", "Records"]),
+        tests("DocumentsTests", ["Documents", "Checksums", "Records"]),
+        tests("GlucoseMetricsTests", ["GlucoseMetrics", "Documents", "Records"]),
         tests(
             "SwarmTests",
             [
                 "Swarm", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Physiology",
-                "Devices", "Alerts", "SimulatedDevices", "ClosedLoop", "Algorithms",
+                "Devices", "SimulatedDevices", "ClosedLoop", "Algorithms",
             ]),
         tests(
             "TrialsTests",
             [
-                "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm", "Records",
+                "Documents", "GlucoseMetrics", "Trials", "GSL", "Records",
                 "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
                 "ClosedLoop", "Algorithms",
             ]),

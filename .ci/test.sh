@@ -36,26 +36,28 @@ if ! swift build --build-tests; then
     one_failed "swift build --build-tests"
     finish
 fi
-if ! swift build -c release --product islet; then
-    one_failed "swift build -c release"
+if ! .ci/release.sh build --product islet; then
+    one_failed "the release build"
     finish
 fi
 debug=$(swift build --show-bin-path)/islet
-release=$(swift build -c release --show-bin-path)/islet
+release=$(.ci/release.sh build --show-bin-path)/islet
 
 step "swift test"
-swift test --skip-build 2>&1 | tee "$log"
+results=$(mktemp -d) || exit 70
+trap 'rm -rf "$log" "$results"' EXIT
+swift test --skip-build --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
-tests=$(sed -nE 's/.*Test run with ([0-9]+) tests? .*/\1/p' "$log" | tail -n 1)
-broken=$(grep -cE '^[^ ]+ +Test .* failed after ' "$log" || true)
-broken=$((broken - $(grep -cE '^[^ ]+ +Test run with .* failed after ' "$log" || true)))
-if [ -z "$tests" ]; then
-    one_failed "swift test left with $status and no count"
+# Swift Testing adds `-swift-testing` to the name of its file.
+if counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
+    passed=$((passed + ${counts% *}))
+    failed=$((failed + ${counts#* }))
+    if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "swift test left with $status"; fi
 else
-    passed=$((passed + tests - broken))
-    failed=$((failed + broken))
-    if [ "$status" != 0 ] && [ "$broken" = 0 ]; then one_failed "swift test left with $status"; fi
+    one_failed "swift test left with $status and no count"
 fi
+
+counted "a package that depends on this one" Tests/Tools/library_checks.sh
 
 counted "digest checks, release and debug build" \
     Tests/Tools/digest_checks.sh --islet "$release" --other "$debug"

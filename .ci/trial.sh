@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-swift build -c release --product islet
-islet=$(swift build -c release --show-bin-path)/islet
+.ci/release.sh build --product islet
+islet=$(.ci/release.sh build --show-bin-path)/islet
 
 out=results/quickstart
 number=1

@@ -6,7 +6,6 @@
 
 import Devices
 import Records
-import SessionTime
 public import SimulationKernel
 
 /// The outcome of a request that is not in the log yet.

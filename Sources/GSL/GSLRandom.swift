@@ -95,11 +95,11 @@ public final class GSLRandom {
         // The lower tail keeps its digits where the upper one rounds to 1: work there.
         let mirrored = low > 0
         let (a, b) = mirrored ? (-high, -low) : (low, high)
-        let pa = gsl_cdf_ugaussian_P(a)
-        let pb = gsl_cdf_ugaussian_P(b)
+        let pa = Normal.cumulative(a)
+        let pb = Normal.cumulative(b)
         guard pb > pa else { return min(max(mean, range.lowerBound), range.upperBound) }
         let p = mirrored ? pb - u * (pb - pa) : pa + u * (pb - pa)
-        let z = gsl_cdf_ugaussian_Pinv(p)
+        let z = Normal.quantile(p)
         let value = mean + sd * (mirrored ? -z : z)
         return min(max(value, range.lowerBound), range.upperBound)
     }

@@ -10,7 +10,10 @@ public enum Normal {
     /// P(Z ≤ z).
     public static func cumulative(_ z: Double) -> Double { gsl_cdf_ugaussian_P(z) }
 
-    /// The z with P(Z ≤ z) = `p`, for 0 < p < 1.
+    /// P(Z > z); keeps its digits in the far tail.
+    public static func upperTail(_ z: Double) -> Double { gsl_cdf_ugaussian_Q(z) }
+
+    /// The z with P(Z ≤ z) = `p`, for 0 < p < 1; infinite at 0 and 1.
     public static func quantile(_ p: Double) -> Double { gsl_cdf_ugaussian_Pinv(p) }
 
     /// A standard normal variate from 53 bits of one draw: never beyond 8.3, where they end.

@@ -3,7 +3,6 @@
 // Guarantees: a saved cursor is on the disk when `save` returns; a kill leaves the cursor before it or the new one. While one client has the
 // file, another one is refused (`OutputProblem`, temporary).
 
-import Foundation
 import GRDB
 public import Records
 

@@ -2,7 +2,6 @@
 
 import Documents
 import ArgumentParser
-import Foundation
 import Persistence
 import Records
 import Trials

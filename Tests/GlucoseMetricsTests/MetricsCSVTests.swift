@@ -1,5 +1,6 @@
 // The table of `islet metrics`: what it accepts, and the line and words of each refusal.
 
+import Documents
 import GlucoseMetrics
 import Records
 import Testing

@@ -2,7 +2,6 @@
 
 import FaultyServer
 import Foundation
-import Synchronization
 import Testing
 
 private let study = """

@@ -22,7 +22,7 @@ import Testing
     private static let ungenerated = [".random(in:", ".shuffled()", ".shuffle()", ".randomElement()"]
 
     @Test func engineAndModelCodeSaysNothingThatDependsOnTheMachine() {
-        for file in Project.sources where (Floors.floor[file.target] ?? 0) <= 3 {
+        for file in Project.sources where (Manifest.floor(of: file.target) ?? 0) <= 3 {
             for (index, line) in file.code.enumerated() {
                 for word in Self.forbidden where contains(line, word) {
                     #expect(isExcepted(word, in: file.path), "\(file.path):\(index + 1): \(word)")
@@ -62,7 +62,7 @@ import Testing
 
     /// As far as a scan can tell: names that a file declares as a Set or a Dictionary and then walks through.
     @Test func nothingWalksThroughASetOrADictionary() {
-        for file in Project.sources where (Floors.floor[file.target] ?? 0) <= 3 {
+        for file in Project.sources where (Manifest.floor(of: file.target) ?? 0) <= 3 {
             let names = unorderedNames(in: file)
             for (index, line) in file.code.enumerated() {
                 for name in names where walks(line, through: name) {

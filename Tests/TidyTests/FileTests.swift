@@ -3,8 +3,9 @@ import Testing
 
 /// How a file in Sources looks, whatever it says.
 @Suite struct FileTests {
-    @Test func filesStayUnder400Lines() {
-        for file in Project.sources {
+    /// A file ends with a line break, and what follows it counts as a line here.
+    @Test func noFileIsLongerThan400Lines() {
+        for file in Project.all {
             #expect(file.lines.count <= 401, "\(file.path):\(file.lines.count): too long")
         }
     }
@@ -19,12 +20,19 @@ import Testing
         }
     }
 
+    /// `assert` and `precondition` state what the program itself keeps; what comes from outside is refused with a message.
     @Test func sourcesForceNothingAndLeaveNothingForLater() {
         for file in Project.sources {
             for (index, line) in file.code.enumerated() {
-                for word in ["try!", "fatalError", "as!", "assert(", "print("] where line.contains(word) {
-                    if word == "print(", (Floors.floor[file.target] ?? 0) >= 4 { continue }
+                for word in ["try!", "fatalError", "as!", "print("] where line.contains(word) {
+                    if word == "print(", (Manifest.floor(of: file.target) ?? 0) >= 4 { continue }
                     #expect(Bool(false), "\(file.path):\(index + 1): \(word)")
+                }
+                // Where files and arguments are read, nothing may end the program.
+                guard (Manifest.floor(of: file.target) ?? 0) >= 4 else { continue }
+                for word in ["precondition(", "preconditionFailure(", "assertionFailure("]
+                where line.contains(word) {
+                    #expect(Bool(false), "\(file.path):\(index + 1): \(word) on a path that input reaches")
                 }
             }
             for (index, line) in file.lines.enumerated() {
@@ -35,11 +43,25 @@ import Testing
         }
     }
 
+    @Test func nothingForbidsOthersToDependOnThePackage() throws {
+        let manifest = try Project.text("Package.swift").split(separator: "\n").filter { !$0.contains("///") }
+        #expect(!manifest.contains { $0.contains("unsafe") })
+        // Flags of release builds have one place.
+        for path in [
+            "Makefile", ".ci/run", ".ci/test.sh", ".ci/trial.sh", "README.md", "HACKING.md", "SWARM.md",
+        ] {
+            #expect(
+                !(try Project.text(path)).contains("swift build -c release"), "\(path): use .ci/release.sh")
+            #expect(!(try Project.text(path)).contains("swift run -c release"), "\(path): use .ci/release.sh")
+        }
+        #expect(try Project.text(".ci/release.sh").contains("-enforce-exclusivity=unchecked"))
+    }
+
     /// The one door to libm of a target keeps the numeric fingerprint honest.
     @Test func engineCodeReachesTheLibraryOfTheSystemInNamedPlacesOnly() {
         let doors = ["LibM.swift", "SessionExecutor.swift"]
         for file in Project.sources
-        where (Floors.floor[file.target] ?? 0) <= 3 && file.target != "GSL"
+        where (Manifest.floor(of: file.target) ?? 0) <= 3 && file.target != "GSL"
             && !doors.contains(where: { file.path.hasSuffix("/\($0)") })
         {
             for (index, line) in file.code.enumerated() {

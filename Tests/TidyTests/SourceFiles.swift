@@ -11,6 +11,19 @@ struct SourceFile: Sendable {
 
     /// The target it belongs to: the folder within Sources.
     var target: String { String(path.split(separator: "/")[1]) }
+
+    /// The module it is compiled into.
+    var module: String { path.hasPrefix("Benchmarks/") ? "islet-bench" : target }
+
+    /// The modules that it imports, with their lines.
+    var imports: [(line: Int, module: String)] {
+        code.enumerated().compactMap { index, line in
+            guard line.contains("import ") else { return nil }
+            let pattern =
+                #/(?:@\w+\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|func|protocol|typealias|var|let)\s+)?(\w+)[\w.]*\s*/#
+            return line.wholeMatch(of: pattern).map { (index + 1, String($0.output.1)) }
+        }
+    }
 }
 
 enum Project {
@@ -18,8 +31,16 @@ enum Project {
         .deletingLastPathComponent()
 
     /// Every Swift file below Sources, by path.
-    static let sources: [SourceFile] = {
-        let folder = root.appending(path: "Sources")
+    static let sources = files(below: "Sources")
+
+    /// Those of tests and benchmarks, too; the package that uses this one is not of it.
+    static let all =
+        sources
+        + (files(below: "Tests") + files(below: "Benchmarks"))
+        .filter { !$0.path.hasPrefix("Tests/LibraryUser/") }
+
+    private static func files(below name: String) -> [SourceFile] {
+        let folder = root.appending(path: name)
         let walker = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         let urls = (walker?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         return urls.sorted { $0.path < $1.path }.compactMap { url in
@@ -29,7 +50,7 @@ enum Project {
                 path: String(url.path.dropFirst(root.path.count)).trimmingPrefix("/").description,
                 lines: lines, code: blanked(lines))
         }
-    }()
+    }
 
     static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)

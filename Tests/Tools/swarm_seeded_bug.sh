@@ -17,7 +17,7 @@ if cmp -s "$bolus" Sources/SimulatedDevices/Pump/SimulatedPump+Bolus.swift; then
     echo "the line to lose is not there any more" >&2
     exit 70
 fi
-swift build --package-path "$source" --scratch-path "$home/build" -c release --product islet
+.ci/release.sh build --package-path "$source" --scratch-path "$home/build" --product islet
 islet=$home/build/release/islet
 
 cd "$home"

@@ -21,30 +21,26 @@ public struct StudyStart: Hashable, Sendable {
 
     /// Reads `YYYY-MM-DDTHH:MM[:SS](Z|±HH:MM)`; years 1970 to 2200, offsets to 14 h.
     public init?(_ text: String) {
-        var parts = Parts(text)
-        guard let year = parts.number(4), parts.take("-"), let month = parts.number(2), parts.take("-"),
-            let day = parts.number(2), parts.take("T") || parts.take("t"),
-            let hour = parts.number(2), parts.take(":"), let minute = parts.number(2)
+        guard Self.isComplete(text.utf8), let time = ISO8601Time(text), let offset = time.offsetMinutes,
+            abs(offset) <= 14 * 60
         else { return nil }
-        var second = 0
-        if parts.take(":") {
-            guard let value = parts.number(2) else { return nil }
-            second = value
-        }
-        guard let offset = parts.offset(), parts.isAtEnd else { return nil }
-        guard (1970...2200).contains(year), (1...12).contains(month),
-            (1...CivilDate.days(inMonth: month, of: year)).contains(day),
-            hour < 24, minute < 60, second < 60, abs(offset) <= 14 * 60
-        else { return nil }
+        let localSeconds = time.localMilliseconds / 1000
+        let day = localSeconds.quotientAndRemainder(dividingBy: 86_400)
+        guard day.quotient >= 0, localSeconds >= 0 else { return nil }
+        (year, month, self.day) = CivilDate.date(daysSince1970: Int(day.quotient))
+        guard year <= 2200 else { return nil }
         self.text = text
-        self.year = year
-        self.month = month
-        self.day = day
         offsetMinutes = offset
-        localSecondOfDay = hour * 3600 + minute * 60 + second
-        unixSeconds =
-            Int64(CivilDate.daysSince1970(year: year, month: month, day: day)) * 86_400
-            + Int64(localSecondOfDay) - Int64(offset) * 60
+        localSecondOfDay = Int(day.remainder)
+        unixSeconds = localSeconds - Int64(offset) * 60
+    }
+
+    /// Of what ISO 8601 allows: a `T`, whole seconds, and an offset as `Z` or `±HH:MM`.
+    private static func isComplete(_ text: String.UTF8View) -> Bool {
+        guard !text.contains(where: { " .,".utf8.contains($0) }), let last = text.last else { return false }
+        return "Zz".utf8.contains(last)
+            || text.dropLast(2).last == UInt8(ascii: ":")
+                && text.dropLast(5).last.map { "+-".utf8.contains($0) } == true
     }
 
     /// Where and when the study's sessions take place.
@@ -70,39 +66,4 @@ public struct StudyStart: Hashable, Sendable {
         pattern:
             #"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"#,
         accepts: { StudyStart($0) != nil })
-
-    /// ASCII scanner.
-    private struct Parts {
-        var rest: Substring.UTF8View
-
-        init(_ text: String) { rest = Substring(text).utf8 }
-
-        var isAtEnd: Bool { rest.isEmpty }
-
-        mutating func take(_ character: Unicode.Scalar) -> Bool {
-            guard let first = rest.first, UInt32(first) == character.value else { return false }
-            rest.removeFirst()
-            return true
-        }
-
-        mutating func number(_ digits: Int) -> Int? {
-            guard rest.count >= digits else { return nil }
-            var value = 0
-            for byte in rest.prefix(digits) {
-                guard (48...57).contains(byte) else { return nil }
-                value = value * 10 + Int(byte) - 48
-            }
-            rest.removeFirst(digits)
-            return value
-        }
-
-        mutating func offset() -> Int? {
-            if take("Z") || take("z") { return 0 }
-            let sign = take("+") ? 1 : take("-") ? -1 : 0
-            guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), minutes < 60 else {
-                return nil
-            }
-            return sign * (hours * 60 + minutes)
-        }
-    }
 }

@@ -97,15 +97,15 @@ extension Statistics {
         let equal = replicates.count { $0 == estimate }
         let count = Double(resamples)
         let share = min(max((Double(below) + Double(equal) / 2) / count, 0.5 / count), 1 - 0.5 / count)
-        answer.biasCorrection = gsl_cdf_ugaussian_Pinv(share)
+        answer.biasCorrection = Normal.quantile(share)
 
-        let z = gsl_cdf_ugaussian_Pinv((1 + level) / 2)
+        let z = Normal.quantile((1 + level) / 2)
         func end(_ z: Double) -> Double {
             let shifted = answer.biasCorrection + z
             let stretch = 1 - answer.acceleration * shifted
             let p: Double =
                 stretch > 0
-                ? gsl_cdf_ugaussian_P(answer.biasCorrection + shifted / stretch)
+                ? Normal.cumulative(answer.biasCorrection + shifted / stretch)
                 : (shifted < 0 ? 0 : 1)
             return gsl_stats_quantile_from_sorted_data(replicates, 1, resamples, p)
         }

@@ -66,18 +66,6 @@ extension Statistics {
         return (share * (1 - share) / Double(trials)).squareRoot()
     }
 
-    /// P(Z ≤ z) of the standard normal.
-    public static func normalCDF(_ z: Double) -> Double { gsl_cdf_ugaussian_P(z) }
-
-    /// P(Z > z) of the standard normal; keeps its digits in the far tail.
-    public static func normalUpperTail(_ z: Double) -> Double { gsl_cdf_ugaussian_Q(z) }
-
-    /// The z with P(Z ≤ z) = `p`, 0 < p < 1.
-    public static func normalQuantile(_ p: Double) throws(StatisticsError) -> Double {
-        try check(probability: p, "the probability")
-        return gsl_cdf_ugaussian_Pinv(p)
-    }
-
     /// P(T ≤ t) of Student's t; `degreesOfFreedom` > 0, not needfully whole.
     public static func studentTCDF(
         _ t: Double, degreesOfFreedom: Double

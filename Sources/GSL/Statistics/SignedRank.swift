@@ -71,7 +71,7 @@ extension Statistics {
             let mean = sums(Double(n)) - sums(Double(zeros))
             let variance = (squares(Double(n)) - squares(Double(zeros)) - tieCorrection / 2) / 24
             let z = (answer.positiveRankSum - mean) / variance.squareRoot()
-            answer.p = min(1, 2 * gsl_cdf_ugaussian_Q(abs(z)))
+            answer.p = min(1, 2 * Normal.upperTail(abs(z)))
         }
         return answer
     }

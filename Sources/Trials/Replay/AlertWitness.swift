@@ -6,7 +6,6 @@
 
 import Alerts
 import Devices
-import SessionTime
 import SimulatedDevices
 import SimulationKernel
 

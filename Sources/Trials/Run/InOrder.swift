@@ -4,7 +4,6 @@
 // that memory stays bounded however uneven the work is; the first error by index is thrown in its place.
 
 import Foundation
-import Synchronization
 
 /// Made on threads, taken by one.
 final class InOrder<Element: Sendable>: @unchecked Sendable {

@@ -6,8 +6,6 @@
 
 import Documents
 import Foundation
-import Glibc
-import Records
 import Synchronization
 
 package enum Workers {
@@ -39,44 +37,24 @@ package enum Workers {
 
     /// Threads under way.
     struct Handle {
-        fileprivate let threads: [pthread_t]
+        fileprivate let threads: [SystemThread]
         var count: Int { threads.count }
-        func wait() { for thread in threads { pthread_join(thread, nil) } }
+        func wait() { for thread in threads { thread.join() } }
     }
 
     /// Runs `body` once on each of up to `jobs` threads: as many as the system grants, at least one.
     /// - Throws: `OutputProblem` where it grants none.
     static func start(jobs: Int, _ body: @escaping @Sendable () -> Void) throws -> Handle {
-        var threads: [pthread_t] = []
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, 8 << 20)
+        var threads: [SystemThread] = []
         for _ in 0..<jobs {
-            let work = Unmanaged.passRetained(Work(body))
-            var thread = pthread_t()
-            let code = pthread_create(
-                &thread, &attributes,
-                { argument in
-                    guard let argument else { return nil }
-                    Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
-                    return nil
-                }, work.toOpaque())
-            guard code == 0 else {
-                work.release()
-                if threads.isEmpty {
-                    throw OutputProblem(path: "threads", doing: "start one", errno: code)
-                }
+            do {
+                threads.append(try SystemThread(body))
+            } catch {
+                if threads.isEmpty { throw error }
                 break
             }
-            threads.append(thread)
         }
         return Handle(threads: threads)
-    }
-
-    private final class Work {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 }
 

@@ -4,31 +4,31 @@
 // Quoted fields, doubled quotes, CRLF, a byte-order mark and blank lines are understood.
 // Does not: guess delimiters or encodings. Commas and UTF-8 only.
 
-import Records
-
 /// A reader of comma-separated bytes.
-struct CSVText {
-    struct Limits {
-        var bytes = 64 << 20
-        var rows = 1_000_000
-        var columns = 256
-        var fieldBytes = 256
+package struct CSVText {
+    package struct Limits {
+        package var bytes = 64 << 20
+        package var rows = 1_000_000
+        package var columns = 256
+        package var fieldBytes = 256
+
+        package init() {}
     }
 
-    struct Row {
+    package struct Row {
         /// 1-based.
-        var line: Int
-        var fields: [String]
+        package var line: Int
+        package var fields: [String]
     }
 
-    let file: String
+    package let file: String
     private let bytes: [UInt8]
     private let limits: Limits
     private var position = 0
     private var line = 1
     private var rowsRead = 0
 
-    init(_ bytes: [UInt8], file: String, limits: Limits = .init()) throws(InputProblem) {
+    package init(_ bytes: [UInt8], file: String, limits: Limits = .init()) throws(InputProblem) {
         self.file = file
         self.bytes = bytes
         self.limits = limits
@@ -39,12 +39,12 @@ struct CSVText {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    func problem(_ line: Int?, _ found: String, _ expected: String) -> InputProblem {
+    package func problem(_ line: Int?, _ found: String, _ expected: String) -> InputProblem {
         InputProblem(file: file, line: line, found: found, expected: expected)
     }
 
     /// The next row that is not blank; nil at the end.
-    mutating func next() throws(InputProblem) -> Row? {
+    package mutating func next() throws(InputProblem) -> Row? {
         while position < bytes.count {
             let start = line
             let fields = try record()
@@ -76,8 +76,8 @@ struct CSVText {
                         inQuotes = false
                     }
                 } else {
-                    guard byte >= 0x20 || byte == 0x09 else {
-                        throw problem(line, "a line end or control byte inside quotes", "a closing quote")
+                    guard Self.isText(byte) else {
+                        throw problem(line, "a quote that isn't closed", "a closing quote on the same line")
                     }
                     field.append(byte)
                 }
@@ -89,13 +89,17 @@ struct CSVText {
                 line += 1
                 try close(&field, wasQuoted, &fields, on: start)
                 return fields
+            } else if wasQuoted, byte == 0x20 || byte == 0x09 {
+                // Blanks between a closing quote and the comma.
+                continue
             } else if byte == UInt8(ascii: "\""), field.allSatisfy({ $0 == 0x20 }), !wasQuoted {
                 field.removeAll()
                 inQuotes = true
                 wasQuoted = true
             } else {
-                guard byte >= 0x20 || byte == 0x09 else {
-                    throw problem(line, "the control byte \(byte)", "comma-separated UTF-8 text")
+                guard Self.isText(byte) else {
+                    throw problem(
+                        line, "a control byte (\(byte)): this is no text", "comma-separated UTF-8 text")
                 }
                 field.append(byte)
             }
@@ -103,10 +107,14 @@ struct CSVText {
                 throw problem(line, "a field of more than \(limits.fieldBytes) bytes", "a shorter one")
             }
         }
-        guard !inQuotes else { throw problem(line, "the end of the file inside quotes", "a closing quote") }
+        guard !inQuotes else {
+            throw problem(line, "a quote that isn't closed", "a closing quote on the same line")
+        }
         try close(&field, wasQuoted, &fields)
         return fields
     }
+
+    private static func isText(_ byte: UInt8) -> Bool { (byte >= 0x20 && byte != 0x7F) || byte == 0x09 }
 
     private func close(
         _ field: inout [UInt8], _ quoted: Bool, _ fields: inout [String], on start: Int? = nil
@@ -123,7 +131,7 @@ struct CSVText {
 }
 
 /// Without the blanks around.
-func trimmed(_ text: String) -> String {
+private func trimmed(_ text: String) -> String {
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     let bytes = text.utf8
     guard let first = bytes.firstIndex(where: { !isBlank($0) }),
@@ -133,7 +141,7 @@ func trimmed(_ text: String) -> String {
 }
 
 /// A finite decimal number, or nil: no hexadecimal, no names of infinity, no separators.
-func finiteNumber(_ text: String) -> Double? {
+package func finiteNumber(_ text: String) -> Double? {
     let allowed: (UInt8) -> Bool = { byte in
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
@@ -147,7 +155,7 @@ func finiteNumber(_ text: String) -> Double? {
 }
 
 /// What a user wrote, short enough for a message.
-func quoted(_ text: String) -> String {
+package func quoted(_ text: String) -> String {
     let short = text.count > 40 ? text.prefix(40) + "…" : text[...]
     return "‘\(short)’"
 }

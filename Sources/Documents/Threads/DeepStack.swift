@@ -4,35 +4,14 @@
 // can be had, it runs on the caller's.
 // Does not: belong in a session. It is for reading files before one starts.
 
-import Glibc
-
 /// Runs `body` on a thread of its own with a stack of at least `stackBytes`, and waits for it.
 func withStack<Value: Sendable>(bytes stackBytes: Int, _ body: @escaping @Sendable () -> Value) -> Value {
     let answer = Answer<Value>()
-    let job = Unmanaged.passRetained(Job { answer.value = body() })
-
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setstacksize(&attributes, stackBytes)
-    var thread = pthread_t()
-    let failure = pthread_create(
-        &thread, &attributes,
-        { context in
-            if let context { Unmanaged<Job>.fromOpaque(context).takeRetainedValue().body() }
-            return nil
-        }, job.toOpaque())
-    guard failure == 0 else {
-        job.release()
+    guard let thread = try? SystemThread(stackBytes: stackBytes, { answer.value = body() }) else {
         return body()
     }
-    pthread_join(thread, nil)
+    thread.join()
     return answer.value ?? body()
-}
-
-private final class Job {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
 /// Written by the thread before it ends, read after it was joined: never both at once.

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Every release build of Islet, with the flags that a manifest may not hold if others are to depend on the package:
+# `.ci/release.sh build --product islet`, `.ci/release.sh run islet-bench`, `.ci/release.sh build --show-bin-path`.
+#
+# Dynamic exclusivity checks cost 8 to 20 % of a session. Debug builds and tests keep them.
+set -euo pipefail
+exec swift "$1" -c release -Xswiftc -enforce-exclusivity=unchecked "${@:2}"

@@ -1,0 +1,44 @@
+// A thread of the operating system.
+//
+// Guarantees: the body runs once, on a stack of the size that was asked for; it has ended when `join` returns.
+// Does not: belong in a session, whose actors live on its executor.
+
+import Glibc
+package import Records
+
+/// A thread under way.
+package struct SystemThread: Sendable {
+    private let handle: pthread_t
+
+    /// Starts one.
+    /// - Throws: `OutputProblem` where the system grants none.
+    package init(
+        stackBytes: Int = 8 << 20, _ body: @escaping @Sendable () -> Void
+    ) throws(OutputProblem) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, stackBytes)
+        let work = Unmanaged.passRetained(Work(body))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, &attributes,
+            { argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw OutputProblem(path: "threads", doing: "start one", errno: code)
+        }
+        handle = thread
+    }
+
+    /// Waits for its end. To be called once.
+    package func join() { pthread_join(handle, nil) }
+
+    private final class Work {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}

@@ -1,0 +1,17 @@
+import Devices
+
+/// A dosing algorithm of this package's own: open loop, with a share of each meal's bolus.
+struct HalfBolus: DosingAlgorithm {
+    var share: Double
+
+    let name = "half-bolus"
+    let version = 1
+    let basalSource = BasalSource.programmed
+    let stateByteCount = 0
+
+    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) -> StepOutput {
+        let grams = input.user.meal?.carbohydrate.grams ?? 0
+        return StepOutput(
+            meal: InsulinAmount(units: share * grams / input.therapy.carbohydrateRatioGramsPerUnit))
+    }
+}

@@ -1,0 +1,119 @@
+// What is imported is used, and what a target depends on is imported.
+//
+// Guarantees: an import without a trace of its module in the file is found. Does not: find one whose names the file uses for
+// something else; the scan reads words, not meanings.
+
+import Foundation
+import Testing
+
+@Suite struct ImportTests {
+    /// Words of modules from outside that our code can be expected to use; others are not judged.
+    nonisolated(unsafe) private static let outside: [String: Regex<Substring>] = [
+        "Synchronization": #/\b(?:Atomic|Mutex|atomic)/#,
+        "Yams": #/\bYams|\bParser|\bNode\b|\bMark\b|YamlError/#,
+        "GRDB": #/\bDatabase|\bRow\b|\bStatement|\bSQL/#,
+        "GRDBSQLite": #/\bsqlite3_|\bSQLITE_/#,
+        "ArgumentParser":
+            #/\b(?:ParsableCommand|AsyncParsableCommand|ParsableArguments|CommandConfiguration|ExpressibleByArgument|ValidationError|ExitCode|@?Option|@?Flag|@?Argument|ArgumentHelp|CleanExit)\b/#,
+        "Foundation":
+            #/\b(?:Foundation|URL\w*|Data|Date|FileManager|FileHandle|NSCondition|NS\w+|JSON(?:Serialization|Decoder|Encoder)|JSONEncoder|ProcessInfo|Process|Pipe|String\((?:format|contentsOf)|UUID|Calendar|TimeZone|Locale|DateFormatter|ISO8601\w+|Thread|RunLoop|Bundle|CharacterSet|LocalizedError|pow|exp|log|log2|log10|sin|cos|tanh|erfc?|lround|floor|ceil|fabs|sqrt|hypot|fmod|getenv|setenv|kill|errno|usleep|exit|open|close|read|write|stat|fputs|stderr|stdout|gettimeofday|clock_gettime|getpid|CommandLine)\b|\.(?:range\(of|replacingOccurrences|components\(|trimmingCharacters|contains\("|appending\(path|write\(to|utf8\)|formatted|data\(using|hasSuffix|rounded|capitalized|enumerateLines|isEqual|firstRange|padding\(|localizedDescription|timeIntervalSince|path\()|\bstrtod\b|\bmemcpy|\.self(?:Date|URL)/#,
+        "Glibc":
+            #/\b(?:open|close|read|write|fstat|stat|isatty|ioctl|getenv|setenv|strerror_r|poll\w*|pthread_\w+|errno|E[A-Z]{3,}|[SO]_[A-Z]+|exp|log|log2|pow|sin|cos|tanh|sinh|erfc?|sqrt|floor|lgamma|cbrt|fabs|hypot|memcmp|memcpy|clock_gettime|nanosleep|signal|kill|sigaction|SIG\w+|rename\w*|unlink|fsync|mkdir|mkstemp|fchmod|umask|lseek|pread|pwrite|ftruncate|memfd_create|fcntl|flock|getpid|sysconf|snprintf|strtod|usleep|sleep|exit|_exit|dl\w+|timespec|sched\w*|uname|getrusage|mmap|munmap|malloc\w*|free|expm1|log1p|atan|log10|STD\w+_FILENO|link\w*|dup2?|pipe\w*|waitpid|fopen|fclose|getcwd|realpath|TIOC\w+|winsize|termios)\b/#,
+        "Testing": #/@Test|@Suite|#expect|#require|\bTag\b/#,
+    ]
+
+    /// The names that each module of ours declares, at any level, and its argument labels.
+    private static let names: [String: Set<String>] = {
+        var names: [String: Set<String>] = [:]
+        for file in Project.all { names[file.module, default: []].formUnion(declared(in: file)) }
+        return names
+    }()
+
+    private static func declared(in file: SourceFile) -> Set<String> {
+        var found: Set<String> = []
+        let declaration =
+            #/\b(?:struct|class|enum|protocol|actor|func|typealias|associatedtype|let|var|macro)\s+`?(\w+)/#
+            .wordBoundaryKind(.simple)
+        for line in file.code {
+            for match in line.matches(of: declaration) { found.insert(String(match.output.1)) }
+            if line.contains(#/^\s*(?:indirect )?case\s/#) {
+                for match in line.matches(of: #/\b([a-z]\w*)\b/#) { found.insert(String(match.output.1)) }
+            }
+            if line.contains(#/\binit\b|\bsubscript\b/#) {
+                for match in line.matches(of: #/\b(\w+)(?:\s+\w+)?:/#) {
+                    found.insert(String(match.output.1))
+                }
+            }
+        }
+        return found
+    }
+
+    static func unusedImports(of file: SourceFile) -> [(line: Int, module: String)] {
+        let isImport = #/^(?:@\w+ )*(?:\w+ )?import\s.*/#
+        var text = file.code.filter { !$0.contains("import ") || $0.wholeMatch(of: isImport) == nil }
+        // Interpolations count as strings in `code`.
+        for line in file.lines where line.contains("\\(") {
+            text += line.matches(of: #/\\\((.*)/#).map { String($0.output.1) }
+        }
+        let words = Set(text.flatMap { $0.matches(of: #/\w+/#).map { String($0.output) } })
+        return file.imports.filter { _, module in
+            if let own = names[module] { return own.isDisjoint(with: words) }
+            guard let pattern = outside[module] else { return false }
+            // The other kind sees no boundary in `ProcessInfo.processInfo`.
+            let simple = pattern.wordBoundaryKind(.simple)
+            return !text.contains { $0.contains(simple) }
+        }
+    }
+
+    @Test func everyImportIsUsed() {
+        for file in Project.all {
+            for (line, module) in Self.unusedImports(of: file) {
+                #expect(Bool(false), "\(file.path):\(line): nothing uses \(module)")
+            }
+        }
+    }
+
+    @Test func everyDependencyIsImportedAndEveryImportIsADependency() {
+        let own = Set(Manifest.targets.map(\.name))
+        for target in Manifest.targets {
+            let files = Project.all.filter { $0.path.hasPrefix(target.folder + "/") }
+            guard !files.isEmpty else { continue }
+            let imported = Set(files.flatMap { $0.imports.map(\.module) })
+            for dependency in target.dependencies where !imported.contains(dependency) {
+                // A program is a dependency where its tests run it.
+                if target.isTest, dependency == "islet" { continue }
+                #expect(Bool(false), "Package.swift: nothing in \(target.name) imports \(dependency)")
+            }
+            for module in imported.sorted() where own.contains(module) && module != target.name {
+                #expect(
+                    target.dependencies.contains(module),
+                    "Package.swift: \(target.name) imports \(module), undeclared")
+            }
+        }
+    }
+
+    @Test func theScanFindsWhatItIsFor() {
+        let lines = [
+            "import Records", "public import Synchronization", "@testable import SessionTime",
+            "import struct Devices.Nothing", "let start = Instant.start  // Records",
+        ]
+        let file = SourceFile(path: "Sources/X/X.swift", lines: lines, code: Project.blanked(lines))
+        #expect(file.imports.map(\.module) == ["Records", "Synchronization", "SessionTime", "Devices"])
+        let unused = Self.unusedImports(of: file).map(\.module)
+        #expect(unused.contains("Synchronization") && unused.contains("Devices"))
+        #expect(!unused.contains("SessionTime"))
+        let text = """
+                    // Floor 0
+                    .systemLibrary(name: "C", pkgConfig: "c", providers: [.apt(["c"])]),
+                    module("A"),
+                    // Floor 1
+                    module("B", ["A", .product(name: "Q", package: "R")]),
+                    .executableTarget(name: "bench", dependencies: ["B"], path: "Benchmarks/B", swiftSettings: strict),
+                    tests("BTests", ["B"]),
+            """
+        let targets = Manifest.parsed(text)
+        #expect(targets.map(\.name) == ["C", "A", "B", "bench", "BTests"])
+        #expect(targets.map(\.floor) == [0, 0, 1, nil, nil])
+        #expect(targets.map(\.dependencies) == [[], [], ["A", "Q"], ["B"], ["B"]])
+    }
+}
