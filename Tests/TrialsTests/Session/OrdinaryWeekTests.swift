@@ -1,7 +1,6 @@
 import Documents
 import Physiology
 import Records
-import SessionTime
 import SimulationKernel
 import Testing
 
