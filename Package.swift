@@ -85,7 +85,7 @@ let package = Package(
             "Swarm",
             [
                 "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "ClosedLoop", "Documents", "Trials",
+                "SimulatedDevices", "Alerts", "ClosedLoop", "People", "Documents", "Trials",
             ]),
         // Floor 8
         .executableTarget(
@@ -118,6 +118,9 @@ let package = Package(
             ["Alerts", "AlertFiles", "Documents", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests(
+            "PeopleTests",
+            ["People", "Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("TidyTests", []),
         tests(
             "PhysiologyTests",
@@ -135,7 +138,7 @@ let package = Package(
             [
                 "Documents", "GlucoseMetrics", "Trials", "GSL", "Records",
                 "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
-                "ClosedLoop", "Algorithms",
+                "ClosedLoop", "Algorithms", "People",
             ]),
         tests(
             "PersistenceTests",

@@ -246,6 +246,14 @@ extension LoopController {
         dismissDropped()
     }
 
+    /// What was dropped last, until the person asks again or dismisses it. A look: nothing changes.
+    public var lastDropped: LoopMemory.Dropped? { memory.dropped }
+
+    /// Whether the algorithm doses: by hand, a correction would come on top of its own.
+    public var isClosedLoop: Bool {
+        memory.isInSession && !memory.isOpenLoop && algorithm.basalSource == .algorithm
+    }
+
     /// The person has seen what was dropped.
     public func dismissDropped() {
         memory.dropped = nil

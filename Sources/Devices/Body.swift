@@ -66,6 +66,13 @@ public struct MealAbsorption: Hashable, Sendable, BitwiseCopyable {
     public static let usual = Self()
 }
 
+/// Somebody who may feel that their glucose is low. Called on the session's thread, in whatever phase the body is looked at: note it,
+/// act in your own.
+public protocol LowGlucoseFeeler: AnyObject, Sendable {
+    /// The body's plasma glucose is below the bound, at one of the instants, five minutes apart, at which the truth is kept.
+    func bodyIsLow(_ plasma: GlucoseConcentration)
+}
+
 /// What a person can tell the loop. Called on the session's thread only; the next step hears of it.
 public protocol LoopInputs: AnyObject, Sendable {
     /// - Throws: `LoopInputRefused` for a meal that is no number, nothing, or above `MealAnnouncement.largest`; or why the loop

@@ -1,8 +1,14 @@
-// The person of a session: eats when the scenario says, and tells the loop.
+// The person of a session: eats when the scenario says, tells the loop, hears the phone, and acts.
 //
-// Guarantees: a meal is eaten and announced at its instant, in the person's phase, whatever the devices do.
-// Does not: hear alarms, miscount or forget.
+// Guarantees: a meal is eaten and announced at its instant, in the person's phase, whatever the devices do. A person without senses does
+// nothing else, and a deaf one leaves body, loop and devices as they are without: readings, doses and truth to the byte. Whatever rings
+// together is answered once. Nothing is eaten against a low within 15 min of the rescue before, nor above the settings' limit in
+// two hours; insulin is asked for within the therapy's limits, and by hand not beside an algorithm unless the settings say so.
+// Does not: decide what the scenario's meals are.
+//
+// Rooms: `+Hearing` what reaches the person, `+Acting` what they do about it.
 
+public import Alerts
 public import Devices
 public import Records
 public import SessionTime
@@ -19,24 +25,71 @@ public struct PlannedMeal: Hashable, Sendable {
     }
 }
 
-public actor Person: SessionActor {
+/// What makes somebody more than an eater.
+public struct PersonSenses: Sendable {
+    public var settings: PersonSettings
+    public var age: PersonAge
+    public var calendar: SessionCalendar
+    public var streams: RandomStreams
+    public var therapy: TherapySettings
+    /// Before the session's end.
+    public var duration: Instant
+
+    public init(
+        settings: PersonSettings, age: PersonAge, calendar: SessionCalendar, streams: RandomStreams,
+        therapy: TherapySettings, duration: Instant
+    ) {
+        self.settings = settings
+        self.age = age
+        self.calendar = calendar
+        self.streams = streams
+        self.therapy = therapy
+        self.duration = duration
+    }
+}
+
+public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
     public nonisolated let executor: SessionExecutor
 
-    private let body: any Eater
-    private let loop: any LoopInputs
-    private let recorder: SessionRecorder
+    let body: any Eater
+    let loop: any LoopInputs
+    let recorder: SessionRecorder
     private let meals: [PlannedMeal]
+    /// nil for somebody who only eats.
+    var mind: PersonMind?
+    var phone: (any PersonPhone)?
+    var devices: (any PersonDevices)?
+    private var wakeup: Wakeup?
 
-    /// - Parameter meals: in the order of their instants.
+    /// - Parameters:
+    ///   - meals: in the order of their instants.
+    ///   - senses: nil for somebody who only eats.
     public init(
         executor: SessionExecutor, meals: [PlannedMeal], body: any Eater, loop: any LoopInputs,
-        recorder: SessionRecorder
+        recorder: SessionRecorder, senses: PersonSenses? = nil
     ) {
         self.executor = executor
         self.meals = meals
         self.body = body
         self.loop = loop
         self.recorder = recorder
+        mind = senses.map(PersonMind.init)
+    }
+
+    /// Takes the phone; nothing for somebody who only eats.
+    public func begin(phone: any PersonPhone, devices: any PersonDevices) {
+        guard mind != nil else { return }
+        self.phone = phone
+        self.devices = devices
+        wakeup = Wakeup(executor, phase: .person, "person") { [unowned self] in try here { try $0.wake() } }
+        planLook()
+        scheduleNext()
+    }
+
+    /// Lets go of phone and devices: they hold the person, too.
+    public func dismiss() {
+        phone = nil
+        devices = nil
     }
 
     /// Lives the session.
@@ -44,15 +97,46 @@ public actor Person: SessionActor {
         for meal in meals {
             try await clock.wait(until: meal.instant, phase: .person, "meal")
             try body.eat(meal.carbohydrate)
-            do {
-                try loop.announce(MealAnnouncement(carbohydrate: meal.carbohydrate, instant: meal.instant))
-            } catch {
-                executor.journal.record(.refused, at: meal.instant, meal.carbohydrate.grams.bitPattern)
-            }
+            tell(MealAnnouncement(carbohydrate: meal.carbohydrate, instant: meal.instant))
             executor.journal.record(.meal, at: meal.instant, meal.carbohydrate.grams.bitPattern)
             recorder.did(.meal, meal.carbohydrate.grams, at: meal.instant)
+            mind?.ate(at: meal.instant)
         }
     }
+
+    private func tell(_ meal: MealAnnouncement) {
+        do {
+            try loop.announce(meal)
+            mind?.lastBolus = executor.now
+        } catch {
+            executor.journal.record(.refused, at: executor.now, meal.carbohydrate.grams.bitPattern)
+        }
+    }
+
+    // MARK: Time
+
+    func scheduleNext() { wakeup?.schedule(at: mind?.next) }
+
+    /// What is due, in the order in which one does it.
+    private func wake() throws {
+        let now = executor.now
+        if let due = mind?.closesAt, due <= now { close() }
+        if let due = mind?.bites?.at, due <= now { try bite() }
+        if let due = mind?.attendsAt, due <= now { attend(.alert) }
+        if let due = mind?.rechecksAt, due <= now { attend(.recheck) }
+        if let due = mind?.looksAt, due <= now {
+            if mind?.isAsleep(at: now) == false { attend(.ownAccord) }
+            planLook()
+        }
+        scheduleNext()
+    }
+
+    /// What the person heard and did up to now.
+    public func facts() -> PersonFacts? { mind?.facts(until: executor.now) }
+
+    public nonisolated func alertDidRing(_ ring: AlertRing) -> Bool { here(ring) { $0.hear($1) } }
+    public nonisolated func alertDidShow(_ ring: AlertRing) { here(ring) { $0.see($1) } }
+    public nonisolated func bodyIsLow(_ plasma: GlucoseConcentration) { here(plasma) { $0.feel($1) } }
 }
 
 extension EventKind {
@@ -60,4 +144,16 @@ extension EventKind {
     public static let meal = EventKind(0x500, "meal")
     /// The loop refused the announcement of a meal. Words: grams (bits).
     public static let refused = EventKind(0x501, "refused")
+    /// Sugar against a low. Words: grams (bits).
+    public static let rescue = EventKind(0x502, "rescue")
+    /// The person asked for insulin by hand. Words: units (bits), 1 where the loop refused.
+    public static let askedBolus = EventKind(0x503, "askedBolus")
+    /// A notification rang. Words: `AlertTopic`, 1 for heard, 1 for at night asleep, the n-th of its slot.
+    public static let rang = EventKind(0x504, "rang")
+    /// A low was felt. Words: 1 where it woke.
+    public static let felt = EventKind(0x505, "felt")
+    /// The person looked at the phone. Words: why (`PersonMind.Cause`), the reading (bits; NaN for none).
+    public static let looked = EventKind(0x506, "looked")
+    /// Something else was done. Words: `PersonRow.Kind.index`, an instant or 0.
+    public static let did = EventKind(0x507, "did")
 }

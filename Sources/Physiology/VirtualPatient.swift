@@ -52,6 +52,9 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// Trains that entered whole and may still be under way.
     private var impulses: [(unitsPerMinute: Double, end: Instant)] = []
     private var stopsEatingAt: Instant?
+    /// mg/dL: below this somebody may feel it.
+    private var feltBelow = -Double.infinity
+    private weak var feeler: (any LowGlucoseFeeler)?
     /// When a sensor measures next, and what it will find, once the body has been there.
     private var sampleAt = Instant.distantFuture
     private var sampled = GlucoseConcentration(milligramsPerDecilitre: .nan)
@@ -79,6 +82,12 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// Reserves room for the truth of a session this long.
     public func expect(_ duration: Instant) {
         truth.reserveCapacity(Int(duration.nanoseconds / Self.truthInterval) + 1)
+    }
+
+    /// Has `feeler` told of lows. No integration: the body is looked at where its truth is kept anyway.
+    public func tellLows(below bound: GlucoseConcentration, to feeler: any LowGlucoseFeeler) {
+        feltBelow = bound.milligramsPerDecilitre
+        self.feeler = feeler
     }
 
     /// The true plasma glucose, mg/dL, every five minutes from the session's start up to this instant.
@@ -287,6 +296,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         }
         truth.append(Float(plasma.milligramsPerDecilitre))
         nextTruth = nextTruth.adding(Self.truthInterval)
+        if plasma.milligramsPerDecilitre < feltBelow { feeler?.bodyIsLow(plasma) }
     }
 
     // MARK: Ports

@@ -3,10 +3,16 @@
 extension ResultTable {
     static let events: [ResultTable] = [
         ResultTable(
-            "person_events", from: .events, .events, "what the person did",
+            "person_events", from: .events, .events, "what the person did, and what reached them",
             [
-                ResultColumn("kind", .text, "`meal`, `announcement` or `manual_bolus`"),
-                ResultColumn("amount", .real, "g of carbohydrate; U for a bolus"),
+                ResultColumn(
+                    "kind", .text,
+                    "`meal`, `announcement`, `manual_bolus`, `rescue` (carbohydrate against a low); with a person who listens, for each notification `heard`, `unheard`, `woke` or `slept_on`, and `felt`, `felt_asleep`, `looked`, `acknowledged`, `asked_again`, `reopened`, `pod_change`, `sensor_change`"
+                ),
+                ResultColumn(
+                    "amount", .real,
+                    "g of carbohydrate; U of a bolus; mg/dL of `felt` (plasma) and `looked` (reading, 0 for none); min of `acknowledged` (since the raise) and of changes (until then); of a notification the how many-th it is about the same in its five minutes"
+                ),
             ]),
         ResultTable(
             "alert_effects", from: .events, .events, "each decision of the alert center",

@@ -26,16 +26,48 @@ public enum RecordLevel: String, Sendable, CaseIterable, Comparable {
     public static func < (a: Self, b: Self) -> Bool { a.rank < b.rank }
 }
 
-/// What the person did: ate, or asked for insulin.
+/// What the person did, and what reached them.
 public struct PersonRow: Hashable, Sendable {
-    public enum Kind: String, Sendable {
+    public enum Kind: String, Sendable, CaseIterable {
         case meal, announcement
         case manualBolus = "manual_bolus"
+        /// Sugar against a low.
+        case rescue
+        /// A notification that was noticed awake, that was not, that woke, that did not wake.
+        case heard, unheard, woke
+        case sleptOn = "slept_on"
+        /// A low that was felt awake, or that woke.
+        case felt
+        case feltAsleep = "felt_asleep"
+        /// The phone in the hand, because something rang, or against a low.
+        case looked
+        case acknowledged
+        case askedAgain = "asked_again"
+        /// An app that was found dead.
+        case reopened
+        case podChange = "pod_change"
+        case sensorChange = "sensor_change"
+
+        /// The unit of its amount.
+        public var unit: String {
+            switch self {
+            case .meal, .announcement, .rescue: "g"
+            case .manualBolus: "U"
+            case .felt, .feltAsleep, .looked: "mg/dL"
+            case .acknowledged, .podChange, .sensorChange: "min"
+            case .heard, .unheard, .woke, .sleptOn, .askedAgain, .reopened: ""
+            }
+        }
+
+        /// The place in `allCases`.
+        public var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
     public var instant: Instant
     public var kind: Kind
-    /// Grams for a meal or its announcement, U for a bolus.
+    /// In the kind's unit; of a ring, the how many-th it is about the same in its five minutes; 0 for a look without a reading.
     public var amount: Double
+    /// The alert that rang or was acknowledged; empty for other rows. The store finds it in `alert_effects`, at the same instant.
+    public var code = ""
 }
 
 /// One effect of the alert center.
@@ -161,8 +193,10 @@ public final class SessionRecorder: @unchecked Sendable {
             + truth.count
     }
 
-    public func did(_ kind: PersonRow.Kind, _ amount: Double, at instant: Instant) {
-        if level >= .events { person.append(PersonRow(instant: instant, kind: kind, amount: amount)) }
+    public func did(_ kind: PersonRow.Kind, _ amount: Double, at instant: Instant, code: String = "") {
+        if level >= .events {
+            person.append(PersonRow(instant: instant, kind: kind, amount: amount, code: code))
+        }
     }
 
     public func alert(_ row: @autoclosure () -> AlertRow) {

@@ -7,6 +7,7 @@
 package import Documents
 package import Trials
 internal import GSL
+internal import People
 internal import Glibc
 internal import SessionTime
 internal import SimulatedDevices
@@ -34,7 +35,25 @@ package enum SwarmPlan {
         study.duration = duration
         study.sensor.model = sensor
         study.faults = faults(streams, duration: duration)
+        study.person = person(streams)
         return study
+    }
+
+    /// Nobody listens to a third of the days; the others have a person who hears and acts, some with habits that no guide would advise.
+    static func person(_ streams: RandomStreams) -> Study.Listener {
+        var choice = streams.stream("swarm.person")
+        let kind = choice.next() % 6
+        if kind < 2 { return .nobody }
+        var settings = PersonSettings(kind < 4 ? .typical : .attentive)
+        if kind % 2 == 1 {
+            // Corrects beside the loop, as soon and as often as settings allow, and asks again for whatever lapsed.
+            settings.correctsClosedLoop = 1
+            settings.correctsAfter = 2
+            settings.correctsAbove = 150
+            settings.looksPerDay = 60
+            settings.asksAgain = 1
+        }
+        return .somebody(settings)
     }
 
     static func faults(_ streams: RandomStreams, duration: TimeSpan) -> Study.Faults {

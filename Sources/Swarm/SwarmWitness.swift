@@ -99,7 +99,7 @@ final class SwarmWitness: @unchecked Sendable {
         evidence.leftRange = session.failure is LeftPhysiologicalRange
         evidence.faults = session.recorder.faults
         evidence.alerts = session.recorder.alerts
-        evidence.meals = session.recorder.person.filter { $0.kind == .meal }
+        evidence.meals = session.recorder.person.filter { $0.kind == .meal || $0.kind == .announcement }
         evidence.ledger = session.ledger
         bodyWitness?.end(at: outcome.endedAt)
         evidence.timings = session.sensorTimings

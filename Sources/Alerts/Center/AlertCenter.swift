@@ -25,6 +25,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var remembered: AlertMemory?
     private var pump: (any InsulinPumpControls)?
     private let watchesReservoir: Bool
+    private weak var listener: (any AlertListener)?
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
     private static let retry = 10 * Span.second
@@ -64,9 +65,15 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     /// Launches the app at this instant.
-    /// - Parameter pump: where acknowledged alerts are silenced; nil for nowhere.
-    public func begin(pump: (any InsulinPumpControls)? = nil) {
+    /// - Parameters:
+    ///   - pump: where acknowledged alerts are silenced; nil for nowhere.
+    ///   - listener: who hears what rings; nil for nobody.
+    public func begin(
+        pump: (any InsulinPumpControls)? = nil, listener: (any AlertListener)? = nil
+    ) {
         self.pump = pump
+        self.listener = listener
+        if listener != nil { counts.expectListener() }
         silencing = Wakeup(executor, phase: .alerts, "silencing") { [unowned self] in here { $0.silence() } }
         wakeup = Wakeup(executor, phase: .alerts, "alert center") { [unowned self] in here { $0.wake() } }
         guarding { try app.launch(inForeground: isForeground, at: executor.now) }
@@ -75,6 +82,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     /// The app dies: nothing of it runs until `relaunch`. Its owner keeps what happens meanwhile away from it.
     public func kill() {
+        // Nobody looks at a dead app; who opens it again says so.
+        isForeground = false
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
         guard diesBetweenInstants, remembered == nil else { return }
@@ -219,6 +228,19 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
                 severity: effect.severity.name, reason: effect.reason.rawValue))
         observer?(effect)
         counts.take(effect) { wallClock.isQuiet(Self.night, at: effect.instant) }
+        switch effect.kind {
+        case .notify:
+            if let listener, listener.alertDidRing(ring(of: effect)) { counts.hear(effect.rule) }
+        case .suppress where effect.reason == .foreground: listener?.alertDidShow(ring(of: effect))
+        default: break
+        }
+    }
+
+    private func ring(of effect: AlertEffect) -> AlertRing {
+        AlertRing(
+            instant: effect.instant, code: effect.code,
+            topic: policy.rules.indices.contains(effect.rule) ? policy.rules[effect.rule].topic : .app,
+            severity: effect.severity)
     }
 
     // MARK: Devices

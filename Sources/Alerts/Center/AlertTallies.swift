@@ -20,6 +20,17 @@ public struct AlertTallies: Sendable {
         isReserved = policy.rules.map { $0.known?.isReserved ?? false }
     }
 
+    /// Somebody listens: what they don't hear is 0 from now on.
+    mutating func expectListener() {
+        for rule in tallies.indices { tallies[rule].heard = tallies[rule].heard ?? 0 }
+    }
+
+    /// The last notification of this rule was heard.
+    mutating func hear(_ rule: Int) {
+        guard tallies.indices.contains(rule) else { return }
+        tallies[rule].heard = (tallies[rule].heard ?? 0) + 1
+    }
+
     /// - Parameter isNight: whether the effect falls into the night; asked of what is counted by it only.
     mutating func take(_ effect: AlertEffect, isNight: () -> Bool) {
         let rule = effect.rule

@@ -44,6 +44,13 @@ public actor AppTroubles: SessionActor {
     /// The session is over: a span that still lasts is recorded up to now.
     public func finish() { log.finish() }
 
+    /// The person finds the app dead and opens it.
+    public func reopen() {
+        guard deadUntil != nil else { return }
+        revive(at: executor.now)
+        scheduleNext()
+    }
+
     private func strike() throws {
         let now = executor.now
         if let end = deadUntil, end <= now { revive(at: now) }

@@ -2,7 +2,7 @@
 
 import Devices
 import GSL
-import SessionTime
+public import SessionTime
 import SimulationKernel
 
 /// The pod in use.
@@ -118,6 +118,18 @@ extension SimulatedPump {
             change = change.adding(Int64(random.exponential(mean: Double(habits.meanLateness))))
         }
         changePod(at: change)
+    }
+
+    /// Whether delivery has stopped for good, or the pod's nominal life is over: what a person sees on the screen.
+    public func needsChange() -> Bool {
+        guard !habits.isSeamless, link.isConnected else { return false }
+        return pod.state == .fault || pod.state == .active && executor.now >= pod.expiresAt
+    }
+
+    /// The person, who has seen that it is due, changes the pod at `instant`, or before, where that was planned already.
+    public func changePodByHand(at instant: Instant) {
+        guard needsChange() else { return }
+        planChange(at: instant)
     }
 
     /// The person changes the pod at `instant`, or before, where that was planned already.

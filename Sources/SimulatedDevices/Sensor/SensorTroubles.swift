@@ -80,6 +80,9 @@ final class SensorTroubles {
         changeAt = instant.adding(nanoseconds)
     }
 
+    /// The person changes the sensor at `instant` where that was planned for later.
+    func changeNoLater(than instant: Instant) { changeAt = min(changeAt, instant) }
+
     /// Brings everything up to `now`; call when `now` has reached `nextChange`.
     func advance(to now: Instant) {
         while let fault = scheduled.first, fault.at <= now {

@@ -82,6 +82,18 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     /// The session is over: faults that still last are recorded up to now.
     public func finish() { troubles?.log.finish() }
 
+    /// Whether the sensor has failed or is over, and waits for the person.
+    public func needsChange() -> Bool {
+        troubles != nil && (condition == .failed || condition == .expired) && changesAt > executor.now
+    }
+
+    /// The person, who has seen that it is due, puts the next sensor in at `instant`, or before, where that was planned already.
+    public func changeByHand(at instant: Instant) {
+        guard needsChange() else { return }
+        troubles?.changeNoLater(than: max(instant, executor.now))
+        scheduleNext()
+    }
+
     /// Lets go of those who listen: they hold the sensor, too.
     public func dismissObservers() { observers = [] }
 

@@ -108,8 +108,8 @@ struct EventRow: Sendable {
         let person = recorder.person.map {
             EventRow(
                 instant: $0.instant, event: $0.kind.rawValue,
-                grams: $0.kind == .manualBolus ? nil : $0.amount,
-                units: $0.kind == .manualBolus ? $0.amount : nil)
+                grams: $0.kind.unit == "g" ? $0.amount : nil,
+                units: $0.kind.unit == "U" ? $0.amount : nil)
         }
         let faults = recorder.faults.map {
             EventRow(instant: $0.instant, event: "fault", fault: $0.kind, end: $0.end)

@@ -24,6 +24,8 @@ package struct Outcome: Sendable {
         case sensor = "sensor glucose"
         case treatment
         case alerts
+        /// What the person heard and did.
+        case person
     }
 
     /// When the printed table has a row of it.
@@ -62,7 +64,7 @@ package struct Outcome: Sendable {
     }
 
     /// Every outcome, in the order of the files.
-    package static let all: [Outcome] = truth + treatment + alerts + truthByWeek + sensor
+    package static let all: [Outcome] = truth + treatment + alerts + truthByWeek + sensor + person
 
     /// The row under a name.
     package static func named(_ name: String) -> Outcome? { byName[name] }

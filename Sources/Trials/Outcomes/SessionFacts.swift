@@ -19,6 +19,8 @@ struct SessionFacts {
     var carbohydrateGrams: Double
     /// One an alert code of the arm's policy; empty for a policy without alerts.
     var alerts: [AlertTally]
+    /// nil where nobody listens.
+    var person: PersonOutcomeFacts?
 
     /// Per day lived; nil for a session of no length.
     func perDay(_ amount: Double) -> Double? { days > 0 ? amount / days : nil }

@@ -38,6 +38,7 @@ package struct AlertExplanation {
     private let recorder: SessionRecorder
     private let moments: [AlertWitness.Moment]
     private let numbers: [Int?]
+    private let calendar: SessionCalendar
 
     /// Runs the session again, and watches.
     package init(_ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm) throws {
@@ -47,6 +48,7 @@ package struct AlertExplanation {
         let witness = AlertWitness(session)
         digest = session.run().digest
         policy = arm.alerts
+        calendar = study.start.calendar
         recorder = session.recorder
         moments = witness.moments
         numbers = AlertEpisodes.numbers(of: recorder.alerts)
@@ -117,8 +119,14 @@ package struct AlertExplanation {
             events.append(Event(row.instant, 0, text))
         }
         for row in recorder.person where row.instant >= from && row.instant <= end {
-            let unit = row.kind == .manualBolus ? "U" : "g"
-            events.append(Event(row.instant, 1, "\(row.kind.rawValue) \(Self.text(row.amount, [])) \(unit)"))
+            guard row.code.isEmpty || row.code == episode.code else { continue }
+            // What rang is heard after it rang; what was eaten moves what comes.
+            let isAnswer = !row.code.isEmpty
+            events.append(
+                Event(
+                    row.instant, isAnswer ? 3 : 1,
+                    row.words.map { "person: \($0)" }
+                        ?? "\(row.kind.rawValue) \(Self.text(row.amount, [])) \(row.kind.unit)"))
         }
         for (place, moment) in moments.enumerated()
         where moment.effect.code == episode.code && numbers.indices.contains(place)
@@ -131,8 +139,27 @@ package struct AlertExplanation {
             "rule: \(rule.words(in: policy).joined(separator: "; "))",
         ]
         lines += Self.told(events.sorted { ($0.instant, $0.rank) < ($1.instant, $1.rank) })
+        if let answer = answer(to: episode, until: end) { lines.append(answer) }
         lines += faultLines(episode, rule, from: from, to: end)
         return lines
+    }
+
+    /// What the person made of it, in one line of local time: "the person: rang 02:10, unheard; rang 02:15, woke; 16 g at 02:19". What they
+    /// did up to a quarter of an hour after its end counts. Nil where nobody listens.
+    private func answer(to episode: Episode, until end: Instant) -> String? {
+        let until = end.adding(15 * Span.minute)
+        let said = recorder.person.filter {
+            $0.instant >= episode.begin && $0.instant <= until
+                && ($0.code == episode.code || $0.code.isEmpty)
+        }.compactMap { $0.short(at: clock($0.instant)) }
+        return said.isEmpty ? nil : "the person: " + said.joined(separator: "; ")
+    }
+
+    /// Local time of day, to the minute.
+    private func clock(_ instant: Instant) -> String {
+        let minutes = calendar.timeOfDay(at: instant) / Span.minute
+        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        return "\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
     /// A deadline that the system had in hand when it rang.

@@ -36,10 +36,7 @@ package struct SessionStory: Sendable {
             add(row.instant, "delivery   \(Self.number(row.units)) U for request \(row.requestID)")
         }
         for row in rows.person {
-            add(
-                row.instant,
-                "\(row.kind.rawValue)       \(Self.number(row.amount)) \(row.kind == .manualBolus ? "U" : "g")"
-            )
+            add(row.instant, Self.text(row))
         }
         for row in rows.faults { add(row.instant, "fault      \(row.kind), until \(time(row.end))") }
         addAlerts(rows.alerts)
@@ -47,6 +44,14 @@ package struct SessionStory: Sendable {
             $0.element.instant != $1.element.instant
                 ? $0.element.instant < $1.element.instant : $0.offset < $1.offset
         }.map(\.element)
+    }
+
+    /// What the person did, in words.
+    private static func text(_ row: PersonRow) -> String {
+        guard let words = row.words else {
+            return "\(row.kind.rawValue)       \(number(row.amount)) \(row.kind.unit)"
+        }
+        return "person     " + words + (row.code.isEmpty ? "" : " (\(row.code))")
     }
 
     private mutating func add(

@@ -20,6 +20,8 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
     private weak var alerts: AlertCenter?
     private weak var loop: LoopController?
     private var isAlive = true
+    /// Whether the app runs: a dead one shows nothing.
+    var isAppAlive: Bool { isAlive }
     private var system = SimulatedNotificationCenter()
     private var bell: Wakeup?
     /// The newest reading that reached the app in its own time.

@@ -31,6 +31,7 @@ public final class Session {
     let loop: LoopController
     let alerts: AlertCenter
     private let app: AppTroubles?
+    private let person: Person
     private let calendar: SessionCalendar
     private let stepLog: StepLog?
     private var meals: [Meal] = []
@@ -100,7 +101,16 @@ public final class Session {
                     instant: Instant(nanoseconds: $0.instantNanoseconds),
                     carbohydrate: Carbohydrate(grams: $0.grams))
             },
-            body: patient, loop: phone ?? loop, recorder: recorder)
+            body: patient, loop: phone ?? loop, recorder: recorder,
+            senses: study.person(in: arm).map { [calendar, duration] in
+                PersonSenses(
+                    settings: $0, age: PersonAge(subject.group), calendar: calendar, streams: streams,
+                    therapy: therapy, duration: duration)
+            })
+        let hand = PhoneInHand(
+            alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
+        let senses = study.person(in: arm)
+        self.person = person
         let mortal: [(any SessionActor)?] = [phone, app]
         cast = [patient, sensor, pump, alerts, loop, person] + mortal.compactMap { $0 }
         self.app = app
@@ -111,11 +121,11 @@ public final class Session {
         self.loop = loop
         self.stepLog = stepLog
 
-        let (duration, watchers) = (duration, seams.observers)
+        let (sessionEnd, watchers) = (duration, seams.observers)
         executor.start("session") {
-            await patient.expect(duration)
+            await patient.expect(sessionEnd)
             await phone?.begin(alerts: alerts, loop: loop)
-            await alerts.begin(pump: pump)
+            await alerts.begin(pump: pump, listener: senses == nil ? nil : person)
             let observers: [any DeviceObserver] = watchers + (phone.map { [$0] } ?? [alerts, loop])
             try await sensor.begin(observers: observers)
             await pump.begin(observers: observers, alertObservers: [phone ?? alerts])
@@ -123,6 +133,13 @@ public final class Session {
             try await pump.preset(therapy.basalRate)
             try await loop.begin(observers: [alerts])
             await app?.begin()
+            if let senses {
+                if senses.feelsAwake > 0 || senses.feelsAsleep > 0 {
+                    await patient.tellLows(
+                        below: GlucoseConcentration(milligramsPerDecilitre: senses.feelsBelow), to: person)
+                }
+                await person.begin(phone: hand, devices: hand)
+            }
         }
         executor.start("person") { try await person.live() }
     }
@@ -197,23 +214,25 @@ public final class Session {
 
     /// Lets the session's tasks run out, and its actors go. What failed in the session has been reported by then.
     public func end() {
-        executor.inspect { [pump, sensor] in
+        executor.inspect { [pump, sensor, person] in
             pump.here { $0.dismissObservers() }
             sensor.here { $0.dismissObservers() }
+            person.here { $0.dismiss() }
         }
         try? executor.end()
     }
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now
-        let (truth, ledger, tallies) = executor.inspect { [patient, pump, sensor, alerts, app] in
+        let (truth, ledger, tallies, deeds) = executor.inspect {
+            [patient, pump, sensor, alerts, app, person] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
             sensor.here { $0.finish() }
             if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
-                alerts.here { $0.tallies() }
+                alerts.here { $0.tallies() }, person.here { $0.facts() }
             )
         }
         // The last value stands at the end itself: the trace covers the intervals before it.
@@ -229,8 +248,9 @@ public final class Session {
             insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units,
             carbohydrateGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
-            },
-            alerts: tallies)
+            } + (deeds?.rescueGrams.sum ?? 0),
+            alerts: tallies,
+            person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) })
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
             digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,

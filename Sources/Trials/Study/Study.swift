@@ -7,6 +7,7 @@
 public import Documents
 public import Alerts
 public import Algorithms
+public import People
 public import Physiology
 public import Records
 public import SimulatedDevices
@@ -30,6 +31,8 @@ public struct Study: Hashable, Sendable {
     public var pump = Pump(device: .omnipod)
     public var scenario = Scenario()
     public var faults = Faults.none
+    /// Who listens in every arm that doesn't say otherwise.
+    public var person = Listener.nobody
     public var record = RecordLevel.events
     /// At least one; names differ.
     public var arms: [Arm] = []
@@ -120,6 +123,8 @@ public struct Study: Hashable, Sendable {
         public var algorithm = TunedAlgorithm.standard
         /// Complete: a policy file has been read, so that a result does not depend on it later.
         public var alerts = AlertPolicy.bionicloop
+        /// nil for the study's.
+        public var person: Listener?
 
         public init() {}
 
@@ -128,6 +133,18 @@ public struct Study: Hashable, Sendable {
             self.algorithm = algorithm
             self.alerts = alerts
         }
+    }
+
+    /// Who hears the phone, and acts.
+    public enum Listener: Hashable, Sendable {
+        /// Somebody eats and announces, and nobody hears.
+        case nobody
+        case somebody(PersonSettings)
+    }
+
+    /// The settings of the person in an arm; nil where nobody listens.
+    public func person(in arm: Arm) -> PersonSettings? {
+        if case .somebody(let settings) = arm.person ?? person { settings } else { nil }
     }
 
     /// Refuses more sessions than one study may have. `file` and `line` say where the number came from.

@@ -29,6 +29,10 @@ extension Study: Keyed {
             KeyRow("pump", \.pump.device, device("An insulin pump."), "The insulin pump."),
             KeyRow("scenario", \.scenario, .mapping(), "What happens to the people."),
             KeyRow("faults", \.faults, Faults.codec, "What goes wrong with the devices."),
+            KeyRow(
+                "person", \.person, Listener.codec,
+                "Who hears the phone and acts, in every arm that doesn't say otherwise.",
+                isWritten: { $0.person != .nobody }),
             KeyRow("record", \.record, .name(), "What a run keeps."),
             KeyRow(
                 "arms", \.arms, armsCodec, "What is compared, 1 to 100 arms.", isRequired: true),
@@ -146,6 +150,9 @@ extension Study.Arm: Keyed {
             KeyRow(
                 "alerts", \.alerts, AlertPolicy.armCodec,
                 "The alert policy: a preset, the path of a policy file, or a policy."),
+            KeyRow(
+                "person", optional: \.person, Study.Listener.codec,
+                "Who hears the phone and acts in this arm.", leftOut: "the study's"),
         ])
 
     package mutating func complete(_ reader: YAMLReader) {

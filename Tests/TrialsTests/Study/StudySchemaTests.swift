@@ -48,7 +48,7 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
     }
 
     @Test func everyTopLevelKeyIsEncoded() throws {
-        let text = completeStudy + "primary: [mean_mgdl]\n"
+        let text = completeStudy + "primary: [mean_mgdl]\nperson: typical\n"
         guard case .object(let members) = try Study.parse(text, file: "s").json else {
             Issue.record("a study is an object")
             return

@@ -1,0 +1,32 @@
+// What an alert is about, to the person who hears it.
+//
+// Guarantees: two policies whose rules watch the same thing ring about the same thing, whatever their codes are. So a person's luck can
+// hang on it.
+
+/// What an alert is about.
+public enum AlertTopic: UInt8, Sendable, CaseIterable {
+    case low
+    case high
+    case sensor
+    case pump
+    case app
+}
+
+extension AlertRule {
+    /// By the first metric; by the source, where the rule compares none.
+    public var topic: AlertTopic {
+        if let test = tests.first {
+            switch test.metric {
+            case .glucose, .glucoseRate: return test.side == .low ? .low : .high
+            case .sensorAge, .readingAge: return .sensor
+            case .reservoir, .insulinOnBoard: return .pump
+            case .temperature, .humidity, .vpd: return .app
+            }
+        }
+        switch source {
+        case .pump: return .pump
+        case .cgm: return known == .cgmUrgentLow ? .low : .sensor
+        case .algorithm, .app, .policy: return .app
+        }
+    }
+}

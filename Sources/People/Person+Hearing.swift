@@ -1,0 +1,94 @@
+// What reaches a person: rings, banners, the feeling of a low.
+
+import Alerts
+import Devices
+import Records
+import SessionTime
+import SimulationKernel
+
+extension Person {
+    /// A notification rings. Whether it is heard is settled here; what comes of it, in the person's phase.
+    func hear(_ ring: AlertRing) -> Bool {
+        guard mind != nil else { return false }
+        let now = executor.now
+        let (n, isFirst) = mind?.count(ring.topic, at: now) ?? (n: 0, isFirst: true)
+        let luck = mind?.luck.ring(ring.topic, at: now, n: n) ?? (uniform: 1, normal: 0)
+        let isAsleep = mind?.isAsleep(at: now) ?? false
+        let isNight = mind?.isNight(at: now) ?? false
+        let attention = mind?.attention(at: now) ?? 1
+        guard let settings = mind?.settings, let wakes = mind?.wakes else { return false }
+        let chance = isAsleep ? min(1, wakes * (isFirst ? settings.firstRing : 1)) : settings.noticesAwake
+        let isHeard = luck.uniform < chance * attention
+        executor.journal.record(
+            .rang, at: now, UInt64(ring.topic.rawValue), isHeard ? 1 : 0, isAsleep ? 1 : 0, UInt64(n))
+        recorder.did(
+            isHeard ? (isAsleep ? .woke : .heard) : (isAsleep ? .sleptOn : .unheard), Double(n + 1), at: now,
+            code: ring.code)
+        if ring.topic == .low, isFirst || mind?.lowRang == nil { mind?.lowRang = (now, isNight) }
+        guard isHeard else {
+            mind?.counts.unheard.add(1, atNight: isNight)
+            return false
+        }
+        mind?.counts.heard.add(1, atNight: isNight)
+        mind?.heard.append(PersonMind.Heard(topic: ring.topic, code: ring.code))
+        let delay =
+            isAsleep
+            ? PersonMind.logNormal(settings.wakingDelay, settings.wakingDelaySpread, luck.normal)
+            : PersonMind.logNormal(settings.awakeDelay, settings.awakeDelaySpread, luck.normal)
+        if isAsleep { mind?.counts.wakings.append(now) }
+        comeSoon(now.adding(PersonMind.nanoseconds(delay)))
+        return true
+    }
+
+    /// The app is in front, and shows it.
+    func see(_ ring: AlertRing) {
+        guard mind?.closesAt != nil else { return }
+        mind?.heard.append(PersonMind.Heard(topic: ring.topic, code: ring.code))
+        comeSoon(executor.now.adding(Self.glance))
+    }
+
+    /// From what appears in front of somebody to their answer (assumed).
+    private static let glance = 5 * Span.second
+    /// Two instants of being low that are farther apart belong to two lows.
+    private static let lowGap = 30 * Span.minute
+
+    /// The body is low now. Once a low it is settled whether that can be felt, awake or asleep.
+    func feel(_ plasma: GlucoseConcentration) {
+        guard let settings = mind?.settings, settings.feelsAwake > 0 || settings.feelsAsleep > 0 else {
+            return
+        }
+        let now = executor.now
+        if mind?.lastLow.map({ now.nanoseconds - $0.nanoseconds > Self.lowGap }) ?? true {
+            mind?.lowLuck = mind?.luck.feeling(at: now) ?? 1
+            mind?.feltAt = nil
+        }
+        mind?.lastLow = now
+        let isAsleep = mind?.isAsleep(at: now) ?? false
+        guard let luck = mind?.lowLuck, luck < (isAsleep ? settings.feelsAsleep : settings.feelsAwake) else {
+            return
+        }
+        let isNews = mind?.feltAt == nil
+        mind?.feltAt = now
+        if isNews {
+            executor.journal.record(.felt, at: now, isAsleep ? 1 : 0)
+            recorder.did(isAsleep ? .feltAsleep : .felt, plasma.milligramsPerDecilitre, at: now)
+            let isNight = mind?.isNight(at: now) ?? false
+            mind?.counts.felt.add(1, atNight: isNight)
+            if isAsleep { mind?.counts.wakings.append(now) }
+        }
+        // Somebody who is about to act already, or waits for what they ate, does nothing more.
+        guard mind?.attendsAt == nil, mind?.bites == nil, mind?.rechecksAt == nil else { return }
+        let z = mind?.luck.deed(.feltDelay, at: now).normal ?? 0
+        comeSoon(
+            now.adding(
+                PersonMind.nanoseconds(
+                    PersonMind.logNormal(settings.awakeDelay, settings.awakeDelaySpread, z))))
+    }
+
+    /// Looks at `instant`, or sooner where that was planned already; awake until then.
+    private func comeSoon(_ instant: Instant) {
+        mind?.attendsAt = min(mind?.attendsAt ?? .distantFuture, instant)
+        mind?.stayAwake(until: instant)
+        scheduleNext()
+    }
+}

@@ -1,0 +1,199 @@
+// What a person has in mind: what is due, what was heard, what was eaten and dosed lately.
+
+import Alerts
+import Devices
+import SessionTime
+
+struct PersonMind: Sendable {
+    /// Why the phone is looked at.
+    enum Cause: UInt64 {
+        case ownAccord, alert, recheck
+    }
+
+    struct Heard {
+        var topic: AlertTopic
+        var code: String
+    }
+
+    let settings: PersonSettings
+    let age: PersonAge
+    let luck: PersonLuck
+    private let senses: PersonSenses
+    private var sleep: PersonSleep
+    /// The chance to hear, sleeping, of somebody of this age.
+    let wakes: Double
+
+    // What is due
+    var attendsAt: Instant?
+    var rechecksAt: Instant?
+    var looksAt: Instant?
+    var closesAt: Instant?
+    var bites: (at: Instant, grams: Double)?
+
+    // Hearing
+    /// Heard, and not looked into yet.
+    var heard: [Heard] = []
+    /// By topic: the slot of the last ring and how many there were in it.
+    private var ringSlots = [Int64](repeating: -1, count: AlertTopic.allCases.count)
+    private var ringsInSlot = [Int](repeating: 0, count: AlertTopic.allCases.count)
+    private var lastRings = [Instant?](repeating: nil, count: AlertTopic.allCases.count)
+    /// Rings that called for nothing, oldest first.
+    private var nuisances: [Instant] = []
+    /// Awake at night until then.
+    var awakeUntil = Instant.start
+
+    // Feeling
+    var lastLow: Instant?
+    var lowLuck = 1.0
+    var feltAt: Instant?
+
+    // Doing
+    var lastRescue: Instant?
+    var lastMeal: Instant?
+    /// Of the last two hours.
+    private var rescues: [(at: Instant, grams: Double)] = []
+    var lastBolus: Instant?
+    var seenDropped: Instant?
+    /// The first ring about the low that has not been treated, and whether it was at night.
+    var lowRang: (at: Instant, isNight: Bool)?
+    private var lookDay: Int64?
+    private var lookCount = 0
+    private var lookClock = Instant.start
+    var counts = PersonFacts()
+
+    init(_ senses: PersonSenses) {
+        self.senses = senses
+        settings = senses.settings
+        age = senses.age
+        luck = PersonLuck(senses.streams)
+        sleep = PersonSleep(senses.settings, senses.age, senses.calendar, luck)
+        wakes = senses.settings.wakes(senses.age)
+    }
+
+    var therapy: TherapySettings { senses.therapy }
+
+    var next: Instant? {
+        var next = Instant.distantFuture
+        if let attendsAt { next = min(next, attendsAt) }
+        if let rechecksAt { next = min(next, rechecksAt) }
+        if let looksAt { next = min(next, looksAt) }
+        if let closesAt { next = min(next, closesAt) }
+        if let bites { next = min(next, bites.at) }
+        return next == .distantFuture ? nil : next
+    }
+
+    static func nanoseconds(_ minutes: Double) -> Int64 { Int64(minutes * Double(Span.minute)) }
+    static func minutes(_ from: Instant, _ to: Instant) -> Double {
+        Double(to.nanoseconds - from.nanoseconds) / Double(Span.minute)
+    }
+
+    /// exp(ln median + spread·z), within a day.
+    static func logNormal(_ median: Double, _ spread: Double, _ z: Double) -> Double {
+        min(median * exponential(spread * z), 1440)
+    }
+
+    // MARK: Sleep
+
+    mutating func isNight(at now: Instant) -> Bool { sleep.isNight(at: now) }
+
+    mutating func isAsleep(at now: Instant) -> Bool { now >= awakeUntil && sleep.isNight(at: now) }
+
+    /// Awake now, and for a while.
+    mutating func stayAwake(until instant: Instant) {
+        awakeUntil = max(awakeUntil, instant.adding(Self.nanoseconds(settings.backToSleep)))
+    }
+
+    mutating func ate(at now: Instant) {
+        lastMeal = now
+        stayAwake(until: now)
+    }
+
+    // MARK: Looking of one's own accord
+
+    /// The next look after `now`, at random over the day's waking hours. Those of a day don't hang on what else was looked at.
+    mutating func planLook(after now: Instant) {
+        looksAt = nil
+        guard settings.looksPerDay > 0 else { return }
+        if lookDay == nil {
+            let day = senses.calendar.day(of: now)
+            lookDay = day
+            lookClock = sleep.night(day - 1).to
+        }
+        while let day = lookDay, lookClock <= senses.duration {
+            let bed = sleep.night(day).from
+            let awake = Double(bed.nanoseconds - sleep.night(day - 1).to.nanoseconds)
+            let mean = max(awake / settings.looksPerDay, Double(Span.second))
+            let gap = min(luck.look(day, n: lookCount) * mean, Double(2 * Span.day))
+            lookClock = lookClock.adding(Int64(gap) + 1)
+            lookCount += 1
+            if lookClock >= bed {
+                lookDay = day + 1
+                lookCount = 0
+                lookClock = sleep.night(day).to
+            } else if lookClock > now {
+                looksAt = lookClock
+                return
+            }
+        }
+    }
+
+    // MARK: Rings
+
+    /// Counts a ring; says the how many-th about this it is in its slot, from 0, and whether it is the first of an event.
+    mutating func count(_ topic: AlertTopic, at now: Instant) -> (n: Int, isFirst: Bool) {
+        let place = Int(topic.rawValue)
+        let slot = now.nanoseconds / PersonLuck.slot
+        if ringSlots[place] != slot {
+            ringSlots[place] = slot
+            ringsInSlot[place] = 0
+        }
+        let n = ringsInSlot[place]
+        ringsInSlot[place] += 1
+        let gap = Self.nanoseconds(settings.ringGap)
+        let isFirst = lastRings[place].map { now.nanoseconds - $0.nanoseconds > gap } ?? true
+        lastRings[place] = now
+        return (n, isFirst)
+    }
+
+    /// A factor on the chance to hear.
+    mutating func attention(at now: Instant) -> Double {
+        let oldest = now.adding(-Int64(settings.fatigueDays * Double(Span.day)))
+        if let first = nuisances.first, first < oldest { nuisances.removeAll { $0 < oldest } }
+        guard !nuisances.isEmpty else { return 1 }
+        return max(settings.fatigueFloor, exponential(-settings.fatigue * Double(nuisances.count) / 20))
+    }
+
+    mutating func calledForNothing(_ count: Int, at now: Instant) {
+        guard settings.fatigue > 0 else { return }
+        // More than these move nothing.
+        for _ in 0..<count where nuisances.count < 10_000 { nuisances.append(now) }
+    }
+
+    // MARK: Rescues
+
+    /// Grams of the last two hours.
+    mutating func rescued(at now: Instant) -> Double {
+        rescues.removeAll { $0.at.adding(2 * Span.hour) <= now }
+        return rescues.reduce(0) { $0 + $1.grams }
+    }
+
+    mutating func rescue(_ grams: Double, at now: Instant) {
+        lastRescue = now
+        rescues.append((now, grams))
+    }
+
+    // MARK: Facts
+
+    func facts(until end: Instant) -> PersonFacts {
+        var facts = counts
+        var sleep = sleep
+        var day = sleep.eveningDay(of: .start) - 1
+        while true {
+            let night = sleep.night(day)
+            if night.from >= end { break }
+            if night.to > .start { facts.nights.append((night.from, night.to)) }
+            day += 1
+        }
+        return facts
+    }
+}

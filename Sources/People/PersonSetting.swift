@@ -1,0 +1,260 @@
+// The settings of a person, one row each: name, unit, range, presets, and whether somebody published the value.
+
+/// Where a value comes from.
+public enum SettingSource: Hashable, Sendable {
+    /// Measured, or a rule of practice, and where that stands.
+    case published(String)
+    /// Nobody has published it; why it was chosen.
+    case assumed(String)
+
+    public var isAssumed: Bool { if case .assumed = self { true } else { false } }
+    public var text: String {
+        switch self {
+        case .published(let text), .assumed(let text): text
+        }
+    }
+}
+
+/// One named setting.
+public struct PersonSetting: Sendable {
+    /// As studies write it.
+    public let name: String
+    /// Empty for a pure number.
+    public let unit: String
+    public let range: ClosedRange<Double>
+    public let meaning: String
+    public let source: SettingSource
+    public nonisolated(unsafe) let path: WritableKeyPath<PersonSettings, Double>
+    let typical: Double
+    /// nil where it is as in `typical`.
+    let attentive: Double?
+    let deaf: Double?
+    /// Whether it is one of hearing, which `muted` lacks.
+    let isHearing: Bool
+
+    init(
+        _ name: String, _ path: WritableKeyPath<PersonSettings, Double>, _ typical: Double,
+        attentive: Double? = nil, deaf: Double? = nil, hearing: Bool = false, in range: ClosedRange<Double>,
+        _ unit: String, _ meaning: String, _ source: SettingSource
+    ) {
+        self.name = name
+        self.path = path
+        self.typical = typical
+        self.attentive = attentive
+        self.deaf = deaf
+        isHearing = hearing
+        self.range = range
+        self.unit = unit
+        self.meaning = meaning
+        self.source = source
+    }
+
+    /// A pure number.
+    init(
+        _ name: String, _ path: WritableKeyPath<PersonSettings, Double>, _ typical: Double,
+        attentive: Double? = nil, deaf: Double? = nil, hearing: Bool = false, in range: ClosedRange<Double>,
+        _ meaning: String, _ source: SettingSource
+    ) {
+        self.init(
+            name, path, typical, attentive: attentive, deaf: deaf, hearing: hearing, in: range, "", meaning,
+            source)
+    }
+
+    public func value(in preset: PersonPreset) -> Double {
+        switch preset {
+        case .typical: typical
+        case .attentive: attentive ?? typical
+        case .muted: isHearing ? deaf ?? typical : typical
+        case .deaf: deaf ?? typical
+        }
+    }
+}
+
+extension PersonSettings {
+    private static let buckingham = "Buckingham 2005: children and adolescents in hospital, low alarms"
+    private static let chance = 0.0...1.0
+    private static let minutes = 0.0...1440.0
+    private static let spread = 0.0...2.0
+    private static let mgdl = 20.0...600.0
+
+    /// Every setting, in the order of files.
+    public static let rows: [PersonSetting] = hearing + feeling + lows + highs + devices + sleep
+
+    private static let hearing: [PersonSetting] = [
+        PersonSetting(
+            "noticesAwake", \.noticesAwake, 0.9, attentive: 0.98, deaf: 0, hearing: true, in: chance,
+            "the chance to notice one ring while awake", .assumed("no publication; models.md 6.4")),
+        PersonSetting(
+            "wakesAdult", \.wakesAdult, 0.37, attentive: 0.9, deaf: 0, hearing: true, in: chance,
+            "the chance that one later ring of an event wakes an adult",
+            .published(buckingham + ", their parents")),
+        PersonSetting(
+            "wakesAdolescent", \.wakesAdolescent, 0.53, attentive: 0.9, deaf: 0, hearing: true, in: chance,
+            "the same for an adolescent", .published(buckingham)),
+        PersonSetting(
+            "wakesChild", \.wakesChild, 0.20, attentive: 0.9, deaf: 0, hearing: true, in: chance,
+            "the same for a child of 7 to 11 years, without a parent's help", .published(buckingham)),
+        PersonSetting(
+            "firstRing", \.firstRing, 1.4, attentive: 1, in: 0.1...10,
+            "a factor on that chance for the first ring of an event",
+            .published(buckingham + ": 40 % against 28 %")),
+        PersonSetting(
+            "ringGap", \.ringGap, 30, in: minutes, "min",
+            "rings about one thing that are farther apart belong to two events", .assumed("no publication")),
+        PersonSetting(
+            "awakeDelay", \.awakeDelay, 4, attentive: 1, in: minutes, "min",
+            "from a ring that is noticed awake to the phone in the hand, median",
+            .assumed("no distribution was found; models.md 6.4")),
+        PersonSetting(
+            "awakeDelaySpread", \.awakeDelaySpread, 0.8, attentive: 0.5, in: spread,
+            "standard deviation of its logarithm", .assumed("no distribution was found; models.md 6.4")),
+        PersonSetting(
+            "wakingDelay", \.wakingDelay, 3, attentive: 1.5, in: minutes, "min",
+            "from a ring that wakes to the phone in the hand, median",
+            .assumed("no distribution was found; models.md 6.4")),
+        PersonSetting(
+            "wakingDelaySpread", \.wakingDelaySpread, 0.5, in: spread, "standard deviation of its logarithm",
+            .assumed("no distribution was found; models.md 6.4")),
+        PersonSetting(
+            "fatigue", \.fatigue, 0.5, attentive: 0, in: 0...20,
+            "the chance to hear is multiplied by exp(-fatigue * rings that called for nothing / 20)",
+            .assumed("the effect is described (PMC3869147), its size is not; models.md 6.4")),
+        PersonSetting(
+            "fatigueFloor", \.fatigueFloor, 0.3, in: chance, "never by less than this",
+            .assumed("no publication; models.md 6.4")),
+        PersonSetting(
+            "fatigueDays", \.fatigueDays, 7, in: 0...60, "d",
+            "how long a ring that called for nothing is remembered",
+            .assumed("no publication; models.md 6.4")),
+    ]
+
+    private static let feeling: [PersonSetting] = [
+        PersonSetting(
+            "feelsBelow", \.feelsBelow, 60, deaf: 20, in: mgdl, "mg/dL",
+            "true plasma glucose that can be felt",
+            .assumed("models.md 6.5")),
+        PersonSetting(
+            "feelsAwake", \.feelsAwake, 0.8, deaf: 0, in: chance,
+            "the chance to feel a low while awake, once a low",
+            .assumed("models.md 6.5")),
+        PersonSetting(
+            "feelsAsleep", \.feelsAsleep, 0.3, deaf: 0, in: chance, "the chance that a low wakes, once a low",
+            .assumed("models.md 6.5")),
+        PersonSetting(
+            "looksPerDay", \.looksPerDay, 9.9, attentive: 20, deaf: 0, in: 0...200, "1/d",
+            "looks at the phone of the person's own accord, while awake",
+            .published("screen unlocks of the bionic pancreas' trial; models.md 8.5")),
+        PersonSetting(
+            "lookLength", \.lookLength, 1, in: 0.1...60, "min",
+            "how long the app is in front at a look; it is in the background otherwise",
+            .assumed("no publication")),
+        PersonSetting(
+            "reopensApp", \.reopensApp, 1, in: chance, "the chance to open an app that is found dead",
+            .assumed("no publication")),
+    ]
+
+    private static let lows: [PersonSetting] = [
+        PersonSetting(
+            "treatsBelow", \.treatsBelow, 70, in: mgdl, "mg/dL",
+            "a reading below this is treated when it is seen",
+            .published("guideline; models.md 6.5")),
+        PersonSetting(
+            "treatsWarnedBelow", \.treatsWarnedBelow, 80, in: mgdl, "mg/dL",
+            "the same after an alert about a low",
+            .assumed(
+                "alarms at 80 mg/dL shortened lows (Davey 2010): they were acted on; at which value is not published"
+            )),
+        PersonSetting(
+            "rescue", \.rescue, 16, in: 0...100, "g", "carbohydrate against a low",
+            .published("closed-loop trial protocol, 50-69 mg/dL; models.md 6.5")),
+        PersonSetting(
+            "severeBelow", \.severeBelow, 50, in: mgdl, "mg/dL", "below this reading it is more",
+            .published("the same protocol")),
+        PersonSetting(
+            "severeRescue", \.severeRescue, 32, in: 0...100, "g", "how much then",
+            .published("the same protocol")),
+        PersonSetting(
+            "rescueSpread", \.rescueSpread, 0.3, in: spread,
+            "standard deviation of the logarithm of the amount",
+            .assumed("in real life the mean is 32 g, 73 % take more than 20 g; no distribution was found")),
+        PersonSetting(
+            "fetch", \.fetch, 2, attentive: 1, in: minutes, "min",
+            "from the decision to the first bite, median",
+            .assumed("no publication")),
+        PersonSetting(
+            "fetchSpread", \.fetchSpread, 0.5, in: spread, "standard deviation of its logarithm",
+            .assumed("no publication")),
+        PersonSetting(
+            "rescueWait", \.rescueWait, 15, in: 5...240, "min",
+            "from one rescue to the next look, and to the next rescue",
+            .published("guideline: recheck after 15 min")),
+        PersonSetting(
+            "mealWait", \.mealWait, 20, in: minutes, "min",
+            "after a meal's start nothing is eaten against a low that is not severe",
+            .published("McGill simulator; models.md 6.5")),
+        PersonSetting(
+            "largestRescue", \.largestRescue, 75, in: 0...300, "g", "most in two hours",
+            .published("McGill simulator; models.md 6.5")),
+    ]
+
+    private static let highs: [PersonSetting] = [
+        PersonSetting(
+            "correctsAbove", \.correctsAbove, 220, in: mgdl, "mg/dL",
+            "a reading above this may be corrected by hand",
+            .assumed("models.md 8.6")),
+        PersonSetting(
+            "correctsTowards", \.correctsTowards, 140, in: mgdl, "mg/dL", "what the correction aims at",
+            .assumed("simglucose's basal-bolus rule")),
+        PersonSetting(
+            "correctsAfter", \.correctsAfter, 3, in: 2...24, "h",
+            "not sooner after the last bolus that the person knows of",
+            .assumed("models.md 8.6; never below 2 h, as insulin would be stacked")),
+        PersonSetting(
+            "correctsOpenLoop", \.correctsOpenLoop, 0.5, deaf: 0, in: chance,
+            "the chance to correct at a look, where nothing else does",
+            .assumed("models.md 8.6: 3 % in five minutes, at ten looks a day")),
+        PersonSetting(
+            "correctsClosedLoop", \.correctsClosedLoop, 0, in: chance,
+            "the same beside an algorithm that corrects by itself", .assumed("user guides say not to")),
+    ]
+
+    private static let devices: [PersonSetting] = [
+        PersonSetting(
+            "podChange", \.podChange, 20, in: minutes, "min",
+            "from seeing that a pod is over to the next one's priming", .assumed("no publication")),
+        PersonSetting(
+            "sensorChange", \.sensorChange, 30, in: minutes, "min",
+            "from seeing that a sensor is over to the next one", .assumed("no publication")),
+        PersonSetting(
+            "asksAgain", \.asksAgain, 0.8, in: chance,
+            "the chance to ask again for insulin that lapsed, when it is seen",
+            .assumed("no publication")),
+        PersonSetting(
+            "asksAgainWithin", \.asksAgainWithin, 30, in: 0...120, "min",
+            "not later than this after it was dropped: it is a meal's insulin of hours ago then",
+            .assumed("closed-loop.md")),
+        PersonSetting(
+            "asksAgainAbove", \.asksAgainAbove, 100, in: mgdl, "mg/dL", "and only at a reading above this",
+            .assumed("no publication")),
+    ]
+
+    private static let sleep: [PersonSetting] = [
+        PersonSetting(
+            "bedAdult", \.bedAdult, 23, in: 18...30, "h", "an adult falls asleep, after midnight, mean",
+            .assumed("ordinary hours")),
+        PersonSetting(
+            "bedAdolescent", \.bedAdolescent, 23, in: 18...30, "h", "the same for an adolescent",
+            .assumed("ordinary hours")),
+        PersonSetting(
+            "bedChild", \.bedChild, 20.5, in: 18...30, "h", "the same for a child", .assumed("ordinary hours")
+        ),
+        PersonSetting(
+            "rises", \.rises, 7, in: 4...12, "h", "everybody gets up, mean", .assumed("ordinary hours")),
+        PersonSetting(
+            "sleepSpread", \.sleepSpread, 0.75, in: 0...2, "h", "standard deviation of either, between days",
+            .assumed("ordinary hours")),
+        PersonSetting(
+            "backToSleep", \.backToSleep, 20, in: minutes, "min",
+            "after the last thing that was done at night", .assumed("no publication")),
+    ]
+}

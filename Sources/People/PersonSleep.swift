@@ -1,0 +1,54 @@
+// When a person sleeps.
+//
+// Guarantees: one night a local day, drawn from that day alone: asking changes nothing, and what happens at night moves no other night.
+
+import SessionTime
+
+struct PersonSleep {
+    /// From falling asleep to getting up.
+    struct Night: Hashable {
+        var from: Instant
+        var to: Instant
+    }
+
+    private let settings: PersonSettings
+    private let age: PersonAge
+    private let calendar: SessionCalendar
+    private let luck: PersonLuck
+    /// Of an even day and of an odd one.
+    private var known: (even: (day: Int64, night: Night)?, odd: (day: Int64, night: Night)?)
+
+    init(_ settings: PersonSettings, _ age: PersonAge, _ calendar: SessionCalendar, _ luck: PersonLuck) {
+        self.settings = settings
+        self.age = age
+        self.calendar = calendar
+        self.luck = luck
+        known = (nil, nil)
+    }
+
+    /// The local day in whose evening the night of `instant` begins: from noon to noon.
+    func eveningDay(of instant: Instant) -> Int64 { calendar.day(of: instant.adding(-12 * Span.hour)) }
+
+    mutating func night(_ day: Int64) -> Night {
+        let isEven = day % 2 == 0
+        if let known = isEven ? known.even : known.odd, known.day == day { return known.night }
+        let drawn = luck.night(day)
+        func at(_ day: Int64, _ hours: Double) -> Instant {
+            Instant(
+                nanoseconds: day * Span.day + Int64(hours * Double(Span.hour)) - calendar.startOfDayOffset)
+        }
+        let from = at(day, settings.bed(age) + settings.sleepSpread * drawn.bed)
+        // Nobody gets up before they have slept for an hour.
+        let to = max(
+            from.adding(Span.hour), at(day + 1, settings.rises + settings.sleepSpread * drawn.rise))
+        let night = Night(from: from, to: to)
+        if isEven { known.even = (day, night) } else { known.odd = (day, night) }
+        return night
+    }
+
+    /// Whether it is the person's night, awake in it or not.
+    mutating func isNight(at instant: Instant) -> Bool {
+        let night = night(eveningDay(of: instant))
+        return instant >= night.from && instant < night.to
+    }
+}

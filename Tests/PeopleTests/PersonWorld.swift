@@ -1,0 +1,103 @@
+// A person with a phone, a body and devices that do what a test says.
+
+import Alerts
+import Devices
+import Records
+import SessionTime
+import SimulationKernel
+
+@testable import People
+
+/// Belongs to the session's thread.
+final class FakePhone: PersonPhone, PersonDevices, @unchecked Sendable {
+    var isAppAlive = true
+    var reading: GlucoseReading?
+    var toAcknowledge: [(code: String, raisedAt: Instant)] = []
+    var isClosedLoop = false
+    var dropped: PersonDropped?
+    var podNeedsChange = false
+    var sensorNeedsChange = false
+    var log: [String] = []
+
+    func reopenApp() { isAppAlive = true; log.append("reopen") }
+    func open() { log.append("open") }
+    func close() { log.append("close") }
+    func acknowledge(_ code: String) {
+        log.append("acknowledge \(code)")
+        toAcknowledge.removeAll { $0.code == code }
+    }
+    func askAgain() throws { log.append("ask again") }
+    func dismissDropped() { log.append("dismiss") }
+    func changePod(at instant: Instant) { log.append("pod \(instant.minutes)") }
+    func changeSensor(at instant: Instant) { log.append("sensor \(instant.minutes)") }
+}
+
+final class FakeBody: Eater, LoopInputs, @unchecked Sendable {
+    var eaten: [(minute: Double, grams: Double)] = []
+    var asked: [(minute: Double, units: Double)] = []
+    var executor: SessionExecutor?
+
+    func eat(_ amount: Carbohydrate) throws { eaten.append((executor?.now.minutes ?? -1, amount.grams)) }
+    func announce(_ meal: MealAnnouncement) throws {}
+    func request(manualBolus amount: InsulinAmount) throws {
+        asked.append((executor?.now.minutes ?? -1, amount.units))
+    }
+}
+
+/// A session that starts at a local hour and has nobody in it but the person.
+final class PersonWorld {
+    let executor = SessionExecutor()
+    let phone = FakePhone()
+    let body = FakeBody()
+    let recorder = SessionRecorder(level: .full)
+    let person: Person
+
+    init(
+        _ settings: PersonSettings, age: PersonAge = .adult, hour: Int64 = 12, seed: UInt64 = 1,
+        subject: UInt64 = 0,
+        meals: [PlannedMeal] = []
+    ) {
+        let calendar = SessionCalendar(startEpochSeconds: hour * 3600, offsetSeconds: 0)
+        body.executor = executor
+        person = Person(
+            executor: executor, meals: meals, body: body, loop: body, recorder: recorder,
+            senses: PersonSenses(
+                settings: settings, age: age, calendar: calendar,
+                streams: RandomStreams(seed: seed, subject: subject),
+                therapy: TherapySettings(
+                    bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1),
+                    carbohydrateRatioGramsPerUnit: 10, correctionFactorMgdlPerUnit: 40,
+                    totalDailyInsulin: InsulinAmount(units: 45)),
+                duration: .minutes(60 * 24 * 400)))
+        let (person, phone) = (person, phone)
+        executor.inspect { person.here(phone) { $0.begin(phone: $1, devices: $1) } }
+        executor.start("person") { try await person.live() }
+    }
+
+    func advance(toMinute minute: Double) throws {
+        try executor.advance(to: Instant(nanoseconds: Int64(minute * Double(Span.minute))))
+    }
+
+    @discardableResult
+    func ring(_ topic: AlertTopic, code: String = "LOW") -> Bool {
+        let ring = AlertRing(instant: executor.now, code: code, topic: topic, severity: .actionable)
+        let person = person
+        return executor.inspect { person.alertDidRing(ring) }
+    }
+
+    func feel(_ mgdl: Double) {
+        let person = person
+        executor.inspect { person.bodyIsLow(GlucoseConcentration(milligramsPerDecilitre: mgdl)) }
+    }
+
+    func show(_ mgdl: Double) {
+        phone.reading = GlucoseReading(
+            instant: executor.now, glucose: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+    }
+
+    func end() {
+        let person = person
+        executor.inspect { person.here { $0.dismiss() } }
+        try? executor.end()
+    }
+}
