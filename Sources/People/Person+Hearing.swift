@@ -59,7 +59,8 @@ extension Person {
         }
         let now = executor.now
         if mind?.lastLow.map({ now.nanoseconds - $0.nanoseconds > Self.lowGap }) ?? true {
-            mind?.lowLuck = mind?.luck.feeling(at: now) ?? 1
+            let luck = mind?.luck.feeling(at: now) ?? 1
+            mind?.lowLuck = luck
             mind?.feltAt = nil
         }
         mind?.lastLow = now
@@ -87,7 +88,8 @@ extension Person {
 
     /// Looks at `instant`, or sooner where that was planned already; awake until then.
     private func comeSoon(_ instant: Instant) {
-        mind?.attendsAt = min(mind?.attendsAt ?? .distantFuture, instant)
+        let soonest = min(mind?.attendsAt ?? .distantFuture, instant)
+        mind?.attendsAt = soonest
         mind?.stayAwake(until: instant)
         scheduleNext()
     }

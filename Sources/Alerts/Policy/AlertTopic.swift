@@ -20,7 +20,7 @@ extension AlertRule {
             case .glucose, .glucoseRate: return test.side == .low ? .low : .high
             case .sensorAge, .readingAge: return .sensor
             case .reservoir, .insulinOnBoard: return .pump
-            case .temperature, .humidity, .vpd: return .app
+            default: return .app
             }
         }
         switch source {
