@@ -16,9 +16,10 @@ soak: ## The long forms of what `make test` samples.
 	.ci/release.sh build --product islet
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 
-docs: ## Write docs/data.md from the definitions of the tables.
+docs: ## Write docs/data.md and docs/person.md from the definitions of tables and settings.
 	swift build --product islet
 	.build/debug/islet metrics --columns > docs/data.md
+	.build/debug/islet study person > docs/person.md
 
 format: ## Format every Swift file in place.
 	@git ls-files -co --exclude-standard '*.swift' | xargs swift format --in-place --parallel

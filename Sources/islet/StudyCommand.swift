@@ -6,7 +6,7 @@ import ArgumentParser
 struct StudyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "study", abstract: "Check study files and print their schema.",
-        subcommands: [StudyCheckCommand.self, StudySchemaCommand.self])
+        subcommands: [StudyCheckCommand.self, StudySchemaCommand.self, StudyPersonCommand.self])
 }
 
 /// The study file and its overrides, as every command that takes a study takes them.

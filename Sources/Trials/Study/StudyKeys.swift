@@ -32,6 +32,7 @@ extension Study: Keyed {
             KeyRow(
                 "person", \.person, Listener.codec,
                 "Who hears the phone and acts, in every arm that doesn't say otherwise.",
+                leftOut: "nobody hears the phone; meals are eaten and announced",
                 isWritten: { $0.person != .nobody }),
             KeyRow("record", \.record, .name(), "What a run keeps."),
             KeyRow(

@@ -17,6 +17,8 @@ struct DataDictionaryTests {
     func isCurrent() throws {
         let file = try String(contentsOf: Self.project.appending(path: "docs/data.md"), encoding: .utf8)
         #expect(file == DataDictionary.markdown)
+        let person = try String(contentsOf: Self.project.appending(path: "docs/person.md"), encoding: .utf8)
+        #expect(person == PersonPage.markdown)
     }
 
     @Test("defines each column of the CSV files and of the step logs, in the page and in the help")
