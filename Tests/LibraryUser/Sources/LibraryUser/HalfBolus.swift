@@ -5,11 +5,9 @@ struct HalfBolus: DosingAlgorithm {
     var share: Double
 
     let name = "half-bolus"
-    let version = 1
     let basalSource = BasalSource.programmed
-    let stateByteCount = 0
 
-    func run(_ input: borrowing StepInput, state: UnsafeMutableRawBufferPointer) -> StepOutput {
+    func run(_ input: borrowing StepInput, state: inout NoState) -> StepOutput {
         let grams = input.user.meal?.carbohydrate.grams ?? 0
         return StepOutput(
             meal: InsulinAmount(units: share * grams / input.therapy.carbohydrateRatioGramsPerUnit))
