@@ -15,6 +15,7 @@ soak: ## The long forms of what `make test` samples.
 	ISLET_SOAK=1 swift test --filter IntervalCoverageTests
 	.ci/release.sh build --product islet
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
+	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
 
 docs: ## Write docs/data.md and docs/person.md from the definitions of tables and settings.
 	swift build --product islet

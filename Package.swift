@@ -59,7 +59,9 @@ let package = Package(
         // Floor 3
         module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Algorithms", ["SessionTime", "Devices"]),
-        module("People", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Alerts"]),
+        module(
+            "People",
+            ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology", "Alerts"]),
         // Floor 4
         module("Documents", ["Checksums", "SessionTime", "Devices", "Records", "Yams"]),
         module(

@@ -1,6 +1,6 @@
 // Time zones by name, as tables of offsets that sessions carry with them.
 
-import Documents
+package import Documents
 package import Alerts
 import Foundation
 
@@ -24,7 +24,7 @@ extension ZoneTable {
     }
 
     /// What a key that names a zone accepts.
-    static let rule = TextRule(
+    package static let rule = TextRule(
         expectation: "a time zone of the IANA database, such as America/New_York",
         pattern: #"^[A-Za-z0-9_+\-/]{1,64}$"#,
         accepts: { $0.utf8.count <= 64 && TimeZone(identifier: $0) != nil })

@@ -18,10 +18,14 @@ public import SimulationKernel
 public struct PlannedMeal: Hashable, Sendable {
     public var instant: Instant
     public var carbohydrate: Carbohydrate
+    public var absorption = MealAbsorption.usual
+    /// What the loop is told, and when; nil where it is told nothing.
+    public var announcement: MealAnnouncement?
 
     public init(instant: Instant, carbohydrate: Carbohydrate) {
         self.instant = instant
         self.carbohydrate = carbohydrate
+        announcement = MealAnnouncement(carbohydrate: carbohydrate, instant: instant)
     }
 }
 
@@ -55,6 +59,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
     let loop: any LoopInputs
     let recorder: SessionRecorder
     private let meals: [PlannedMeal]
+    private let watch: PersonWatch?
     /// nil for somebody who only eats.
     var mind: PersonMind?
     var phone: (any PersonPhone)?
@@ -64,15 +69,17 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
     /// - Parameters:
     ///   - meals: in the order of their instants.
     ///   - senses: nil for somebody who only eats.
+    ///   - watch: what somebody without senses looks at in believable weeks.
     public init(
         executor: SessionExecutor, meals: [PlannedMeal], body: any Eater, loop: any LoopInputs,
-        recorder: SessionRecorder, senses: PersonSenses? = nil
+        recorder: SessionRecorder, senses: PersonSenses? = nil, watch: PersonWatch? = nil
     ) {
         self.executor = executor
         self.meals = meals
         self.body = body
         self.loop = loop
         self.recorder = recorder
+        self.watch = watch
         mind = senses.map(PersonMind.init)
     }
 
@@ -94,13 +101,16 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
 
     /// Lives the session.
     public func live() async throws {
-        for meal in meals {
-            try await clock.wait(until: meal.instant, phase: .person, "meal")
-            try body.eat(meal.carbohydrate)
-            tell(MealAnnouncement(carbohydrate: meal.carbohydrate, instant: meal.instant))
-            executor.journal.record(.meal, at: meal.instant, meal.carbohydrate.grams.bitPattern)
-            recorder.did(.meal, meal.carbohydrate.grams, at: meal.instant)
-            mind?.ate(at: meal.instant)
+        watch?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
+        for deed in deeds {
+            try await clock.wait(until: deed.instant, phase: .person, "meal")
+            let meal = meals[deed.meal]
+            if deed.eats { try body.eat(meal.carbohydrate, absorption: meal.absorption) }
+            if deed.announces, let announcement = meal.announcement { tell(announcement) }
+            guard deed.eats else { continue }
+            executor.journal.record(.meal, at: deed.instant, meal.carbohydrate.grams.bitPattern)
+            recorder.did(.meal, meal.carbohydrate.grams, at: deed.instant)
+            mind?.ate(at: deed.instant)
         }
     }
 
@@ -108,9 +118,33 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
         do {
             try loop.announce(meal)
             mind?.lastBolus = executor.now
+            watch?.announced(at: executor.now)
         } catch {
             executor.journal.record(.refused, at: executor.now, meal.carbohydrate.grams.bitPattern)
         }
+    }
+
+    private struct Deed {
+        var instant: Instant
+        var meal: Int
+        var eats: Bool
+        var announces: Bool
+    }
+
+    /// Who announces at the first bite does both at once.
+    private var deeds: [Deed] {
+        var deeds: [Deed] = []
+        for (index, meal) in meals.enumerated() {
+            let said = meal.announcement?.instant
+            deeds.append(
+                Deed(instant: meal.instant, meal: index, eats: true, announces: said == meal.instant))
+            if let said, said != meal.instant {
+                deeds.append(Deed(instant: said, meal: index, eats: false, announces: true))
+            }
+        }
+        return deeds.enumerated()
+            .sorted { ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset) }
+            .map(\.element)
     }
 
     // MARK: Time

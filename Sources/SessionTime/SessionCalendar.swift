@@ -2,16 +2,58 @@
 //
 // Guarantees: pure arithmetic on whole nanoseconds; the session's own time never moves with the wall clock.
 
-/// Where and when a session takes place: the wall-clock instant of its start, and the offset of its local time.
+/// Where and when a session takes place: the wall-clock instant of its start, the offset of its local time, and how that changes.
 public struct SessionCalendar: Hashable, Sendable {
+    /// Local clocks are put forward or back.
+    public struct Change: Hashable, Sendable {
+        public var at: Instant
+        /// From then on.
+        public var offsetSeconds: Int64
+
+        public init(at: Instant, offsetSeconds: Int64) {
+            self.at = at
+            self.offsetSeconds = offsetSeconds
+        }
+    }
+
     /// Seconds since 1970-01-01T00:00:00Z at the session's start.
     public var startEpochSeconds: Int64
-    /// Local time minus UTC, in seconds.
+    /// Local time minus UTC at the session's start, in seconds.
     public var offsetSeconds: Int64
+    /// By rising instant, after the start; none where one offset holds throughout.
+    public var changes: [Change]
 
-    public init(startEpochSeconds: Int64, offsetSeconds: Int64) {
+    public init(startEpochSeconds: Int64, offsetSeconds: Int64, changes: [Change] = []) {
         self.startEpochSeconds = startEpochSeconds
         self.offsetSeconds = offsetSeconds
+        self.changes = changes
+    }
+
+    /// Local time minus UTC at `instant`, in seconds.
+    @inlinable public func offsetSeconds(at instant: Instant) -> Int64 {
+        var offset = offsetSeconds
+        for change in changes {
+            guard change.at <= instant else { break }
+            offset = change.offsetSeconds
+        }
+        return offset
+    }
+
+    /// Nanoseconds between midnight of the start's day, by its offset, and what local clocks show at `instant`.
+    @usableFromInline func shown(at instant: Instant) -> Int64 {
+        let moved = changes.isEmpty ? 0 : offsetSeconds(at: instant) - offsetSeconds
+        return startOfDayOffset + moved * Span.second + instant.nanoseconds
+    }
+
+    /// When local clocks show so many nanoseconds after midnight on a day (0 is the start's). What clocks skip is as much later; of what they
+    /// show twice it is the second.
+    public func instant(ofDay day: Int64, nanosecondOfDay: Int64) -> Instant {
+        let wanted = day * Span.day + nanosecondOfDay - startOfDayOffset
+        for change in changes.reversed() {
+            let instant = wanted - (change.offsetSeconds - offsetSeconds) * Span.second
+            if instant >= change.at.nanoseconds { return Instant(nanoseconds: instant) }
+        }
+        return Instant(nanoseconds: wanted)
     }
 
     /// Nanoseconds between local midnight and the session's start.
@@ -22,13 +64,13 @@ public struct SessionCalendar: Hashable, Sendable {
 
     /// Nanoseconds since local midnight, in 0 ..< 24 h.
     @inlinable public func timeOfDay(at instant: Instant) -> Int64 {
-        let remainder = (startOfDayOffset + instant.nanoseconds) % Span.day
+        let remainder = shown(at: instant) % Span.day
         return remainder < 0 ? remainder + Span.day : remainder
     }
 
     /// The local day that `instant` falls on; the day of the session's start is 0, the one before it -1.
     @inlinable public func day(of instant: Instant) -> Int64 {
-        (startOfDayOffset + instant.nanoseconds - timeOfDay(at: instant)) / Span.day
+        (shown(at: instant) - timeOfDay(at: instant)) / Span.day
     }
 
     /// Seconds since the epoch at `instant`.
@@ -45,7 +87,8 @@ public struct SessionCalendar: Hashable, Sendable {
             fraction += Span.second
             seconds -= 1
         }
-        let local = startEpochSeconds + offsetSeconds + seconds
+        let offset = offsetSeconds(at: instant)
+        let local = startEpochSeconds + offset + seconds
         let secondOfDay = (local % 86_400 + 86_400) % 86_400
         let (year, month, day) = CivilDate.date(daysSince1970: Int((local - secondOfDay) / 86_400))
         var text =
@@ -61,9 +104,9 @@ public struct SessionCalendar: Hashable, Sendable {
             }
             text += "." + Self.digits(fraction, places)
         }
-        guard offsetSeconds != 0 else { return text + "Z" }
-        let minutes = abs(offsetSeconds) / 60
-        return text + (offsetSeconds < 0 ? "-" : "+") + Self.digits(minutes / 60, 2) + ":"
+        guard offset != 0 else { return text + "Z" }
+        let minutes = abs(offset) / 60
+        return text + (offset < 0 ? "-" : "+") + Self.digits(minutes / 60, 2) + ":"
             + Self.digits(minutes % 60, 2)
     }
 

@@ -50,6 +50,35 @@ import Testing
         #expect(calendar.day(of: .minutes(6 * 60 - 1)) == 0)
     }
 
+    /// New York from 2 March 2026, 06:00: clocks go forward on the 8th at 2 h, back on 1 November at 2 h.
+    @Test func localClocksGoForwardAndBack() {
+        let (forward, back): (Int64, Int64) = (1_772_953_200, 1_793_512_800)
+        let start: Int64 = 1_772_449_200
+        let calendar = SessionCalendar(
+            startEpochSeconds: start, offsetSeconds: -18_000,
+            changes: [
+                .init(at: Instant(nanoseconds: (forward - start) * Span.second), offsetSeconds: -14_400),
+                .init(at: Instant(nanoseconds: (back - start) * Span.second), offsetSeconds: -18_000),
+            ])
+        func local(_ epoch: Int64) -> String {
+            calendar.iso8601(at: Instant(nanoseconds: (epoch - start) * Span.second))
+        }
+        #expect(local(forward - 1) == "2026-03-08T01:59:59-05:00")
+        #expect(local(forward) == "2026-03-08T03:00:00-04:00")
+        #expect(local(back - 1) == "2026-11-01T01:59:59-04:00")
+        #expect(local(back) == "2026-11-01T01:00:00-05:00")
+        for day: Int64 in [0, 5, 6, 7, 100, 243, 244, 245, 300] {
+            for hour: Int64 in [0, 1, 4, 12, 23] {
+                let instant = calendar.instant(ofDay: day, nanosecondOfDay: hour * Span.hour)
+                #expect(
+                    calendar.day(of: instant) == day && calendar.timeOfDay(at: instant) == hour * Span.hour)
+            }
+        }
+        // Half past two doesn't exist on the 8th: it is half past three.
+        let skipped = calendar.instant(ofDay: 6, nanosecondOfDay: 150 * Span.minute)
+        #expect(calendar.timeOfDay(at: skipped) == 210 * Span.minute)
+    }
+
     @Test func dayAndTimeOfDayPutTogetherGiveTheInstantBack() {
         let calendar = SessionCalendar(startEpochSeconds: 1_700_000_123, offsetSeconds: -12_600)
         for step in Int64(-3000)..<3000 {

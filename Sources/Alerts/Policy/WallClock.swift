@@ -55,10 +55,16 @@ public struct WallClock: Hashable, Sendable, Codable {
         self.zone = zone
     }
 
-    /// A clock with one offset, for sessions without zones.
+    /// A clock that shows the session's local time.
     public init(_ calendar: SessionCalendar) {
         startEpochSeconds = calendar.startEpochSeconds
-        zone = ZoneTable(name: "fixed", firstOffsetSeconds: calendar.offsetSeconds)
+        zone = ZoneTable(
+            name: calendar.changes.isEmpty ? "fixed" : "local", firstOffsetSeconds: calendar.offsetSeconds,
+            transitions: calendar.changes.map {
+                ZoneTable.Transition(
+                    epochSeconds: calendar.startEpochSeconds + $0.at.nanoseconds / Span.second,
+                    offsetSeconds: $0.offsetSeconds)
+            })
     }
 
     private func sinceEpoch(at instant: Instant) -> (seconds: Int64, rest: Int64) {

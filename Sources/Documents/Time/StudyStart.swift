@@ -1,7 +1,8 @@
 // The instant and the local clock that a study starts at.
 //
 // Guarantees: the text is kept exactly as written; what is accepted exists in the calendar, has whole seconds and says
-// its offset from UTC. A session's local time has this offset throughout: no daylight saving change happens in it.
+// its offset from UTC. A session's local time has this offset throughout, unless the study names a time zone: its changes are resolved when the
+// study is read, and go with the start.
 
 public import SessionTime
 
@@ -18,6 +19,18 @@ public struct StudyStart: Hashable, Sendable {
     public let year: Int
     public let month: Int
     public let day: Int
+    /// Whose local time holds; nil for the start's own offset throughout.
+    public private(set) var timeZone: String?
+    /// How that zone's offset changes after the start.
+    private var changes: [SessionCalendar.Change] = []
+
+    /// The same start in a zone whose offset at it is the start's own.
+    public func inZone(_ name: String, changes: [SessionCalendar.Change]) -> StudyStart {
+        var start = self
+        start.timeZone = name
+        start.changes = changes
+        return start
+    }
 
     /// Reads `YYYY-MM-DDTHH:MM[:SS](Z|±HH:MM)`; years 1970 to 2200, offsets to 14 h.
     public init?(_ text: String) {
@@ -45,7 +58,8 @@ public struct StudyStart: Hashable, Sendable {
 
     /// Where and when the study's sessions take place.
     public var calendar: SessionCalendar {
-        SessionCalendar(startEpochSeconds: unixSeconds, offsetSeconds: Int64(offsetMinutes) * 60)
+        SessionCalendar(
+            startEpochSeconds: unixSeconds, offsetSeconds: Int64(offsetMinutes) * 60, changes: changes)
     }
 
     /// The start that a study without one gets.

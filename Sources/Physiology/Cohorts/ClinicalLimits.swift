@@ -4,7 +4,7 @@
 
 internal import Devices
 
-/// Common clinical limits of insulin therapy (models.md 8.6).
+/// Common clinical limits of insulin therapy.
 public struct ClinicalLimits: Hashable, Sendable {
     /// g/U.
     public var ratio: ClosedRange<Double>

@@ -79,10 +79,13 @@ public struct BodyVariation: Hashable, Sendable {
 /// What a body has that the published equations lack. Off in traces, and in scenarios that don't ask for it.
 public struct BodyOptions: Hashable, Sendable, BitwiseCopyable {
     /// Utilisation never turns into production: `Vm0 + Vmx·X` stays at or above 0. Half of the adults have rows in which insulin
-    /// that is off for hours would make it negative (models.md 8.6).
+    /// that is off for hours would make it negative.
     public var floorsUtilisation = false
     /// What the brain takes fades with glucose: `Fsnc·min(1, G/81)`, as in Hovorka 2004 (81 mg/dL is its 4.5 mmol/L).
     public var fadesUptakeAtLowGlucose = false
+    /// The kidney passes what Hovorka 2004 says where that is more: `0.003·(G − 162)·Vg` above 162 mg/dL, per minute. The published term is a sixth
+    /// of it, and lets people who forget their insulin pass 1000 mg/dL.
+    public var excretesMore = false
     /// Sensitivity and production vary, meals differ, and rescue carbohydrate has a path of its own.
     public var varies = false
 
@@ -95,6 +98,7 @@ public struct BodyOptions: Hashable, Sendable, BitwiseCopyable {
         var options = Self()
         options.floorsUtilisation = true
         options.fadesUptakeAtLowGlucose = true
+        options.excretesMore = true
         options.varies = true
         return options
     }

@@ -127,6 +127,11 @@ extension UVAPadova2008 {
         if v.rescue.first + v.rescue.second > 0 {
             rescued = v.rescue.appearance(afterMinutes: t) / c.pointee.p.BW
         }
+        if v.options.excretesMore {
+            let excreted = c.pointee.p.ke1 * max(0, Gp - c.pointee.p.ke2)
+            let more = UVAPadova2008.excretion * (Gp - UVAPadova2008.excretesAbove * c.pointee.p.Vg)
+            if more > excreted { f[3] -= more - excreted }
+        }
         if Gp >= 0 { f[3] += made - EGP + c.pointee.p.Fsnc - Fsnc + rescued }
         var utilisation = c.pointee.p.Vm0 + c.pointee.p.Vmx * y[6]
         let published = utilisation
@@ -137,4 +142,7 @@ extension UVAPadova2008 {
 
     /// mg/dL of plasma glucose below which the brain takes less.
     static let fadesBelow = 81.0
+    /// 1/min, and mg/dL (9 mmol/L).
+    static let excretion = 0.003
+    static let excretesAbove = 162.0
 }

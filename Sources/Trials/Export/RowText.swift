@@ -207,7 +207,8 @@ package final class RowText {
             fraction += Span.second
             seconds -= 1
         }
-        var (day, second) = (calendar.startEpochSeconds + calendar.offsetSeconds + seconds)
+        let offset = calendar.offsetSeconds(at: instant)
+        var (day, second) = (calendar.startEpochSeconds + offset + seconds)
             .quotientAndRemainder(dividingBy: 86_400)
         if second < 0 {
             second += 86_400
@@ -231,9 +232,9 @@ package final class RowText {
         write(UInt8(ascii: ":"))
         write(twoDigits: secondOfDay % 60)
         writeFraction(fraction.magnitude, places: 9)
-        guard calendar.offsetSeconds != 0 else { return write(UInt8(ascii: "Z")) }
-        let minutes = UInt32(truncatingIfNeeded: calendar.offsetSeconds.magnitude / 60)
-        write(calendar.offsetSeconds < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+        guard offset != 0 else { return write(UInt8(ascii: "Z")) }
+        let minutes = UInt32(truncatingIfNeeded: offset.magnitude / 60)
+        write(offset < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
         write(twoDigits: minutes / 60)
         write(UInt8(ascii: ":"))
         write(twoDigits: minutes % 60)

@@ -11,7 +11,7 @@ package enum CohortLoader {
     /// The most bytes that a parameter table may have.
     package static let tableByteLimit = 64 << 20
 
-    /// The subjects of a study, in the order of their indices.
+    /// The subjects of a study, in the order of their indices, with the therapy that they enter it on.
     ///
     /// - Parameters:
     ///   - studyPath: what a table's path is relative to.
@@ -28,14 +28,14 @@ package enum CohortLoader {
             let generator = CohortGenerator(model: people.model, group: people.group)
             return try Workers.map(count: people.count, jobs: jobs, isInterrupted: isInterrupted) { index in
                 var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
-                return try generator.subject(index, using: &stream)
+                return try generator.subject(index, using: &stream).titrated(for: study, index: index)
             }
         case .table:
             let path = study.tablePath(studyPath: studyPath) ?? ""
             let entries = try entries(of: study, studyPath: studyPath)
             return try Workers.map(count: entries.count, jobs: jobs, isInterrupted: isInterrupted) { index in
                 do {
-                    return try VirtualSubject(entries[index])
+                    return try VirtualSubject(entries[index]).titrated(for: study, index: index)
                 } catch {
                     throw InputProblem(
                         file: path, line: entries[index].line, found: "\(error)",

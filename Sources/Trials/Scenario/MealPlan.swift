@@ -7,6 +7,7 @@
 // Sources: the table is simglucose's random scenario; the variants `easy`, `hard` and `benchmark` are GluCoEnv's.
 
 import Documents
+public import SessionTime
 internal import GSL
 
 /// What is eaten at which instant.
@@ -19,11 +20,14 @@ public struct Meal: Hashable, Sendable {
     public var instantNanoseconds: Int64
     public var grams: Double
     public var kind: Kind
+    /// Which meal of the plan it is, whatever the session's length: the index of random numbers that are about it.
+    public var place: UInt64
 
-    public init(instantNanoseconds: Int64, grams: Double, kind: Kind) {
+    public init(instantNanoseconds: Int64, grams: Double, kind: Kind, place: UInt64 = 0) {
         self.instantNanoseconds = instantNanoseconds
         self.grams = grams
         self.kind = kind
+        self.place = place
     }
 }
 
@@ -104,16 +108,16 @@ public enum MealPlan: Hashable, Sendable {
     /// The meals of one session, in order.
     ///
     /// - Parameters:
-    ///   - startSecondOfDay: local time at the session's start, in seconds after midnight.
+    ///   - calendar: local time; meals follow its summer time.
     ///   - durationNanoseconds: meals at this instant or later are not eaten.
     ///   - stream: the random numbers of a slot on a day; day 0 is the local day of the start. The random plans call it
     ///     once for each; the same arguments must give the same numbers.
     /// - Returns: meals by rising instant; of two at one instant the one listed first comes first.
     public func meals(
-        startSecondOfDay: Int, durationNanoseconds: Int64,
+        calendar: SessionCalendar, durationNanoseconds: Int64,
         stream: (_ day: Int, _ slot: Int) -> some RandomNumberGenerator
     ) -> [Meal] {
-        let window = Window(startSecondOfDay: startSecondOfDay, durationNanoseconds: durationNanoseconds)
+        let window = Window(calendar: calendar, durationNanoseconds: durationNanoseconds)
         var meals: [Meal] = []
         switch self {
         case .none: break
@@ -122,16 +126,20 @@ public enum MealPlan: Hashable, Sendable {
                 (.breakfast, 8 * 60, 40), (.lunch, 13 * 60, 80), (.dinner, 20 * 60, 60),
             ]
             for date in window.days {
-                for (kind, minute, grams) in day { window.add(grams, kind, date, minute, to: &meals) }
+                for (index, (kind, minute, grams)) in day.enumerated() {
+                    window.add(grams, kind, date, minute, place: index, to: &meals)
+                }
             }
         case .list(let entries):
-            for entry in entries {
+            for (index, entry) in entries.enumerated() {
                 switch entry.time {
                 case .daily(let minute):
                     for date in window.days {
-                        window.add(entry.grams, Self.kind(minuteOfDay: minute), date, minute, to: &meals)
+                        window.add(
+                            entry.grams, Self.kind(minuteOfDay: minute), date, minute, place: index,
+                            to: &meals)
                     }
-                case .once(let span): window.add(entry.grams, at: span.nanoseconds, to: &meals)
+                case .once(let span): window.add(entry.grams, at: span.nanoseconds, place: index, to: &meals)
                 }
             }
         case .easy, .moderate, .hard:
@@ -141,7 +149,7 @@ public enum MealPlan: Hashable, Sendable {
                     guard let mean = means[index] else { continue }
                     var numbers = stream(date, index)
                     let (minute, grams, eaten) = slot.draw(mean: mean, from: &numbers)
-                    if eaten { window.add(grams, slot.kind, date, minute, to: &meals) }
+                    if eaten { window.add(grams, slot.kind, date, minute, place: index, to: &meals) }
                 }
             }
         }
@@ -151,6 +159,16 @@ public enum MealPlan: Hashable, Sendable {
                 ($0.element.instantNanoseconds, $0.offset) < ($1.element.instantNanoseconds, $1.offset)
             }
             .map(\.element)
+    }
+
+    /// As above, where one offset holds throughout.
+    package func meals(
+        startSecondOfDay: Int, durationNanoseconds: Int64,
+        stream: (_ day: Int, _ slot: Int) -> some RandomNumberGenerator
+    ) -> [Meal] {
+        meals(
+            calendar: SessionCalendar(startEpochSeconds: Int64(startSecondOfDay), offsetSeconds: 0),
+            durationNanoseconds: durationNanoseconds, stream: stream)
     }
 
     /// At most how many meals an explicit list gives in so many days; 0 for the other plans.
@@ -192,26 +210,35 @@ private func openUnit(_ numbers: inout some RandomNumberGenerator) -> Double {
 
 /// The part of the calendar that a session sees.
 private struct Window {
-    let startSecondOfDay: Int
+    let calendar: SessionCalendar
     let durationNanoseconds: Int64
 
     /// Local days that the session touches; 0 is the day of the start.
     var days: Range<Int> {
         guard durationNanoseconds > 0 else { return 0..<0 }
-        let lastSecond = Int64(startSecondOfDay) + (durationNanoseconds - 1) / 1_000_000_000
-        return 0..<Int(lastSecond / 86_400) + 1
+        return 0..<Int(calendar.day(of: Instant(nanoseconds: durationNanoseconds - 1))) + 1
     }
 
-    func add(_ grams: Double, _ kind: Meal.Kind, _ day: Int, _ minute: Int, to meals: inout [Meal]) {
-        let seconds = Int64(day) * 86_400 + Int64(minute) * 60 - Int64(startSecondOfDay)
-        append(Meal(instantNanoseconds: seconds * 1_000_000_000, grams: grams, kind: kind), to: &meals)
+    func add(
+        _ grams: Double, _ kind: Meal.Kind, _ day: Int, _ minute: Int, place: Int, to meals: inout [Meal]
+    ) {
+        let instant = calendar.instant(ofDay: Int64(day), nanosecondOfDay: Int64(minute) * Span.minute)
+        append(
+            Meal(
+                instantNanoseconds: instant.nanoseconds, grams: grams, kind: kind,
+                place: Self.place(day: day, place)), to: &meals)
     }
 
-    func add(_ grams: Double, at nanoseconds: Int64, to meals: inout [Meal]) {
-        let second = (Int64(startSecondOfDay) + nanoseconds / 1_000_000_000) % 86_400
-        let kind = MealPlan.kind(minuteOfDay: Int(second / 60))
-        append(Meal(instantNanoseconds: nanoseconds, grams: grams, kind: kind), to: &meals)
+    func add(_ grams: Double, at nanoseconds: Int64, place: Int, to meals: inout [Meal]) {
+        let minute = calendar.timeOfDay(at: Instant(nanoseconds: nanoseconds)) / Span.minute
+        append(
+            Meal(
+                instantNanoseconds: nanoseconds, grams: grams, kind: MealPlan.kind(minuteOfDay: Int(minute)),
+                place: Self.place(day: 0, place)), to: &meals)
     }
+
+    /// A list has 10 000 entries at most.
+    private static func place(day: Int, _ index: Int) -> UInt64 { UInt64(day) << 16 | UInt64(index) }
 
     private func append(_ meal: Meal, to meals: inout [Meal]) {
         guard meal.grams > 0, meal.instantNanoseconds >= 0, meal.instantNanoseconds < durationNanoseconds

@@ -53,16 +53,14 @@ public final class Session {
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index))
-        let slots = UInt64(MealPlan.slotsPerDay)
-        meals = study.scenario.meals.meals(
-            startSecondOfDay: study.start.localSecondOfDay, durationNanoseconds: duration.nanoseconds
-        ) { day, slot in
-            streams.stream("meals", index: UInt64(day) &* slots &+ UInt64(slot))
-        }
+        let weeks = SessionWeeks(study, streams: streams)
+        meals = weeks.meals
 
         let plan = study.faults.plan(
             start: study.start, duration: study.duration, group: subject.group)
-        let patient = VirtualPatient(executor: executor, model: subject.makeModel())
+        let patient = VirtualPatient(
+            executor: executor, model: subject.makeModel(options: weeks.bodyOptions),
+            variation: weeks.variation)
         let sensor = SimulatedSensor(
             executor: executor, model: study.sensor.model,
             streams: streams,
@@ -95,18 +93,19 @@ public final class Session {
                 launch: { [unowned phone] in phone.here { $0.launch() } })
         }
         let person = Person(
-            executor: executor,
-            meals: meals.map {
-                PlannedMeal(
-                    instant: Instant(nanoseconds: $0.instantNanoseconds),
-                    carbohydrate: Carbohydrate(grams: $0.grams))
-            },
-            body: patient, loop: phone ?? loop, recorder: recorder,
+            executor: executor, meals: weeks.plannedMeals, body: patient, loop: phone ?? loop,
+            recorder: recorder,
             senses: study.person(in: arm).map { [calendar, duration] in
                 PersonSenses(
                     settings: $0, age: PersonAge(subject.group), calendar: calendar, streams: streams,
                     therapy: therapy, duration: duration)
-            })
+            },
+            // Somebody with senses of their own looks after themselves.
+            watch: study.person(in: arm) != nil
+                ? nil
+                : weeks.watch(
+                    sensor: phone ?? sensor, feeling: patient, therapy: therapy,
+                    correctsByHand: arm.algorithm.algorithm.basalSource == .programmed))
         let hand = PhoneInHand(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
         let senses = study.person(in: arm)

@@ -114,6 +114,16 @@ public struct Study: Hashable, Sendable {
     /// What happens to the people.
     public struct Scenario: Hashable, Sendable {
         public var meals = MealPlan.moderate
+        /// What makes weeks believable; nil for weeks in which every day is alike.
+        public var life: Life?
+
+        public init() {}
+    }
+
+    /// The settings of `preset: life`.
+    public struct Life: Hashable, Sendable {
+        public var settings = LifeSettings()
+        public var habits = HabitSettings()
         public init() {}
     }
 

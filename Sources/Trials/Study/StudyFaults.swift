@@ -253,10 +253,10 @@ extension Study.Faults {
             switch entry.time {
             case .once(let span): add(entry, at: span.nanoseconds)
             case .daily(let minute):
-                var at = Int64(minute) * Span.minute - Int64(start.localSecondOfDay) * Span.second
-                while at < duration.nanoseconds {
-                    add(entry, at: at)
-                    at += Span.day
+                let calendar = start.calendar
+                for day in 0...calendar.day(of: Instant(nanoseconds: duration.nanoseconds)) {
+                    let nanosecond = Int64(minute) * Span.minute
+                    add(entry, at: calendar.instant(ofDay: day, nanosecondOfDay: nanosecond).nanoseconds)
                 }
             }
         }

@@ -10,6 +10,7 @@ import Devices
 package import Documents
 import Physiology
 import Records
+import SessionTime
 import SimulatedDevices
 
 extension Study: Keyed {
@@ -21,6 +22,7 @@ extension Study: Keyed {
             KeyRow(
                 "start", \.start, .text(StudyStart.rule, { StudyStart($0) }, write: { $0.text }),
                 "Start instant with its local offset."),
+            zoneRow,
             KeyRow(
                 "duration", \.duration, .timeSpan(upTo: maximumDuration, saying: "3650d"),
                 "How long a session lasts."),
@@ -81,6 +83,36 @@ extension Study: Keyed {
         }
     }()
 
+    // MARK: Time zone
+
+    private static let zoneRow = KeyRow<Study>(
+        KeyShape(
+            "timeZone", .text(ZoneTable.rule),
+            "Whose local time meals, sleep and quiet hours follow, summer time included.",
+            leftOut: "the start's own offset throughout")
+    ) { reader, study throws(InputProblem) in
+        let (name, start) = (try reader.text(), study.start)
+        guard let zone = ZoneTable.named(name, around: start.unixSeconds) else {
+            throw reader.problem(expected: ZoneTable.rule.expectation)
+        }
+        let offset = zone.offset(at: start.unixSeconds)
+        guard offset == Int64(start.offsetMinutes) * 60 else {
+            throw reader.problem(
+                found: "\(name) beside the start \(start.text)",
+                expected: "a start with that zone's offset at that time, \(offset / 60) min from UTC")
+        }
+        let coming = zone.transitions.filter { $0.epochSeconds > start.unixSeconds }
+        study.start = start.inZone(
+            name,
+            changes: coming.map {
+                SessionCalendar.Change(
+                    at: Instant(nanoseconds: ($0.epochSeconds - start.unixSeconds) * Span.second),
+                    offsetSeconds: $0.offsetSeconds)
+            })
+    } encode: {
+        $0.start.timeZone.map { .string($0) }
+    }
+
     // MARK: Comparison
 
     private static let primaryCodec: Codec<[String]> = {
@@ -130,12 +162,6 @@ extension Study: Keyed {
                 ?? .string(noComparison.id)
         }
     }()
-}
-
-extension Study.Scenario: Keyed {
-    package static let keys = KeyTable<Self>(
-        "What happens to the people.",
-        [KeyRow("meals", \.meals, MealPlan.codec, "A named meal plan, or a list of meals.")])
 }
 
 extension Study.Arm: Keyed {

@@ -64,7 +64,11 @@ private func meals(
         let midnight = meals(.moderate, duration: 3 * day)
         let noon = meals(.moderate, start: 43_200, duration: 3 * day - day / 2)
         let expected = midnight.filter { $0.instantNanoseconds >= day / 2 }
-            .map { Meal(instantNanoseconds: $0.instantNanoseconds - day / 2, grams: $0.grams, kind: $0.kind) }
+            .map {
+                Meal(
+                    instantNanoseconds: $0.instantNanoseconds - day / 2, grams: $0.grams, kind: $0.kind,
+                    place: $0.place)
+            }
         #expect(noon == expected)
     }
 

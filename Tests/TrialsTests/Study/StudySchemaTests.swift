@@ -48,8 +48,9 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
     }
 
     @Test func everyTopLevelKeyIsEncoded() throws {
+        let zone = try SetOverride("timeZone=America/New_York")
         let text = completeStudy + "primary: [mean_mgdl]\nperson: typical\n"
-        guard case .object(let members) = try Study.parse(text, file: "s").json else {
+        guard case .object(let members) = try Study.parse(text, file: "s", overrides: [zone]).json else {
             Issue.record("a study is an object")
             return
         }
