@@ -17,10 +17,13 @@ soak: ## The long forms of what `make test` samples.
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
 
-docs: ## Write docs/data.md and docs/person.md from the definitions of tables and settings.
+docs: ## Write the pages of docs that are made from definitions.
 	swift build --product islet
 	.build/debug/islet metrics --columns > docs/data.md
 	.build/debug/islet study person > docs/person.md
+	.build/debug/islet study schema --markdown > docs/study-files.md
+	.build/debug/islet alerts schema --markdown > docs/policy-files.md
+	.build/debug/islet alerts schema --scenario --markdown > docs/scenario-files.md
 
 format: ## Format every Swift file in place.
 	@git ls-files -co --exclude-standard '*.swift' | xargs swift format --in-place --parallel

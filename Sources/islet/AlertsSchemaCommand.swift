@@ -14,7 +14,13 @@ struct AlertsSchemaCommand: ParsableCommand {
     @Flag(help: "The schema of scenario files.")
     var scenario = false
 
+    @Flag(help: "The same as a page for people: docs/policy-files.md, docs/scenario-files.md.")
+    var markdown = false
+
     func run() throws {
+        if markdown {
+            return try StandardStream.output.write(scenario ? AlertScenario.reference : AlertPolicy.reference)
+        }
         let schema = scenario ? AlertScenario.jsonSchema : AlertPolicy.jsonSchema
         try StandardStream.output.write(schema.prettyText)
     }

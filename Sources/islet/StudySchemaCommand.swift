@@ -15,7 +15,10 @@ struct StudySchemaCommand: ParsableCommand {
               islet study schema > study.schema.json
             """)
 
+    @Flag(help: "The same as a page for people: docs/study-files.md.")
+    var markdown = false
+
     func run() throws {
-        try StandardStream.output.write(Study.jsonSchema.prettyText)
+        try StandardStream.output.write(markdown ? Study.reference : Study.jsonSchema.prettyText)
     }
 }

@@ -148,7 +148,7 @@ struct FaultStudyTests {
     func lostSignal(policy: String) throws {
         let study = try study(
             "faults={ scheduled: [{ at: 2h, kind: signal-loss, for: 20h }] }", "sensor=ideal",
-            "scenario.meals=[{ at: 1h, carbs: 120 }]", "arms=[{ algorithm: basal-bolus, alerts: \(policy) }]")
+            "scenario.meals=[{ at: 1h, carbs: 200 }]", "arms=[{ algorithm: basal-bolus, alerts: \(policy) }]")
         let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
         let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
         _ = session.run()
