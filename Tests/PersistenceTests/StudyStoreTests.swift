@@ -263,7 +263,7 @@ struct StudyStoreTests {
         .deletingLastPathComponent()
 
     @Test(
-        "has no column that docs/data.md doesn't define under its table, and the version that README names once"
+        "has no column that docs/data.md doesn't define under its table, and the version that docs/results.md names once"
     )
     func documented() throws {
         let page = try String(contentsOf: Self.project.appending(path: "docs/data.md"), encoding: .utf8)
@@ -284,8 +284,8 @@ struct StudyStoreTests {
                 }
             }
         }
-        let readme = try String(contentsOf: Self.project.appending(path: "README.md"), encoding: .utf8)
-        let named = readme.components(separatedBy: "`PRAGMA user_version` ").dropFirst().map {
+        let page = try String(contentsOf: Self.project.appending(path: "docs/results.md"), encoding: .utf8)
+        let named = page.components(separatedBy: "`PRAGMA user_version` ").dropFirst().map {
             $0.prefix { $0.isNumber }
         }
         #expect(named == ["\(StudyStore.schemaVersion)"])
