@@ -284,8 +284,8 @@ struct StudyStoreTests {
                 }
             }
         }
-        let page = try String(contentsOf: Self.project.appending(path: "docs/results.md"), encoding: .utf8)
-        let named = page.components(separatedBy: "`PRAGMA user_version` ").dropFirst().map {
+        let results = try String(contentsOf: Self.project.appending(path: "docs/results.md"), encoding: .utf8)
+        let named = results.components(separatedBy: "`PRAGMA user_version` ").dropFirst().map {
             $0.prefix { $0.isNumber }
         }
         #expect(named == ["\(StudyStore.schemaVersion)"])
