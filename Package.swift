@@ -138,7 +138,7 @@ let package = Package(
         tests(
             "TrialsTests",
             [
-                "Documents", "GlucoseMetrics", "Trials", "GSL", "Records",
+                "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "GSL", "Records",
                 "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
                 "ClosedLoop", "Algorithms", "People",
             ]),

@@ -130,7 +130,7 @@ import Testing
         #expect(problem("Name,Name\n")?.found.contains("twice") == true)
         #expect(problem(String(repeating: ",", count: 10_000))?.expected.contains("256") == true)
         #expect(problem("\"" + String(repeating: "x", count: 10_000)) != nil)
-        #expect(problem("\"open")?.expected == "a closing quote")
+        #expect(problem("\"open")?.expected == "a closing quote on the same line")
         for bytes: [UInt8] in [[0, 1, 2, 255], [0x7F, 0x45, 0x4C, 0x46, 2, 1], [0xFF, 0xFE, 0x4E]] {
             #expect(throws: InputProblem.self) {
                 try ParameterTable(bytes, file: "t.csv", model: .uvaPadova2008)

@@ -21,7 +21,8 @@ extension MappingShape {
     ) {
         let rows = keys.map { key in
             let place = path.isEmpty ? key.name : "\(path).\(key.name)"
-            return "| `\(key.name)` | \(key.shape.takes(at: place)) | \(key.summary.inCell) | \(key.defaultText) |"
+            return
+                "| `\(key.name)` | \(key.shape.takes(at: place)) | \(key.summary.inCell) | \(key.defaultText) |"
         }
         sections.append(
             """

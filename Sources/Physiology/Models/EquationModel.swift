@@ -98,7 +98,9 @@ final class EquationModel<E: GlucoseEquations>: GlucoseModel {
     }
 
     private func look<R>(_ body: (Span<Double>) -> R) -> R {
-        body(Span(_unsafeStart: engine.state, count: engine.count))
+        // By way of a buffer of its own: the optimizer of Swift 6.3.1 gives up on a span that hangs on the engine's field.
+        let state = UnsafeBufferPointer(start: engine.state, count: engine.count)
+        return body(state.span)
     }
 
     private(set) var carbohydrateRate = 0.0
