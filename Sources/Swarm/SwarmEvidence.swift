@@ -103,6 +103,8 @@ package struct SwarmEvidence: Sendable {
     package var cuts: [Settled] = []
     /// What the person ate, and said when.
     package var meals: [PersonRow] = []
+    /// Insulin that the person asked for by hand, when they did.
+    package var manualBoluses: [PersonRow] = []
     /// Grid points that the loop said it slept through.
     package var skipped: Int64 = 0
     /// From the stop of a pod to the next one's first pulse; open ones end with the session.

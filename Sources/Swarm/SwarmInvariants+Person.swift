@@ -24,7 +24,10 @@ enum NoLateRequests: SwarmInvariant {
             let personal = personal(step)
             guard personal > .zero else { continue }
             if step.input.user.manualBolus != nil {
-                asked.append((last, personal))
+                // Nobody tells an algorithm when: after the last good step, at the person's word where there is a record of it.
+                let words = evidence.manualBoluses.lazy.map(\.instant)
+                let now = step.input.now
+                asked.append((words.first { $0 >= last && $0 <= now } ?? last, personal))
             } else if let meal = step.input.user.meal,
                 evidence.meals.contains(where: { $0.instant == meal.instant })
             {

@@ -100,6 +100,7 @@ final class SwarmWitness: @unchecked Sendable {
         evidence.faults = session.recorder.faults
         evidence.alerts = session.recorder.alerts
         evidence.meals = session.recorder.person.filter { $0.kind == .meal || $0.kind == .announcement }
+        evidence.manualBoluses = session.recorder.person.filter { $0.kind == .manualBolus }
         evidence.ledger = session.ledger
         bodyWitness?.end(at: outcome.endedAt)
         evidence.timings = session.sensorTimings
