@@ -69,9 +69,10 @@ import Testing
 
     @Test func aWorktreeHasItsOwnHeadAndSharedBranches() throws {
         try withCheckout { root, write in
-            try write(".git", "gitdir: main/.git/worktrees/w\n")
-            try write("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n")
-            try write("main/.git/worktrees/w/commondir", "../..\n")
+            let own = ["main", ".git", "worktrees", "w"].joined(separator: "/")
+            try write(".git", "gitdir: \(own)\n")
+            try write("\(own)/HEAD", "ref: refs/heads/w\n")
+            try write("\(own)/commondir", "../..\n")
             try write("main/.git/refs/heads/w", one + "\n")
             #expect(Checkout.commit(ofProgram: root + "/.build/release/islet", builtAt: .max) == one)
         }
