@@ -39,7 +39,7 @@ enum KernelCosts {
         let box = WakeupBox()
         let wakeup = Wakeup(executor, phase: .sensor, "tick") { [unowned executor] in
             executor.journal.record(.input, at: executor.now, 1)
-            box.wakeup?.schedule(at: executor.now.adding(5 * Span.minute))
+            box.wakeup?.schedule(at: executor.now.adding(5 * Nanoseconds.minute))
         }
         box.wakeup = wakeup
         executor.inspect { wakeup.schedule(at: .start) }

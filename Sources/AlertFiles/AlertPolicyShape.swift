@@ -22,10 +22,10 @@ extension AlertPolicy {
                 leftOut: "nobody's"),
             KeyShape(
                 "rules", .list(.mapping(ruleShape), count: 0...200), "Rules, one a code.",
-                standard: .array([])),
+                defaultValue: .array([])),
             KeyShape(
                 "thresholds", .list(.mapping(thresholdShape), count: 0...200), "Thresholds of metrics.",
-                standard: .array([])),
+                defaultValue: .array([])),
             KeyShape(
                 "quietHours", .mapping(quietShape), "When only what is safety-critical is notified.",
                 leftOut: "never"),
@@ -39,7 +39,7 @@ extension AlertPolicy {
                     [
                         .init("timed", "time decides, between samples too"),
                         .init("literal", "the literal sketch of the threshold story, with its flaw"),
-                    ]), "How thresholds are judged.", standard: .string("timed")),
+                    ]), "How thresholds are judged.", defaultValue: .string("timed")),
         ] + AlertPolicy.fields.map { $0.key(AlertPolicy(name: "", rules: [])) })
 
     static let ruleShape = MappingShape(
@@ -72,10 +72,10 @@ extension AlertPolicy {
                 "min", .number(-100_000...100_000), "Below it is a violation.", leftOut: "no bound below"),
             KeyShape(
                 "max", .number(-100_000...100_000), "Above it is a violation.", leftOut: "no bound above"),
-            KeyShape("enabled", .flag, "Whether it counts.", standard: .bool(true)),
+            KeyShape("enabled", .flag, "Whether it counts.", defaultValue: .bool(true)),
             KeyShape(
                 "sensitivity",
-                .text(sensitivity), "How long a violation must last.", standard: .string("immediate")),
+                .text(sensitivity), "How long a violation must last.", defaultValue: .string("immediate")),
             KeyShape(
                 "clearAt", .number(-100_000...100_000), "The value at which an episode may end.",
                 leftOut: "the bound"),
@@ -97,7 +97,8 @@ extension AlertPolicy {
                 leftOut: "unknown, and not to be merged"),
             KeyShape(
                 "sequence", .wholeNumber(0...1_000_000_000),
-                "Which of the writes of one second it was, for `islet alerts merge`.", standard: .integer(0)),
+                "Which of the writes of one second it was, for `islet alerts merge`.",
+                defaultValue: .integer(0)),
             KeyShape(
                 "device", .text(.name), "Where it was set, for `islet alerts merge`.",
                 leftOut: "unknown, and not to be merged"),

@@ -68,7 +68,7 @@ extension AlertPolicy {
     /// What holds for all rules, key by key.
     package var settings: [(key: String, value: String)] {
         func time(_ nanoseconds: Int64) -> String {
-            let minutes = nanoseconds / Span.minute
+            let minutes = nanoseconds / Nanoseconds.minute
             return
                 "\(minutes / 60 < 10 ? "0" : "")\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
         }

@@ -49,7 +49,7 @@ package struct AlertScenario: Sendable {
     }
 
     /// The effects that are compared where a file doesn't say.
-    package static let standardCompare: [AlertEffect.Kind] = [
+    package static let defaultCompare: [AlertEffect.Kind] = [
         .raise, .update, .clear, .notify, .withdraw, .route,
     ]
 }

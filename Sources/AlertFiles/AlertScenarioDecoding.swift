@@ -24,7 +24,7 @@ extension AlertScenario {
         try root.check(.mapping(shape))
         var policy = AlertPolicy.bionicloop
         if let reference = root["policy"] { policy = try AlertPolicy.find(reference) }
-        let compare = try decodeCompare(root["compare"]) ?? standardCompare
+        let compare = try decodeCompare(root["compare"]) ?? defaultCompare
         var scenario = AlertScenario(
             file: document.origin.file, suite: try root["suite"]?.text() ?? "", cases: [])
         for item in root["cases"]?.items ?? [] {
@@ -128,7 +128,7 @@ extension AlertScenario {
         for (_, change) in inOrder {
             let next = sum.addingReportingOverflow(change.jump)
             let shown = next.partialValue.addingReportingOverflow(change.at)
-            let seconds = clock.startEpochSeconds + shown.partialValue / Span.second
+            let seconds = clock.startEpochSeconds + shown.partialValue / Nanoseconds.second
             guard !next.overflow, !shown.overflow, let calendar, seconds >= calendar.first,
                 seconds <= calendar.last
             else {
@@ -147,8 +147,8 @@ extension AlertScenario {
         _ interval: Int64
     ) throws(InputProblem) -> AlertWorld {
         func reader(_ key: String) -> YAMLReader? { own?[key] ?? shared?[key] }
-        func text(_ key: String, _ standard: String) throws(InputProblem) -> String {
-            try reader(key)?.text() ?? standard
+        func text(_ key: String, _ other: String) throws(InputProblem) -> String {
+            try reader(key)?.text() ?? other
         }
         guard let start = StudyStart(try text("start", "2026-03-02T08:00:00-05:00")) else {
             throw InputProblem(file: policy.name, found: "no start", expected: "a start")

@@ -10,14 +10,14 @@ extension AlertScenario {
         summary: "Unit tests of an alert policy.",
         keys: [
             KeyShape("suite", .text(title), "What the cases are about.", isRequired: true),
-            KeyShape("policy", policy, "The policy under test.", standard: .string("bionicloop")),
+            KeyShape("policy", policy, "The policy under test.", defaultValue: .string("bionicloop")),
             KeyShape(
                 "compare", compare, "Which effects must be as expected, all of them.",
-                standard: standardEffects),
+                defaultValue: defaultEffects),
             KeyShape("defaults", .mapping(worldShape), "The world at t = 0.", leftOut: "each key's own"),
             KeyShape(
                 "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series.",
-                standard: .string("5m")),
+                defaultValue: .string("5m")),
             KeyShape("cases", .list(.mapping(caseShape), count: 1...10_000), "The cases.", isRequired: true),
         ])
 
@@ -48,41 +48,41 @@ extension AlertScenario {
         .choice(noun: noun, names.map { .init($0, $0) })
     }
 
-    private static let standardEffects = JSONValue.array(standardCompare.map { .string($0.rawValue) })
+    private static let defaultEffects = JSONValue.array(defaultCompare.map { .string($0.rawValue) })
 
     static let sensorStates = ["ok", "warmup", "temporaryError", "noReliableGlucose", "failed", "expired"]
 
     /// The keys of the world that may change at any instant.
     private static let worldKeys = [
         KeyShape(
-            "timeZone", .text(ZoneTable.rule), "The phone's zone.", standard: .string("America/New_York")),
-        KeyShape("firstStepDone", flag, "Whether a step ever succeeded.", standard: .bool(true)),
+            "timeZone", .text(ZoneTable.rule), "The phone's zone.", defaultValue: .string("America/New_York")),
+        KeyShape("firstStepDone", flag, "Whether a step ever succeeded.", defaultValue: .bool(true)),
         KeyShape(
             "steps", oneOf("running or stopped", ["running", "stopped"]), "A successful step every 5 min.",
-            standard: .string("running")),
+            defaultValue: .string("running")),
         KeyShape(
-            "pod", oneOf("active or none", ["active", "none"]), "The pod.", standard: .string("active")),
-        KeyShape("podExpiresIn", .text(AlertPolicy.span), "From this instant.", standard: .string("72h")),
+            "pod", oneOf("active or none", ["active", "none"]), "The pod.", defaultValue: .string("active")),
+        KeyShape("podExpiresIn", .text(AlertPolicy.span), "From this instant.", defaultValue: .string("72h")),
         KeyShape(
             "pumpSession", oneOf("established or none", ["established", "none"]), "The pump session.",
-            standard: .string("established")),
+            defaultValue: .string("established")),
         KeyShape(
             "pumpStatus", oneOf("known or missing", ["known", "missing"]), "The pump's status.",
-            standard: .string("known")),
+            defaultValue: .string("known")),
         KeyShape(
             "cgmState", oneOf("a sensor state", sensorStates), "The sensor's algorithm.",
-            standard: .string("ok")),
+            defaultValue: .string("ok")),
         KeyShape(
             "cgmLifecycle", oneOf("a life-cycle", ["ok", "failed", "expired"]), "The sensor's life.",
-            standard: .string("ok")),
-        KeyShape("glucose", .number(0...2000), "The held value, mg/dL.", standard: .number(120)),
+            defaultValue: .string("ok")),
+        KeyShape("glucose", .number(0...2000), "The held value, mg/dL.", defaultValue: .number(120)),
         KeyShape(
             "auth", oneOf("signedIn or signedOut", ["signedIn", "signedOut"]), "The account.",
-            standard: .string("signedIn")),
+            defaultValue: .string("signedIn")),
         KeyShape(
             "subjectClaim", oneOf("ok or conflict", ["ok", "conflict"]), "What the cloud says.",
-            standard: .string("ok")),
-        KeyShape("clockSkew", .text(skew), "What a UTC check would return.", standard: .string("0s")),
+            defaultValue: .string("ok")),
+        KeyShape("clockSkew", .text(skew), "What a UTC check would return.", defaultValue: .string("0s")),
     ]
 
     static let worldShape = MappingShape(
@@ -90,13 +90,13 @@ extension AlertScenario {
         keys: [
             KeyShape(
                 "start", .text(StudyStart.rule), "Wall time at t = 0.",
-                standard: .string("2026-03-02T08:00:00-05:00")),
+                defaultValue: .string("2026-03-02T08:00:00-05:00")),
             KeyShape(
                 "app", oneOf("an app state", ["foreground", "background", "quit"]), "The app.",
-                standard: .string("foreground")),
+                defaultValue: .string("foreground")),
             KeyShape(
                 "loop", oneOf("armed or disarmed", ["armed", "disarmed"]), "The loop.",
-                standard: .string("armed")),
+                defaultValue: .string("armed")),
         ] + worldKeys)
 
     static let eventShape = MappingShape(
@@ -115,9 +115,9 @@ extension AlertScenario {
                         summary: "One reading.",
                         keys: [
                             KeyShape("glucose", .number(0...2000), "mg/dL.", isRequired: true),
-                            KeyShape("reliable", flag, "Whether it counts.", standard: .bool(true)),
+                            KeyShape("reliable", flag, "Whether it counts.", defaultValue: .bool(true)),
                             KeyShape(
-                                "age", .text(AlertPolicy.span), "How old it is.", standard: .string("0s")),
+                                "age", .text(AlertPolicy.span), "How old it is.", defaultValue: .string("0s")),
                         ])), "One reading."),
             KeyShape(
                 "readings", oneOf("running or stopped", ["running", "stopped"]), "The regular readings."),
@@ -170,7 +170,7 @@ extension AlertScenario {
             KeyShape("name", .text(title), "What it shows.", isRequired: true),
             KeyShape(
                 "tags", .list(.text(title), count: 0...20), "What it shows, in words of your own.",
-                standard: .array([])),
+                defaultValue: .array([])),
             KeyShape("policy", policy, "In place of the file's.", leftOut: "the file's"),
             KeyShape("compare", compare, "In place of the file's.", leftOut: "the file's"),
             KeyShape("defaults", .mapping(worldShape), "Over the file's.", leftOut: "the file's"),
@@ -189,14 +189,14 @@ extension AlertScenario {
                 leftOut: "the file's"),
             KeyShape(
                 "timeline", .list(.mapping(eventShape), count: 0...10_000), "What happens.",
-                standard: .array([])),
+                defaultValue: .array([])),
             KeyShape("until", .text(AlertPolicy.span), "The last instant, included.", isRequired: true),
             KeyShape(
                 "expect", .list(.mapping(expectShape), count: 0...10_000), "Every effect, in order.",
                 isRequired: true),
             KeyShape(
                 "states", .list(.mapping(stateShape), count: 0...10_000), "What is listed, and when.",
-                standard: .array([])),
+                defaultValue: .array([])),
         ])
 
     private static let expectShape = MappingShape(

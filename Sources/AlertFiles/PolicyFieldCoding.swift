@@ -45,10 +45,10 @@ extension PolicyField {
         }
     }
 
-    /// The key, with the value that `standard` has as its default.
-    func key(_ standard: Root) -> KeyShape {
+    /// The key, with the value that `defaults` has.
+    func key(_ defaults: Root) -> KeyShape {
         KeyShape(
-            name, shape, summary, standard: leftOut == nil ? json(standard) ?? .array([]) : nil,
+            name, shape, summary, defaultValue: leftOut == nil ? json(defaults) ?? .array([]) : nil,
             leftOut: leftOut)
     }
 

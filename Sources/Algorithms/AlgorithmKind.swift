@@ -1,6 +1,6 @@
 // A dosing algorithm as a study names it, with what a study may set of it.
 //
-// Guarantees: an algorithm's row stands in its own file: id, summary, parameters with unit, range and standard value, how it is made. A
+// Guarantees: an algorithm's row stands in its own file: id, summary, parameters with unit, range and default value, how it is made. A
 // tuned algorithm has a value within its range for each parameter of its row.
 
 public import Devices
@@ -13,7 +13,7 @@ public struct AlgorithmParameter: Hashable, Sendable {
     public var meaning: String
     /// Values outside are refused.
     public var range: ClosedRange<Double>
-    public var standard: Double
+    public var defaultValue: Double
 
     /// A parameter and where its value lives.
     public struct Field<Algorithm>: Sendable {
@@ -46,22 +46,23 @@ public struct AlgorithmKind: ListedByID {
     public let basalSource: BasalSource
     private let maker: @Sendable ([Double]) -> any DosingAlgorithm
 
-    /// - Parameter standard: the algorithm where a study sets nothing; its name is the row's.
+    /// - Parameter default: the algorithm where a study sets nothing; its name is the row's.
     public init<Algorithm: DosingAlgorithm>(
-        summary: String, standard: Algorithm, parameters fields: [AlgorithmParameter.Field<Algorithm>] = []
+        summary: String, default algorithm: Algorithm,
+        parameters fields: [AlgorithmParameter.Field<Algorithm>] = []
     ) {
-        id = standard.name
+        id = algorithm.name
         self.summary = summary
-        basalSource = standard.basalSource
+        basalSource = algorithm.basalSource
         parameters = fields.map {
             AlgorithmParameter(
                 name: $0.name, unit: $0.unit, meaning: $0.meaning, range: $0.range,
-                standard: standard[keyPath: $0.path])
+                defaultValue: algorithm[keyPath: $0.path])
         }
         maker = { values in
-            var algorithm = standard
-            for (field, value) in zip(fields, values) { algorithm[keyPath: field.path] = value }
-            return algorithm
+            var tuned = algorithm
+            for (field, value) in zip(fields, values) { tuned[keyPath: field.path] = value }
+            return tuned
         }
     }
 
@@ -78,16 +79,16 @@ public struct TunedAlgorithm: Hashable, Sendable {
     /// In the order of `kind.parameters`.
     public private(set) var values: [Double]
 
-    /// With the standard values.
+    /// With the default values.
     public init(_ kind: AlgorithmKind) {
         self.kind = kind
-        values = kind.parameters.map(\.standard)
+        values = kind.parameters.map(\.defaultValue)
     }
 
     public static let basalBolus = TunedAlgorithm(.basalBolus)
     public static let pidInsulinFeedback = TunedAlgorithm(.pidInsulinFeedback)
 
-    public var isStandard: Bool { self == TunedAlgorithm(kind) }
+    public var isDefault: Bool { self == TunedAlgorithm(kind) }
 
     /// Sets a parameter. Says whether there is one of this name, and the value within its range.
     public mutating func set(_ name: String, to value: Double) -> Bool {

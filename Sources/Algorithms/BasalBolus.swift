@@ -8,7 +8,7 @@ public import Devices
 extension AlgorithmKind {
     public static let basalBolus = AlgorithmKind(
         summary: "open loop: programmed basal, boluses for announced meals and corrections",
-        standard: BasalBolus(),
+        default: BasalBolus(),
         parameters: [
             .init(
                 "correctsAbove", "mg/dL", "glucose at a meal above which it is corrected", \.correctsAbove,

@@ -16,7 +16,7 @@ import SessionTime
 
 extension AlgorithmKind {
     public static let pidInsulinFeedback = AlgorithmKind(
-        summary: "closed loop: PID with insulin feedback", standard: PIDInsulinFeedback(),
+        summary: "closed loop: PID with insulin feedback", default: PIDInsulinFeedback(),
         parameters: [
             .init(
                 "kp", "1/h", "the share of a full correction asked for per hour", \.tuning.proportional, 0...5
@@ -175,8 +175,8 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
             for given in earlier.given {
                 let (since, until) = (given.since.minutes, given.until.minutes)
                 let share = until > since ? max(0, min(to, until) - max(from, since)) / (until - since) : 0
-                let own = given.amount.units - given.ofPerson.units
-                units += share * (own + tuning.mealFeedback * given.ofPerson.units)
+                let own = given.amount.units - given.userRequested.units
+                units += share * (own + tuning.mealFeedback * given.userRequested.units)
             }
             Self.chain.advance(
                 &state.onBoard,

@@ -102,7 +102,7 @@ extension LoopController {
         guard let given, let known = memory.knownBasal else { return nil }
         let programmed = settings.therapy.basalRate.unitsPerHour
         func flow(since: Instant) -> Double {
-            programmed * Double(now.nanoseconds - since.nanoseconds) / Double(Span.hour)
+            programmed * Double(now.nanoseconds - since.nanoseconds) / Double(Nanoseconds.hour)
         }
         // A pump that has been out of reach since the first step has never had its zero.
         guard let before = known.amount else {

@@ -14,7 +14,7 @@ struct StepDose: ~Copyable {
     var carried: InsulinAmount
     let limit: InsulinAmount
     var cutOwn = InsulinAmount.zero
-    var cutPersonal = InsulinAmount.zero
+    var cutUserRequested = InsulinAmount.zero
     /// The algorithm doses all basal itself.
     var isOfAlgorithm = false
     var basalOfAStep = InsulinAmount.zero
@@ -41,7 +41,8 @@ extension LoopController {
     /// What the programmed basal comes to in a step.
     private var basalOfAStep: InsulinAmount {
         InsulinAmount(
-            units: settings.therapy.basalRate.unitsPerHour * Double(LoopTiming.step) / Double(Span.hour))
+            units: settings.therapy.basalRate.unitsPerHour * Double(LoopTiming.step)
+                / Double(Nanoseconds.hour))
     }
 
     func dose(
@@ -59,7 +60,7 @@ extension LoopController {
         if personal > .zero {
             dose.owed.append(
                 LoopMemory.Owed(
-                    amount: personal, askedAt: memory.said.first ?? now,
+                    amount: personal, requestedAt: memory.userInputTimes.first ?? now,
                     algorithmTime: memory.algorithmTime))
         }
         // Above the limit the step's own part goes first, then the newest of what the person waits for.
@@ -67,7 +68,7 @@ extension LoopController {
         if above > .zero {
             dose.cutOwn = min(above, dose.own)
             dose.own = dose.own - dose.cutOwn
-            dose.cutPersonal = dose.owed.cutNewest(above - dose.cutOwn)
+            dose.cutUserRequested = dose.owed.cutNewest(above - dose.cutOwn)
             dose.owed.removeAll { $0.amount <= .zero }
         }
         return dose

@@ -29,7 +29,7 @@ extension LoopController {
     private static func bolus(of row: StepRecord, at now: Instant) -> GivenInsulin {
         let amount = row.accepted ?? row.requested ?? .zero
         return GivenInsulin(
-            amount: amount, ofPerson: min(amount, row.requestedByPerson), since: row.instant,
+            amount: amount, userRequested: min(amount, row.userRequested), since: row.instant,
             until: min(now, row.instant.adding(LoopTiming.step)))
     }
 
@@ -44,8 +44,9 @@ extension LoopController {
             let given = amount - known.amount
             // What fits behind the end of a closed loop's last zero came after it.
             let end = known.at.adding(LoopTiming.zeroBasal)
-            let room = programmed * Double(instant.nanoseconds - end.nanoseconds) / Double(Span.hour)
-            let since = room > 0 && given.units <= room + pump.pulse.units ? end : known.at
+            let possible =
+                programmed * Double(instant.nanoseconds - end.nanoseconds) / Double(Nanoseconds.hour)
+            let since = possible > 0 && given.units <= possible + pump.pulse.units ? end : known.at
             found.append(GivenInsulin(amount: given, since: since, until: instant))
         }
         for row in rows {
@@ -56,7 +57,7 @@ extension LoopController {
         } else {
             // Out of reach: after its zero the programme runs.
             let since = max(known?.at ?? rows[0].instant, memory.temporaryBasal?.ends ?? .start)
-            let hours = Double(now.nanoseconds - since.nanoseconds) / Double(Span.hour)
+            let hours = Double(now.nanoseconds - since.nanoseconds) / Double(Nanoseconds.hour)
             if hours > 0 {
                 found.append(
                     GivenInsulin(

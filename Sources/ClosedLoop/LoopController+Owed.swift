@@ -48,13 +48,13 @@ extension LoopMemory {
     public struct Owed: Hashable, Sendable {
         public var amount: InsulinAmount
         /// When the person said so.
-        public var askedAt: Instant
+        public var requestedAt: Instant
         /// The algorithm time of the step that first asked the pump for it.
         public var algorithmTime: Int64
         /// Why it has not come yet.
         public var cause = DropCause.pumpUnavailable
 
-        public var lapsesAfter: Instant { askedAt.adding(LoopTiming.owed) }
+        public var lapsesAfter: Instant { requestedAt.adding(LoopTiming.owed) }
     }
 
     /// What was dropped last: shown until the person asks again.
@@ -73,7 +73,7 @@ extension LoopMemory {
     }
 
     /// When the person said what waits for the next step.
-    public struct Said: Hashable, Sendable {
+    public struct UserInputTimes: Hashable, Sendable {
         public var meal: Instant?
         public var bolus: Instant?
         public var glucose: Instant?
@@ -142,7 +142,7 @@ extension LoopController {
     /// Before each step: what the person has waited for too long is dropped.
     @inline(__always)
     func dropLapsed(at now: Instant) {
-        if !memory.owed.isEmpty || !memory.said.isNothing { dropLate(at: now) }
+        if !memory.owed.isEmpty || !memory.userInputTimes.isNothing { dropLate(at: now) }
     }
 
     private func dropLate(at now: Instant) {
@@ -150,24 +150,24 @@ extension LoopController {
             asked.map { now.nanoseconds - $0.nanoseconds > LoopTiming.owed } ?? false
         }
         if !memory.owed.isEmpty {
-            for one in memory.owed where isOver(one.askedAt) { drop(one, one.cause) }
-            memory.owed.removeAll { isOver($0.askedAt) }
+            for one in memory.owed where isOver(one.requestedAt) { drop(one, one.cause) }
+            memory.owed.removeAll { isOver($0.requestedAt) }
         }
-        guard !memory.said.isNothing else { return }
-        if isOver(memory.said.meal), let meal = memory.user.meal {
+        guard !memory.userInputTimes.isNothing else { return }
+        if isOver(memory.userInputTimes.meal), let meal = memory.user.meal {
             memory.user.meal = nil
-            memory.said.meal = nil
+            memory.userInputTimes.meal = nil
             note(LoopMemory.Dropped(carbohydrate: meal.carbohydrate, at: now, cause: .noStep))
         }
-        if isOver(memory.said.bolus), let bolus = memory.user.manualBolus {
+        if isOver(memory.userInputTimes.bolus), let bolus = memory.user.manualBolus {
             memory.user.manualBolus = nil
-            memory.said.bolus = nil
+            memory.userInputTimes.bolus = nil
             note(LoopMemory.Dropped(amount: bolus, at: now, cause: .noStep))
         }
-        if isOver(memory.said.glucose) {
+        if isOver(memory.userInputTimes.glucose) {
             memory.user.bloodGlucose = nil
             memory.user.calibration = nil
-            memory.said.glucose = nil
+            memory.userInputTimes.glucose = nil
         }
     }
 
@@ -222,7 +222,7 @@ extension LoopController {
         memory.request?.isCancelled = true
         memory.delivery?.isCancelled = true
         memory.user.manualBolus = nil
-        memory.said.bolus = nil
+        memory.userInputTimes.bolus = nil
         saveMemory()
     }
 

@@ -42,7 +42,7 @@ extension LoopController {
         let now = executor.now
         try change {
             let before = $0.user.meal
-            $0.said.meal = $0.said.meal ?? now
+            $0.userInputTimes.meal = $0.userInputTimes.meal ?? now
             $0.user.meal = MealAnnouncement(
                 carbohydrate: (before?.carbohydrate ?? .zero) + meal.carbohydrate,
                 instant: before?.instant ?? meal.instant)
@@ -52,13 +52,13 @@ extension LoopController {
     /// What the person still waits for counts: nothing above the limit is given in turns.
     func add(manualBolus amount: InsulinAmount) throws {
         let before = memory.user.manualBolus ?? .zero
-        let room = max(.zero, maximumBolus - before - memory.owed.sum)
-        guard amount > .zero, amount.units <= room.units + 1e-9 else {
-            throw LoopInputRefused(kind: .manualBolus, value: amount.units, range: 0...room.units)
+        let left = max(.zero, maximumBolus - before - memory.owed.sum)
+        guard amount > .zero, amount.units <= left.units + 1e-9 else {
+            throw LoopInputRefused(kind: .manualBolus, value: amount.units, range: 0...left.units)
         }
         let now = executor.now
         try change {
-            $0.said.bolus = $0.said.bolus ?? now
+            $0.userInputTimes.bolus = $0.userInputTimes.bolus ?? now
             $0.user.manualBolus = before + amount
         }
     }
@@ -69,7 +69,7 @@ extension LoopController {
         let now = executor.now
         try change {
             $0.user.bloodGlucose = bloodGlucose
-            $0.said.glucose = now
+            $0.userInputTimes.glucose = now
         }
     }
 
@@ -79,7 +79,7 @@ extension LoopController {
         let now = executor.now
         try change {
             $0.user.calibration = calibration
-            $0.said.glucose = now
+            $0.userInputTimes.glucose = now
         }
     }
 

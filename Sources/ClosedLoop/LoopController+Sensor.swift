@@ -34,7 +34,7 @@ extension LoopController {
         let next = memory.nextStep.nanoseconds
         let due = lastArrival.nanoseconds + LoopTiming.step
         // One that is asked for is due from its first read on.
-        return due >= (sensor.isAsked ? next - LoopTiming.earlyWindow : next)
+        return due >= (sensor.isPolled ? next - LoopTiming.earlyWindow : next)
             && due <= next + LoopTiming.earlyWindow
             && executor.now.nanoseconds < next + LoopTiming.earlyWindow
     }
@@ -55,7 +55,7 @@ extension LoopController {
 
     /// Asks the sensor for what is new. A step whose reading is only being asked for again waits for it.
     func readSensor() {
-        guard sensor.isAsked else { return }
+        guard sensor.isPolled else { return }
         watchdog?.here(.sensor) { $0.ping($1) }
         memory.work.sensorReads += 1
         let before = sensor.latestReading?.instant

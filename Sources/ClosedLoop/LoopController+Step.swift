@@ -100,7 +100,7 @@ extension LoopController {
             _ = try send(request)
             if memory.awaitsOutcome { throw PumpError.uncertain }
         } else {
-            settle(request, accepted: .zero, trouble: "never arrived", cause: .neverArrived)
+            settle(request, accepted: .zero, pumpError: "never arrived", cause: .neverArrived)
         }
     }
 
@@ -153,11 +153,11 @@ extension LoopController {
         // In open loop a manual bolus is owed or requested by now, whatever the algorithm did.
         if input.isOpenLoop {
             memory.user.manualBolus = nil
-            memory.said.bolus = nil
+            memory.userInputTimes.bolus = nil
         }
-        if mayDose || dose.cutPersonal > .zero {
+        if mayDose || dose.cutUserRequested > .zero {
             cutOff(
-                dose.id, own: mayDose ? dose.cutOwn : .zero, personal: dose.cutPersonal,
+                dose.id, own: mayDose ? dose.cutOwn : .zero, personal: dose.cutUserRequested,
                 of: input.algorithmTime)
         }
         if store != nil, !keep(input, output, requestID, failure: failure, requested) {
@@ -174,9 +174,9 @@ extension LoopController {
         if mayDose, dose.isOfAlgorithm { renewZeroBasal() }
         var accepted = InsulinAmount.zero
         if let request = memory.request, requested != nil {
-            let (taken, trouble) = try send(request)
+            let (taken, pumpError) = try send(request)
             accepted = taken
-            if failure.isEmpty { failure = trouble }
+            if failure.isEmpty { failure = pumpError }
         }
 
         executor.journal.record(
@@ -226,7 +226,7 @@ extension LoopController {
         }
         if let cut = memory.cut, cut.at == input.now { record.cut = cut.amount }
         if requested != nil, let request = memory.request, !request.owed.isEmpty {
-            record.requestedByPerson = request.owed.sum
+            record.userRequested = request.owed.sum
         }
         record.basalGiven = pump.basalDelivered
         return record
@@ -242,7 +242,7 @@ extension LoopController {
         memory.stepsRun += 1
         if succeeded {
             memory.user = UserInputs()
-            memory.said = LoopMemory.Said()
+            memory.userInputTimes = LoopMemory.UserInputTimes()
             memory.shortfall = nil
             memory.droppedShortfall = nil
             memory.completed = nil
@@ -282,18 +282,18 @@ extension LoopController {
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
             executor.journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
-            saveOutcome(of: request.id, accepted: nil, trouble: "")
+            saveOutcome(of: request.id, accepted: nil, pumpError: "")
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
         } catch PumpError.outOfRange(let amount, let limit) {
             // Trying again would fail again.
             let error = PumpError.outOfRange(amount, limit: limit)
             close(request, accepted: .zero, cause: .impossible)
-            saveOutcome(of: request.id, accepted: .zero, trouble: "\(error)")
+            saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
             return (.zero, "pump: \(error)")
         } catch let error as PumpError {
             close(request, accepted: .zero)
-            saveOutcome(of: request.id, accepted: .zero, trouble: "\(error)")
+            saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
             return (.zero, "pump: \(error)")
         }
     }
@@ -301,10 +301,10 @@ extension LoopController {
     /// The outcome of a request is known.
     private func settle(
         _ request: LoopMemory.Request, accepted: InsulinAmount, isDelivered: Bool = false,
-        trouble: String = "", cause: DropCause = .refused
+        pumpError: String = "", cause: DropCause = .refused
     ) {
         close(request, accepted: accepted, cause: cause)
-        saveOutcome(of: request.id, accepted: accepted, trouble: trouble)
+        saveOutcome(of: request.id, accepted: accepted, pumpError: pumpError)
         if !isDelivered {
             executor.journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
@@ -367,7 +367,7 @@ extension LoopController {
             }
             fallShort(lost - owed.sum, of: given.algorithmTime)
         }
-        saveOutcome(of: given.id, accepted: bolus.delivered, trouble: "cut short")
+        saveOutcome(of: given.id, accepted: bolus.delivered, pumpError: "cut short")
         executor.journal.record(
             .requestReconciled, at: executor.now, UInt64(bitPattern: given.id),
             bolus.delivered.units.bitPattern)

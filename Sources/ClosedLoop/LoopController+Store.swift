@@ -12,7 +12,7 @@ public import SimulationKernel
 struct UnwrittenOutcome {
     var requestID: Int64
     var accepted: InsulinAmount?
-    var trouble: String
+    var pumpError: String
 }
 
 extension LoopController {
@@ -22,7 +22,7 @@ extension LoopController {
         do {
             while let outcome = unwritten.first {
                 try store.settle(
-                    outcome.requestID, accepted: outcome.accepted, trouble: outcome.trouble, memory)
+                    outcome.requestID, accepted: outcome.accepted, pumpError: outcome.pumpError, memory)
                 unwritten.removeFirst()
             }
             try store.save(memory)
@@ -59,17 +59,17 @@ extension LoopController {
 
     /// Writes the outcome of a request, now or as soon as the store writes again. A crash before that finds the request
     /// as sent, and asks the pump.
-    func saveOutcome(of requestID: Int64, accepted: InsulinAmount?, trouble: String) {
-        log?.settle(requestID, accepted: accepted, trouble: trouble)
+    func saveOutcome(of requestID: Int64, accepted: InsulinAmount?, pumpError: String) {
+        log?.settle(requestID, accepted: accepted, pumpError: pumpError)
         guard let store else { return }
         if !isStoreBehind {
             do {
-                return try store.settle(requestID, accepted: accepted, trouble: trouble, memory)
+                return try store.settle(requestID, accepted: accepted, pumpError: pumpError, memory)
             } catch {
                 fallBehind()
             }
         }
-        unwritten.append(UnwrittenOutcome(requestID: requestID, accepted: accepted, trouble: trouble))
+        unwritten.append(UnwrittenOutcome(requestID: requestID, accepted: accepted, pumpError: pumpError))
     }
 
     func fallBehind() {

@@ -128,7 +128,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         var fresh = cleared(memory)
         // What the person has said is for the next step, whichever session it belongs to.
         fresh.user = memory.user
-        fresh.said = memory.said
+        fresh.userInputTimes = memory.userInputTimes
         fresh.isInSession = true
         fresh.sessionStart = executor.now
         fresh.subject =
@@ -227,7 +227,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard !isSuspended else { return }
         guard isLoaded else { return tick?.schedule(at: executor.now.adding(LoopTiming.retry)) ?? () }
         tick?.schedule(at: memory.isInSession ? memory.nextStep.adding(waitForReading) : executor.now)
-        if sensor.isAsked { scheduleSensorRead() }
+        if sensor.isPolled { scheduleSensorRead() }
     }
 
     private func work() throws {

@@ -68,8 +68,8 @@ extension LoopController {
             areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
             isStoreFailing: isStoreBehind || !isLoaded, refusedState: memory.refusedState,
             // One step more, for what the pump had given by itself when the day began.
-            totals: (try? store?.steps(since: now.adding(-Span.day - LoopTiming.step))).map {
-                Self.totals($0, since: now.adding(-Span.day), given: pump.basalDelivered)
+            totals: (try? store?.steps(since: now.adding(-Nanoseconds.day - LoopTiming.step))).map {
+                Self.totals($0, since: now.adding(-Nanoseconds.day), given: pump.basalDelivered)
             })
     }
 

@@ -98,7 +98,7 @@ public struct LoopMemory: Hashable, Sendable {
     public var algorithmGaveUp = false
     public var user = UserInputs()
     /// When the person said what `user` holds.
-    public var said = Said()
+    public var userInputTimes = UserInputTimes()
     /// Insulin asked for and not yet requested: parts of a pulse.
     public var carried = InsulinAmount.zero
     /// What the person waits for, the oldest first.
@@ -181,7 +181,7 @@ public struct StepRecord: Hashable, Sendable {
     /// What the pump was asked for, what earlier steps left over included; nil where it was asked for nothing.
     public var requested: InsulinAmount?
     /// Of `requested`, what the person waits for.
-    public var requestedByPerson = InsulinAmount.zero
+    public var userRequested = InsulinAmount.zero
     /// What the pump accepted; nil while that is not known.
     public var accepted: InsulinAmount?
     /// The request was sent and not answered: it counted as delivered until the pump said what became of it.
@@ -189,7 +189,7 @@ public struct StepRecord: Hashable, Sendable {
     /// What went wrong with the algorithm; empty for a step that went well.
     public var failure: String
     /// Why the pump took nothing of the request; empty where it took some, or was asked for nothing.
-    public var pumpTrouble = ""
+    public var pumpError = ""
     /// What the person waited for and was given up since the step before.
     public var dropped: LoopMemory.Dropped?
     /// What was above the maximum bolus: never requested.

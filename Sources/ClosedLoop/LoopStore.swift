@@ -16,8 +16,8 @@ public protocol LoopStore: AnyObject, Sendable {
     /// - Parameters:
     ///   - requestID: the row's `StepRecord.requestID`.
     ///   - accepted: nil where the request was sent and no answer came.
-    ///   - trouble: why the pump took nothing; empty where it did, and where that is not known.
-    func settle(_ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory) throws
+    ///   - pumpError: why the pump took nothing; empty where it did, and where that is not known.
+    func settle(_ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory) throws
     /// Steps since `instant`, oldest first.
     func steps(since instant: Instant) throws -> [StepRecord]
 }
@@ -38,12 +38,12 @@ public final class MemoryLoopStore: LoopStore, @unchecked Sendable {
     }
 
     public func settle(
-        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+        _ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory
     ) {
         if let index = log.lastIndex(where: { $0.requestID == requestID }) {
             log[index].accepted = accepted
             log[index].wasUncertain = log[index].wasUncertain || accepted == nil
-            log[index].pumpTrouble = trouble
+            log[index].pumpError = pumpError
         }
         self.memory = memory
     }

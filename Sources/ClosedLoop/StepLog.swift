@@ -35,11 +35,11 @@ public final class StepLog: @unchecked Sendable {
     }
 
     /// - Parameter accepted: nil where the request was sent and no answer came.
-    func settle(_ requestID: Int64, accepted: InsulinAmount?, trouble: String) {
+    func settle(_ requestID: Int64, accepted: InsulinAmount?, pumpError: String) {
         guard let entry = self[requestID] else { return }
         entry.record.accepted = accepted
         if accepted == nil { entry.record.wasUncertain = true }
-        entry.record.pumpTrouble = trouble
+        entry.record.pumpError = pumpError
     }
 
     /// It is asked for among the last steps.

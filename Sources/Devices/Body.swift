@@ -68,7 +68,7 @@ public struct MealAbsorption: Hashable, Sendable, BitwiseCopyable {
 
 /// Somebody who may feel that their glucose is low. Called on the session's thread, in whatever phase the body is looked at: note it,
 /// act in your own.
-public protocol LowGlucoseFeeler: AnyObject, Sendable {
+public protocol LowGlucoseObserver: AnyObject, Sendable {
     /// The body's plasma glucose is below the bound, at one of the instants, five minutes apart, at which the truth is kept.
     func bodyIsLow(_ plasma: GlucoseConcentration)
 }

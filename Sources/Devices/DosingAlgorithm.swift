@@ -19,7 +19,7 @@ public struct TherapySettings: Hashable, Sendable {
     /// The most that one bolus may be. What an algorithm computes is cut off there, what a person asks for beyond it is refused.
     public var maximumBolus: InsulinAmount
 
-    /// - Parameter maximumBolus: nil for `standardMaximumBolus`.
+    /// - Parameter maximumBolus: nil for `defaultMaximumBolus`.
     public init(
         bodyWeightKilograms: Double, basalRate: InsulinRate, carbohydrateRatioGramsPerUnit: Double,
         correctionFactorMgdlPerUnit: Double, totalDailyInsulin: InsulinAmount,
@@ -32,14 +32,14 @@ public struct TherapySettings: Hashable, Sendable {
         self.totalDailyInsulin = totalDailyInsulin
         self.maximumBolus =
             maximumBolus
-            ?? Self.standardMaximumBolus(
+            ?? Self.defaultMaximumBolus(
                 totalDailyInsulin: totalDailyInsulin,
                 carbohydrateRatioGramsPerUnit: carbohydrateRatioGramsPerUnit)
     }
 
     /// The larger of a quarter of the daily insulin and what 120 g take, within 2 and 30 U: enough for large meals, too little for
     /// a slip of a digit (closed-loop.md, Limits belong to therapy).
-    public static func standardMaximumBolus(
+    public static func defaultMaximumBolus(
         totalDailyInsulin: InsulinAmount, carbohydrateRatioGramsPerUnit: Double
     ) -> InsulinAmount {
         let units = max(totalDailyInsulin.units / 4, 120 / carbohydrateRatioGramsPerUnit)

@@ -1,7 +1,7 @@
 // The session's side of a continuous glucose monitor.
 //
 // Guarantees: values only; asking costs nothing and never waits. A driver of a real sensor keeps the last reading
-// here and brings new ones in through the session's door, or fetches them when it is read; the simulated sensor answers in
+// here and brings new ones in through the session's input queue, or fetches them when it is read; the simulated sensor answers in
 // place.
 
 public import SessionTime
@@ -41,14 +41,14 @@ public protocol GlucoseSensorPort: AnyObject, Sendable {
     var latestReading: GlucoseReading? { get }
     var state: SensorState { get }
     /// Whether news come only where `read` fetches them; a sensor that tells its observers by itself is not asked.
-    var isAsked: Bool { get }
+    var isPolled: Bool { get }
     /// Fetches what is new: `latestReading` and `state` say it afterwards.
     /// - Throws: anything; nothing has changed then, and it may be tried again.
     func read() throws
 }
 
 extension GlucoseSensorPort {
-    public var isAsked: Bool { false }
+    public var isPolled: Bool { false }
     public func read() {}
 }
 

@@ -6,16 +6,16 @@ public import SessionTime
 public struct GivenInsulin: Hashable, Sendable {
     public var amount: InsulinAmount
     /// Of `amount`, what the person had asked for: meals and manual boluses.
-    public var ofPerson: InsulinAmount
+    public var userRequested: InsulinAmount
     /// It flowed, or was pushed, between these.
     public var since: Instant
     public var until: Instant
 
     public init(
-        amount: InsulinAmount, ofPerson: InsulinAmount = .zero, since: Instant, until: Instant
+        amount: InsulinAmount, userRequested: InsulinAmount = .zero, since: Instant, until: Instant
     ) {
         self.amount = amount
-        self.ofPerson = ofPerson
+        self.userRequested = userRequested
         self.since = since
         self.until = until
     }

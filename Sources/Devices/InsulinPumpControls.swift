@@ -13,7 +13,7 @@ public struct BasalSegment: Hashable, Sendable {
 }
 
 /// A basal programme that no pump takes.
-public struct BasalScheduleProblem: Error, Hashable, Sendable {
+public struct BasalScheduleError: Error, Hashable, Sendable {
     public var reason: String
 
     public init(reason: String) { self.reason = reason }
@@ -21,7 +21,7 @@ public struct BasalScheduleProblem: Error, Hashable, Sendable {
 
 public protocol InsulinPumpControls: InsulinPumpPort {
     /// Segments by rising time of day, the first at midnight: at most 24, each at least 30 min.
-    /// - Throws: `BasalScheduleProblem`, `PumpError`.
+    /// - Throws: `BasalScheduleError`, `PumpError`.
     func setBasalSchedule(_ segments: [BasalSegment]) throws
     /// Stops all delivery. When `nanoseconds` have passed the pump reminds the person; only `resume` ends it.
     func suspend(nanoseconds: Int64?) throws

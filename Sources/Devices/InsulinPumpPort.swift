@@ -132,7 +132,7 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     func setProgrammedBasal(_ rate: InsulinRate) throws
     /// A rate in place of the programmed one, from now on for so long; then the programmed one runs again, whether or not anybody
     /// is there to say so. The same rate again renews it.
-    /// - Throws: `PumpError`; `BasalScheduleProblem` for a length outside `limits`.
+    /// - Throws: `PumpError`; `BasalScheduleError` for a length outside `limits`.
     func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws
     /// The programmed rate runs again; nothing where it does already.
     func cancelTemporaryBasal() throws

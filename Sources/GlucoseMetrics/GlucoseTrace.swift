@@ -30,7 +30,7 @@ package struct GlucoseTrace: Hashable, Sendable {
     package static let highestMgdl = 100_000.0
 
     /// Why readings make no trace.
-    package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct ValidationError: Error, Hashable, Sendable, CustomStringConvertible {
         /// Index of the first reading that doesn't fit.
         package var index: Int
         package var description: String
@@ -44,28 +44,29 @@ package struct GlucoseTrace: Hashable, Sendable {
     ///   lies outside the span. O(n).
     package init(
         localMilliseconds: [Int64], mgdl: [Double], span: ClosedRange<Int64>? = nil
-    ) throws(Problem) {
+    ) throws(ValidationError) {
         guard localMilliseconds.count == mgdl.count else {
-            throw Problem(
+            throw ValidationError(
                 index: min(localMilliseconds.count, mgdl.count),
                 description: "\(localMilliseconds.count) instants but \(mgdl.count) readings")
         }
         for index in mgdl.indices {
             guard mgdl[index] > 0 && mgdl[index] <= Self.highestMgdl else {
-                throw Problem(index: index, description: "reading \(index) is \(mgdl[index]) mg/dL")
+                throw ValidationError(index: index, description: "reading \(index) is \(mgdl[index]) mg/dL")
             }
             guard index == 0 || localMilliseconds[index] > localMilliseconds[index - 1] else {
-                throw Problem(index: index, description: "reading \(index) is not later than the one before")
+                throw ValidationError(
+                    index: index, description: "reading \(index) is not later than the one before")
             }
         }
         if let first = localMilliseconds.first, let last = localMilliseconds.last {
             let whole = span ?? first...last
             guard whole.contains(first) && whole.contains(last) else {
-                throw Problem(index: 0, description: "readings lie outside the span of observation")
+                throw ValidationError(index: 0, description: "readings lie outside the span of observation")
             }
             // Half of Int64, so that no later difference or grid overflows.
             guard whole.lowerBound > Int64.min / 4 && whole.upperBound < Int64.max / 4 else {
-                throw Problem(index: 0, description: "instants are beyond any calendar")
+                throw ValidationError(index: 0, description: "instants are beyond any calendar")
             }
             self.span = whole
         } else {
@@ -84,14 +85,15 @@ package struct GlucoseTrace: Hashable, Sendable {
     ///   - startMinuteOfDay: local time of day at minute 0, in minutes after midnight.
     package init(
         minutes: [Double], mgdl: [Double], startMinuteOfDay: Double = 0
-    ) throws(Problem) {
+    ) throws(ValidationError) {
         for index in minutes.indices {
             guard abs(minutes[index]) < 1e10 else {
-                throw Problem(index: index, description: "instant \(index) is minute \(minutes[index])")
+                throw ValidationError(
+                    index: index, description: "instant \(index) is minute \(minutes[index])")
             }
         }
         guard abs(startMinuteOfDay) < 1e10 else {
-            throw Problem(index: 0, description: "the start is minute \(startMinuteOfDay)")
+            throw ValidationError(index: 0, description: "the start is minute \(startMinuteOfDay)")
         }
         let perMinute = Double(Self.millisecondsPerMinute)
         try self.init(
@@ -104,7 +106,7 @@ package struct GlucoseTrace: Hashable, Sendable {
     /// - Parameters:
     ///   - interval: from one reading to the next, in milliseconds; positive.
     ///   - first: of the first reading, in local milliseconds.
-    package init(every interval: Int64, from first: Int64, mgdl: [Double]) throws(Problem) {
+    package init(every interval: Int64, from first: Int64, mgdl: [Double]) throws(ValidationError) {
         try self.init(localMilliseconds: mgdl.indices.map { first + Int64($0) * interval }, mgdl: mgdl)
     }
 

@@ -1,4 +1,4 @@
-// The only door to libm in this target (see DETERMINISM.md: what passes here is in the numeric fingerprint).
+// The only file that calls libm in this target (see DETERMINISM.md: what passes here is in the numeric fingerprint).
 
 import Glibc
 

@@ -12,9 +12,9 @@ import SimulationKernel
 
 extension Person {
     /// A reading older than this says nothing about now.
-    private static let freshness = 15 * Span.minute
+    private static let freshness = 15 * Nanoseconds.minute
     /// A felt low that was felt last longer ago is over.
-    private static let feltFor = 10 * Span.minute
+    private static let feltFor = 10 * Nanoseconds.minute
 
     func planLook() { mind?.planLook(after: executor.now) }
 
@@ -29,7 +29,7 @@ extension Person {
         mind?.stayAwake(until: now)
         mind?.counts.looks += 1
         let isFelt = mind?.feltAt.map { now.nanoseconds - $0.nanoseconds <= Self.feltFor } ?? false
-        if !phone.isAppAlive, let chance = mind?.luck.deed(.reopen, at: now).uniform,
+        if !phone.isAppAlive, let chance = mind?.draws.action(.reopen, at: now).uniform,
             chance < settings.reopensApp
         {
             phone.reopenApp()
@@ -124,17 +124,17 @@ extension Person {
             mind?.stayAwake(until: earliest)
             return
         }
-        let luck = mind?.luck.deed(.rescue, at: now) ?? (uniform: 1, normal: 0, other: 0)
+        let draw = mind?.draws.action(.rescue, at: now) ?? (uniform: 1, normal: 0, other: 0)
         let usual = isSevere ? settings.severeRescue : settings.rescue
-        let room = settings.largestRescue - (mind?.rescued(at: now) ?? 0)
-        let wanted = usual * exponential(settings.rescueSpread * min(max(luck.normal, -2), 2))
-        let grams = min(wanted, room).rounded(.down)
+        let left = settings.largestRescue - (mind?.rescued(at: now) ?? 0)
+        let wanted = usual * exponential(settings.rescueSpread * min(max(draw.normal, -2), 2))
+        let grams = min(wanted, left).rounded(.down)
         guard grams >= 1 else {
             // Enough is enough: what was eaten must act first.
             mind?.rechecksAt = now.adding(PersonMind.nanoseconds(settings.rescueWait))
             return
         }
-        let delay = PersonMind.logNormal(settings.fetch, settings.fetchSpread, luck.other)
+        let delay = PersonMind.logNormal(settings.fetch, settings.fetchSpread, draw.other)
         let at = now.adding(PersonMind.nanoseconds(delay))
         mind?.bites = (at, grams)
         mind?.stayAwake(until: at)
@@ -170,7 +170,7 @@ extension Person {
         else { return }
         let chance = phone.isClosedLoop ? settings.correctsClosedLoop : settings.correctsOpenLoop
         let now = executor.now
-        guard let luck = mind?.luck.deed(.correction, at: now).uniform, luck < chance else { return }
+        guard let draw = mind?.draws.action(.correction, at: now).uniform, draw < chance else { return }
         let wanted = (glucose - settings.correctsTowards) / therapy.correctionFactorMgdlPerUnit
         let units = min(wanted, therapy.maximumBolus.units)
         guard units > 0 else { return }
@@ -198,7 +198,7 @@ extension Person {
             now.nanoseconds - dropped.at.nanoseconds <= PersonMind.nanoseconds(settings.asksAgainWithin)
         guard isInTime, !isLow, let glucose, glucose > settings.asksAgainAbove,
             !isRecent(mind?.lastRescue, 60),
-            let luck = mind?.luck.deed(.askAgain, at: now).uniform, luck < settings.asksAgain
+            let draw = mind?.draws.action(.askAgain, at: now).uniform, draw < settings.asksAgain
         else { return phone.dismissDropped() }
         do {
             try phone.askAgain()

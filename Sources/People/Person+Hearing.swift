@@ -12,13 +12,13 @@ extension Person {
         guard mind != nil else { return false }
         let now = executor.now
         let (n, isFirst) = mind?.count(ring.topic, at: now) ?? (n: 0, isFirst: true)
-        let luck = mind?.luck.ring(ring.topic, at: now, n: n) ?? (uniform: 1, normal: 0)
+        let draw = mind?.draws.ring(ring.topic, at: now, n: n) ?? (uniform: 1, normal: 0)
         let isAsleep = mind?.isAsleep(at: now) ?? false
         let isNight = mind?.isNight(at: now) ?? false
         let attention = mind?.attention(at: now) ?? 1
         guard let settings = mind?.settings, let wakes = mind?.wakes else { return false }
         let chance = isAsleep ? min(1, wakes * (isFirst ? settings.firstRing : 1)) : settings.noticesAwake
-        let isHeard = luck.uniform < chance * attention
+        let isHeard = draw.uniform < chance * attention
         executor.journal.record(
             .rang, at: now, UInt64(ring.topic.rawValue), isHeard ? 1 : 0, isAsleep ? 1 : 0, UInt64(n))
         recorder.did(
@@ -30,11 +30,11 @@ extension Person {
             return false
         }
         mind?.counts.heard.add(1, atNight: isNight)
-        mind?.heard.append(PersonMind.Heard(topic: ring.topic, code: ring.code))
+        mind?.heard.append(PersonMind.HeardAlert(topic: ring.topic, code: ring.code))
         let delay =
             isAsleep
-            ? PersonMind.logNormal(settings.wakingDelay, settings.wakingDelaySpread, luck.normal)
-            : PersonMind.logNormal(settings.awakeDelay, settings.awakeDelaySpread, luck.normal)
+            ? PersonMind.logNormal(settings.wakingDelay, settings.wakingDelaySpread, draw.normal)
+            : PersonMind.logNormal(settings.awakeDelay, settings.awakeDelaySpread, draw.normal)
         if isAsleep { mind?.counts.wakings.append(now) }
         comeSoon(now.adding(PersonMind.nanoseconds(delay)))
         return true
@@ -43,14 +43,14 @@ extension Person {
     /// The app is in front, and shows it.
     func see(_ ring: AlertRing) {
         guard mind?.closesAt != nil else { return }
-        mind?.heard.append(PersonMind.Heard(topic: ring.topic, code: ring.code))
+        mind?.heard.append(PersonMind.HeardAlert(topic: ring.topic, code: ring.code))
         comeSoon(executor.now.adding(Self.glance))
     }
 
     /// From what appears in front of somebody to their answer (assumed).
-    private static let glance = 5 * Span.second
+    private static let glance = 5 * Nanoseconds.second
     /// Two instants of being low that are farther apart belong to two lows.
-    private static let lowGap = 30 * Span.minute
+    private static let lowGap = 30 * Nanoseconds.minute
 
     /// The body is low now. Once a low it is settled whether that can be felt, awake or asleep.
     func feel(_ plasma: GlucoseConcentration) {
@@ -59,13 +59,13 @@ extension Person {
         }
         let now = executor.now
         if mind?.lastLow.map({ now.nanoseconds - $0.nanoseconds > Self.lowGap }) ?? true {
-            let luck = mind?.luck.feeling(at: now) ?? 1
-            mind?.lowLuck = luck
+            let draw = mind?.draws.feeling(at: now) ?? 1
+            mind?.lowDraw = draw
             mind?.feltAt = nil
         }
         mind?.lastLow = now
         let isAsleep = mind?.isAsleep(at: now) ?? false
-        guard let luck = mind?.lowLuck, luck < (isAsleep ? settings.feelsAsleep : settings.feelsAwake) else {
+        guard let draw = mind?.lowDraw, draw < (isAsleep ? settings.feelsAsleep : settings.feelsAwake) else {
             return
         }
         let isNews = mind?.feltAt == nil
@@ -79,7 +79,7 @@ extension Person {
         }
         // Somebody who is about to act already, or waits for what they ate, does nothing more.
         guard mind?.attendsAt == nil, mind?.bites == nil, mind?.rechecksAt == nil else { return }
-        let z = mind?.luck.deed(.feltDelay, at: now).normal ?? 0
+        let z = mind?.draws.action(.feltDelay, at: now).normal ?? 0
         comeSoon(
             now.adding(
                 PersonMind.nanoseconds(

@@ -1,12 +1,12 @@
 // The person of a session: eats when the scenario says, tells the loop, hears the phone, and acts.
 //
-// Guarantees: a meal is eaten and announced at its instant, in the person's phase, whatever the devices do. A person without senses does
+// Guarantees: a meal is eaten and announced at its instant, in the person's phase, whatever the devices do. A person without a configuration does
 // nothing else, and a deaf one leaves body, loop and devices as they are without: readings, doses and truth to the byte. Whatever rings
 // together is answered once. Nothing is eaten against a low within 15 min of the rescue before, nor above the settings' limit in
 // two hours; insulin is asked for within the therapy's limits, and by hand not beside an algorithm unless the settings say so.
 // Does not: decide what the scenario's meals are.
 //
-// Rooms: `+Hearing` what reaches the person, `+Acting` what they do about it.
+// Files: `+Hearing` what reaches the person, `+Acting` what they do about it.
 
 public import Alerts
 public import Devices
@@ -30,7 +30,7 @@ public struct PlannedMeal: Hashable, Sendable {
 }
 
 /// What makes somebody more than an eater.
-public struct PersonSenses: Sendable {
+public struct PersonConfiguration: Sendable {
     public var settings: PersonSettings
     public var age: PersonAge
     public var calendar: SessionCalendar
@@ -52,7 +52,7 @@ public struct PersonSenses: Sendable {
     }
 }
 
-public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
+public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     public nonisolated let executor: SessionExecutor
 
     let body: any Eater
@@ -68,11 +68,11 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
 
     /// - Parameters:
     ///   - meals: in the order of their instants.
-    ///   - senses: nil for somebody who only eats.
-    ///   - watch: what somebody without senses looks at in believable weeks.
+    ///   - configuration: nil for somebody who only eats.
+    ///   - watch: what somebody without a configuration looks at in believable weeks.
     public init(
         executor: SessionExecutor, meals: [PlannedMeal], body: any Eater, loop: any LoopInputs,
-        recorder: SessionRecorder, senses: PersonSenses? = nil, watch: PersonWatch? = nil
+        recorder: SessionRecorder, configuration: PersonConfiguration? = nil, watch: PersonWatch? = nil
     ) {
         self.executor = executor
         self.meals = meals
@@ -80,7 +80,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
         self.loop = loop
         self.recorder = recorder
         self.watch = watch
-        mind = senses.map(PersonMind.init)
+        mind = configuration.map(PersonMind.init)
     }
 
     /// Takes the phone; nothing for somebody who only eats.
@@ -102,15 +102,15 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
     /// Lives the session.
     public func live() async throws {
         watch?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
-        for deed in deeds {
-            try await clock.wait(until: deed.instant, phase: .person, "meal")
-            let meal = meals[deed.meal]
-            if deed.eats { try body.eat(meal.carbohydrate, absorption: meal.absorption) }
-            if deed.announces, let announcement = meal.announcement { tell(announcement) }
-            guard deed.eats else { continue }
-            executor.journal.record(.meal, at: deed.instant, meal.carbohydrate.grams.bitPattern)
-            recorder.did(.meal, meal.carbohydrate.grams, at: deed.instant)
-            mind?.ate(at: deed.instant)
+        for action in actions {
+            try await clock.wait(until: action.instant, phase: .person, "meal")
+            let meal = meals[action.meal]
+            if action.eats { try body.eat(meal.carbohydrate, absorption: meal.absorption) }
+            if action.announces, let announcement = meal.announcement { tell(announcement) }
+            guard action.eats else { continue }
+            executor.journal.record(.meal, at: action.instant, meal.carbohydrate.grams.bitPattern)
+            recorder.did(.meal, meal.carbohydrate.grams, at: action.instant)
+            mind?.ate(at: action.instant)
         }
     }
 
@@ -124,7 +124,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
         }
     }
 
-    private struct Deed {
+    private struct PersonAction {
         var instant: Instant
         var meal: Int
         var eats: Bool
@@ -132,17 +132,17 @@ public actor Person: SessionActor, AlertListener, LowGlucoseFeeler {
     }
 
     /// Who announces at the first bite does both at once.
-    private var deeds: [Deed] {
-        var deeds: [Deed] = []
+    private var actions: [PersonAction] {
+        var actions: [PersonAction] = []
         for (index, meal) in meals.enumerated() {
             let said = meal.announcement?.instant
-            deeds.append(
-                Deed(instant: meal.instant, meal: index, eats: true, announces: said == meal.instant))
+            actions.append(
+                PersonAction(instant: meal.instant, meal: index, eats: true, announces: said == meal.instant))
             if let said, said != meal.instant {
-                deeds.append(Deed(instant: said, meal: index, eats: false, announces: true))
+                actions.append(PersonAction(instant: said, meal: index, eats: false, announces: true))
             }
         }
-        return deeds.enumerated()
+        return actions.enumerated()
             .sorted { ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset) }
             .map(\.element)
     }

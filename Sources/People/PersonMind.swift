@@ -10,15 +10,15 @@ struct PersonMind: Sendable {
         case ownAccord, alert, recheck
     }
 
-    struct Heard {
+    struct HeardAlert {
         var topic: AlertTopic
         var code: String
     }
 
     let settings: PersonSettings
     let age: PersonAge
-    let luck: PersonLuck
-    private let senses: PersonSenses
+    let draws: PersonDraws
+    private let configuration: PersonConfiguration
     private var sleep: PersonSleep
     /// The chance to hear, sleeping, of somebody of this age.
     let wakes: Double
@@ -32,7 +32,7 @@ struct PersonMind: Sendable {
 
     // Hearing
     /// Heard, and not looked into yet.
-    var heard: [Heard] = []
+    var heard: [HeardAlert] = []
     /// By topic: the slot of the last ring and how many there were in it.
     private var ringSlots = [Int64](repeating: -1, count: AlertTopic.allCases.count)
     private var ringsInSlot = [Int](repeating: 0, count: AlertTopic.allCases.count)
@@ -44,7 +44,7 @@ struct PersonMind: Sendable {
 
     // Feeling
     var lastLow: Instant?
-    var lowLuck = 1.0
+    var lowDraw = 1.0
     var feltAt: Instant?
 
     // Doing
@@ -61,16 +61,16 @@ struct PersonMind: Sendable {
     private var lookClock = Instant.start
     var counts = PersonFacts()
 
-    init(_ senses: PersonSenses) {
-        self.senses = senses
-        settings = senses.settings
-        age = senses.age
-        luck = PersonLuck(senses.streams)
-        sleep = PersonSleep(senses.settings, senses.age, senses.calendar, luck)
-        wakes = senses.settings.wakes(senses.age)
+    init(_ configuration: PersonConfiguration) {
+        self.configuration = configuration
+        settings = configuration.settings
+        age = configuration.age
+        draws = PersonDraws(configuration.streams)
+        sleep = PersonSleep(configuration.settings, configuration.age, configuration.calendar, draws)
+        wakes = configuration.settings.wakes(configuration.age)
     }
 
-    var therapy: TherapySettings { senses.therapy }
+    var therapy: TherapySettings { configuration.therapy }
 
     var next: Instant? {
         var next = Instant.distantFuture
@@ -82,9 +82,9 @@ struct PersonMind: Sendable {
         return next == .distantFuture ? nil : next
     }
 
-    static func nanoseconds(_ minutes: Double) -> Int64 { Int64(minutes * Double(Span.minute)) }
+    static func nanoseconds(_ minutes: Double) -> Int64 { Int64(minutes * Double(Nanoseconds.minute)) }
     static func minutes(_ from: Instant, _ to: Instant) -> Double {
-        Double(to.nanoseconds - from.nanoseconds) / Double(Span.minute)
+        Double(to.nanoseconds - from.nanoseconds) / Double(Nanoseconds.minute)
     }
 
     /// exp(ln median + spread·z), within a day.
@@ -115,15 +115,15 @@ struct PersonMind: Sendable {
         looksAt = nil
         guard settings.looksPerDay > 0 else { return }
         if lookDay == nil {
-            let day = senses.calendar.day(of: now)
+            let day = configuration.calendar.day(of: now)
             lookDay = day
             lookClock = sleep.night(day - 1).to
         }
-        while let day = lookDay, lookClock <= senses.duration {
+        while let day = lookDay, lookClock <= configuration.duration {
             let bed = sleep.night(day).from
             let awake = Double(bed.nanoseconds - sleep.night(day - 1).to.nanoseconds)
-            let mean = max(awake / settings.looksPerDay, Double(Span.second))
-            let gap = min(luck.look(day, n: lookCount) * mean, Double(2 * Span.day))
+            let mean = max(awake / settings.looksPerDay, Double(Nanoseconds.second))
+            let gap = min(draws.look(day, n: lookCount) * mean, Double(2 * Nanoseconds.day))
             lookClock = lookClock.adding(Int64(gap) + 1)
             lookCount += 1
             if lookClock >= bed {
@@ -142,7 +142,7 @@ struct PersonMind: Sendable {
     /// Counts a ring; says the how many-th about this it is in its slot, from 0, and whether it is the first of an event.
     mutating func count(_ topic: AlertTopic, at now: Instant) -> (n: Int, isFirst: Bool) {
         let place = Int(topic.rawValue)
-        let slot = now.nanoseconds / PersonLuck.slot
+        let slot = now.nanoseconds / PersonDraws.slot
         if ringSlots[place] != slot {
             ringSlots[place] = slot
             ringsInSlot[place] = 0
@@ -157,7 +157,7 @@ struct PersonMind: Sendable {
 
     /// A factor on the chance to hear.
     mutating func attention(at now: Instant) -> Double {
-        let oldest = now.adding(-Int64(settings.fatigueDays * Double(Span.day)))
+        let oldest = now.adding(-Int64(settings.fatigueDays * Double(Nanoseconds.day)))
         if let first = nuisances.first, first < oldest { nuisances.removeAll { $0 < oldest } }
         guard !nuisances.isEmpty else { return 1 }
         return max(settings.fatigueFloor, exponential(-settings.fatigue * Double(nuisances.count) / 20))
@@ -173,7 +173,7 @@ struct PersonMind: Sendable {
 
     /// Grams of the last two hours.
     mutating func rescued(at now: Instant) -> Double {
-        rescues.removeAll { $0.at.adding(2 * Span.hour) <= now }
+        rescues.removeAll { $0.at.adding(2 * Nanoseconds.hour) <= now }
         return rescues.reduce(0) { $0 + $1.grams }
     }
 

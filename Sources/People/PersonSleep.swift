@@ -14,33 +14,34 @@ struct PersonSleep {
     private let settings: PersonSettings
     private let age: PersonAge
     private let calendar: SessionCalendar
-    private let luck: PersonLuck
+    private let draws: PersonDraws
     /// Of an even day and of an odd one.
     private var known: (even: (day: Int64, night: Night)?, odd: (day: Int64, night: Night)?)
 
-    init(_ settings: PersonSettings, _ age: PersonAge, _ calendar: SessionCalendar, _ luck: PersonLuck) {
+    init(_ settings: PersonSettings, _ age: PersonAge, _ calendar: SessionCalendar, _ draws: PersonDraws) {
         self.settings = settings
         self.age = age
         self.calendar = calendar
-        self.luck = luck
+        self.draws = draws
         known = (nil, nil)
     }
 
     /// The local day in whose evening the night of `instant` begins: from noon to noon.
-    func eveningDay(of instant: Instant) -> Int64 { calendar.day(of: instant.adding(-12 * Span.hour)) }
+    func eveningDay(of instant: Instant) -> Int64 { calendar.day(of: instant.adding(-12 * Nanoseconds.hour)) }
 
     mutating func night(_ day: Int64) -> Night {
         let isEven = day % 2 == 0
         if let known = isEven ? known.even : known.odd, known.day == day { return known.night }
-        let drawn = luck.night(day)
+        let drawn = draws.night(day)
         func at(_ day: Int64, _ hours: Double) -> Instant {
             Instant(
-                nanoseconds: day * Span.day + Int64(hours * Double(Span.hour)) - calendar.startOfDayOffset)
+                nanoseconds: day * Nanoseconds.day + Int64(hours * Double(Nanoseconds.hour))
+                    - calendar.startOfDayOffset)
         }
         let from = at(day, settings.bed(age) + settings.sleepSpread * drawn.bed)
         // Nobody gets up before they have slept for an hour.
         let to = max(
-            from.adding(Span.hour), at(day + 1, settings.rises + settings.sleepSpread * drawn.rise))
+            from.adding(Nanoseconds.hour), at(day + 1, settings.rises + settings.sleepSpread * drawn.rise))
         let night = Night(from: from, to: to)
         if isEven { known.even = (day, night) } else { known.odd = (day, night) }
         return night

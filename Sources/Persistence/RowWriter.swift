@@ -31,7 +31,7 @@ struct RowWriter {
             $0.bind(record.arm)
             $0.bind(start)
             $0.bind(record.end.reason)
-            $0.bind(Double(record.endedAt.nanoseconds) / Double(Span.day))
+            $0.bind(Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
             $0.bind(record.outcomes.notFiniteText)
             $0.bind(record.digest)
             $0.bind(record.events)

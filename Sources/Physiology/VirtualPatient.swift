@@ -30,10 +30,10 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// mg/dL of plasma glucose.
     public static let physiologicalRange = 10.0...1000.0
     /// How often the truth is kept.
-    public static let truthInterval = 5 * Span.minute
+    public static let truthInterval = 5 * Nanoseconds.minute
     /// A pulse train up to this long enters as one impulse at its start, moved to its middle to first order; the
     /// error is second order in its length, a few 1e-5 of the dose at most. A longer one is a rate with two edges.
-    public static let longestImpulse = 60 * Span.second
+    public static let longestImpulse = 60 * Nanoseconds.second
     /// mg/min: the speed of eating at which the field's reference simulator serves its meals.
     public static let eatingSpeed = 5000.0
 
@@ -54,14 +54,14 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private var stopsEatingAt: Instant?
     /// mg/dL: below this somebody may feel it.
     private var feltBelow = -Double.infinity
-    private weak var feeler: (any LowGlucoseFeeler)?
+    private weak var lowObserver: (any LowGlucoseObserver)?
     /// When a sensor measures next, and what it will find, once the body has been there.
     private var sampleAt = Instant.distantFuture
     private var sampled = GlucoseConcentration(milligramsPerDecilitre: .nan)
     /// Where the model really stands while it is ahead of `position`, its time.
     private var aheadTo: Instant?
     /// A segment that would end this soon is not worth a step of its own.
-    private static let shortest = 30 * Span.second
+    private static let shortest = 30 * Nanoseconds.second
 
     /// A body in its model's steady state.
     /// - Parameters:
@@ -84,10 +84,10 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         truth.reserveCapacity(Int(duration.nanoseconds / Self.truthInterval) + 1)
     }
 
-    /// Has `feeler` told of lows. No integration: the body is looked at where its truth is kept anyway.
-    public func tellLows(below bound: GlucoseConcentration, to feeler: any LowGlucoseFeeler) {
+    /// Has `lowObserver` told of lows. No integration: the body is looked at where its truth is kept anyway.
+    public func tellLows(below bound: GlucoseConcentration, to lowObserver: any LowGlucoseObserver) {
         feltBelow = bound.milligramsPerDecilitre
-        self.feeler = feeler
+        self.lowObserver = lowObserver
     }
 
     /// The true plasma glucose, mg/dL, every five minutes from the session's start up to this instant.
@@ -149,7 +149,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private func infuse(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
         try advance(to: executor.now)
         guard amount > .zero else { return }
-        let minutes = Double(nanoseconds) / Double(Span.minute)
+        let minutes = Double(nanoseconds) / Double(Nanoseconds.minute)
         let infusion = (unitsPerMinute: amount.units / minutes, end: executor.now.adding(nanoseconds))
         if nanoseconds <= Self.longestImpulse {
             model.injectBolus(amount, centredMinutesFromNow: minutes / 2)
@@ -169,13 +169,15 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         try advance(to: executor.now)
         var left = 0.0
         for infusion in infusions {
-            let minutes = Double(infusion.end.nanoseconds - executor.now.nanoseconds) / Double(Span.minute)
+            let minutes =
+                Double(infusion.end.nanoseconds - executor.now.nanoseconds) / Double(Nanoseconds.minute)
             left += infusion.unitsPerMinute * minutes
         }
         infusions.removeAll()
         applyInsulinRate()
         for impulse in impulses where impulse.end > executor.now {
-            let minutes = Double(impulse.end.nanoseconds - executor.now.nanoseconds) / Double(Span.minute)
+            let minutes =
+                Double(impulse.end.nanoseconds - executor.now.nanoseconds) / Double(Nanoseconds.minute)
             let toCome = impulse.unitsPerMinute * minutes
             model.injectBolus(InsulinAmount(units: -toCome), centredMinutesFromNow: minutes / 2)
             left += toCome
@@ -194,7 +196,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         try advance(to: executor.now)
         guard amount > .zero else { return }
         varying?.absorb(absorption)
-        let length = Int64(amount.milligrams / Self.eatingSpeed * Double(Span.minute))
+        let length = Int64(amount.milligrams / Self.eatingSpeed * Double(Nanoseconds.minute))
         stopsEatingAt = (stopsEatingAt ?? executor.now).adding(length)
         model.setCarbohydrateRate(milligramsPerMinute: Self.eatingSpeed)
     }
@@ -271,7 +273,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     }
 
     private func minutes(until instant: Instant) -> Double {
-        Double(instant.nanoseconds - position.nanoseconds) / Double(Span.minute)
+        Double(instant.nanoseconds - position.nanoseconds) / Double(Nanoseconds.minute)
     }
 
     /// The model stands at the end of the segment that was run last: so does time.
@@ -296,7 +298,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         }
         truth.append(Float(plasma.milligramsPerDecilitre))
         nextTruth = nextTruth.adding(Self.truthInterval)
-        if plasma.milligramsPerDecilitre < feltBelow { feeler?.bodyIsLow(plasma) }
+        if plasma.milligramsPerDecilitre < feltBelow { lowObserver?.bodyIsLow(plasma) }
     }
 
     // MARK: Ports

@@ -16,11 +16,11 @@ public struct Instant: InstantProtocol, Hashable, Sendable, Codable {
     @inlinable public static var distantFuture: Self { Self(nanoseconds: .max) }
 
     @inlinable public static func minutes(_ minutes: Int64) -> Instant {
-        Instant(nanoseconds: minutes * Span.minute)
+        Instant(nanoseconds: minutes * Nanoseconds.minute)
     }
 
     /// Minutes since the session's start.
-    @inlinable public var minutes: Double { Double(nanoseconds) / Double(Span.minute) }
+    @inlinable public var minutes: Double { Double(nanoseconds) / Double(Nanoseconds.minute) }
 
     /// This instant moved by a whole number of nanoseconds.
     @inlinable public func adding(_ nanoseconds: Int64) -> Instant {
@@ -36,8 +36,8 @@ public struct Instant: InstantProtocol, Hashable, Sendable, Codable {
     @inlinable public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 }
 
-/// Spans of time in nanoseconds, for the integer arithmetic of hot paths.
-public enum Span {
+/// Lengths of time in nanoseconds, for the integer arithmetic of hot paths.
+public enum Nanoseconds {
     public static let second: Int64 = 1_000_000_000
     public static let minute: Int64 = 60 * second
     public static let hour: Int64 = 60 * minute
@@ -47,6 +47,6 @@ public enum Span {
 extension Duration {
     /// The duration in nanoseconds; parts of a nanosecond are dropped towards zero.
     public var wholeNanoseconds: Int64 {
-        components.seconds * Span.second + components.attoseconds / 1_000_000_000
+        components.seconds * Nanoseconds.second + components.attoseconds / 1_000_000_000
     }
 }

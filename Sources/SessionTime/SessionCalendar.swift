@@ -42,15 +42,15 @@ public struct SessionCalendar: Hashable, Sendable {
     /// Nanoseconds between midnight of the start's day, by its offset, and what local clocks show at `instant`.
     @usableFromInline func shown(at instant: Instant) -> Int64 {
         let moved = changes.isEmpty ? 0 : offsetSeconds(at: instant) - offsetSeconds
-        return startOfDayOffset + moved * Span.second + instant.nanoseconds
+        return startOfDayOffset + moved * Nanoseconds.second + instant.nanoseconds
     }
 
     /// When local clocks show so many nanoseconds after midnight on a day (0 is the start's). What clocks skip is as much later; of what they
     /// show twice it is the second.
     public func instant(ofDay day: Int64, nanosecondOfDay: Int64) -> Instant {
-        let wanted = day * Span.day + nanosecondOfDay - startOfDayOffset
+        let wanted = day * Nanoseconds.day + nanosecondOfDay - startOfDayOffset
         for change in changes.reversed() {
-            let instant = wanted - (change.offsetSeconds - offsetSeconds) * Span.second
+            let instant = wanted - (change.offsetSeconds - offsetSeconds) * Nanoseconds.second
             if instant >= change.at.nanoseconds { return Instant(nanoseconds: instant) }
         }
         return Instant(nanoseconds: wanted)
@@ -59,18 +59,18 @@ public struct SessionCalendar: Hashable, Sendable {
     /// Nanoseconds between local midnight and the session's start.
     @inlinable public var startOfDayOffset: Int64 {
         let seconds = (startEpochSeconds + offsetSeconds) % 86_400
-        return (seconds < 0 ? seconds + 86_400 : seconds) * Span.second
+        return (seconds < 0 ? seconds + 86_400 : seconds) * Nanoseconds.second
     }
 
     /// Nanoseconds since local midnight, in 0 ..< 24 h.
     @inlinable public func timeOfDay(at instant: Instant) -> Int64 {
-        let remainder = shown(at: instant) % Span.day
-        return remainder < 0 ? remainder + Span.day : remainder
+        let remainder = shown(at: instant) % Nanoseconds.day
+        return remainder < 0 ? remainder + Nanoseconds.day : remainder
     }
 
     /// The local day that `instant` falls on; the day of the session's start is 0, the one before it -1.
     @inlinable public func day(of instant: Instant) -> Int64 {
-        (shown(at: instant) - timeOfDay(at: instant)) / Span.day
+        (shown(at: instant) - timeOfDay(at: instant)) / Nanoseconds.day
     }
 
     /// Seconds since the epoch at `instant`.
@@ -81,10 +81,10 @@ public struct SessionCalendar: Hashable, Sendable {
     /// The local time with its offset, `2026-03-02T06:05:00-05:00`; as many digits after the seconds as it takes to be
     /// exact, none for whole seconds. Years 0 to 9999.
     public func iso8601(at instant: Instant) -> String {
-        var seconds = instant.nanoseconds / Span.second
-        var fraction = instant.nanoseconds % Span.second
+        var seconds = instant.nanoseconds / Nanoseconds.second
+        var fraction = instant.nanoseconds % Nanoseconds.second
         if fraction < 0 {
-            fraction += Span.second
+            fraction += Nanoseconds.second
             seconds -= 1
         }
         let offset = offsetSeconds(at: instant)

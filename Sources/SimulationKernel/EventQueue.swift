@@ -6,7 +6,7 @@
 
 /// What happens first among events of one instant.
 public enum Phase: UInt8, Sendable, CaseIterable, Comparable {
-    /// Input from outside the session, through the door.
+    /// Input from outside the session, from the input queue.
     case input
     case physiology
     case sensor

@@ -8,7 +8,7 @@
 
 public import SessionTime
 
-/// The kind of an event. Each room declares its own, in its own range of codes.
+/// The kind of an event. Each target declares its own, in its own range of codes.
 public struct EventKind: Hashable, Sendable, CustomStringConvertible {
     public let code: UInt16
     public let name: StaticString
@@ -22,12 +22,12 @@ public struct EventKind: Hashable, Sendable, CustomStringConvertible {
     public static func == (a: Self, b: Self) -> Bool { a.code == b.code }
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-    /// Something that came through the door.
+    /// Something that came through the input queue.
     public static let input = EventKind(1, "input")
 }
 
 /// An input from outside the session: what kind, and its canonical bytes.
-public struct OutsideInput: Hashable, Sendable, Codable {
+public struct ExternalInput: Hashable, Sendable, Codable {
     public var kind: String
     public var bytes: [UInt8]
 
@@ -40,9 +40,9 @@ public struct OutsideInput: Hashable, Sendable, Codable {
 /// An input with the instant at which it entered.
 public struct StampedInput: Hashable, Sendable, Codable {
     public var instant: Instant
-    public var input: OutsideInput
+    public var input: ExternalInput
 
-    public init(instant: Instant, input: OutsideInput) {
+    public init(instant: Instant, input: ExternalInput) {
         self.instant = instant
         self.input = input
     }

@@ -29,21 +29,21 @@ public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration ==
     public func run(_ sessions: [SessionExecutor], until end: Instant) async throws {
         let pace = Pace(
             began: wallClock.now, origin: sessions.map(\.now).max() ?? .start, speed: speed)
-        let doorbell = Doorbell()
+        let inputSignal = InputSignal()
         var due = DueHeap(count: sessions.count)
         for (index, session) in sessions.enumerated() {
-            session.whenInputWaits { doorbell.ring(index) }
+            session.whenInputWaits { inputSignal.send(index) }
         }
         defer { for session in sessions { session.whenInputWaits({}) } }
 
         while let soonest = due.first {
             let goal = min(soonest.instant, end)
             let wallGoal = pace.wallInstant(of: goal)
-            try await waitUntil(wallGoal, or: doorbell)
+            try await waitUntil(wallGoal, or: inputSignal)
             let wallNow = wallClock.now
             // Rounding must not take back an instant that was waited for.
             let now = min(max(pace.instant(at: wallNow), wallNow >= wallGoal ? goal : .start), end)
-            for index in doorbell.collect() {
+            for index in inputSignal.collect() {
                 due.reschedule(index, at: try sessions[index].advance(to: now))
             }
             while let head = due.first, head.instant <= now {
@@ -77,12 +77,12 @@ public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration ==
         }
     }
 
-    private func waitUntil(_ instant: WallClock.Instant, or doorbell: Doorbell) async throws {
+    private func waitUntil(_ instant: WallClock.Instant, or inputSignal: InputSignal) async throws {
         if wallClock.now < instant {
             let clock = wallClock
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await clock.sleep(until: instant, tolerance: nil) }
-                group.addTask { await doorbell.wait() }
+                group.addTask { await inputSignal.wait() }
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -92,17 +92,17 @@ public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration ==
 }
 
 /// Which sessions have something waiting outside; one task waits for any of them.
-private final class Doorbell: Sendable {
+private final class InputSignal: Sendable {
     private struct State {
-        var rung: [Int] = []
+        var waiting: [Int] = []
         var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
 
-    func ring(_ index: Int) {
+    func send(_ index: Int) {
         let waiter = state.withLock { state in
-            if !state.rung.contains(index) { state.rung.append(index) }
+            if !state.waiting.contains(index) { state.waiting.append(index) }
             defer { state.waiter = nil }
             return state.waiter
         }
@@ -111,17 +111,17 @@ private final class Doorbell: Sendable {
 
     func collect() -> [Int] {
         state.withLock { state in
-            defer { state.rung.removeAll() }
-            return state.rung
+            defer { state.waiting.removeAll() }
+            return state.waiting
         }
     }
 
-    /// Returns when a bell has been rung since the last `collect`, or when the task is cancelled.
+    /// Returns when a signal has been sent since the last `collect`, or when the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    if !state.rung.isEmpty || Task.isCancelled { return true }
+                    if !state.waiting.isEmpty || Task.isCancelled { return true }
                     state.waiter = continuation
                     return false
                 }
@@ -136,7 +136,7 @@ private final class Doorbell: Sendable {
     }
 }
 
-/// The sessions by their next instants. A session that a bell moved leaves its old entry behind; `current` tells
+/// The sessions by their next instants. A session that an input moved leaves its old entry behind; `current` tells
 /// that it is stale, and it is dropped when it comes up.
 private struct DueHeap {
     private var heap: [(instant: Instant, index: Int)]

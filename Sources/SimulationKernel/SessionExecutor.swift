@@ -5,7 +5,7 @@
 //   then does time move, by one event. Nothing of a session runs outside that call.
 // - A job that arrives from any other thread traps, at every pace: it means that something in the session waits on
 //   the outside world, and its arrival would depend on the machine's mood. What the outside world has to say comes
-//   through the door (`submit`), where it is stamped and journaled.
+//   through the input queue (`submit`), where it is stamped and journaled.
 // - A session that can't go on says so: `SessionStalled` names who waits for what, `SessionLivelock` who runs on.
 //
 // Does not: keep wall time (see `Pacer`) or share anything with another session.
@@ -41,12 +41,12 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Events at this instant after its first.
     private var eventsMore = 0
 
-    private let outside = Mutex(Outside())
-    private var inputHandler: ((OutsideInput) throws -> Void)?
+    private let inputQueue = Mutex(InputQueue())
+    private var inputHandler: ((ExternalInput) throws -> Void)?
     private var lastStamp = Instant.start
 
-    private struct Outside {
-        var inputs: [OutsideInput] = []
+    private struct InputQueue {
+        var inputs: [ExternalInput] = []
         var wake: (@Sendable () -> Void)?
     }
 
@@ -110,7 +110,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     @discardableResult
     public func advance(to limit: Instant) throws -> Instant? {
         try occupy(nests: false) {
-            try takeInOutside(upTo: limit)
+            try takeInputs(upTo: limit)
             try run(upTo: limit)
             // What is due in the distant future is never due.
             if limit != .distantFuture, now < limit { now = limit }
@@ -130,7 +130,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             hasEnded = true
             failure = nil
             inputHandler = nil
-            outside.withLock { $0 = Outside() }
+            inputQueue.withLock { $0 = InputQueue() }
             while !queue.isEmpty {
                 switch queue.pop().target {
                 case .sleeper(let reference): reference.takeRetainedValue().continuation.resume()
@@ -243,7 +243,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         tieShuffle = generator
     }
 
-    // MARK: Waiting (used by SessionClock, Wakeup and Mailbox)
+    // MARK: Waiting (used by SessionClock, Wakeup and MessageQueue)
 
     func enqueueWait(
         until instant: Int64, phase: Phase, waiter: StaticString,
@@ -283,20 +283,22 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             + queue.waiters(at: Instant.distantFuture.nanoseconds)).sorted()
     }
 
-    // MARK: The door
+    // MARK: The input queue
 
     /// Says who receives inputs from outside. Called on the session's thread, at the input's instant.
-    public func receiveInputs(_ handler: @escaping (OutsideInput) throws -> Void) {
+    public func receiveInputs(_ handler: @escaping (ExternalInput) throws -> Void) {
         if !hasEnded { inputHandler = handler }
     }
 
     /// Called, from any thread, whenever something from outside waits to be drained.
-    public func whenInputWaits(_ wake: @escaping @Sendable () -> Void) { outside.withLock { $0.wake = wake } }
+    public func whenInputWaits(_ wake: @escaping @Sendable () -> Void) {
+        inputQueue.withLock { $0.wake = wake }
+    }
 
-    /// The one door for input from outside. Safe from any thread; the input is stamped, journaled and queued when
+    /// The one way in for input from outside. Safe from any thread; the input is stamped, journaled and queued when
     /// the session is next advanced.
-    public func submit(_ input: OutsideInput) {
-        let wake = outside.withLock {
+    public func submit(_ input: ExternalInput) {
+        let wake = inputQueue.withLock {
             $0.inputs.append(input)
             return $0.wake
         }
@@ -318,10 +320,10 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         queue.pushInput(at: stamped.instant.nanoseconds, index: journal.keep(stamped))
     }
 
-    private func takeInOutside(upTo limit: Instant) throws {
-        let inputs = outside.withLock { outside in
-            defer { outside.inputs.removeAll() }
-            return outside.inputs
+    private func takeInputs(upTo limit: Instant) throws {
+        let inputs = inputQueue.withLock { queue in
+            defer { queue.inputs.removeAll() }
+            return queue.inputs
         }
         guard !inputs.isEmpty, !hasEnded else { return }
         // What happened up to now happens before the input: catch up first, then stamp it with an instant that

@@ -140,7 +140,7 @@ public final class Wakeup: @unchecked Sendable {
 }
 
 /// A queue of messages to one waiting task of the same session.
-public final class Mailbox<Message: Sendable>: @unchecked Sendable {
+public final class MessageQueue<Message: Sendable>: @unchecked Sendable {
     private let wakeup: Wakeup
     private var messages: [Message] = []
 
@@ -156,7 +156,8 @@ public final class Mailbox<Message: Sendable>: @unchecked Sendable {
 
     /// The oldest message; waits for one where there is none.
     public func next(isolation: isolated (any Actor)? = #isolation) async throws -> Message {
-        precondition(wakeup.executor.isOccupiedByThisThread, "Only the session's own code may read its mail.")
+        precondition(
+            wakeup.executor.isOccupiedByThisThread, "Only the session's own code may read its messages.")
         while messages.isEmpty { try await wakeup.wait() }
         return messages.removeFirst()
     }

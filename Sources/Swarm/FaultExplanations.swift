@@ -125,7 +125,7 @@ package struct FaultRule: Sendable {
             let pulses = (run.ended.nanoseconds - began.nanoseconds) / device.bolusPulseInterval
             held += min(run.pulses, pulses)
             guard held >= limit else { continue }
-            let latest = run.ended.adding(device.occlusionConfirmation + 20 * Span.minute)
+            let latest = run.ended.adding(device.occlusionConfirmation + 20 * Nanoseconds.minute)
             return min(fault.end, evidence.endedAt) <= latest
         }
         return true
@@ -134,9 +134,9 @@ package struct FaultRule: Sendable {
 
 enum AlertDebounce {
     /// Of the flow's two alerts of a pump that is missing.
-    static let pump = 5 * Span.minute
+    static let pump = 5 * Nanoseconds.minute
     /// Three steps without success.
-    static let stepping = 15 * Span.minute
+    static let stepping = 15 * Nanoseconds.minute
 }
 
 /// Every true fault span ends in an alert, or is explained.
@@ -164,7 +164,8 @@ enum FaultsExplained: SwarmInvariant {
             }
             if isHeard || rule.explains(fault, evidence) { continue }
             let seconds =
-                (min(fault.end, evidence.endedAt).nanoseconds - fault.instant.nanoseconds) / Span.second
+                (min(fault.end, evidence.endedAt).nanoseconds - fault.instant.nanoseconds)
+                / Nanoseconds.second
             found.append(
                 violation(
                     fault.instant, "\(fault.kind) of \(seconds) s", found: "no alert",

@@ -15,23 +15,23 @@ package struct Swarm: Sendable {
     package let seeds: ClosedRange<UInt64>
     package let duration: TimeSpan
     package let jobs: Int
-    let spoil: @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
+    let wrapPump: @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
 
     /// The most seeds in one run.
     package static let mostSeeds: UInt64 = 10_000_000
 
-    package init(seeds: ClosedRange<UInt64>, duration: TimeSpan = SwarmPlan.standardDuration, jobs: Int) {
-        self.init(seeds: seeds, duration: duration, jobs: jobs, spoil: { $0 })
+    package init(seeds: ClosedRange<UInt64>, duration: TimeSpan = SwarmPlan.defaultDuration, jobs: Int) {
+        self.init(seeds: seeds, duration: duration, jobs: jobs, wrapPump: { $0 })
     }
 
     init(
-        seeds: ClosedRange<UInt64>, duration: TimeSpan = SwarmPlan.standardDuration, jobs: Int,
-        spoil: @escaping @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
+        seeds: ClosedRange<UInt64>, duration: TimeSpan = SwarmPlan.defaultDuration, jobs: Int,
+        wrapPump: @escaping @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
     ) {
         self.seeds = seeds
         self.duration = duration
         self.jobs = jobs
-        self.spoil = spoil
+        self.wrapPump = wrapPump
     }
 
     /// Reads `A..B`, both ends in, or one seed.
@@ -51,7 +51,7 @@ package struct Swarm: Sendable {
         guard let subject = subjects.first else {
             throw InputProblem(file: study.name, found: "no subject", expected: "one")
         }
-        return SwarmTrial(study: study, subject: subject, spoil: spoil)
+        return SwarmTrial(study: study, subject: subject, wrapPump: wrapPump)
     }
 
     /// The verdicts, by seed.
@@ -98,12 +98,12 @@ package struct SwarmText: Sendable {
     private let startOfDay: Int64
 
     package init(_ study: Study) {
-        startOfDay = Int64(study.start.localSecondOfDay) * Span.second
+        startOfDay = Int64(study.start.localSecondOfDay) * Nanoseconds.second
     }
 
     /// Local time of day; the days after the first are named.
     package func time(_ instant: Instant) -> String {
-        let seconds = (startOfDay + instant.nanoseconds) / Span.second
+        let seconds = (startOfDay + instant.nanoseconds) / Nanoseconds.second
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         let clock = "\(two(seconds / 3600 % 24)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
         return seconds < 86_400 ? clock : "day \(seconds / 86_400) \(clock)"

@@ -32,7 +32,8 @@ enum StepsConsistent: SwarmInvariant {
             if offset < -LoopTiming.earlyWindow || offset > LoopTiming.latest {
                 found.append(
                     violation(
-                        input.now, name, found: "\(Double(offset) / Double(Span.second)) s off its point",
+                        input.now, name,
+                        found: "\(Double(offset) / Double(Nanoseconds.second)) s off its point",
                         expected: "-27 to 150 s"))
             }
             if input.algorithmTime <= last {
@@ -230,7 +231,7 @@ enum LoopRecovers: SwarmInvariant {
 
     static func violations(in evidence: SwarmEvidence) -> [Violation] {
         guard let first = evidence.steps.first?.input.now else { return noSteps(evidence) }
-        let troubles = troubles(evidence)
+        let faults = faults(evidence)
         var found: [Violation] = []
         var said: [Int64: SwarmEvidence.LoopStep] = [:]
         for step in evidence.loopSteps { said[step.algorithmTime] = step }
@@ -238,7 +239,7 @@ enum LoopRecovers: SwarmInvariant {
             let now = step.input.now
             // The third grid point after an instant is more than two steps away from it.
             let since = now.adding(-2 * LoopTiming.step)
-            guard !troubles.contains(where: { $0.overlaps(from: since, to: now) }) else { continue }
+            guard !faults.contains(where: { $0.overlaps(from: since, to: now) }) else { continue }
             var lacks: [String] = []
             if step.input.cgm == nil { lacks.append("no fresh glucose") }
             let isBolusing = evidence.boluses.contains { $0.began < now && $0.ended >= now }
@@ -251,11 +252,11 @@ enum LoopRecovers: SwarmInvariant {
             guard !lacks.isEmpty else { continue }
             found.append(
                 violation(
-                    now, "step \(step.input.algorithmTime), \(quiet(evidence, troubles, now))",
+                    now, "step \(step.input.algorithmTime), \(quiet(evidence, faults, now))",
                     found: lacks.joined(separator: ", "), expected: "glucose, a pump and no failure"))
         }
         if first.nanoseconds > 2 * LoopTiming.step + LoopTiming.earlyWindow,
-            !troubles.contains(where: { $0.instant < first })
+            !faults.contains(where: { $0.instant < first })
         {
             found += [violation(first, "the first step", found: "this late", expected: "by the third point")]
         }
@@ -263,23 +264,23 @@ enum LoopRecovers: SwarmInvariant {
     }
 
     private static func noSteps(_ evidence: SwarmEvidence) -> [Violation] {
-        let troubles = troubles(evidence)
-        let ends = troubles.map(\.end).max() ?? .start
+        let faults = faults(evidence)
+        let ends = faults.map(\.end).max() ?? .start
         guard ends < evidence.endedAt.adding(-3 * LoopTiming.step) else { return [] }
         return [violation(ends, "the loop", found: "no step", expected: "three after the faults")]
     }
 
-    private static func quiet(_ evidence: SwarmEvidence, _ troubles: [FaultRow], _ now: Instant) -> String {
-        guard let last = troubles.filter({ $0.end <= now }).max(by: { $0.end < $1.end }) else {
+    private static func quiet(_ evidence: SwarmEvidence, _ faults: [FaultRow], _ now: Instant) -> String {
+        guard let last = faults.filter({ $0.end <= now }).max(by: { $0.end < $1.end }) else {
             return "before any fault"
         }
         return
-            "\((now.nanoseconds - last.end.nanoseconds) / Span.minute) min after the end of \(last.kind)"
+            "\((now.nanoseconds - last.end.nanoseconds) / Nanoseconds.minute) min after the end of \(last.kind)"
     }
 
     /// When something truly hindered the loop. An occlusion doesn't before its pod is stopped, a failing site and a compression
     /// never do.
-    static func troubles(_ evidence: SwarmEvidence) -> [FaultRow] {
+    static func faults(_ evidence: SwarmEvidence) -> [FaultRow] {
         evidence.spans(
             of: .signalLoss, .temporarySensorError, .sensorFailure, .lateSensorChange, .pumpOutage,
             .commandFailure, .uncertainDelivery, .podFault)

@@ -191,7 +191,8 @@ enum NoDoseOnStaleGlucose: SwarmInvariant {
             if late >= LoopTiming.step {
                 found.append(
                     violation(
-                        call.instant, "the dose of step \(id)", found: "pushed \(late / Span.second) s later",
+                        call.instant, "the dose of step \(id)",
+                        found: "pushed \(late / Nanoseconds.second) s later",
                         expected: "within 300 s"))
             }
             if let reading = step.input.cgm,

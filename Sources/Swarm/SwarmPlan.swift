@@ -14,12 +14,12 @@ internal import SimulatedDevices
 internal import SimulationKernel
 
 package enum SwarmPlan {
-    package static let standardDuration = TimeSpan(seconds: 86_400)
+    package static let defaultDuration = TimeSpan(seconds: 86_400)
     /// Faults of one kind in a day, at most.
     static let mostPerDay = 40
 
     /// The day of a seed.
-    package static func study(seed: UInt64, duration: TimeSpan = standardDuration) throws -> Study {
+    package static func study(seed: UInt64, duration: TimeSpan = defaultDuration) throws -> Study {
         let streams = RandomStreams(seed: seed, subject: 0)
         var choice = streams.stream("swarm.study")
         // Either is Vettoretti's model of 2019; they differ in their warm-up.
@@ -61,17 +61,17 @@ package enum SwarmPlan {
         for kind in FaultKind.all where kind.strikesClosedLoop {
             let random = GSLRandom(streams.stream("swarm.faults", index: UInt64(kind.index)))
             guard random.uniform() < 0.5 else { continue }
-            guard let habit = kind.habit else {
+            guard let sampling = kind.sampling else {
                 let rate = random.uniform(in: 0.5...6)
                 faults.settings[kind.index] = .rate(min(rate, kind.rate.range.upperBound))
                 continue
             }
-            let (low, high) = (log(habit.perDay.lowerBound), log(habit.perDay.upperBound))
+            let (low, high) = (log(sampling.perDay.lowerBound), log(sampling.perDay.upperBound))
             let rate = exp(random.uniform(in: low...high))
             let most = Int((Double(mostPerDay) * max(1, duration.days)).rounded(.up))
             for _ in 0..<min(most, random.poisson(mean: rate * duration.days)) {
                 let at = Int64(random.uniform() * Double(duration.seconds))
-                let minutes = random.logNormal(mu: log(habit.medianMinutes), sigma: habit.spread)
+                let minutes = random.logNormal(mu: log(sampling.medianMinutes), sigma: sampling.spread)
                 let length = min(max(1, Int64(minutes * 60)), 6 * 3600)
                 faults.scheduled.append(
                     Study.Faults.Entry(

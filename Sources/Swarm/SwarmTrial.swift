@@ -36,22 +36,22 @@ package struct SwarmTrial: Sendable {
     package var index: Int
     package var armIndex: Int
     /// Stands between the loop and its pump; for tests of the swarm itself.
-    let spoil: @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
+    let wrapPump: @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
 
     package init(study: Study, subject: VirtualSubject, index: Int = 0, armIndex: Int = 0) {
-        self.init(study: study, subject: subject, index: index, armIndex: armIndex, spoil: { $0 })
+        self.init(study: study, subject: subject, index: index, armIndex: armIndex, wrapPump: { $0 })
     }
 
     init(
         study: Study, subject: VirtualSubject, index: Int = 0, armIndex: Int = 0,
-        spoil: @escaping @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
+        wrapPump: @escaping @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
     ) {
         self.study = study
         self.study.record = max(study.record, .events)
         self.subject = subject
         self.index = index
         self.armIndex = armIndex
-        self.spoil = spoil
+        self.wrapPump = wrapPump
     }
 
     package func run() throws -> SwarmVerdict {
@@ -59,7 +59,7 @@ package struct SwarmTrial: Sendable {
         return SwarmVerdict(
             seed: study.seed, violations: SwarmInvariants.violations(in: evidence),
             faults: evidence.faults.count, steps: evidence.steps.count,
-            livedDays: Double(evidence.endedAt.nanoseconds) / Double(Span.day),
+            livedDays: Double(evidence.endedAt.nanoseconds) / Double(Nanoseconds.day),
             leftRange: evidence.leftRange, digest: digest)
     }
 
@@ -67,7 +67,7 @@ package struct SwarmTrial: Sendable {
         let witness = SwarmWitness()
         let session = try Session(
             study: study, subject: subject, index: index, arm: study.arms[armIndex],
-            seams: witness.seams(spoil: spoil))
+            seams: witness.seams(wrapPump: wrapPump))
         session.executor.journal.observer = { witness.see($0) }
         let outcome = session.run()
         // The witness holds the session's pump: without this they would hold each other.

@@ -19,13 +19,13 @@ final class SwarmWitness: @unchecked Sendable {
     private var openPodGap: Instant?
     fileprivate var pump: SimulatedPump?
 
-    /// - Parameter spoil: stands between the witness and the pump; for tests of the swarm itself.
-    func seams(spoil: @escaping (any InsulinPumpPort) -> any InsulinPumpPort = { $0 }) -> SessionSeams {
+    /// - Parameter wrapPump: stands between the witness and the pump; for tests of the swarm itself.
+    func seams(wrapPump: @escaping (any InsulinPumpPort) -> any InsulinPumpPort = { $0 }) -> SessionSeams {
         var seams = SessionSeams()
         seams.pump = { [self] pump in
             self.pump = pump
             self.evidence.device = pump.device
-            return WitnessedPump(pump, port: spoil(pump), witness: self)
+            return WitnessedPump(pump, port: wrapPump(pump), witness: self)
         }
         seams.body = { WitnessedBody($0, witness: self) }
         seams.algorithm = {
@@ -218,7 +218,7 @@ private final class WitnessedBody: InsulinReceiver, @unchecked Sendable {
     }
 
     func settle(at now: Instant) {
-        let hours = Double(now.nanoseconds - since.nanoseconds) / Double(Span.hour)
+        let hours = Double(now.nanoseconds - since.nanoseconds) / Double(Nanoseconds.hour)
         witness.evidence.bodyBasal += rate.unitsPerHour * hours
         since = now
     }

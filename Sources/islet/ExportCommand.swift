@@ -71,7 +71,7 @@ struct ExportCommand: ParsableCommand {
         try selection.tellIfIncomplete()
         let sessions = try selection.open(interrupt)
         let entries = try sessions.entries(session: selection.session, arm: arm)
-        let progress = ProgressLine(sessions: entries.count, style: .standard(quiet: quiet))
+        let progress = ProgressLine(sessions: entries.count, style: .standardError(quiet: quiet))
         defer { progress.clear() }
         try interruptible {
             if out == "-" {

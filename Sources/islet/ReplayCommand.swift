@@ -112,7 +112,7 @@ struct ReplayCommand: ParsableCommand {
                     : "1 to \(alerts.compactMap(\.episode).max() ?? 0), or one of \(codes)")
         }
         return lines.filter { line in
-            centres.contains { abs($0.nanoseconds - line.instant.nanoseconds) <= 30 * Span.minute }
+            centres.contains { abs($0.nanoseconds - line.instant.nanoseconds) <= 30 * Nanoseconds.minute }
         }
     }
 

@@ -137,7 +137,7 @@ struct RunCommand: ParsableCommand {
         let runner = TrialRunner(study: study, subjects: subjects, shard: shard, jobs: jobs)
         let finished = try store.finishedSessions()
         let progress = ProgressLine(
-            sessions: runner.sessions.count, alreadyDone: finished.count, style: .standard(quiet: quiet))
+            sessions: runner.sessions.count, alreadyDone: finished.count, style: .standardError(quiet: quiet))
         let isDone: Bool
         do {
             isDone = try runner.run(into: store, isInterrupted: { interrupt.isRaised }, progress: progress)

@@ -81,7 +81,7 @@ struct SwarmCommand: ParsableCommand {
         } else if let replay {
             try replayStudy(replay)
         } else if plan, let range = seeds.flatMap(Swarm.seeds) {
-            let span = duration.flatMap { TimeSpan($0) } ?? SwarmPlan.standardDuration
+            let span = duration.flatMap { TimeSpan($0) } ?? SwarmPlan.defaultDuration
             try StandardStream.output.write(
                 SwarmPlan.study(seed: range.lowerBound, duration: span).yaml)
         } else if let range = seeds.flatMap(Swarm.seeds) {
@@ -94,10 +94,10 @@ struct SwarmCommand: ParsableCommand {
     // MARK: Seeds
 
     private func runSeeds(_ range: ClosedRange<UInt64>) throws {
-        let span = duration.flatMap { TimeSpan($0) } ?? SwarmPlan.standardDuration
+        let span = duration.flatMap { TimeSpan($0) } ?? SwarmPlan.defaultDuration
         let swarm = Swarm(seeds: range, duration: span, jobs: workers)
         let interrupt = Interrupt()
-        let progress = ProgressLine(sessions: Int(range.count), style: .standard(quiet: quiet))
+        let progress = ProgressLine(sessions: Int(range.count), style: .standardError(quiet: quiet))
         let verdicts: [SwarmVerdict]
         do {
             verdicts = try swarm.run(isInterrupted: { interrupt.isRaised }, progress: progress)
@@ -114,7 +114,7 @@ struct SwarmCommand: ParsableCommand {
             if place < shrink {
                 try tell(SwarmShrink(trial, breaking: first), seed: verdict.seed)
             } else {
-                let length = span == SwarmPlan.standardDuration ? "" : " --duration \(span)"
+                let length = span == SwarmPlan.defaultDuration ? "" : " --duration \(span)"
                 try write("  again: islet swarm --seeds \(verdict.seed)\(length)")
             }
         }
@@ -141,7 +141,7 @@ struct SwarmCommand: ParsableCommand {
         do {
             (verdicts, names) = try Swarm.replay(
                 study, studyPath: path, jobs: workers, isInterrupted: { interrupt.isRaised }
-            ) { ProgressLine(sessions: $0, style: .standard(quiet: quiet)) }
+            ) { ProgressLine(sessions: $0, style: .standardError(quiet: quiet)) }
         } catch {
             throw Self.spoken(error)
         }

@@ -84,7 +84,7 @@ struct VerifyCommand: ParsableCommand {
                         sessions += 1
                         return try store.differences(from: record, outcomes: Outcome.all.map(\.name))
                     },
-                    progress: { ProgressLine(sessions: $0, style: .standard(quiet: quiet)) }, tell: tell)
+                    progress: { ProgressLine(sessions: $0, style: .standardError(quiet: quiet)) }, tell: tell)
             } catch is CancellationError {
                 throw OutputProblem(.temporary, path: directory, message: "interrupted")
             }

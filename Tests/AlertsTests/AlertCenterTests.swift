@@ -200,7 +200,7 @@ import Testing
         try bench.pump(isConnected: true, minute: 8)
         for (minute, input): (Int64, AlertInput) in [
             (10, .pumpIssue("fault", text: "broken")), (11, .pumpIssue("alarm", text: "again")),
-            (12, .tap("ALERT-PUMP-FAULT")), (13, .snooze("ALERT-PUMP-FAULT", for: Span.minute)),
+            (12, .tap("ALERT-PUMP-FAULT")), (13, .snooze("ALERT-PUMP-FAULT", for: Nanoseconds.minute)),
             (14, .acknowledge("ALERT-PUMP-FAULT")), (15, .metric(.glucose, 40, sampledAt: .minutes(15))),
             (16, .acknowledge("ALERT-CGM-URGENT-LOW")), (17, .pumpIssue("fault", text: "")),
             (17, .pumpRetract("fault")),

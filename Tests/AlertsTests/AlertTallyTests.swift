@@ -15,7 +15,7 @@ import Testing
         var low = AlertRule(
             code: "LOW", trigger: .metrics([MetricTest(.glucose, .low, 70)]), severity: .actionable,
             acknowledgement: .reviews)
-        low.repeatEvery = 10 * Span.minute
+        low.repeatEvery = 10 * Nanoseconds.minute
         low.cooldown = 0
         let policy = AlertPolicy(
             name: "mine", rules: [low, AlertRule(.pumpSignalLoss), AlertRule(.mealNotAvailable)])

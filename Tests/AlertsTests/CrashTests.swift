@@ -69,7 +69,7 @@ import Testing
             var session = RandomSession(seed)
             let timeline = session.timeline(9, within: 100)
             let end = Instant.minutes(125)
-            var world = AlertWorld.standard(.rich)
+            var world = AlertWorld.make(.rich)
             if timeline.first?.at != .start { world.happen([], at: .start) }
             for (index, moment) in timeline.enumerated() {
                 world.run(to: moment.at.adding(-1))

@@ -7,13 +7,13 @@ import Testing
 
 @Suite struct EngineTests {
     @Test func `recently cleared keeps a hundred, newest first, shown ten at a time`() {
-        var world = AlertWorld.standard(.bionicloop)
+        var world = AlertWorld.make(.bionicloop)
         var timeline: [(at: Instant, events: [AlertWorldEvent])] = []
         for minute in 0..<130 {
             timeline.append((.minutes(Int64(minute)), [.user(.pumpIssue("lowReservoir", text: "\(minute)"))]))
             timeline.append(
                 (
-                    Instant.minutes(Int64(minute)).adding(30 * Span.second),
+                    Instant.minutes(Int64(minute)).adding(30 * Nanoseconds.second),
                     [.user(.pumpRetract("lowReservoir"))]
                 ))
         }
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a notification says category, identifier and urgency`() throws {
-        var world = AlertWorld.standard(.bionicloop)
+        var world = AlertWorld.make(.bionicloop)
         world.run([(.minutes(1), [.user(.pumpIssue("fault", text: "broken"))])], until: .minutes(2))
         let center = try #require(world.app?.port as? SimulatedNotificationCenter)
         let shown = try #require(center.shown.first)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func testUI007_HomeAlertCenterButtonOpensAlertCenter() {
-        var world = AlertWorld.standard(.bionicloop)
+        var world = AlertWorld.make(.bionicloop)
         world.run(
             [
                 (
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `the normalized alert says everything`() throws {
-        var world = AlertWorld.standard(.bionicloop)
+        var world = AlertWorld.make(.bionicloop)
         world.run([(.minutes(1), [.user(.pumpIssue("alarm", text: "Occlusion"))])], until: .minutes(2))
         let alert = try #require(world.app?.flow.engine.active.first)
         #expect(alert.source == .pump && alert.sourceCode == "alarm" && alert.code == "ALERT-PUMP-FAULT")
@@ -100,8 +100,8 @@ import Testing
         #expect(
             alert.acknowledgement == .closes && alert.dedupeKey == "ALERT-PUMP-FAULT"
                 && alert.countdownTo == nil)
-        var expiring = AlertWorld.standard(.bionicloop)
-        expiring.run([(.minutes(1), [.podExpires(in: 30 * Span.minute)])], until: .minutes(2))
+        var expiring = AlertWorld.make(.bionicloop)
+        expiring.run([(.minutes(1), [.podExpires(in: 30 * Nanoseconds.minute)])], until: .minutes(2))
         #expect(expiring.app?.flow.engine.active.map(\.countdownTo) == [.minutes(31)])
     }
 
@@ -114,7 +114,7 @@ import Testing
             rule.subject = "Basil"
             rules.append(rule)
         }
-        var world = AlertWorld.standard(AlertPolicy(name: "story", rules: rules))
+        var world = AlertWorld.make(AlertPolicy(name: "story", rules: rules))
         world.run([(.minutes(3), [.value(.temperature, 85.5)])], until: .minutes(4))
         let center = try #require(world.app?.port as? SimulatedNotificationCenter)
         let shown = try #require(center.shown.first)
@@ -182,20 +182,20 @@ import Testing
                     code: code, trigger: .metrics([MetricTest(metric, .high, 1)]), severity: .safetyCritical))
         }
         let policy = AlertPolicy(name: "banners", rules: rules)
-        var world = AlertWorld.standard(policy, appState: .foreground)
+        var world = AlertWorld.make(policy, appState: .foreground)
         world.run(
             [
                 (.minutes(1), [.user(.pumpIssue("lowReservoir", text: "9 U")), .value(.temperature, 2)]),
                 (.minutes(2), [.value(.humidity, 2), .value(.temperature, 3)]),
             ], until: .minutes(2))
         func shown(_ seconds: Int64) -> String? {
-            world.app?.banner(at: Instant.minutes(2).adding(seconds * Span.second))?.code
+            world.app?.banner(at: Instant.minutes(2).adding(seconds * Nanoseconds.second))?.code
         }
         // The newer one first; the older has had its time; then the flow's, for good.
         #expect(shown(0) == "DRY" && shown(9) == "DRY" && shown(10) == "ALERT-PUMP-LOW-RESERVOIR")
         #expect(world.app?.banner(at: .minutes(60))?.isDismissible == false)
         #expect(world.app?.banner(at: .minutes(2))?.count == 3)
-        world.happen([.user(.dismiss("DRY"))], at: Instant.minutes(2).adding(4 * Span.second))
+        world.happen([.user(.dismiss("DRY"))], at: Instant.minutes(2).adding(4 * Nanoseconds.second))
         #expect(shown(4) == "ALERT-PUMP-LOW-RESERVOIR")
         world.happen([.user(.dismiss("ALERT-PUMP-LOW-RESERVOIR"))], at: .minutes(3))
         #expect(world.app?.banner(at: .minutes(3))?.message == "9 U")

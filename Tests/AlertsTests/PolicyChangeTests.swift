@@ -39,14 +39,14 @@ import Testing
         throws
     {
         let (hot, wet, dry) = (
-            Self.rule("HOT", .temperature), Self.rule("WET", .humidity, debounce: 20 * Span.minute),
+            Self.rule("HOT", .temperature), Self.rule("WET", .humidity, debounce: 20 * Nanoseconds.minute),
             Self.rule("DRY", .vpd)
         )
-        var world = AlertWorld.standard(Self.policy(hot, wet))
+        var world = AlertWorld.make(Self.policy(hot, wet))
         world.run(
             [
                 (.minutes(1), [.value(.temperature, 90), .value(.humidity, 90)]),
-                (.minutes(2), [.user(.acknowledge("HOT")), .user(.snooze("WET", for: Span.hour))]),
+                (.minutes(2), [.user(.acknowledge("HOT")), .user(.snooze("WET", for: Nanoseconds.hour))]),
             ], until: .minutes(3))
         var (app, effects) = try Self.relaunch(world, under: Self.policy(dry, wet, hot), at: .minutes(4))
         #expect(effects.isEmpty)
@@ -64,11 +64,11 @@ import Testing
         throws
     {
         let (hot, wet) = (
-            Self.rule("HOT", .temperature), Self.rule("WET", .humidity, debounce: 20 * Span.minute)
+            Self.rule("HOT", .temperature), Self.rule("WET", .humidity, debounce: 20 * Nanoseconds.minute)
         )
         var rules = AlertPolicy.bionicloop.rules
         rules += [hot, wet]
-        var world = AlertWorld.standard(AlertPolicy(name: "p", rules: rules))
+        var world = AlertWorld.make(AlertPolicy(name: "p", rules: rules))
         world.run(
             [(.minutes(1), [.value(.temperature, 90), .value(.humidity, 90)])], until: .minutes(3))
         #expect(world.shown == ["HOT"])
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `10 a code that watches another metric now is another alert`() throws {
-        var world = AlertWorld.standard(Self.policy(Self.rule("A", .temperature)))
+        var world = AlertWorld.make(Self.policy(Self.rule("A", .temperature)))
         world.run(
             [
                 (.minutes(1), [.value(.temperature, 90), .value(.humidity, 90)]),
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `10 an episode that goes on has what its rule gives it now`() throws {
         let rule = Self.rule("HOT", .temperature)
-        var world = AlertWorld.standard(Self.policy(rule))
+        var world = AlertWorld.make(Self.policy(rule))
         world.run([(.minutes(1), [.value(.temperature, 90)])], until: .minutes(3))
         var critical = rule
         critical.severity = .safetyCritical
@@ -121,24 +121,24 @@ import Testing
             world, under: Self.policy(Self.rule("HOT", .temperature, above: 95)), at: .minutes(4))
         #expect(effects.map(\.kind) == [.clear, .withdraw] && app.flow.engine.active.isEmpty)
         var repeated = rule
-        repeated.repeatEvery = 10 * Span.minute
+        repeated.repeatEvery = 10 * Nanoseconds.minute
         (app, effects) = try Self.relaunch(world, under: Self.policy(repeated), at: .minutes(14))
         #expect(effects.isEmpty && app.nextDeadline(after: .minutes(14)) == .minutes(21))
     }
 
     @Test func `10 a wait has the debounce of its rule now`() throws {
-        var world = AlertWorld.standard(
-            Self.policy(Self.rule("HOT", .temperature, debounce: 30 * Span.minute)))
+        var world = AlertWorld.make(
+            Self.policy(Self.rule("HOT", .temperature, debounce: 30 * Nanoseconds.minute)))
         world.run([(.minutes(1), [.value(.temperature, 90)])], until: .minutes(3))
         let (app, effects) = try Self.relaunch(
-            world, under: Self.policy(Self.rule("HOT", .temperature, debounce: 10 * Span.minute)),
+            world, under: Self.policy(Self.rule("HOT", .temperature, debounce: 10 * Nanoseconds.minute)),
             at: .minutes(4))
         #expect(effects.isEmpty && app.nextDeadline(after: .minutes(4)) == .minutes(11))
     }
 
     @Test func `10 tokens only grow, whatever becomes of the policy and of the memory`() throws {
         let (hot, wet) = (Self.rule("HOT", .temperature), Self.rule("WET", .humidity))
-        var world = AlertWorld.standard(Self.policy(hot))
+        var world = AlertWorld.make(Self.policy(hot))
         world.run([(.minutes(1), [.value(.temperature, 90)])], until: .minutes(3))
         // Another policy, and an app that was installed anew: both are heard by the same system.
         for store in [nil, MemoryAlertStore()] {
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `10 what is stored goes by code and metric`() throws {
-        var world = AlertWorld.standard(.rich)
+        var world = AlertWorld.make(.rich)
         var session = RandomSession(3)
         world.run(session.timeline(9, within: 60), until: .minutes(70))
         let state = try #require(world.memory.center)

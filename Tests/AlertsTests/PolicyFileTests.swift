@@ -116,7 +116,8 @@ import Testing
             "policy: mine\nextends: bionicloop\nrules: [{ code: ALERT-PUMP-SIGNAL-LOSS, debounce: 15m }]\n"
         let policy = try AlertPolicy.parse(text, file: "p.yaml")
         #expect(policy.rules.count == AlertCode.allCases.count)
-        #expect(policy.rules.first { $0.code == "ALERT-PUMP-SIGNAL-LOSS" }?.debounce == 15 * Span.minute)
+        #expect(
+            policy.rules.first { $0.code == "ALERT-PUMP-SIGNAL-LOSS" }?.debounce == 15 * Nanoseconds.minute)
     }
 
     @Test(arguments: [
@@ -239,15 +240,18 @@ import Testing
             """
         let policy = try AlertPolicy.parse(text, file: "p.yaml")
         #expect(try AlertPolicy.parse(policy.json.prettyText, file: "again") == policy)
-        #expect(policy.limits.freshness == 6 * Span.minute && policy.limits.clockSkew == 90 * Span.second)
         #expect(
-            policy.limits.cooldown == AlertCooldowns(actionable: 7 * Span.minute, safetyCritical: Span.minute)
+            policy.limits.freshness == 6 * Nanoseconds.minute
+                && policy.limits.clockSkew == 90 * Nanoseconds.second)
+        #expect(
+            policy.limits.cooldown
+                == AlertCooldowns(actionable: 7 * Nanoseconds.minute, safetyCritical: Nanoseconds.minute)
         )
         let fault = try #require(policy.rules.first { $0.code == "ALERT-PUMP-FAULT" })
-        #expect(fault.cooldown(at: .safetyCritical, policy.limits) == 2 * Span.minute)
-        #expect(fault.cooldown(at: .actionable, policy.limits) == 7 * Span.minute)
+        #expect(fault.cooldown(at: .safetyCritical, policy.limits) == 2 * Nanoseconds.minute)
+        #expect(fault.cooldown(at: .actionable, policy.limits) == 7 * Nanoseconds.minute)
         let expired = try #require(policy.rules.first { $0.code == "ALERT-PUMP-EXPIRED" })
-        #expect(expired.cooldown(at: .safetyCritical, policy.limits) == 9 * Span.minute)
+        #expect(expired.cooldown(at: .safetyCritical, policy.limits) == 9 * Nanoseconds.minute)
     }
 
     @Test func `a stage's recommended range stands where min and max say nothing else`() throws {

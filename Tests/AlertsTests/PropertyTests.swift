@@ -29,7 +29,7 @@ import Testing
         for seed in 0..<600 {
             var session = RandomSession(seed)
             let timeline = session.timeline(8, within: 90)
-            var plain = AlertWorld.standard(.rich)
+            var plain = AlertWorld.make(.rich)
             var noisy = timeline
             if timeline.first?.at != .start { plain.happen([], at: .start) }
             var rest = timeline[...]
@@ -39,7 +39,7 @@ import Testing
                 if second % 300 != 0 { seconds.insert(second) }
             }
             for second in seconds.sorted() {
-                let at = Instant(nanoseconds: second * Span.second)
+                let at = Instant(nanoseconds: second * Nanoseconds.second)
                 while let moment = rest.first, moment.at < at {
                     rest.removeFirst()
                     plain.run(to: moment.at.adding(-1))
@@ -50,10 +50,10 @@ import Testing
                 guard let newest = plain.memory.center?.samples[AlertMetric.glucose.index]?.sampledAt else {
                     continue
                 }
-                if at.nanoseconds - newest.nanoseconds > 300 * Span.second { silent += 1 }
+                if at.nanoseconds - newest.nanoseconds > 300 * Nanoseconds.second { silent += 1 }
                 let age =
                     at.nanoseconds - newest.nanoseconds
-                    + Int64.random(in: 0...900, using: &session.random) * Span.second
+                    + Int64.random(in: 0...900, using: &session.random) * Nanoseconds.second
                 let value = Double.random(in: 35...300, using: &session.random)
                 let event = AlertWorldEvent.reading(value, isReliable: true, age: age)
                 if let place = noisy.firstIndex(where: { $0.at == at }) {
@@ -63,9 +63,9 @@ import Testing
                 }
             }
             noisy.sort { $0.at < $1.at }
-            var undisturbed = AlertWorld.standard(.rich)
+            var undisturbed = AlertWorld.make(.rich)
             undisturbed.run(timeline, until: .minutes(100))
-            var disturbed = AlertWorld.standard(.rich)
+            var disturbed = AlertWorld.make(.rich)
             disturbed.run(noisy, until: .minutes(100))
             #expect(Self.trace(disturbed) == Self.trace(undisturbed), "seed \(seed)")
         }
@@ -76,7 +76,7 @@ import Testing
     @Test func `no live path raises a reserved code`() {
         for seed in 0..<Self.sessions {
             var session = RandomSession(seed)
-            var world = AlertWorld.standard(.rich)
+            var world = AlertWorld.make(.rich)
             world.run(session.timeline(12, within: 90), until: .minutes(100))
             for effect in world.effects {
                 #expect(AlertCode(rawValue: effect.code)?.isReserved != true, "seed \(seed): \(effect)")
@@ -88,11 +88,12 @@ import Testing
         for seed in 0..<400 {
             var session = RandomSession(seed)
             let timeline = session.timeline(10, within: 90)
-            let died = Instant(nanoseconds: Int64.random(in: 60..<5400, using: &session.random) * Span.second)
-            let back = died.adding(Int64.random(in: 1..<5400, using: &session.random) * Span.second)
+            let died = Instant(
+                nanoseconds: Int64.random(in: 60..<5400, using: &session.random) * Nanoseconds.second)
+            let back = died.adding(Int64.random(in: 1..<5400, using: &session.random) * Nanoseconds.second)
             // The same life with an orderly relaunch at the end of the dead time, in which nothing is told.
             let events = timeline.filter { !(died...back).contains($0.at) }
-            let end = back.adding(Span.hour)
+            let end = back.adding(Nanoseconds.hour)
             func life(_ isDead: Bool) -> AlertWorld {
                 var moments = events
                 if isDead {
@@ -101,7 +102,7 @@ import Testing
                     moments += [(died, [.app(.background)]), (back, [.relaunch])]
                 }
                 moments.sort { $0.at < $1.at }
-                var world = AlertWorld.standard(.rich)
+                var world = AlertWorld.make(.rich)
                 world.run(moments, until: end)
                 return world
             }
@@ -157,13 +158,13 @@ import Testing
             var policy = AlertPolicy.rich
             policy.quietHours = nil
             let shift = Int64.random(in: 1...40, using: &session.random) * AlertWorld.grid
-            var early = AlertWorld.standard(policy)
+            var early = AlertWorld.make(policy)
             early.run(timeline, until: .minutes(100))
-            var late = AlertWorld.standard(policy)
+            var late = AlertWorld.make(policy)
             late.run(
                 timeline.map { ($0.at.adding(shift), $0.events) }, until: Instant.minutes(100).adding(shift))
             let moved = Self.trace(early).map { Rung(at: $0.at.adding(shift), kind: $0.kind, code: $0.code) }
-            #expect(Self.trace(late) == moved, "seed \(seed), shifted by \(shift / Span.minute) min")
+            #expect(Self.trace(late) == moved, "seed \(seed), shifted by \(shift / Nanoseconds.minute) min")
         }
     }
 
@@ -171,12 +172,12 @@ import Testing
         for seed in 0..<Self.sessions {
             var session = RandomSession(seed)
             let timeline = session.timeline(8, within: 90)
-            let short = Int64.random(in: 0...20, using: &session.random) * Span.minute
-            let long = short + Int64.random(in: 1...20, using: &session.random) * Span.minute
+            let short = Int64.random(in: 0...20, using: &session.random) * Nanoseconds.minute
+            let long = short + Int64.random(in: 1...20, using: &session.random) * Nanoseconds.minute
             func firstRaises(_ debounce: Int64) -> [Instant] {
                 var policy = AlertPolicy.rich
                 for index in policy.rules.indices { policy.rules[index].debounce = debounce }
-                var world = AlertWorld.standard(policy)
+                var world = AlertWorld.make(policy)
                 world.run(timeline, until: .minutes(120))
                 return policy.rules.map { rule in
                     world.effects.first { $0.kind == .raise && $0.code == rule.code }?.instant
@@ -196,7 +197,7 @@ import Testing
                 let value: Double = Bool.random(using: &random) ? 60 : 120
                 for _ in 0..<Int.random(in: 25...50, using: &random) { minutes.append(value) }
             }
-            let debounce = Int64.random(in: 0...15, using: &random) * Span.minute
+            let debounce = Int64.random(in: 0...15, using: &random) * Nanoseconds.minute
             var policy = AlertPolicy(name: "one", rules: [])
             policy.rules = [
                 AlertRule(
@@ -205,15 +206,16 @@ import Testing
             ]
             func raises(_ every: Int) -> [Instant] {
                 let values = stride(from: 0, to: 240, by: every).map { Optional(minutes[$0]) }
-                var world = AlertWorld.standard(
-                    policy, series: [AlertSeries(.glucose, values, interval: Int64(every) * Span.minute)])
+                var world = AlertWorld.make(
+                    policy,
+                    series: [AlertSeries(.glucose, values, interval: Int64(every) * Nanoseconds.minute)])
                 world.run([], until: .minutes(235))
                 return world.effects.filter { $0.kind == .raise }.map(\.instant)
             }
             let (fine, coarse) = (raises(1), raises(5))
             #expect(abs(fine.count - coarse.count) <= 1, "seed \(seed)")
             for (a, b) in zip(fine, coarse) {
-                #expect(b >= a && b.nanoseconds - a.nanoseconds < 5 * Span.minute, "seed \(seed)")
+                #expect(b >= a && b.nanoseconds - a.nanoseconds < 5 * Nanoseconds.minute, "seed \(seed)")
             }
         }
     }
@@ -225,7 +227,7 @@ import Testing
             var policy = AlertPolicy.rich
             policy.quietHours = QuietHours(from: 0, to: 0)
             policy.rules[policy.rules.count - 2].inhibits = ["ALERT-CGM-URGENT-LOW"]
-            var world = AlertWorld.standard(policy)
+            var world = AlertWorld.make(policy)
             world.happen([], at: .start)
             var isLow = false
             for moment in timeline {
@@ -245,12 +247,12 @@ import Testing
         for seed in 0..<200 {
             var session = RandomSession(seed)
             let timeline = session.timeline(8, within: 90)
-            var plain = AlertWorld.standard(.rich)
+            var plain = AlertWorld.make(.rich)
             plain.run(timeline, until: .minutes(100))
-            var asked = AlertWorld.standard(.rich)
+            var asked = AlertWorld.make(.rich)
             var moments = timeline
             for second in stride(from: Int64(7), to: 6000, by: 131) {
-                let at = Instant(nanoseconds: second * Span.second)
+                let at = Instant(nanoseconds: second * Nanoseconds.second)
                 if !moments.contains(where: { $0.at == at }) { moments.append((at, [])) }
             }
             moments.sort { $0.at < $1.at }

@@ -27,23 +27,23 @@ import Testing
     func `a notification has a sound, the number of active alerts, and a payload that leads to its place`()
         throws
     {
-        var world = AlertWorld.standard(try AlertPolicy.parse(Self.room, file: "room.yaml"))
+        var world = AlertWorld.make(try AlertPolicy.parse(Self.room, file: "room.yaml"))
         world.run([(.minutes(1), [.value(.temperature, 96)])], until: .minutes(1))
         let hot = try #require(try Self.center(world).shown.first)
-        #expect(hot.sound == .standard && hot.badge == 1 && hot.isTimeSensitive)
+        #expect(hot.sound == .default && hot.badge == 1 && hot.isTimeSensitive)
         #expect(hot.payload.code == "THRESHOLD-TEMPERATURE-HIGH" && hot.payload.severity == "safetyCritical")
         #expect(hot.payload.subject == "Basil" && hot.payload.metric == "temperature")
         #expect(hot.payload.deepLink == "islet://subject/Basil/temperature")
         world.happen([.value(.humidity, 71)], at: .minutes(2))
         let damp = try #require(try Self.center(world).shown.first { $0.payload.metric == "humidity" })
-        #expect(damp.sound == .standard && damp.badge == 2 && !damp.isTimeSensitive)
+        #expect(damp.sound == .default && damp.badge == 2 && !damp.isTimeSensitive)
         #expect(damp.payload.severity == "actionable")
     }
 
     @Test func `a threshold's notification tells subject, metric, value, threshold and time`() throws {
         // 06:13:20 on the phone's clock: quiet for another 16 min 40 s.
         let start: Int64 = 1_772_000_000
-        var world = AlertWorld.standard(
+        var world = AlertWorld.make(
             try AlertPolicy.parse(
                 Self.room + "\nquietHours: { from: \"06:00\", to: \"06:30\" }\n", file: "room.yaml"))
         world.run(
@@ -52,7 +52,8 @@ import Testing
         let center = try Self.center(world)
         let hot = try #require(center.shown.first)
         #expect(
-            center.shown.count == 1 && center.deliveries.map(\.instant) == [.start.adding(1000 * Span.second)]
+            center.shown.count == 1
+                && center.deliveries.map(\.instant) == [.start.adding(1000 * Nanoseconds.second)]
         )
         #expect(hot.title == "Basil" && hot.body == "Basil: Temperature 88 °F, above 85")
         #expect(hot.payload.subject == "Basil" && hot.payload.metric == "temperature")
@@ -60,7 +61,7 @@ import Testing
         // It speaks of the moment at which quiet hours end, with the value of minute 5.
         #expect(hot.payload.time == start + 1000 && hot.payload.measuredAt == start + 300)
         // The clock is set forward: it is the phone's.
-        world.happen([.timeChange(Span.hour)], at: .minutes(18))
+        world.happen([.timeChange(Nanoseconds.hour)], at: .minutes(18))
         world.happen([.value(.humidity, 71)], at: .minutes(19))
         let damp = try #require(try Self.center(world).shown.first { $0.payload.metric == "humidity" })
         #expect(damp.payload.value == 71 && damp.payload.threshold == 70)
@@ -71,7 +72,7 @@ import Testing
     func `what waits with the system has the time at which it will ring, and what is withdrawn has none`()
         throws
     {
-        var world = AlertWorld.standard(.bionicloop)
+        var world = AlertWorld.make(.bionicloop)
         world.run([], until: .minutes(1))
         let deadline = try #require(try Self.center(world).pending.first).payload
         #expect(deadline.time == Int64(1_772_000_900))
@@ -89,15 +90,15 @@ import Testing
 
     @Test func `an alert of the flow has no subject in its payload; what is withdrawn makes no sound`() throws
     {
-        var world = AlertWorld.standard(.bionicloop)
+        var world = AlertWorld.make(.bionicloop)
         world.run([(.minutes(1), [.user(.pumpIssue("fault", text: ""))])], until: .minutes(1))
         let fault = try #require(try Self.center(world).shown.first)
-        #expect(fault.sound == .standard && fault.badge == 1)
+        #expect(fault.sound == .default && fault.badge == 1)
         #expect(fault.payload.code == "ALERT-PUMP-FAULT" && fault.payload.deepLink == "islet://pump")
         #expect(fault.payload.subject.isEmpty && fault.payload.metric.isEmpty)
         // The deadline that waits with the system counts itself: by then it is active.
         let deadline = try #require(try Self.center(world).pending.first)
-        #expect(deadline.badge == 1 && deadline.sound == .standard)
+        #expect(deadline.badge == 1 && deadline.sound == .default)
         #expect(deadline.payload.code == "ALERT-ALGORITHM-STEPPING-INTERRUPTED")
 
         var engine = AlertEngine(
@@ -107,12 +108,12 @@ import Testing
         engine.settle(at: .start)
         engine.tell(rule, .away(.retracted))
         engine.settle(at: .minutes(1))
-        #expect(engine.state.outbox.map(\.sound) == [.standard, .none])
+        #expect(engine.state.outbox.map(\.sound) == [.default, .none])
         #expect(engine.state.outbox.map(\.badge) == [1, 0])
     }
 
     @Test func `the stepping deadline follows steps and changes, and waits with the system`() throws {
-        var world = AlertWorld.standard(.bionicloop)
+        var world = AlertWorld.make(.bionicloop)
         func due() throws -> [Double] {
             try Self.center(world).pending.filter { $0.category == "ALERT-ALGORITHM-STEPPING-INTERRUPTED" }
                 .compactMap { if case .schedule(let due) = $0.action { due.minutes } else { nil } }
@@ -140,7 +141,7 @@ import Testing
     @Test func `the banner is the first alert, counts them all, and has a button with what is to be done`()
         throws
     {
-        var world = AlertWorld.standard(.bionicloop, appState: .foreground)
+        var world = AlertWorld.make(.bionicloop, appState: .foreground)
         world.run([(.minutes(1), [.user(.pumpIssue("lowReservoir", text: ""))])], until: .minutes(1))
         var banner = try #require(world.app?.banner(at: .minutes(1)))
         #expect(banner.code == "ALERT-PUMP-LOW-RESERVOIR" && banner.count == 1)
@@ -153,8 +154,9 @@ import Testing
         #expect(banner.code == "ALERT-PUMP-FAULT" && banner.count == 3 && banner.message == "Occlusion")
         #expect(banner.action == "Change the pod.")
         // It counts on while it is shown.
-        world.happen([.user(.pumpRetract("lowReservoir"))], at: Instant.minutes(3).adding(5 * Span.second))
-        #expect(world.app?.banner(at: Instant.minutes(3).adding(5 * Span.second))?.count == 2)
+        world.happen(
+            [.user(.pumpRetract("lowReservoir"))], at: Instant.minutes(3).adding(5 * Nanoseconds.second))
+        #expect(world.app?.banner(at: Instant.minutes(3).adding(5 * Nanoseconds.second))?.count == 2)
     }
 
     // MARK: History
@@ -162,7 +164,7 @@ import Testing
     @Test func `a threshold's alert stays in the subject's history with metric, threshold, value and time`()
         throws
     {
-        var world = AlertWorld.standard(try AlertPolicy.parse(Self.room, file: "room.yaml"))
+        var world = AlertWorld.make(try AlertPolicy.parse(Self.room, file: "room.yaml"))
         world.run(
             [
                 (.minutes(3), [.value(.temperature, 86)]), (.minutes(8), [.value(.temperature, 70)]),
@@ -184,7 +186,7 @@ import Testing
     }
 
     @Test func `an episode keeps its value at the onset, its worst and its newest apart`() throws {
-        var world = AlertWorld.standard(try AlertPolicy.parse(Self.room, file: "room.yaml"))
+        var world = AlertWorld.make(try AlertPolicy.parse(Self.room, file: "room.yaml"))
         world.run(
             [
                 (.minutes(3), [.value(.temperature, 86)]), (.minutes(4), [.value(.temperature, 92)]),
@@ -219,11 +221,11 @@ import Testing
         #expect(policy.rules.map(\.subject) == ["Basil", "Basil"])
         #expect(policy.rules.flatMap(\.tests).map(\.metric) == [.temperature, .temperature])
         #expect(policy.rules.flatMap(\.tests).map(\.bound) == [60, 85])
-        #expect(policy.rules.map(\.debounce) == [15 * Span.minute, 15 * Span.minute])
+        #expect(policy.rules.map(\.debounce) == [15 * Nanoseconds.minute, 15 * Nanoseconds.minute])
         // Written out and read back; what is off is off there too, and still there.
         let settings = try AlertSettings.read(path: path)
         #expect(settings.writes.flatMap(\.sides).map(\.isEnabled) == [true, true, false])
-        #expect(settings.writes.last?.sides.last?.rule.debounce == Span.hour)
+        #expect(settings.writes.last?.sides.last?.rule.debounce == Nanoseconds.hour)
         let written = settings.text(in: policy)
         let packed = written.filter { !$0.isWhitespace }
         #expect(packed.contains("\"metric\":\"vpd\"") && packed.contains("\"enabled\":false"), "\(written)")
@@ -238,7 +240,7 @@ import Testing
         for subject in ["Basil", "Mint"] {
             let policy = try AlertPolicy.parse(
                 Self.room.replacing("Basil", with: subject), file: "room.yaml")
-            var world = AlertWorld.standard(policy)
+            var world = AlertWorld.make(policy)
             world.run([(.minutes(1), [.value(.temperature, 86)])], until: .minutes(1))
             let shown = try #require(try Self.center(world).shown.first)
             #expect(shown.title == subject && shown.payload.subject == subject)

@@ -10,11 +10,11 @@ extension ZoneTable {
 }
 
 extension AlertWorld {
-    static func standard(
+    static func make(
         _ policy: AlertPolicy, appState: AlertWorldEvent.AppState = .background, series: [AlertSeries] = []
     ) -> AlertWorld {
         var around = Surroundings()
-        around.podExpiresAt = Instant(nanoseconds: 72 * Span.hour)
+        around.podExpiresAt = Instant(nanoseconds: 72 * Nanoseconds.hour)
         return AlertWorld(
             policy: policy, wallClock: WallClock(startEpochSeconds: 1_772_000_000, zone: .utc),
             surroundings: around,
@@ -40,18 +40,18 @@ extension AlertPolicy {
         var low = AlertRule(
             code: "LOW", trigger: .metrics([MetricTest(.glucose, .low, 70, clearAt: 75)]),
             severity: .actionable,
-            debounce: 7 * Span.minute, acknowledgement: .reviews)
-        low.keepFiringFor = 6 * Span.minute
+            debounce: 7 * Nanoseconds.minute, acknowledgement: .reviews)
+        low.keepFiringFor = 6 * Nanoseconds.minute
         low.criticalBelow = 60
-        low.repeatEvery = 17 * Span.minute
+        low.repeatEvery = 17 * Nanoseconds.minute
         var high = AlertRule(
             code: "HIGH", trigger: .metrics([MetricTest(.glucose, .high, 200)]), severity: .informational,
             acknowledgement: .closes)
         high.isLatching = true
-        high.escalations = [.init(after: 12 * Span.minute, to: .actionable)]
+        high.escalations = [.init(after: 12 * Nanoseconds.minute, to: .actionable)]
         high.inhibits = ["ALERT-PUMP-LOW-RESERVOIR"]
         policy.rules += [low, high]
-        policy.quietHours = QuietHours(from: 2 * Span.hour, to: 3 * Span.hour)
+        policy.quietHours = QuietHours(from: 2 * Nanoseconds.hour, to: 3 * Nanoseconds.hour)
         return policy
     }()
 }
@@ -81,15 +81,15 @@ struct RandomSession {
         case 8: .cgmState(pick([.ok, .warmup, .failed, .temporaryError, .ok]))
         case 9, 10, 11, 12: .glucose(pick([40, 50, 56, 65, 72, 80, 120, 150, 210, 300]))
         case 13, 14: .user(.acknowledge(pick(Self.codes)))
-        case 15: .user(.snooze(pick(Self.codes), for: pick([5, 20, 60]) * Span.minute))
+        case 15: .user(.snooze(pick(Self.codes), for: pick([5, 20, 60]) * Nanoseconds.minute))
         case 16: .steps(isRunning: Bool.random(using: &random))
         case 17: .loop(pick([.armed, .armed, .disarmed, .reset]))
         case 18: .signedIn(Bool.random(using: &random))
         case 19: .app(pick([.foreground, .background, .background]))
         case 20: .handlers(pump: pick([true, true, false]), cgm: pick([true, false]))
         case 21: .claim(isOk: Bool.random(using: &random))
-        case 22: .podExpires(in: pick([0, 1, 2, 72]) * Span.hour + 600 * Span.second)
-        default: .timeChange(pick([-1, 1]) * Span.hour)
+        case 22: .podExpires(in: pick([0, 1, 2, 72]) * Nanoseconds.hour + 600 * Nanoseconds.second)
+        default: .timeChange(pick([-1, 1]) * Nanoseconds.hour)
         }
     }
 
@@ -101,7 +101,7 @@ struct RandomSession {
         let instants = seconds.map { Bool.random(using: &random) ? $0 / 300 * 300 : $0 }
         var timeline: [(at: Instant, events: [AlertWorldEvent])] = []
         for second in instants.sorted() {
-            let at = Instant(nanoseconds: second * Span.second)
+            let at = Instant(nanoseconds: second * Nanoseconds.second)
             let events = (0..<Int.random(in: 1...3, using: &random)).map { _ in event() }
             if timeline.last?.at == at {
                 timeline[timeline.count - 1].events += events

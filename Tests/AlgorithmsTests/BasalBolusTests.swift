@@ -12,7 +12,7 @@ func stepInput(
         carbohydrateRatioGramsPerUnit: 10, correctionFactorMgdlPerUnit: 40,
         totalDailyInsulin: InsulinAmount(units: 45))
     var input = StepInput(
-        algorithmTime: now.nanoseconds / (5 * Span.minute), now: now, therapy: therapy,
+        algorithmTime: now.nanoseconds / (5 * Nanoseconds.minute), now: now, therapy: therapy,
         target: GlucoseConcentration(milligramsPerDecilitre: 120))
     input.insulinPump = StepPumpStatus(isAvailable: isPumpAvailable)
     input.cgm = glucose.map {

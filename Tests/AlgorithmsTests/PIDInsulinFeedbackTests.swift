@@ -15,7 +15,7 @@ import Testing
             _ glucose: Double?, meal: Double? = nil, manual: Double? = nil, pump: Bool = true,
             shortfall: Shortfall? = nil
         ) -> StepOutput {
-            defer { now = now.adding(5 * Span.minute) }
+            defer { now = now.adding(5 * Nanoseconds.minute) }
             var input = stepInput(
                 glucose: glucose, meal: meal, manual: manual, at: now, isPumpAvailable: pump)
             input.shortfall = shortfall

@@ -23,7 +23,7 @@ struct BasalFloorTests {
         #expect(noGlucose.pump.rates.map(\.unitsPerHour) == [1.2])
         #expect(noGlucose.pump.temporaries.isEmpty)
         let failing = try lab { input in
-            if input.now < .minutes(30) { throw AlgorithmTrouble() }
+            if input.now < .minutes(30) { throw AlgorithmFailure() }
             return self.dose(0.1)
         }
         try failing.live(untilMinute: 28)
@@ -39,13 +39,13 @@ struct BasalFloorTests {
     )
     func renewal() throws {
         let lab = try lab { input in
-            if input.algorithmTime == 2 { throw AlgorithmTrouble() }
+            if input.algorithmTime == 2 { throw AlgorithmFailure() }
             return self.dose(input.algorithmTime == 3 ? 0 : 0.1)
         }
         try lab.live(untilMinute: 18)
         // Steps 0, 1 and 3: the last one wants no insulin at all, and is good.
         #expect(lab.pump.temporaries.map(\.rate) == [.zero, .zero, .zero])
-        #expect(lab.pump.temporaries.allSatisfy { $0.nanoseconds == 30 * Span.minute })
+        #expect(lab.pump.temporaries.allSatisfy { $0.nanoseconds == 30 * Nanoseconds.minute })
         lab.pump.condition = .suspended
         try lab.live(untilMinute: 23)
         #expect(lab.pump.temporaries.count == 3)
@@ -55,7 +55,7 @@ struct BasalFloorTests {
     @Test("is told to the next good step that can know it, once, with the time in which it flowed")
     func told() throws {
         let lab = try lab { input in
-            if input.algorithmTime == 13 { throw AlgorithmTrouble() }
+            if input.algorithmTime == 13 { throw AlgorithmFailure() }
             return self.dose(0.1)
         }
         try lab.live(untilMinute: 6)
@@ -159,13 +159,13 @@ struct BasalFloorTests {
             try lab.loop.here { try $0.setTemporaryBasal(multiplier: 0.5, steps: 24) }
         }
         #expect(lab.pump.temporaries.map(\.rate.unitsPerHour) == [0.6])
-        #expect(lab.pump.temporaries.map { $0.nanoseconds / Span.minute } == [124])
+        #expect(lab.pump.temporaries.map { $0.nanoseconds / Nanoseconds.minute } == [124])
         try lab.live(untilMinute: 21)
         #expect(lab.pump.temporaries.count == 1)
         // A new pod has lost it.
         lab.pump.loseTemporaryBasal()
         try lab.live(untilMinute: 26)
-        #expect(lab.pump.temporaries.map { $0.nanoseconds / Span.minute } == [124, 100])
+        #expect(lab.pump.temporaries.map { $0.nanoseconds / Nanoseconds.minute } == [124, 100])
         #expect(lab.pump.programmed == therapy().basalRate)
     }
 }

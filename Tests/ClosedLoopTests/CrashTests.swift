@@ -39,10 +39,10 @@ private final class MortalStore: LoopStore, @unchecked Sendable {
     func save(_ memory: LoopMemory) { if power.passes() { inner.save(memory) } }
     func append(_ step: StepRecord, _ memory: LoopMemory) { if power.passes() { inner.append(step, memory) } }
     func settle(
-        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+        _ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory
     ) {
         if power.passes() {
-            inner.settle(requestID, accepted: accepted, trouble: trouble, memory)
+            inner.settle(requestID, accepted: accepted, pumpError: pumpError, memory)
         }
     }
     func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
@@ -144,7 +144,7 @@ private struct Life {
             let dead = diedAt ?? executor.now
             if diedAt == nil { executor.inspect { loop.here { $0.kill() } } }
             diedAt = dead
-            let back = dead.adding(deadSeconds * Span.second)
+            let back = dead.adding(deadSeconds * Nanoseconds.second)
             guard back < end else { return }
             try executor.advance(to: max(back, executor.now))
             power.restore()

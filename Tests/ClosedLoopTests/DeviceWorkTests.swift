@@ -7,7 +7,7 @@ import SessionTime
 import SimulationKernel
 import Testing
 
-private let seconds = Span.second
+private let seconds = Nanoseconds.second
 
 @Suite("A reading off the grid")
 struct ReadingOffTheGridTests {
@@ -67,7 +67,7 @@ struct AskedSensorTests {
     @Test("is asked before each step, again ten seconds after an error, and each read and error counts")
     func errors() throws {
         let lab = try Lab()
-        lab.sensor.isAsked = true
+        lab.sensor.isPolled = true
         lab.sensor.latestReading = reading(at: 0)
         var failures = 0
         lab.sensor.answer = { [executor = lab.executor] in
@@ -94,18 +94,18 @@ struct AskedSensorTests {
         failures = 100_000
         let steps = lab.algorithm.inputs.count
         let asked = lab.sensor.reads
-        try lab.executor.advance(to: lab.executor.now.adding(Span.hour))
+        try lab.executor.advance(to: lab.executor.now.adding(Nanoseconds.hour))
         #expect(lab.algorithm.inputs.count - steps == 12)
         #expect((330...361).contains(lab.sensor.reads - asked))
         failures = 0
-        try lab.executor.advance(to: lab.executor.now.adding(6 * Span.minute))
+        try lab.executor.advance(to: lab.executor.now.adding(6 * Nanoseconds.minute))
         #expect(lab.algorithm.inputs.last?.cgm != nil)
     }
 
     @Test("is read every 15 minutes without a session, as the pump is")
     func idle() throws {
         let lab = try Lab(begins: false)
-        lab.sensor.isAsked = true
+        lab.sensor.isPolled = true
         lab.sensor.answer = { reading(at: 0) }
         try lab.executor.advance(to: .minutes(121))
         #expect(lab.sensor.reads == 9 && lab.memory.work.pumpReads == 9)
@@ -132,14 +132,14 @@ struct SignsOfLifeTests {
             }
             for _ in 0..<48 {
                 if trouble == "none" { try lab.live(untilMinute: Int64(lab.executor.now.minutes) + 5) }
-                try lab.executor.advance(to: lab.executor.now.adding(5 * Span.minute))
+                try lab.executor.advance(to: lab.executor.now.adding(5 * Nanoseconds.minute))
                 #expect(!isTripped(lab), "\(trouble) at \(lab.executor.now.minutes)")
             }
             lab.executor.inspect { lab.loop.here { $0.suspend() } }
-            try lab.executor.advance(to: lab.executor.now.adding(11 * Span.minute))
+            try lab.executor.advance(to: lab.executor.now.adding(11 * Nanoseconds.minute))
             #expect(isTripped(lab), "\(trouble)")
             lab.executor.inspect { lab.loop.here { $0.resume() } }
-            try lab.executor.advance(to: lab.executor.now.adding(6 * Span.minute))
+            try lab.executor.advance(to: lab.executor.now.adding(6 * Nanoseconds.minute))
             #expect(!isTripped(lab), "\(trouble)")
         }
     }
@@ -170,7 +170,7 @@ struct TotalsTests {
     func countdown() throws {
         for trouble in ["none", "no glucose", "failing algorithm", "full disk"] {
             let lab = try Lab(basalSource: .programmed) { input in
-                if trouble == "failing algorithm" { throw AlgorithmTrouble() }
+                if trouble == "failing algorithm" { throw AlgorithmFailure() }
                 return StepOutput()
             }
             if trouble != "no glucose" { lab.sensor.latestReading = reading(at: 0) }

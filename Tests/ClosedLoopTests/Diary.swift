@@ -50,10 +50,10 @@ final class NotingStore: LoopStore, @unchecked Sendable {
         inner.append(step, memory)
     }
     func settle(
-        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+        _ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory
     ) {
         diary.note("store: outcome of \(requestID)")
-        inner.settle(requestID, accepted: accepted, trouble: trouble, memory)
+        inner.settle(requestID, accepted: accepted, pumpError: pumpError, memory)
     }
     func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
 }

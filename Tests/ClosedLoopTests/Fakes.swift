@@ -6,7 +6,7 @@ import Records
 import SessionTime
 import SimulationKernel
 
-struct AlgorithmTrouble: Error {}
+struct AlgorithmFailure: Error {}
 
 func reading(at minute: Int64, isReliable: Bool = true) -> GlucoseReading {
     GlucoseReading(
@@ -19,13 +19,13 @@ final class FakeSensor: GlucoseSensorPort, @unchecked Sendable {
     var latestReading: GlucoseReading?
     var state = SensorState.ok
     /// Whether it must be asked, and what it says then; nil for an error.
-    var isAsked = false
+    var isPolled = false
     var answer: () -> GlucoseReading? = { nil }
     var reads = 0
 
     func read() throws {
         reads += 1
-        guard let reading = answer() else { throw AlgorithmTrouble() }
+        guard let reading = answer() else { throw AlgorithmFailure() }
         latestReading = reading
     }
 }
@@ -75,7 +75,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     var limits: PumpLimits {
         PumpLimits(
             largestBolus: limit, largestBasal: largestBasal,
-            temporaryBasalRange: 30 * Span.minute...12 * Span.hour)
+            temporaryBasalRange: 30 * Nanoseconds.minute...12 * Nanoseconds.hour)
     }
 
     var basalDelivered: InsulinAmount? { isConnected ? basalGiven : nil }

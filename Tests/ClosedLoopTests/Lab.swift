@@ -60,7 +60,7 @@ final class Lab {
     /// Advances in steps of a minute, with a fresh reading every five minutes from 0 on, `offset` after the grid.
     func live(untilMinute end: Int64, offset: Int64 = 0) throws {
         while executor.now < .minutes(end) {
-            let next = executor.now.nanoseconds / Span.minute + 1
+            let next = executor.now.nanoseconds / Nanoseconds.minute + 1
             try executor.advance(to: .minutes(next))
             if next % 5 == 4 { try read(at: Instant.minutes(next + 1).adding(offset)) }
         }
@@ -127,9 +127,9 @@ final class FaultyStore: LoopStore, @unchecked Sendable {
     func save(_ memory: LoopMemory) throws { try write { inner.save(memory) } }
     func append(_ step: StepRecord, _ memory: LoopMemory) throws { try write { inner.append(step, memory) } }
     func settle(
-        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+        _ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory
     ) throws {
-        try write { inner.settle(requestID, accepted: accepted, trouble: trouble, memory) }
+        try write { inner.settle(requestID, accepted: accepted, pumpError: pumpError, memory) }
     }
     func steps(since instant: Instant) throws -> [StepRecord] {
         guard canRead else { throw DiskFull() }

@@ -195,7 +195,7 @@ import Testing
 
     @Test func aFailedStepDeliversNothingEvenWhileAMealIsOwed() throws {
         let bench = Bench(reading: true) { input in
-            if input.algorithmTime == 1 { throw AlgorithmTrouble() }
+            if input.algorithmTime == 1 { throw AlgorithmFailure() }
             return StepOutput(meal: InsulinAmount(units: input.algorithmTime == 0 ? 4 : 0))
         }
         bench.pump.condition = .suspended
@@ -205,7 +205,7 @@ import Testing
         #expect(bench.pump.requests.isEmpty)
         try bench.run(untilMinute: 14)
         #expect(bench.pump.requests.map(\.amount.units) == [4])
-        #expect(bench.recorder.steps.map(\.failure) == ["", "AlgorithmTrouble()", ""])
+        #expect(bench.recorder.steps.map(\.failure) == ["", "AlgorithmFailure()", ""])
     }
 
     // MARK: Open loop and the person

@@ -121,7 +121,7 @@ struct OwedInsulinTests {
         #expect(lab.pump.requests.isEmpty && display(lab).dropped?.amount.units == 6)
         // The algorithm fails for half an hour: no step has heard of the meal.
         lab = try self.lab { input in
-            if input.algorithmTime < 6 { throw AlgorithmTrouble() }
+            if input.algorithmTime < 6 { throw AlgorithmFailure() }
             return Self.mealsOnly(input)
         }
         try eat(60, lab)
@@ -227,7 +227,7 @@ struct OwedInsulinTests {
         try lab.live(untilMinute: 605)
         let large = lab.pump.requests.map(\.amount.units).filter { $0 > 6 }
         #expect(large.count == meals && large.allSatisfy { $0 <= 12 && $0 > 12 - 1e-9 })
-        #expect(lab.store.log.allSatisfy { $0.pumpTrouble.isEmpty })
+        #expect(lab.store.log.allSatisfy { $0.pumpError.isEmpty })
     }
 
     @Test("by hand above the maximum is refused whole, also in two halves and beside what is owed")
@@ -253,7 +253,7 @@ struct OwedInsulinTests {
     @Test("has a limit that follows the therapy, within 2 and 30 U")
     func standardLimit() {
         func limit(_ daily: Double, _ ratio: Double) -> Double {
-            TherapySettings.standardMaximumBolus(
+            TherapySettings.defaultMaximumBolus(
                 totalDailyInsulin: InsulinAmount(units: daily), carbohydrateRatioGramsPerUnit: ratio
             ).units
         }
@@ -321,7 +321,7 @@ struct OwedInsulinTests {
         let lab = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
         try lab.executor.advance(to: .minutes(121))
         lab.executor.inspect { lab.loop.here { $0.suspend() } }
-        let back = Instant.minutes(125).adding(seconds * Span.second)
+        let back = Instant.minutes(125).adding(seconds * Nanoseconds.second)
         try lab.executor.advance(to: back)
         lab.executor.inspect { lab.loop.here { $0.resume() } }
         try lab.executor.advance(to: .minutes(136))

@@ -7,7 +7,7 @@ import SessionTime
 import SimulationKernel
 import Testing
 
-private let seconds = Span.second
+private let seconds = Nanoseconds.second
 
 @Suite("The scheduler")
 struct SchedulerTests {
@@ -155,7 +155,7 @@ struct DeliveryTests {
         try lab.executor.advance(to: Instant(nanoseconds: 1))
         #expect(lab.store.log[0].requested == InsulinAmount(units: 1))
         #expect(lab.store.log[0].accepted == .zero)
-        #expect(lab.store.log[0].pumpTrouble == "commandFailed" && !lab.store.log[0].wasUncertain)
+        #expect(lab.store.log[0].pumpError == "commandFailed" && !lab.store.log[0].wasUncertain)
     }
 
     @Test("sends a request that never arrived once more under its number while its step lasts")
@@ -194,7 +194,7 @@ struct DeliveryTests {
         // What was wanted for step 0 alone is gone; the meal is not.
         #expect(lab.pump.requests[0].amount == InsulinAmount(units: 6))
         #expect(lab.store.log[0].accepted == .zero)
-        #expect(lab.store.log[0].wasUncertain && lab.store.log[0].pumpTrouble == "never arrived")
+        #expect(lab.store.log[0].wasUncertain && lab.store.log[0].pumpError == "never arrived")
         // The algorithm counted the rest: it is told once that it never came, with the step that asked.
         #expect(
             lab.algorithm.inputs.map(\.shortfall) == [
@@ -205,7 +205,7 @@ struct DeliveryTests {
     @Test("tells the algorithm of a refused dose at the next good step, and of none that came")
     func shortfallOfARefusal() throws {
         let lab = try Lab { input in
-            if input.algorithmTime == 1 { throw AlgorithmTrouble() }
+            if input.algorithmTime == 1 { throw AlgorithmFailure() }
             return StepOutput(basal: InsulinAmount(units: 1), meal: InsulinAmount(units: 2))
         }
         lab.sensor.latestReading = reading(at: 0)
@@ -237,7 +237,7 @@ struct DeliveryTests {
         #expect(lab.pump.requests.map(\.amount.units) == [4, 1])
         #expect(lab.store.log.map { $0.requested?.units } == [4, 4, 1])
         #expect(lab.store.log.map(\.cut.units) == [3, 1, 0])
-        #expect(lab.store.log[0].pumpTrouble == "\(PumpError.commandFailed)")
+        #expect(lab.store.log[0].pumpError == "\(PumpError.commandFailed)")
         #expect(lab.algorithm.inputs.map(\.shortfall?.amount.units) == [nil, 1, 1])
         #expect(lab.algorithm.inputs.map(\.dropped?.amount.units) == [nil, 2, nil])
     }
@@ -280,7 +280,7 @@ struct DeliveryTests {
     @Test("keeps a failed step's inputs and state for the next one")
     func failedStep() throws {
         let lab = try Lab { input in
-            if input.algorithmTime == 1 { throw AlgorithmTrouble() }
+            if input.algorithmTime == 1 { throw AlgorithmFailure() }
             return StepOutput(meal: InsulinAmount(units: (input.user.meal?.carbohydrate.grams ?? 0) / 10))
         }
         lab.sensor.latestReading = reading(at: 0)

@@ -300,7 +300,7 @@ struct RequestRowTests {
         var tries = 0
         let lab = try Lab { input in
             tries += 1
-            if tries <= 3 { throw AlgorithmTrouble() }
+            if tries <= 3 { throw AlgorithmFailure() }
             return answer(input)
         }
         lab.sensor.latestReading = reading(at: 0)

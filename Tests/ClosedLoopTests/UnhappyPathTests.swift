@@ -11,7 +11,7 @@ struct UnhappyPathTests {
     @Test("delivers a manual bolus once in open loop, however often the algorithm fails")
     func manualBolusOnce() throws {
         let lab = try Lab { input in
-            if input.algorithmTime < 4 { throw AlgorithmTrouble() }
+            if input.algorithmTime < 4 { throw AlgorithmFailure() }
             return StepOutput()
         }
         lab.sensor.latestReading = reading(at: 0)
@@ -61,7 +61,7 @@ struct UnhappyPathTests {
     func failureClosesNoLoop() throws {
         let lab = try Lab { input in
             if input.algorithmTime == 1 { return StepOutput(isOpenLoop: true) }
-            if input.algorithmTime >= 2 { throw AlgorithmTrouble() }
+            if input.algorithmTime >= 2 { throw AlgorithmFailure() }
             return StepOutput()
         }
         lab.sensor.latestReading = reading(at: 0)
@@ -87,6 +87,6 @@ struct UnhappyPathTests {
         #expect(lab.algorithm.inputs.map(\.shortfall) == [nil, told, nil])
         #expect(lab.pump.requests.map(\.amount.units) == (whom == .pump ? [7, 5, 1] : [7, 1, 1]))
         #expect(lab.store.log[0].accepted == InsulinAmount(units: 2))
-        #expect(lab.store.log[0].pumpTrouble == "cut short")
+        #expect(lab.store.log[0].pumpError == "cut short")
     }
 }

@@ -131,11 +131,13 @@ import Testing
     }
 
     @Test func `readings that make no trace say which`() {
-        #expect(throws: GlucoseTrace.Problem.self) { try GlucoseTrace(minutes: [0], mgdl: []) }
-        #expect(throws: GlucoseTrace.Problem.self) { try GlucoseTrace(minutes: [0, 0], mgdl: [100, 100]) }
-        #expect(throws: GlucoseTrace.Problem.self) { try GlucoseTrace(minutes: [.nan], mgdl: [100]) }
+        #expect(throws: GlucoseTrace.ValidationError.self) { try GlucoseTrace(minutes: [0], mgdl: []) }
+        #expect(throws: GlucoseTrace.ValidationError.self) {
+            try GlucoseTrace(minutes: [0, 0], mgdl: [100, 100])
+        }
+        #expect(throws: GlucoseTrace.ValidationError.self) { try GlucoseTrace(minutes: [.nan], mgdl: [100]) }
         for bad in [0, -5, .nan, .infinity, 1e9] {
-            #expect(throws: GlucoseTrace.Problem.self) { try GlucoseTrace(minutes: [0], mgdl: [bad]) }
+            #expect(throws: GlucoseTrace.ValidationError.self) { try GlucoseTrace(minutes: [0], mgdl: [bad]) }
         }
     }
 

@@ -33,7 +33,7 @@ struct ActingTests {
         for minute in stride(from: 0.0, through: hours * 60, by: 1) {
             try world.advance(toMinute: minute)
             world.show(mgdl)
-            world.phone.toAcknowledge = [("LOW", world.executor.now.adding(-Span.minute))]
+            world.phone.toAcknowledge = [("LOW", world.executor.now.adding(-Nanoseconds.minute))]
             world.ring(.low, code: "LOW")
             world.ring(.low, code: "URGENT-LOW")
             world.ring(.low, code: "URGENT-LOW-SOON")
@@ -142,7 +142,8 @@ struct ActingTests {
             defer { world.end() }
             try world.advance(toMinute: 60)
             world.phone.dropped = PersonDropped(
-                at: world.executor.now.adding(-Int64(age) * Span.minute), insulin: InsulinAmount(units: 2),
+                at: world.executor.now.adding(-Int64(age) * Nanoseconds.minute),
+                insulin: InsulinAmount(units: 2),
                 carbohydrate: .zero)
             world.show(mgdl)
             world.ring(.pump)

@@ -82,7 +82,7 @@ struct HearingTests {
     @Test("less after rings that called for nothing, never below the floor, and as well again a week later")
     func fatigue() throws {
         var mind = PersonMind(
-            PersonSenses(
+            PersonConfiguration(
                 settings: PersonSettings(.typical), age: .adult,
                 calendar: SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
                 streams: RandomStreams(seed: 1, subject: 0), therapy: .testing,

@@ -61,7 +61,7 @@ final class PersonWorld {
         body.executor = executor
         person = Person(
             executor: executor, meals: meals, body: body, loop: body, recorder: recorder,
-            senses: PersonSenses(
+            configuration: PersonConfiguration(
                 settings: settings, age: age, calendar: calendar,
                 streams: RandomStreams(seed: seed, subject: subject),
                 therapy: TherapySettings(
@@ -75,7 +75,7 @@ final class PersonWorld {
     }
 
     func advance(toMinute minute: Double) throws {
-        try executor.advance(to: Instant(nanoseconds: Int64(minute * Double(Span.minute))))
+        try executor.advance(to: Instant(nanoseconds: Int64(minute * Double(Nanoseconds.minute))))
     }
 
     @discardableResult

@@ -102,7 +102,7 @@ private final class Life {
                 try await clock.wait(until: moment.at, phase: .sensor, "script")
                 await center.tell(moment.input)
             }
-            try await clock.wait(until: Self.end.adding(Span.hour), phase: .person, "after")
+            try await clock.wait(until: Self.end.adding(Nanoseconds.hour), phase: .person, "after")
         }
         if start > .start { try executor.advance(to: start.adding(-1)) }
     }

@@ -31,7 +31,7 @@ private func record(_ session: Int, rows: Int = 3) -> SessionRecord {
                 instant: instant, effect: "raise", code: "ALERT-X", severity: "actionable", reason: "it's"))
     }
     recorder.finish(
-        plasma: [Float](repeating: 120, count: rows), every: 5 * Span.minute,
+        plasma: [Float](repeating: 120, count: rows), every: 5 * Nanoseconds.minute,
         sensor: recorder.takeSensorTrace())
     return SessionRecord(
         session: session, subjectIndex: session / 2, subject: "adult#001", armIndex: session % 2, arm: "arm",

@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func levelsArePassedSmoothlyAndDawnsEnd() {
-        let hour = Span.hour
+        let hour = Nanoseconds.hour
         func at(_ hours: Double) -> Instant { Instant(nanoseconds: Int64(hours * Double(hour))) }
         var variation = BodyVariation(
             levels: [

@@ -85,7 +85,7 @@ import Testing
         guard let q = entry.parameters.base as? UVAPadova2008.Parameters else { return }
         #expect(
             entry.initialState == nil
-                && q.contradiction(given: ["Gpb", "Gtb", "Vm0", "kp1", "Ipb", "u2ss"]) == nil)
+                && q.validationError(given: ["Gpb", "Gtb", "Vm0", "kp1", "Ipb", "u2ss"]) == nil)
         // The person fasts at the level that the row declares.
         let model = entry.parameters.makeModel()
         try model.advance(byMinutes: 24 * 60)

@@ -26,21 +26,22 @@ import Testing
         defer { try? executor.end() }
         let patient = VirtualPatient(executor: executor, model: subject.makeModel(settings: settings))
         var random = RandomStreams(seed: 5, subject: 0).stream("test")
-        let end = 2 * Span.day
+        let end = 2 * Nanoseconds.day
         // (instant, order, what)
         var script: [(Int64, Int, () throws -> Void)] = []
         var course = Course()
-        for step in 0..<end / (5 * Span.minute) {
+        for step in 0..<end / (5 * Nanoseconds.minute) {
             // A step that runs early now and then, as one does that a late reading wakes.
             let at = max(
-                0, step * 5 * Span.minute + lateness - (step % 7 == 3 ? 20 * Span.second : 0))
+                0, step * 5 * Nanoseconds.minute + lateness - (step % 7 == 3 ? 20 * Nanoseconds.second : 0))
             let pulses = Int64.random(in: 0...3, using: &random)
             script.append(
                 (
                     at, 1,
                     {
                         try patient.receive(
-                            InsulinAmount(units: Double(pulses) * 0.05), over: pulses * 2 * Span.second)
+                            InsulinAmount(units: Double(pulses) * 0.05), over: pulses * 2 * Nanoseconds.second
+                        )
                     }
                 ))
         }
@@ -51,11 +52,11 @@ import Testing
                     at, 1,
                     {
                         try patient.eat(Carbohydrate(grams: 20 + 7 * Double(meal)))
-                        try patient.receive(InsulinAmount(units: 4), over: 160 * Span.second)
+                        try patient.receive(InsulinAmount(units: 4), over: 160 * Nanoseconds.second)
                     }
                 ))
             script.append(
-                (at + 100 * Span.second, 1, { _ = try patient.stopReceiving() }))
+                (at + 100 * Nanoseconds.second, 1, { _ = try patient.stopReceiving() }))
         }
         var sample = phase
         patient.executor.inspect { patient.expectSample(at: Instant(nanoseconds: phase)) }
@@ -66,11 +67,11 @@ import Testing
                 (
                     at + delay, 0,
                     {
-                        let next = Instant(nanoseconds: at + 5 * Span.minute)
+                        let next = Instant(nanoseconds: at + 5 * Nanoseconds.minute)
                         course.samples.append(try patient.sampledGlucose(next: next).milligramsPerDecilitre)
                     }
                 ))
-            sample += 5 * Span.minute
+            sample += 5 * Nanoseconds.minute
         }
         for (at, _, what) in script.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
             try executor.advance(to: Instant(nanoseconds: at))
@@ -86,8 +87,8 @@ import Testing
     func aSampleBetweenTwoStepsIsTheBodysOwnToAHundredth(_ kind: ModelKind) throws {
         for (phase, delay) in [(0, 0), (40, 4), (121, 25), (268, 10), (290, 8), (299, 3)] as [(Int64, Int64)]
         {
-            let (phase, delay) = (phase * Span.second, delay * Span.second)
-            for lateness in [0, 10 * Span.second] {
+            let (phase, delay) = (phase * Nanoseconds.second, delay * Nanoseconds.second)
+            for lateness in [0, 10 * Nanoseconds.second] {
                 let ahead = try live(
                     kind, phase: phase, delay: delay, stops: false, lateness: lateness)
                 let exact = try live(
@@ -106,7 +107,8 @@ import Testing
         let onGrid = try live(.uvaPadova2008, phase: 0, delay: 0, stops: false).evaluations
         for phase in [40, 121, 200] as [Int64] {
             let own = try live(
-                .uvaPadova2008, phase: phase * Span.second, delay: 10 * Span.second, stops: false)
+                .uvaPadova2008, phase: phase * Nanoseconds.second, delay: 10 * Nanoseconds.second,
+                stops: false)
             #expect(Double(own.evaluations) < 1.25 * Double(onGrid), "\(own.evaluations) against \(onGrid)")
         }
     }
@@ -117,8 +119,9 @@ import Testing
         // The step runs the moment that the reading arrives.
         for (phase, delay) in [(294, 8), (297, 20), (1, 8), (2, 24)] as [(Int64, Int64)] {
             let late = try live(
-                .uvaPadova2008, phase: phase * Span.second, delay: delay * Span.second, stops: false,
-                lateness: (phase + delay) % 300 * Span.second)
+                .uvaPadova2008, phase: phase * Nanoseconds.second, delay: delay * Nanoseconds.second,
+                stops: false,
+                lateness: (phase + delay) % 300 * Nanoseconds.second)
             #expect(
                 Double(late.evaluations) < 1.3 * Double(onGrid), "\(late.evaluations) against \(onGrid)")
         }

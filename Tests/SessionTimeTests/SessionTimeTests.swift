@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct SessionTimeTests {
     @Test func instantsAndDurationsConvertExactlyAlsoBelowZero() {
-        #expect(Instant.minutes(3).advanced(by: .seconds(-30)) == Instant(nanoseconds: 150 * Span.second))
+        #expect(
+            Instant.minutes(3).advanced(by: .seconds(-30)) == Instant(nanoseconds: 150 * Nanoseconds.second))
         #expect(Instant.minutes(1).duration(to: .minutes(-1)) == .seconds(-120))
         #expect(Instant.start.advanced(by: .nanoseconds(-1)).nanoseconds == -1)
         #expect(Instant.minutes(-5) < .start && Instant.start < .distantFuture)
@@ -26,25 +27,25 @@ import Testing
         // 2024-01-01T22:00:00Z, two hours east: local midnight at the very start.
         let calendar = SessionCalendar(startEpochSeconds: 1_704_146_400, offsetSeconds: 7200)
         #expect(calendar.startOfDayOffset == 0)
-        #expect(calendar.timeOfDay(at: .minutes(61)) == 61 * Span.minute)
+        #expect(calendar.timeOfDay(at: .minutes(61)) == 61 * Nanoseconds.minute)
         #expect(calendar.day(of: .start) == 0)
-        #expect(calendar.day(of: Instant(nanoseconds: Span.day - 1)) == 0)
-        #expect(calendar.day(of: Instant(nanoseconds: Span.day)) == 1)
+        #expect(calendar.day(of: Instant(nanoseconds: Nanoseconds.day - 1)) == 0)
+        #expect(calendar.day(of: Instant(nanoseconds: Nanoseconds.day)) == 1)
         #expect(calendar.epochSeconds(at: .minutes(1)) == 1_704_146_460)
     }
 
     @Test func instantsBeforeTheStartAreInTheDayBefore() {
         let calendar = SessionCalendar(startEpochSeconds: 1_704_146_400, offsetSeconds: 7200)
-        #expect(calendar.timeOfDay(at: Instant(nanoseconds: -1)) == Span.day - 1)
+        #expect(calendar.timeOfDay(at: Instant(nanoseconds: -1)) == Nanoseconds.day - 1)
         #expect(calendar.day(of: Instant(nanoseconds: -1)) == -1)
-        #expect(calendar.day(of: Instant(nanoseconds: -Span.day)) == -1)
-        #expect(calendar.timeOfDay(at: Instant(nanoseconds: -Span.day)) == 0)
+        #expect(calendar.day(of: Instant(nanoseconds: -Nanoseconds.day)) == -1)
+        #expect(calendar.timeOfDay(at: Instant(nanoseconds: -Nanoseconds.day)) == 0)
     }
 
     @Test func offsetsWestOfGreenwichAndStartsBefore1970Work() {
         // 1969-12-31T23:00:00Z, five hours west: 18:00.
         let calendar = SessionCalendar(startEpochSeconds: -3600, offsetSeconds: -18_000)
-        #expect(calendar.startOfDayOffset == 18 * Span.hour)
+        #expect(calendar.startOfDayOffset == 18 * Nanoseconds.hour)
         #expect(calendar.timeOfDay(at: .minutes(6 * 60)) == 0)
         #expect(calendar.day(of: .minutes(6 * 60)) == 1)
         #expect(calendar.day(of: .minutes(6 * 60 - 1)) == 0)
@@ -57,11 +58,12 @@ import Testing
         let calendar = SessionCalendar(
             startEpochSeconds: start, offsetSeconds: -18_000,
             changes: [
-                .init(at: Instant(nanoseconds: (forward - start) * Span.second), offsetSeconds: -14_400),
-                .init(at: Instant(nanoseconds: (back - start) * Span.second), offsetSeconds: -18_000),
+                .init(
+                    at: Instant(nanoseconds: (forward - start) * Nanoseconds.second), offsetSeconds: -14_400),
+                .init(at: Instant(nanoseconds: (back - start) * Nanoseconds.second), offsetSeconds: -18_000),
             ])
         func local(_ epoch: Int64) -> String {
-            calendar.iso8601(at: Instant(nanoseconds: (epoch - start) * Span.second))
+            calendar.iso8601(at: Instant(nanoseconds: (epoch - start) * Nanoseconds.second))
         }
         #expect(local(forward - 1) == "2026-03-08T01:59:59-05:00")
         #expect(local(forward) == "2026-03-08T03:00:00-04:00")
@@ -69,24 +71,26 @@ import Testing
         #expect(local(back) == "2026-11-01T01:00:00-05:00")
         for day: Int64 in [0, 5, 6, 7, 100, 243, 244, 245, 300] {
             for hour: Int64 in [0, 1, 4, 12, 23] {
-                let instant = calendar.instant(ofDay: day, nanosecondOfDay: hour * Span.hour)
+                let instant = calendar.instant(ofDay: day, nanosecondOfDay: hour * Nanoseconds.hour)
                 #expect(
-                    calendar.day(of: instant) == day && calendar.timeOfDay(at: instant) == hour * Span.hour)
+                    calendar.day(of: instant) == day
+                        && calendar.timeOfDay(at: instant) == hour * Nanoseconds.hour)
             }
         }
         // Half past two doesn't exist on the 8th: it is half past three.
-        let skipped = calendar.instant(ofDay: 6, nanosecondOfDay: 150 * Span.minute)
-        #expect(calendar.timeOfDay(at: skipped) == 210 * Span.minute)
+        let skipped = calendar.instant(ofDay: 6, nanosecondOfDay: 150 * Nanoseconds.minute)
+        #expect(calendar.timeOfDay(at: skipped) == 210 * Nanoseconds.minute)
     }
 
     @Test func dayAndTimeOfDayPutTogetherGiveTheInstantBack() {
         let calendar = SessionCalendar(startEpochSeconds: 1_700_000_123, offsetSeconds: -12_600)
         for step in Int64(-3000)..<3000 {
-            let instant = Instant(nanoseconds: step * 47 * Span.minute + step)
+            let instant = Instant(nanoseconds: step * 47 * Nanoseconds.minute + step)
             let time = calendar.timeOfDay(at: instant)
-            #expect((0..<Span.day).contains(time))
+            #expect((0..<Nanoseconds.day).contains(time))
             #expect(
-                calendar.day(of: instant) * Span.day + time - calendar.startOfDayOffset == instant.nanoseconds
+                calendar.day(of: instant) * Nanoseconds.day + time - calendar.startOfDayOffset
+                    == instant.nanoseconds
             )
         }
     }
@@ -99,8 +103,8 @@ import Testing
         #expect(east.iso8601(at: Instant(nanoseconds: -1)) == "2024-01-01T23:59:59.999999999+02:00")
         #expect(east.iso8601(at: Instant(nanoseconds: 1_500_000_000)) == "2024-01-02T00:00:01.5+02:00")
         // 58 days later: the leap day of 2024.
-        #expect(east.iso8601(at: Instant(nanoseconds: 58 * Span.day)) == "2024-02-29T00:00:00+02:00")
-        #expect(east.iso8601(at: Instant(nanoseconds: 365 * Span.day)) == "2025-01-01T00:00:00+02:00")
+        #expect(east.iso8601(at: Instant(nanoseconds: 58 * Nanoseconds.day)) == "2024-02-29T00:00:00+02:00")
+        #expect(east.iso8601(at: Instant(nanoseconds: 365 * Nanoseconds.day)) == "2025-01-01T00:00:00+02:00")
         let west = SessionCalendar(startEpochSeconds: -3600, offsetSeconds: -12_600)
         #expect(west.iso8601(at: .minutes(60)) == "1969-12-31T20:30:00-03:30")
         let here = SessionCalendar(startEpochSeconds: 4_107_542_400, offsetSeconds: 0)

@@ -42,7 +42,7 @@ final class FakeBody: InterstitialGlucoseSource, InsulinReceiver, @unchecked Sen
     func receive(_ amount: InsulinAmount, over nanoseconds: Int64) {
         boluses.append((amount, nanoseconds))
         requested += amount.units
-        if nanoseconds > 10 * Span.second { running.append((amount.units, now(), nanoseconds)) }
+        if nanoseconds > 10 * Nanoseconds.second { running.append((amount.units, now(), nanoseconds)) }
     }
 
     func stopReceiving() -> InsulinAmount {
@@ -65,7 +65,8 @@ final class FakeBody: InterstitialGlucoseSource, InsulinReceiver, @unchecked Sen
 
     /// What flowed in by rate.
     var basalUnits: Double {
-        basal.units + basal.rate * Double(now().nanoseconds - basal.since.nanoseconds) / Double(Span.hour)
+        basal.units + basal.rate * Double(now().nanoseconds - basal.since.nanoseconds)
+            / Double(Nanoseconds.hour)
     }
 
     /// What `receive` brought, less what was stopped.
@@ -143,4 +144,4 @@ func standardErrors(_ count: Int, expected: Double) -> Double {
 
 func units(_ units: Double) -> InsulinAmount { InsulinAmount(units: units) }
 func hourly(_ units: Double) -> InsulinRate { InsulinRate(unitsPerHour: units) }
-func hours(_ hours: Double) -> Instant { Instant(nanoseconds: Int64(hours * Double(Span.hour))) }
+func hours(_ hours: Double) -> Instant { Instant(nanoseconds: Int64(hours * Double(Nanoseconds.hour))) }

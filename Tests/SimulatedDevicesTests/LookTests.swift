@@ -28,11 +28,11 @@ struct LookTests {
         device.reservoir = units(12)
         let bench = try PumpBench(
             device, faults: FaultPlan(rates: [(.occlusion, 3), (.siteFailure, 0.1), (.pumpOutage, 3)]),
-            habits: isSeamless ? .seamless : .byHand, seed: seed)
+            habits: isSeamless ? .seamless : .manual, seed: seed)
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1.05)) }
         var now = Instant.start
         for id in Int64(1)..<160 {
-            let next = now.adding(Int64.random(in: 1...36, using: &random) * Span.minute)
+            let next = now.adding(Int64.random(in: 1...36, using: &random) * Nanoseconds.minute)
             if let looksEvery {
                 while now < next {
                     now = min(next, now.adding(Int64.random(in: 1...looksEvery, using: &looks)))
@@ -57,13 +57,13 @@ struct LookTests {
     func looks(isSeamless: Bool) throws {
         for seed in UInt64(0)..<12 {
             let unseen = try life(seed, isSeamless: isSeamless, looksEvery: nil)
-            #expect(try life(seed, isSeamless: isSeamless, looksEvery: 20 * Span.minute) == unseen)
+            #expect(try life(seed, isSeamless: isSeamless, looksEvery: 20 * Nanoseconds.minute) == unseen)
         }
     }
 
     @Test("shows the reservoir as it is at that instant, to a pulse, also between its milestones")
     func isCurrent() throws {
-        let bench = try PumpBench(habits: .byHand)
+        let bench = try PumpBench(habits: .manual)
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
         for hour in [0.5, 1, 7.25, 30] {
             let left = try bench.at(hours(hour)) { pump in pump.here { $0.trueReservoir().units } }

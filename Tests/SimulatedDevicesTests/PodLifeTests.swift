@@ -9,9 +9,9 @@ import Testing
 /// A pod from its priming to its end, and what it says on the way.
 @Suite struct PodLifeTests {
     @Test func aPodRemindsExpiresServesEightHoursAndStops() throws {
-        var habits = PodHabits.byHand
+        var habits = PodHabits.manual
         // A person who is late for days on end.
-        habits.meanLateness = 1_000_000 * Span.hour
+        habits.meanLateness = 1_000_000 * Nanoseconds.hour
         habits.pauseShare = 0
         let bench = try PumpBench(habits: habits)
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func aPunctualPersonChangesThePodAtItsExpiryAndPrimesItForAMinute() throws {
-        let bench = try PumpBench(habits: .byHand)
+        let bench = try PumpBench(habits: .manual)
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
         try bench.at(hours(72)) {
             #expect($0.status.condition == .noPod)
@@ -46,11 +46,11 @@ import Testing
             #expect($0.status.podExpiresAt == nil)
         }
         // 2.6 U and 0.5 U, a pulse a second.
-        let primed = hours(72).adding(62 * Span.second)
+        let primed = hours(72).adding(62 * Nanoseconds.second)
         try bench.at(primed.adding(-1)) { #expect($0.status.pod == .priming) }
         try bench.at(primed) { pump in
             #expect(pump.status.pod == .active)
-            #expect(pump.status.podExpiresAt == primed.adding(72 * Span.hour))
+            #expect(pump.status.podExpiresAt == primed.adding(72 * Nanoseconds.hour))
             #expect(abs(pump.here { $0.trueReservoir().units } - 196.9) < 1e-9)
         }
         #expect(bench.ledger.primed == 62)
@@ -75,13 +75,13 @@ import Testing
     @Test func aLowReservoirIsSaidAtTenUnitsAndAnEmptyOneStopsEverything() throws {
         var device = PumpDevice.omnipod
         device.reservoir = units(20)
-        let bench = try PumpBench(device, habits: .byHand)
+        let bench = try PumpBench(device, habits: .manual)
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(2)) }
-        try bench.at(hours(5).adding(-2 * Span.second)) { _ in #expect(bench.observer.alerts == []) }
-        try bench.at(hours(5).adding(2 * Span.second)) { _ in
+        try bench.at(hours(5).adding(-2 * Nanoseconds.second)) { _ in #expect(bench.observer.alerts == []) }
+        try bench.at(hours(5).adding(2 * Nanoseconds.second)) { _ in
             #expect(bench.observer.alerts == ["+lowReservoir"])
         }
-        try bench.at(hours(10).adding(5 * Span.second)) {
+        try bench.at(hours(10).adding(5 * Nanoseconds.second)) {
             #expect($0.status.condition == .fault)
             #expect($0.status.reservoir == .zero)
         }
@@ -96,10 +96,10 @@ import Testing
     @Test func aBolusThatThePodCantCoverIsCutToWhatIsThereAndTheAlarmWaitsForItsEnd() throws {
         var device = PumpDevice.omnipod
         device.reservoir = units(5)
-        let bench = try PumpBench(device, habits: .byHand)
+        let bench = try PumpBench(device, habits: .manual)
         try bench.at(.start) { try #expect($0.requestBolus(units(6), id: 1) == units(5)) }
-        try bench.at(.start.adding(199 * Span.second)) { #expect($0.status.condition == .bolusing) }
-        try bench.at(.start.adding(200 * Span.second)) { #expect($0.status.condition == .fault) }
+        try bench.at(.start.adding(199 * Nanoseconds.second)) { #expect($0.status.condition == .bolusing) }
+        try bench.at(.start.adding(200 * Nanoseconds.second)) { #expect($0.status.condition == .fault) }
         let ledger = bench.ledger
         #expect(ledger.delivered == 100 && ledger.refused == 20 && ledger.isBalanced)
     }
@@ -110,8 +110,8 @@ import Testing
             try $0.setProgrammedBasal(hourly(1))
             _ = try $0.requestBolus(units(10), id: 1)
         }
-        try bench.at(.start.adding(100 * Span.second)) {
-            try $0.suspend(nanoseconds: 30 * Span.minute)
+        try bench.at(.start.adding(100 * Nanoseconds.second)) {
+            try $0.suspend(nanoseconds: 30 * Nanoseconds.minute)
             #expect($0.status.condition == .suspended)
             try #expect($0.completedBolus(after: nil)?.delivered == units(2.5))
             #expect(try $0.outcome(ofRequest: 1)?.delivered == units(2.5))
@@ -133,12 +133,12 @@ import Testing
 
     @Test func aBasalProgrammeFollowsTheLocalDay() throws {
         // The session starts at 06:00.
-        let bench = try PumpBench(startOfDay: 6 * Span.hour)
+        let bench = try PumpBench(startOfDay: 6 * Nanoseconds.hour)
         try bench.at(.start) {
             try $0.setBasalSchedule([
                 BasalSegment(startOfDay: 0, rate: hourly(1)),
-                BasalSegment(startOfDay: 8 * Span.hour, rate: hourly(2)),
-                BasalSegment(startOfDay: 22 * Span.hour, rate: hourly(0.5)),
+                BasalSegment(startOfDay: 8 * Nanoseconds.hour, rate: hourly(2)),
+                BasalSegment(startOfDay: 22 * Nanoseconds.hour, rate: hourly(0.5)),
             ])
         }
         for (hour, units) in [(2.0, 2.0), (16, 30), (18, 31), (26, 39), (42, 68)] {
@@ -150,14 +150,14 @@ import Testing
     @Test func aProgrammeThatNoPumpTakesIsRefused() throws {
         let bench = try PumpBench()
         func segments(_ starts: [Int64]) -> [BasalSegment] {
-            starts.map { BasalSegment(startOfDay: $0 * Span.minute, rate: hourly(1)) }
+            starts.map { BasalSegment(startOfDay: $0 * Nanoseconds.minute, rate: hourly(1)) }
         }
         let programmes: [[Int64]] = [
             [], [60], [0, 29], [0, 24 * 60 - 29], Array(stride(from: 0, to: 1440, by: 30)), [0, 60, 50],
         ]
         for starts in programmes {
             try bench.at(.start) { pump in
-                #expect(throws: BasalScheduleProblem.self) { try pump.setBasalSchedule(segments(starts)) }
+                #expect(throws: BasalScheduleError.self) { try pump.setBasalSchedule(segments(starts)) }
             }
         }
         try bench.at(.start) { try $0.setBasalSchedule(segments((0..<24).map { $0 * 60 })) }
@@ -167,7 +167,9 @@ import Testing
         let bench = try PumpBench()
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
         for minute in stride(from: Int64(60), through: 180, by: 5) {
-            try bench.at(.minutes(minute)) { try $0.setTemporaryBasal(.zero, nanoseconds: 30 * Span.minute) }
+            try bench.at(.minutes(minute)) {
+                try $0.setTemporaryBasal(.zero, nanoseconds: 30 * Nanoseconds.minute)
+            }
         }
         // One change when it began: renewing it gives the body nothing to do.
         #expect(bench.body.rates.map(\.unitsPerHour) == [1, 0])
@@ -175,8 +177,8 @@ import Testing
         try bench.at(.minutes(210)) { #expect($0.status.temporaryBasal == nil) }
         #expect(bench.body.rates.map(\.unitsPerHour) == [1, 0, 1])
         // A shorter one in its place ends when it says.
-        try bench.at(.minutes(240)) { try $0.setTemporaryBasal(.zero, nanoseconds: 12 * Span.hour) }
-        try bench.at(.minutes(250)) { try $0.setTemporaryBasal(.zero, nanoseconds: 30 * Span.minute) }
+        try bench.at(.minutes(240)) { try $0.setTemporaryBasal(.zero, nanoseconds: 12 * Nanoseconds.hour) }
+        try bench.at(.minutes(250)) { try $0.setTemporaryBasal(.zero, nanoseconds: 30 * Nanoseconds.minute) }
         try bench.at(.minutes(281)) { #expect($0.status.temporaryBasal == nil) }
         // What the pump gave by itself: the first hour, 210 to 240, 280 on.
         try bench.at(.minutes(340)) {
@@ -190,15 +192,15 @@ import Testing
         let bench = try PumpBench()
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
         try bench.at(hours(1)) { pump in
-            #expect(throws: BasalScheduleProblem.self) {
-                try pump.setTemporaryBasal(hourly(3), nanoseconds: 29 * Span.minute)
+            #expect(throws: BasalScheduleError.self) {
+                try pump.setTemporaryBasal(hourly(3), nanoseconds: 29 * Nanoseconds.minute)
             }
-            #expect(throws: BasalScheduleProblem.self) {
-                try pump.setTemporaryBasal(hourly(3), nanoseconds: 13 * Span.hour)
+            #expect(throws: BasalScheduleError.self) {
+                try pump.setTemporaryBasal(hourly(3), nanoseconds: 13 * Nanoseconds.hour)
             }
-            try pump.setTemporaryBasal(hourly(3), nanoseconds: 2 * Span.hour)
+            try pump.setTemporaryBasal(hourly(3), nanoseconds: 2 * Nanoseconds.hour)
         }
-        try bench.at(hours(5)) { try $0.setTemporaryBasal(hourly(0), nanoseconds: Span.hour) }
+        try bench.at(hours(5)) { try $0.setTemporaryBasal(hourly(0), nanoseconds: Nanoseconds.hour) }
         try bench.at(hours(5.5)) { try $0.cancelTemporaryBasal() }
         try bench.at(hours(6)) { _ in }
         #expect(abs(bench.body.basalUnits - (1 + 6 + 2 + 0 + 0.5)) < 1e-9)
@@ -212,7 +214,7 @@ import Testing
             for step in Int64(0)..<12 {
                 // 0.3 U/h is half a pulse in five minutes.
                 try bench.at(.minutes(5 * step)) {
-                    try $0.setTemporaryBasal(hourly(0.3), nanoseconds: 30 * Span.minute)
+                    try $0.setTemporaryBasal(hourly(0.3), nanoseconds: 30 * Nanoseconds.minute)
                 }
             }
             try bench.at(.minutes(60)) { _ in }
@@ -227,7 +229,7 @@ import Testing
     }
 
     @Test func whatThePumpSaysWhileItIsOutOfReachComesWhenItIsBack() throws {
-        let bench = try PumpBench(habits: .byHand)
+        let bench = try PumpBench(habits: .manual)
         try bench.at(hours(69)) { pump in pump.here { $0.setConnected(false) } }
         try bench.at(hours(71)) {
             #expect(bench.observer.alerts == [])

@@ -10,7 +10,7 @@ import Testing
     @Test func faultsComeAtTheirRatesAndTheirSpansAreLogged() throws {
         let days = 3000.0
         let plan = FaultPlan(
-            rates: [.pumpOutage, .occlusion, .siteFailure, .podFault].map { ($0, $0.rate.standard) })
+            rates: [.pumpOutage, .occlusion, .siteFailure, .podFault].map { ($0, $0.rate.defaultValue) })
         let bench = try PumpBench(faults: plan)
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
         try bench.at(hours(days * 24)) { pump in pump.here { $0.finish() } }
@@ -45,7 +45,7 @@ import Testing
         }
         let alone = try outages(FaultPlan(rates: [(.pumpOutage, 0.5)]))
         let among = try outages(
-            FaultPlan(rates: FaultKind.all.map { ($0, $0.rate.standard) }))
+            FaultPlan(rates: FaultKind.all.map { ($0, $0.rate.defaultValue) }))
         #expect(alone == among && alone.count > 10)
     }
 
@@ -86,7 +86,7 @@ import Testing
     func anUncertainRequestIsResolvedWhenThePumpIsBack(_ seed: UInt64) throws {
         let plan = FaultPlan(
             scheduled: [
-                ScheduledFault(kind: .uncertainDelivery, at: .minutes(9), nanoseconds: 2 * Span.minute)
+                ScheduledFault(kind: .uncertainDelivery, at: .minutes(9), nanoseconds: 2 * Nanoseconds.minute)
             ])
         let bench = try PumpBench(faults: plan, seed: seed)
         try bench.at(.minutes(10)) { pump in
@@ -154,7 +154,7 @@ import Testing
             case .pumpOutage, .occlusion, .podFault: return (kind, .random(in: 0...12, using: &random))
             case .siteFailure: return (kind, .random(in: 0...0.3, using: &random))
             case .commandFailure, .uncertainDelivery: return (kind, .random(in: 0...0.5, using: &random))
-            default: return (kind, kind.rate.standard)
+            default: return (kind, kind.rate.defaultValue)
             }
         }
         var device = PumpDevice.omnipod
@@ -162,15 +162,15 @@ import Testing
         let bench = try PumpBench(device, faults: FaultPlan(rates: rates), seed: seed)
         var now = Instant.start
         for id in Int64(0)..<400 {
-            now = now.adding(Int64.random(in: 0...20, using: &random) * 31 * Span.second)
+            now = now.adding(Int64.random(in: 0...20, using: &random) * 31 * Nanoseconds.second)
             try bench.at(now) { pump in
                 switch Int.random(in: 0..<14, using: &random) {
                 case 0: pump.here(Bool.random(using: &random)) { $0.setConnected($1) }
                 case 1: try? pump.setProgrammedBasal(hourly(Double.random(in: 0...3, using: &random)))
                 case 2:
                     try? pump.setTemporaryBasal(
-                        hourly(Double.random(in: 0...3, using: &random)), nanoseconds: Span.hour)
-                case 3: try? pump.suspend(nanoseconds: 10 * Span.minute)
+                        hourly(Double.random(in: 0...3, using: &random)), nanoseconds: Nanoseconds.hour)
+                case 3: try? pump.suspend(nanoseconds: 10 * Nanoseconds.minute)
                 case 4, 5: try? pump.resume()
                 case 6: _ = try? pump.cancelBolus()
                 case 7: _ = try? pump.completedBolus(after: id - 10)

@@ -39,7 +39,7 @@ import Testing
     }
 
     private func fault(_ kind: FaultKind, _ minute: Int64, _ length: Int64) -> ScheduledFault {
-        ScheduledFault(kind: kind, at: .minutes(minute), nanoseconds: length * Span.minute)
+        ScheduledFault(kind: kind, at: .minutes(minute), nanoseconds: length * Nanoseconds.minute)
     }
 
     @Test func readingsThatWereLostComeBackWithTheirOwnInstantsAndAreNeverNew() throws {
@@ -137,7 +137,7 @@ import Testing
         var compared = 0
         for reading in troubled.readings {
             let isNearLow = lowered.contains {
-                reading.instant >= $0.instant && reading.instant <= $0.end.adding(2 * Span.hour)
+                reading.instant >= $0.instant && reading.instant <= $0.end.adding(2 * Nanoseconds.hour)
             }
             guard !isNearLow else { continue }
             compared += 1

@@ -64,9 +64,9 @@ import Testing
             #expect(outcome.timings.count == 2)
             for (arrived, reading) in outcome.listener.readings {
                 let sensor = try #require(outcome.timings.last { $0.insertedAt <= reading.instant })
-                #expect(reading.instant.nanoseconds % (5 * Span.minute) == sensor.phase)
+                #expect(reading.instant.nanoseconds % (5 * Nanoseconds.minute) == sensor.phase)
                 #expect(arrived.nanoseconds - reading.instant.nanoseconds == sensor.delay)
-                #expect((3 * Span.second...25 * Span.second).contains(sensor.delay))
+                #expect((3 * Nanoseconds.second...25 * Nanoseconds.second).contains(sensor.delay))
             }
             // The body was asked for the very instants that the readings bear.
             let asked = Set(outcome.body.sampledAt)
@@ -84,8 +84,8 @@ import Testing
             let timings = try run(
                 device: .dexcomG7, model: .ideal, subject: subject, until: hours(11 * 24)
             ).timings
-            phases += timings.map { Double($0.phase) / Double(Span.second) }
-            delays += timings.map { Double($0.delay) / Double(Span.second) }
+            phases += timings.map { Double($0.phase) / Double(Nanoseconds.second) }
+            delays += timings.map { Double($0.delay) / Double(Nanoseconds.second) }
             if timings[0].phase == timings[1].phase { repeated += 1 }
         }
         func isUniform(_ values: [Double], over range: ClosedRange<Double>) -> Bool {
@@ -119,7 +119,7 @@ import Testing
             var newest = Instant(nanoseconds: -1)
             for (arrived, reading) in listener.readings {
                 #expect(!reading.isBackfilled && reading.instant < arrived)
-                #expect(arrived.nanoseconds - reading.instant.nanoseconds <= 25 * Span.second)
+                #expect(arrived.nanoseconds - reading.instant.nanoseconds <= 25 * Nanoseconds.second)
                 #expect(reading.instant > newest)
                 newest = reading.instant
                 shown.insert(reading.instant)
@@ -131,7 +131,9 @@ import Testing
                     #expect(reading.isBackfilled && reading.instant < arrived)
                     // A gap is filled once, and never over a reading that was shown live.
                     #expect(shown.insert(reading.instant).inserted)
-                    #expect(arrived.nanoseconds - reading.instant.nanoseconds <= device.backfill + Span.hour)
+                    #expect(
+                        arrived.nanoseconds - reading.instant.nanoseconds <= device.backfill
+                            + Nanoseconds.hour)
                 }
             }
             // No reading within a warm-up, after the life's end, or while an error, a failure or a loss lasted.

@@ -22,7 +22,7 @@ import Testing
         }
         for id in 0..<count {
             for k in 0...readsBetween {
-                try bench.at(Instant(nanoseconds: (5 * id * 60 + k) * Span.second)) { pump in
+                try bench.at(Instant(nanoseconds: (5 * id * 60 + k) * Nanoseconds.second)) { pump in
                     note(&reads) { _ = try pump.completedBolus(after: nil) }
                     if k == 0, setsBasal { try? pump.setProgrammedBasal(hourly(1 + Double(id % 2))) }
                     if k == 0 { note(&boluses) { _ = try pump.requestBolus(units(0.1), id: id) } }
@@ -50,7 +50,7 @@ import Testing
             faults: FaultPlan(rates: [(.commandFailure, 0.05), (.uncertainDelivery, 0.4)]))
         var failed = 0
         for id in 0..<count {
-            try bench.at(Instant(nanoseconds: id * Span.second)) { pump in
+            try bench.at(Instant(nanoseconds: id * Nanoseconds.second)) { pump in
                 do { _ = try pump.completedBolus(after: nil) } catch PumpError.commandFailed { failed += 1 }
             }
         }
@@ -63,7 +63,7 @@ import Testing
         var pairs: [(Double, Double)] = []
         for seed in 0..<UInt64(400) {
             let faults = [FaultKind.occlusion, .siteFailure].map {
-                ScheduledFault(kind: $0, at: .minutes(60), nanoseconds: Span.hour)
+                ScheduledFault(kind: $0, at: .minutes(60), nanoseconds: Nanoseconds.hour)
             }
             let bench = try PumpBench(faults: FaultPlan(scheduled: faults), seed: seed)
             pairs.append(
@@ -84,8 +84,9 @@ import Testing
         var overlapping = 0
         for seed in UInt64(1)...40 {
             let plan = FaultPlan(scheduled: [
-                ScheduledFault(kind: .uncertainDelivery, at: .minutes(9), nanoseconds: 2 * Span.minute),
-                ScheduledFault(kind: .pumpOutage, at: .minutes(12), nanoseconds: 5 * Span.minute),
+                ScheduledFault(
+                    kind: .uncertainDelivery, at: .minutes(9), nanoseconds: 2 * Nanoseconds.minute),
+                ScheduledFault(kind: .pumpOutage, at: .minutes(12), nanoseconds: 5 * Nanoseconds.minute),
             ])
             let bench = try PumpBench(faults: plan, seed: seed)
             try bench.at(.minutes(10)) { pump in
@@ -177,7 +178,7 @@ import Testing
                         + b.filter({ !a.contains($0) }).map({ ($0, both, alone) })
                     {
                         explained += 1
-                        let isFirstDay = (here.wear(at: onset)?.age ?? .max) < Span.day
+                        let isFirstDay = (here.wear(at: onset)?.age ?? .max) < Nanoseconds.day
                         #expect(isFirstDay || there.isDuring(kind, onset), "\(onset) with \(other)")
                     }
                     if other == .compressionLow || other == .signalLoss { #expect(a == b) }
@@ -203,7 +204,7 @@ import Testing
     }
 
     static let pumpRates: [(FaultKind, Double)] = [
-        (.pumpOutage, 3), (.commandFailure, FaultKind.commandFailure.rate.standard),
+        (.pumpOutage, 3), (.commandFailure, FaultKind.commandFailure.rate.defaultValue),
         (.uncertainDelivery, 0.5),
         (.occlusion, 0.5),
         (.siteFailure, 0.02), (.podFault, 0.3), (.latePodChange, 10), (.missingPulses, 1),

@@ -7,7 +7,7 @@ import Testing
 @testable import SimulatedDevices
 
 @Suite struct SimulatedPumpTests {
-    private func seconds(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * Span.second) }
+    private func seconds(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * Nanoseconds.second) }
 
     @Test func aBolusIsWholePulsesAndNotAHairMoreOrLess() throws {
         let bench = try PumpBench()
@@ -35,7 +35,7 @@ import Testing
     @Test func aLongBolusTakesTwoSecondsAPulse() throws {
         let bench = try PumpBench()
         try bench.at(.start) { _ = try $0.requestBolus(units(10), id: 1) }
-        #expect(bench.body.boluses.map(\.nanoseconds) == [400 * Span.second])
+        #expect(bench.body.boluses.map(\.nanoseconds) == [400 * Nanoseconds.second])
         try bench.at(seconds(399)) { pump in
             #expect(pump.status.condition == .bolusing)
             try #expect(pump.completedBolus(after: nil) == nil)
@@ -104,7 +104,7 @@ import Testing
                 let rate = InsulinRate(unitsPerHour: rate)
                 #expect(throws: PumpError.self) { [pump = $0] in try pump.setProgrammedBasal(rate) }
                 #expect(throws: PumpError.self) { [pump = $0] in
-                    try pump.setTemporaryBasal(rate, nanoseconds: Span.hour)
+                    try pump.setTemporaryBasal(rate, nanoseconds: Nanoseconds.hour)
                 }
             }
         }
@@ -195,9 +195,9 @@ import Testing
         var (asked, basalUnits, rate) = (Int64(0), 0.0, 0.0)
         var isConnected = true
         for id in Int64(0)..<400 {
-            let step = Int64.random(in: 0...20, using: &random) * 31 * Span.second
+            let step = Int64.random(in: 0...20, using: &random) * 31 * Nanoseconds.second
             now = now.adding(step)
-            basalUnits += rate * Double(step) / Double(Span.hour)
+            basalUnits += rate * Double(step) / Double(Nanoseconds.hour)
             try bench.at(now) { pump in
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0:

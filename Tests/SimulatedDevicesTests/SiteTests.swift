@@ -15,7 +15,7 @@ import Testing
     ) throws -> Double? {
         var device = PumpDevice.omnipod
         device.basalStep = hourly(1e-6)
-        let bench = try PumpBench(device, habits: .byHand)
+        let bench = try PumpBench(device, habits: .manual)
         try bench.at(.start) { pump in
             try pump.setProgrammedBasal(hourly(rate))
             try pump.here(threshold) { try $0.occlude(threshold: $1, clearsAfter: nil) }
@@ -23,7 +23,7 @@ import Testing
         }
         try bench.at(hours(limit)) { _ in }
         // It lasts until the pod is off, which the person sees to after the alarm.
-        let reaction = Double(PodHabits.byHand.reaction) / Double(Span.hour)
+        let reaction = Double(PodHabits.manual.reaction) / Double(Nanoseconds.hour)
         return bench.faults.first { $0.kind == "occlusion" }.map { $0.to - reaction }
     }
 
@@ -57,13 +57,13 @@ import Testing
     @Test func anAlarmWaitsForTheEndOfABolus() throws {
         var device = PumpDevice.omnipod
         device.occlusionConfirmation = 0
-        let bench = try PumpBench(device, habits: .byHand)
+        let bench = try PumpBench(device, habits: .manual)
         try bench.at(.start) { pump in
             try pump.here { try $0.occlude(threshold: 3, clearsAfter: nil) }
             _ = try pump.requestBolus(units(10), id: 1)
         }
-        try bench.at(.start.adding(399 * Span.second)) { #expect($0.status.condition == .bolusing) }
-        try bench.at(.start.adding(401 * Span.second)) { #expect($0.status.condition == .fault) }
+        try bench.at(.start.adding(399 * Nanoseconds.second)) { #expect($0.status.condition == .bolusing) }
+        try bench.at(.start.adding(401 * Nanoseconds.second)) { #expect($0.status.condition == .fault) }
         #expect(bench.observer.alerts == ["+alarm"])
         // All of it was pushed in vain, and went with the pod.
         try bench.at(hours(1)) { _ in }
@@ -71,14 +71,14 @@ import Testing
     }
 
     @Test func aCannulaThatClearsReleasesWhatItHeldAndNotAPulseMore() throws {
-        let bench = try PumpBench(habits: .byHand)
+        let bench = try PumpBench(habits: .manual)
         try bench.at(.start) { pump in
             try pump.setProgrammedBasal(hourly(1))
             _ = try pump.requestBolus(units(4), id: 1)
         }
         // Half of the bolus is through; then nothing for 40 min, and a bolus in vain.
-        try bench.at(.start.adding(80 * Span.second)) { pump in
-            try pump.here { try $0.occlude(threshold: 5, clearsAfter: 40 * Span.minute) }
+        try bench.at(.start.adding(80 * Nanoseconds.second)) { pump in
+            try pump.here { try $0.occlude(threshold: 5, clearsAfter: 40 * Nanoseconds.minute) }
         }
         let before = bench.body.basalUnits
         try bench.at(.minutes(20)) { _ = try $0.requestBolus(units(1), id: 2) }
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func aFailingSiteLetsItsShareThroughToAPulse() throws {
-        let bench = try PumpBench(habits: .byHand)
+        let bench = try PumpBench(habits: .manual)
         try bench.at(.start) { pump in
             try pump.setProgrammedBasal(hourly(1))
             try pump.here { try $0.failSite(floor: 0.25) }
@@ -104,7 +104,7 @@ import Testing
         try bench.at(hours(2)) { _ in }
         #expect(abs(bench.body.basalUnits - 1.25) < 0.01)
         for id in Int64(0)..<40 {
-            try bench.at(hours(2).adding(id * 5 * Span.minute)) {
+            try bench.at(hours(2).adding(id * 5 * Nanoseconds.minute)) {
                 _ = try $0.requestBolus(units(0.35), id: id)
             }
         }

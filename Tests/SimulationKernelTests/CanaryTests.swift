@@ -43,7 +43,7 @@ import Testing
             try withSession { session in
                 session.start("canary") {
                     for _ in 0..<8 {
-                        let delay = Int64.random(in: 1...Span.hour)
+                        let delay = Int64.random(in: 1...Nanoseconds.hour)
                         let clock = SessionClock(session)
                         try await clock.wait(until: clock.now.adding(delay), phase: .loop, "canary")
                         session.journal.record(.sample, at: clock.now, 0)

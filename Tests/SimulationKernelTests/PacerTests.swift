@@ -41,9 +41,9 @@ import Testing
     }
 
     @Test func aLateWallClockMakesSessionsLateAndLosesNothing() async throws {
-        let clock = FakeClock(jumps: true, overshoot: 3 * Span.minute)
+        let clock = FakeClock(jumps: true, overshoot: 3 * Nanoseconds.minute)
         let log = Log()
-        let session = session("a", every: Span.minute, clock, log)
+        let session = session("a", every: Nanoseconds.minute, clock, log)
         try await Pacer(wallClock: clock).run([session], until: .minutes(30))
         try session.end()
         #expect(log.lines.count == 30)
@@ -54,7 +54,7 @@ import Testing
         let clock = FakeClock(jumps: true)
         let log = Log()
         let sessions = [("a", 7), ("b", 3), ("c", 5)].map {
-            session($0.0, every: Int64($0.1) * Span.minute, clock, log)
+            session($0.0, every: Int64($0.1) * Nanoseconds.minute, clock, log)
         }
         try await Pacer(wallClock: clock).run(sessions, until: .minutes(60))
         for session in sessions { try session.end() }
@@ -67,7 +67,7 @@ import Testing
     @Test func aRunGoesOnWhereTheSessionStands() async throws {
         let clock = FakeClock(jumps: true)
         let log = Log()
-        let session = session("a", every: Span.minute, clock, log)
+        let session = session("a", every: Nanoseconds.minute, clock, log)
         try session.advance(to: .minutes(10))
         let before = clock.now
         try await Pacer(wallClock: clock).run([session], until: .minutes(15))
@@ -89,12 +89,12 @@ import Testing
     @Test func aBellWakesThePacerAtOnceAndTheNextEventIsStillOnTime() async throws {
         let clock = FakeClock(jumps: false)
         let log = Log()
-        let sessions = ["a", "b"].map { session($0, every: Span.hour, clock, log) }
+        let sessions = ["a", "b"].map { session($0, every: Nanoseconds.hour, clock, log) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await Pacer(wallClock: clock).run(sessions, until: .minutes(90)) }
             await clock.waitForSleeper()
-            clock.move(by: 10 * Span.minute)
-            sessions[1].submit(OutsideInput(kind: "tap", bytes: []))
+            clock.move(by: 10 * Nanoseconds.minute)
+            sessions[1].submit(ExternalInput(kind: "tap", bytes: []))
             // The input's own instant is a nanosecond on: the pacer sleeps until then.
             while clock.deadlines.last != Instant.minutes(77 + 10).adding(1) { await Task.yield() }
             await clock.waitForSleeper()
@@ -102,9 +102,9 @@ import Testing
             while log.lines.isEmpty { await Task.yield() }
             #expect(log.lines == ["b heard tap"])
             await clock.waitForSleeper()
-            clock.move(by: 50 * Span.minute - 1)
+            clock.move(by: 50 * Nanoseconds.minute - 1)
             await clock.waitForSleeper()
-            clock.move(by: 30 * Span.minute)
+            clock.move(by: 30 * Nanoseconds.minute)
             try await group.waitForAll()
         }
         #expect(log.lines.count == 3)
@@ -116,7 +116,7 @@ import Testing
     @Test func cancellingThePacerThrowsAndLeavesTheSessionsToBeEnded() async throws {
         let clock = FakeClock(jumps: false)
         let log = Log()
-        let session = session("a", every: Span.hour, clock, log)
+        let session = session("a", every: Nanoseconds.hour, clock, log)
         let run = Task { try await Pacer(wallClock: clock).run([session], until: .minutes(90)) }
         await clock.waitForSleeper()
         run.cancel()
@@ -132,9 +132,9 @@ import Testing
         let session = SessionExecutor()
         session.start("failing") {
             try await SessionClock(session).wait(until: .minutes(2), phase: .loop, "failing")
-            throw Trouble()
+            throw TestError()
         }
-        await #expect(throws: Trouble()) {
+        await #expect(throws: TestError()) {
             try await Pacer(wallClock: clock).run([session], until: .minutes(5))
         }
         try session.end()
@@ -144,11 +144,11 @@ import Testing
     @Test func manyBellsDisturbNoSession() async throws {
         let clock = FakeClock(jumps: true)
         let log = Log()
-        let sessions = (0..<5).map { session("\($0)", every: Int64($0 + 1) * Span.minute, clock, log) }
+        let sessions = (0..<5).map { session("\($0)", every: Int64($0 + 1) * Nanoseconds.minute, clock, log) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await Pacer(wallClock: clock).run(sessions, until: .minutes(2000)) }
             for number in 0..<200 {
-                sessions[number % 5].submit(OutsideInput(kind: "tap", bytes: []))
+                sessions[number % 5].submit(ExternalInput(kind: "tap", bytes: []))
                 await Task.yield()
             }
             try await group.waitForAll()

@@ -40,7 +40,7 @@ import Testing
                     session.receiveInputs { _ in withExtendedLifetime((held, session)) {} }
                 }
             }
-            waiter("mail") { _ = try await Mailbox<Int>(session, phase: .person, "mail").next() }
+            waiter("mail") { _ = try await MessageQueue<Int>(session, phase: .person, "mail").next() }
             waiter("wakeup") { try await Wakeup(session, phase: .person, "wakeup").wait() }
             waiter("rescheduling") {
                 let wakeup = Wakeup(session, phase: .person, "rescheduling")
@@ -51,8 +51,8 @@ import Testing
             case .neverAdvanced: break
             case .advanced, .endedTwice: try session.advance(to: .minutes(5))
             case .failed:
-                session.start("failing") { throw Trouble() }
-                #expect(throws: Trouble()) { try session.advance(to: .minutes(5)) }
+                session.start("failing") { throw TestError() }
+                #expect(throws: TestError()) { try session.advance(to: .minutes(5)) }
             case .livelocked:
                 session.start("spinner") {
                     while true { try await clock.wait(until: clock.now, phase: .loop, "spinner") }
@@ -109,9 +109,9 @@ import Testing
     @Test func anErrorDuringTheEndIsToldAndTheSecondEndIsClean() throws {
         let session = SessionExecutor()
         session.start("sulking") {
-            do { try await Wakeup(session, phase: .person, "waiter").wait() } catch { throw Trouble() }
+            do { try await Wakeup(session, phase: .person, "waiter").wait() } catch { throw TestError() }
         }
-        #expect(throws: Trouble()) { try session.end() }
+        #expect(throws: TestError()) { try session.end() }
         try session.end()
     }
 
@@ -122,7 +122,7 @@ import Testing
         try session.advance(to: .minutes(5))
         try session.end()
         let digest = session.journal.digest
-        session.submit(OutsideInput(kind: "late", bytes: [1]))
+        session.submit(ExternalInput(kind: "late", bytes: [1]))
         try #expect(session.advance(to: .minutes(10)) == nil)
         #expect(session.journal.digest == digest)
     }

@@ -107,10 +107,10 @@ import Testing
         try withSession { session in
             session.start("sleeper") {
                 try await SessionClock(session).wait(
-                    until: .start.adding(3650 * Span.day), phase: .loop, "sleeper")
+                    until: .start.adding(3650 * Nanoseconds.day), phase: .loop, "sleeper")
             }
             try #expect(session.advance(to: .distantFuture) == nil)
-            #expect(session.now == .start.adding(3650 * Span.day))
+            #expect(session.now == .start.adding(3650 * Nanoseconds.day))
         }
     }
 
@@ -154,7 +154,7 @@ import Testing
     @Test func aStalledSessionNamesWhoWaitsForWhat() throws {
         try withSession { session in
             session.start("person") {
-                _ = try await Mailbox<Int>(session, phase: .person, "the phone").next()
+                _ = try await MessageQueue<Int>(session, phase: .person, "the phone").next()
             }
             session.start("watchdog") {
                 try await SessionClock(session).wait(until: .distantFuture, phase: .loop, "doomsday")
@@ -194,8 +194,8 @@ import Testing
                     withExtendedLifetime(handler) {}
                 }
             default:
-                let ping = Mailbox<Int>(session, phase: .loop, "spinner")
-                let pong = Mailbox<Int>(session, phase: .person, "pong")
+                let ping = MessageQueue<Int>(session, phase: .loop, "spinner")
+                let pong = MessageQueue<Int>(session, phase: .person, "pong")
                 session.start("ping") { while true { pong.send(try await ping.next()) } }
                 session.start("pong") {
                     ping.send(0)
@@ -229,18 +229,18 @@ import Testing
         try withSession { session in
             session.start("failing") {
                 try await SessionClock(session).wait(until: .minutes(1), phase: .loop, "failing")
-                throw Trouble()
+                throw TestError()
             }
-            for _ in 0..<2 { #expect(throws: Trouble()) { try session.advance(to: .minutes(2)) } }
+            for _ in 0..<2 { #expect(throws: TestError()) { try session.advance(to: .minutes(2)) } }
             #expect(session.now == .minutes(1))
         }
     }
 
     @Test func theFirstOfTwoErrorsCounts() throws {
         try withSession { session in
-            session.start("first") { throw Trouble(name: "first") }
-            session.start("second") { throw Trouble(name: "second") }
-            #expect(throws: Trouble(name: "first")) { try session.advance(to: .minutes(2)) }
+            session.start("first") { throw TestError(name: "first") }
+            session.start("second") { throw TestError(name: "second") }
+            #expect(throws: TestError(name: "first")) { try session.advance(to: .minutes(2)) }
         }
     }
 

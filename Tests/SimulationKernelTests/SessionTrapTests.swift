@@ -62,10 +62,10 @@ import Testing
 
     @Test func sendingAndReadingMailFromAForeignThreadTraps() async {
         await #expect(processExitsWith: .failure) {
-            Mailbox<Int>(SessionExecutor(), phase: .loop, "foreign").send(1)
+            MessageQueue<Int>(SessionExecutor(), phase: .loop, "foreign").send(1)
         }
         await #expect(processExitsWith: .failure) {
-            _ = try? await Mailbox<Int>(SessionExecutor(), phase: .loop, "foreign").next()
+            _ = try? await MessageQueue<Int>(SessionExecutor(), phase: .loop, "foreign").next()
         }
     }
 
@@ -109,7 +109,7 @@ import Testing
                 try await SessionClock(session).wait(until: .minutes(9), phase: .loop, "waiter")
             }
             _ = try? session.advance(to: .minutes(5))
-            session.replay([StampedInput(instant: .minutes(1), input: OutsideInput(kind: "k", bytes: []))])
+            session.replay([StampedInput(instant: .minutes(1), input: ExternalInput(kind: "k", bytes: []))])
         }
     }
 }

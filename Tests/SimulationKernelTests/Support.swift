@@ -11,7 +11,7 @@ final class Log: @unchecked Sendable {
 
 final class Token: Sendable {}
 
-struct Trouble: Error, Equatable { var name = "trouble" }
+struct TestError: Error, Equatable { var name = "trouble" }
 
 actor Counter: SessionActor {
     nonisolated let executor: SessionExecutor
@@ -44,7 +44,7 @@ actor Echo: SessionActor {
     nonisolated let executor: SessionExecutor
     private var random: RandomStream
     private var tick: Wakeup?
-    private let mailbox: Mailbox<[UInt8]>
+    private let mailbox: MessageQueue<[UInt8]>
     private let entropy: @Sendable () -> UInt64
     private(set) var heard: [[UInt8]] = []
 
@@ -52,7 +52,7 @@ actor Echo: SessionActor {
         self.executor = executor
         self.entropy = entropy
         random = RandomStreams(seed: seed, subject: 0).stream("echo")
-        mailbox = Mailbox(executor, phase: .person, "echo")
+        mailbox = MessageQueue(executor, phase: .person, "echo")
     }
 
     func live() async throws {
@@ -62,7 +62,7 @@ actor Echo: SessionActor {
         executor.receiveInputs { [unowned self] input in here(input) { $0.hear($1) } }
         while true {
             let bytes = try await mailbox.next()
-            let delay = Int64(bytes.first ?? 0) * Span.minute
+            let delay = Int64(bytes.first ?? 0) * Nanoseconds.minute
             try await clock.wait(until: clock.now.adding(delay), phase: .person, "thinking")
             executor.journal.record(.answer, at: clock.now, words: Journal.words(of: bytes))
         }
@@ -70,10 +70,10 @@ actor Echo: SessionActor {
 
     private func sample() {
         executor.journal.record(.sample, at: clock.now, random.next(), entropy())
-        tick?.schedule(at: clock.now.adding(5 * Span.minute))
+        tick?.schedule(at: clock.now.adding(5 * Nanoseconds.minute))
     }
 
-    private func hear(_ input: OutsideInput) {
+    private func hear(_ input: ExternalInput) {
         heard.append(input.bytes)
         mailbox.send(input.bytes)
     }

@@ -92,17 +92,17 @@ import Testing
     @Test func aHandlersErrorEndsTheSession() throws {
         try withSession { session in
             session.start("starter") {
-                Wakeup(session, phase: .loop, "failing") { throw Trouble() }.schedule(at: .minutes(4))
+                Wakeup(session, phase: .loop, "failing") { throw TestError() }.schedule(at: .minutes(4))
                 try await SessionClock(session).wait(until: .minutes(9), phase: .loop, "starter")
             }
-            #expect(throws: Trouble()) { try session.advance(to: .minutes(20)) }
+            #expect(throws: TestError()) { try session.advance(to: .minutes(20)) }
             #expect(session.now == .minutes(4))
         }
     }
 
     @Test func aMailboxKeepsTheOrderOfItsMessages() throws {
         let lines = try run { session, clock, log in
-            let mailbox = Mailbox<Int>(session, phase: .person, "mailbox")
+            let mailbox = MessageQueue<Int>(session, phase: .person, "mailbox")
             await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for _ in 0..<6 { log.note("\(try await mailbox.next()) at \(clock.now.minutes)") }
@@ -122,7 +122,7 @@ import Testing
 
     @Test func aMessageIsReadInTheMailboxesPhase() throws {
         let lines = try run { session, clock, log in
-            let mailbox = Mailbox<Int>(session, phase: .person, "mailbox")
+            let mailbox = MessageQueue<Int>(session, phase: .person, "mailbox")
             await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { log.note("read \(try await mailbox.next())") }
                 group.addTask {

@@ -77,7 +77,7 @@ private final class SilentBasalPump: PumpDouble, @unchecked Sendable {
 private final class TardyPump: PumpDouble, @unchecked Sendable {
     private var kept: (amount: InsulinAmount, at: Instant)?
     override func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
-        if let kept, now().nanoseconds - kept.at.nanoseconds >= 20 * Span.minute {
+        if let kept, now().nanoseconds - kept.at.nanoseconds >= 20 * Nanoseconds.minute {
             self.kept = nil
             return try pump.requestBolus(amount + kept.amount, id: id)
         }
@@ -113,13 +113,13 @@ private struct AlgorithmDouble: DosingAlgorithm {
 
 /// Takes a while of boluses, then fails.
 private final class FailingBody: InsulinReceiver, @unchecked Sendable {
-    struct Trouble: Error {}
+    struct TestError: Error {}
     let body: any InsulinReceiver
     private var left = 20
     init(_ body: any InsulinReceiver) { self.body = body }
     func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
         left -= 1
-        guard left >= 0 else { throw Trouble() }
+        guard left >= 0 else { throw TestError() }
         try body.receive(amount, over: nanoseconds)
     }
     func stopReceiving() throws -> InsulinAmount { try body.stopReceiving() }
@@ -219,7 +219,7 @@ struct SeededBug: Sendable, CustomTestStringConvertible {
         let witness = SwarmWitness()
         // The bugs stand behind the witness: what it sees is what truly happens.
         nonisolated(unsafe) var executor: SessionExecutor?
-        var seams = witness.seams(spoil: { bug.pump($0) { executor?.now ?? .start } })
+        var seams = witness.seams(wrapPump: { bug.pump($0) { executor?.now ?? .start } })
         let (algorithm, body) = (seams.algorithm, seams.body)
         seams.algorithm = { algorithm(bug.algorithm ?? $0) }
         seams.body = { body(bug.body($0)) }

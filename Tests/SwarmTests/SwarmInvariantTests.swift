@@ -125,7 +125,7 @@ struct SwarmInvariantTests {
         evidence.steps[30].input.algorithmTime += 1
         #expect(!StepsConsistent.violations(in: evidence).isEmpty)
         evidence = sound
-        evidence.steps[30].input.now = evidence.steps[30].input.now.adding(-28 * Span.second)
+        evidence.steps[30].input.now = evidence.steps[30].input.now.adding(-28 * Nanoseconds.second)
         #expect(!StepsConsistent.violations(in: evidence).isEmpty)
         evidence = sound
         evidence.steps.removeLast(3)
@@ -240,7 +240,7 @@ struct SwarmInvariantTests {
         #expect(BasalFloor.violations(in: evidence).map(\.instant) == [evidence.endedAt])
         // The programme is back.
         for (minutes, isBroken) in [(30, false), (36, true)] as [(Int64, Bool)] {
-            let back = last.adding(minutes * Span.minute)
+            let back = last.adding(minutes * Nanoseconds.minute)
             evidence.flows = sound.flows.filter { $0.instant <= last }
             evidence.flows.append(.init(instant: back, unitsPerHour: 1))
             #expect(BasalFloor.violations(in: evidence).map(\.instant) == (isBroken ? [back] : []))

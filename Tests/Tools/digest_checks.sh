@@ -22,10 +22,10 @@ done
 seed=${SEED:-$(($(date +%s) % 32768))}
 RANDOM=$seed
 echo "digest checks, random moments from SEED=$seed"
-room=$(mktemp -d) || exit 70
+folder=$(mktemp -d) || exit 70
 mounted=""
-trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$room"' EXIT
-cd "$room" || exit 70
+trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$folder"' EXIT
+cd "$folder" || exit 70
 
 passed=0 failed=0
 ok() { passed=$((passed + 1)); }
@@ -168,7 +168,7 @@ for size in 16 128 300; do # KiB of disk
         echo "skipped: full disks (no right to mount one)"
         break
     fi
-    mounted=$room/disk
+    mounted=$folder/disk
     run "${long[@]}" --out disk/full 2>said
     code=$?
     case $code in 73 | 75) ok ;; *) bad "a full disk of $size KiB" "exit code $code" ;; esac

@@ -136,7 +136,7 @@ MUTATORS = [flip, flip, cut, remove, insert, insert, repeat, lines, value, value
 class Fuzz:
     def __init__(self, islet, seed, keep):
         self.islet, self.seed, self.keep = islet, seed, keep
-        self.room = Path(tempfile.mkdtemp(prefix="islet-fuzz-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="islet-fuzz-"))
         self.lock = threading.Lock()
 
     def call(self, where, *arguments, seconds=LIMIT_SECONDS):
@@ -188,7 +188,7 @@ class Fuzz:
             raise Failure(f"{what}: refused with {code}, and {path.name} is there")
 
     def prepare(self):
-        base = self.room / "base"
+        base = self.folder / "base"
         base.mkdir()
         (base / "study.yaml").write_text(STUDY)
         (base / "table.yaml").write_text(TABLE_STUDY)
@@ -360,7 +360,7 @@ class Fuzz:
     def one(self, number):
         rng = random.Random(f"{self.seed}:{number}")
         kind = rng.choice(self.KINDS)
-        where = self.room / f"m{number}"
+        where = self.folder / f"m{number}"
         where.mkdir()
         problem = None
         try:
@@ -397,7 +397,7 @@ def main():
                     failed += 1
                     print(f"FAILED --seed {options.seed} --only {number}: {problem}", flush=True)
     finally:
-        shutil.rmtree(fuzz.room, ignore_errors=True)
+        shutil.rmtree(fuzz.folder, ignore_errors=True)
     print(f"{len(numbers) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -57,12 +57,12 @@ struct AlertCodeRow: Sendable {
 extension AlertCode {
     static let rows: [AlertCodeRow] = [
         AlertCodeRow(
-            "ALERT-PUMP-SIGNAL-LOSS", .pump, .actionable, debounce: 5 * Span.minute,
+            "ALERT-PUMP-SIGNAL-LOSS", .pump, .actionable, debounce: 5 * Nanoseconds.minute,
             message: "The pump cannot be reached.", action: "Bring the phone closer to the pod.",
             condition: "armed, pod active, pump session established, status missing for 5 min",
             closing: "the condition ends"),
         AlertCodeRow(
-            "ALERT-PUMP-NO-ACTIVE-POD", .pump, .actionable, debounce: 5 * Span.minute,
+            "ALERT-PUMP-NO-ACTIVE-POD", .pump, .actionable, debounce: 5 * Nanoseconds.minute,
             message: "No pod is active.", action: "Activate a pod.",
             condition: "armed, first step done, no active pod for 5 min",
             closing: "the condition ends"),

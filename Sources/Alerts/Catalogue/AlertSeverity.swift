@@ -20,7 +20,7 @@ public enum AlertSeverity: UInt8, Sendable, Comparable, CaseIterable, Codable {
     }
 
     /// The shortest time between two notifications of one key, unless a rule says otherwise.
-    public var standardCooldown: Int64 {
+    public var defaultCooldown: Int64 {
         switch self {
         case .informational: 0
         case .actionable: 300_000_000_000

@@ -106,12 +106,12 @@ public struct AlertApp: Sendable {
     }
 
     /// What a store would hold if the app died at `now`, and what the system would have been asked to show ahead of time.
-    mutating func lastWords(at now: Instant) -> LastWords {
+    mutating func stateAtDeath(at now: Instant) -> StateAtDeath {
         flow.scheduleAhead(at: now)
         let effects = flow.takeEffects()
         let requests = flow.engine.state.outbox
         if let last = requests.last { flow.settleOutbox(upTo: last.token) }
-        return LastWords(memory: flow.rememberedMemory, requests: requests, effects: effects)
+        return StateAtDeath(memory: flow.rememberedMemory, requests: requests, effects: effects)
     }
 
     public func nextDeadline(after now: Instant) -> Instant? { flow.nextDeadline(after: now) }
@@ -155,7 +155,7 @@ public struct AlertApp: Sendable {
 }
 
 /// What an app leaves behind that dies between two instants.
-struct LastWords {
+struct StateAtDeath {
     var memory: AlertMemory
     var requests: [NotificationRequest]
     var effects: [AlertEffect]

@@ -9,7 +9,7 @@ public import SessionTime
 /// What is on the screen.
 public struct AlertBanner: Hashable, Sendable {
     /// How long a threshold's banner stays on the screen unless it is dismissed.
-    public static let lifetime = 10 * Span.second
+    public static let lifetime = 10 * Nanoseconds.second
 
     public var code: String
     public var message: String

@@ -28,12 +28,12 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private weak var listener: (any AlertListener)?
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
-    private static let retry = 10 * Span.second
+    private static let retry = 10 * Nanoseconds.second
     private var isForeground = false
     private var isTold = false
     private var quietDeadline: Instant?
     private var counts: AlertTallies
-    private static let night = QuietHours(from: 23 * Span.hour, to: 7 * Span.hour)
+    private static let night = QuietHours(from: 23 * Nanoseconds.hour, to: 7 * Nanoseconds.hour)
     public private(set) var storeFailures = 0
     /// Sees every effect; nil in ordinary runs.
     public var observer: (@Sendable (AlertEffect) -> Void)?
@@ -87,7 +87,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
         guard diesBetweenInstants, remembered == nil else { return }
-        let left = app.lastWords(at: executor.now)
+        let left = app.stateAtDeath(at: executor.now)
         remembered = left.memory
         for effect in left.effects { take(effect) }
         if var port {

@@ -69,7 +69,7 @@ public struct AlertTallies: Sendable {
     }
 
     private static func minutes(_ from: Instant, _ to: Instant) -> Double {
-        Double(to.nanoseconds - from.nanoseconds) / Double(Span.minute)
+        Double(to.nanoseconds - from.nanoseconds) / Double(Nanoseconds.minute)
     }
 
     /// The counts so far; what is active or annunciating counts up to `now`. Codes that nothing can raise are left out.

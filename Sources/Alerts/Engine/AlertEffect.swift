@@ -185,7 +185,7 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
 
     public enum Sound: String, Hashable, Sendable, Codable {
         case none
-        case standard
+        case `default` = "standard"
     }
 
     /// What the app finds in a notification that was tapped.
@@ -210,7 +210,7 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
 
     public init(
         token: Int64, action: Action, identifier: String, category: String, title: String, body: String,
-        isTimeSensitive: Bool, deepLink: String, sound: Sound = .standard, badge: Int = 0,
+        isTimeSensitive: Bool, deepLink: String, sound: Sound = .default, badge: Int = 0,
         payload: Payload = Payload()
     ) {
         self.token = token

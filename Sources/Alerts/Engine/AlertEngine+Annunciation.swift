@@ -129,14 +129,15 @@ extension AlertEngine {
     }
 
     /// Who speaks: each under an identifier of its own, so that none replaces another.
-    enum Voice: String {
+    enum NotificationKind: String {
         case alert = ""
         case test = ".test"
         case preview = ".preview"
     }
 
     mutating func request(
-        _ rule: Int, _ action: NotificationRequest.Action, at now: Instant, as voice: Voice = .alert,
+        _ rule: Int, _ action: NotificationRequest.Action, at now: Instant,
+        as kind: NotificationKind = .alert,
         body: String? = nil
     ) {
         let settings = policy.rules[rule]
@@ -144,13 +145,13 @@ extension AlertEngine {
         let severity = track.active?.severity ?? settings.severity
         state.outbox.append(
             NotificationRequest(
-                token: state.nextToken, action: action, identifier: settings.code + voice.rawValue,
+                token: state.nextToken, action: action, identifier: settings.code + kind.rawValue,
                 category: settings.code,
                 title: settings.subject.isEmpty ? "Islet" : settings.subject,
                 body: body ?? track.active?.message ?? settings.known?.message ?? settings.code,
                 isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
-                sound: action == .withdraw ? .none : .standard, badge: badge(with: rule, action),
-                payload: payload(rule, severity, action, voice, at: now)))
+                sound: action == .withdraw ? .none : .default, badge: badge(with: rule, action),
+                payload: payload(rule, severity, action, kind, at: now)))
         state.nextToken += 1
     }
 
@@ -161,7 +162,8 @@ extension AlertEngine {
     }
 
     private func payload(
-        _ rule: Int, _ severity: AlertSeverity, _ action: NotificationRequest.Action, _ voice: Voice,
+        _ rule: Int, _ severity: AlertSeverity, _ action: NotificationRequest.Action,
+        _ kind: NotificationKind,
         at now: Instant
     ) -> NotificationRequest.Payload {
         let settings = policy.rules[rule]
@@ -179,7 +181,7 @@ extension AlertEngine {
         payload.metric = test.metric.rawValue
         payload.threshold = test.bound
         // A test is of no value, and what is withdrawn tells nothing.
-        if voice != .test, payload.time != nil, let sample = sample(rule, at: now) {
+        if kind != .test, payload.time != nil, let sample = sample(rule, at: now) {
             payload.value = sample.value
             payload.measuredAt = wallClock.epochSeconds(at: sample.sampledAt)
         }

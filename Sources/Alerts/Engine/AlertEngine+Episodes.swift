@@ -4,7 +4,7 @@ import SessionTime
 
 extension AlertEngine {
     /// Carries out what is due for one rule.
-    mutating func ripen(_ rule: Int, at now: Instant) {
+    mutating func advanceTimers(_ rule: Int, at now: Instant) {
         guard !policy.rules[rule].isLiteral else { return }
         if followsAge[rule] { followAge(rule, at: now) }
         if isStale(rule, at: now) {
@@ -15,8 +15,8 @@ extension AlertEngine {
                 emit(.drop, rule, .stale, at: now)
             }
         }
-        ripenStart(rule, at: now)
-        ripenEnd(rule, at: now)
+        raiseIfDue(rule, at: now)
+        clearIfDue(rule, at: now)
         escalate(rule, at: now)
         if let due = state.tracks[rule].nextRepeat, due <= now, let every = policy.rules[rule].repeatEvery {
             if state.tracks[rule].active?.acknowledgedAt == nil { attempt(rule, .repeated) }
@@ -30,7 +30,7 @@ extension AlertEngine {
         }
     }
 
-    mutating func ripenStart(_ rule: Int, at now: Instant) {
+    mutating func raiseIfDue(_ rule: Int, at now: Instant) {
         guard let since = state.tracks[rule].pendingSince, now >= since.adding(policy.rules[rule].debounce)
         else {
             return
@@ -39,7 +39,7 @@ extension AlertEngine {
         raise(rule, .conditionHeld, at: now)
     }
 
-    mutating func ripenEnd(_ rule: Int, at now: Instant) {
+    mutating func clearIfDue(_ rule: Int, at now: Instant) {
         guard let since = state.tracks[rule].clearingSince, let active = state.tracks[rule].active,
             now >= since.adding(policy.rules[rule].keepFiringFor),
             !policy.rules[rule].isLatching || active.acknowledgedAt != nil
@@ -88,7 +88,7 @@ extension AlertEngine {
         state.tracks[rule].active?.values = values
         state.tracks[rule].nextRepeat = settings.repeatEvery.map { now.adding($0) }
         if refreshesMessages, details.countdownTo != nil {
-            state.tracks[rule].nextRefresh = now.adding(Span.minute)
+            state.tracks[rule].nextRefresh = now.adding(Nanoseconds.minute)
         }
         emit(.raise, rule, reason, at: now)
         if state.tracks[rule].isShown {
@@ -190,13 +190,13 @@ extension AlertEngine {
 
     private mutating func refresh(_ rule: Int, at now: Instant) {
         guard let due = state.tracks[rule].nextRefresh else { return }
-        let missed = (now.nanoseconds - due.nanoseconds) / Span.minute
+        let missed = (now.nanoseconds - due.nanoseconds) / Nanoseconds.minute
         // One whose end is no longer known has nothing to count down.
         guard let end = state.tracks[rule].details.countdownTo else {
             state.tracks[rule].nextRefresh = nil
             return
         }
-        state.tracks[rule].nextRefresh = due.adding((missed + 1) * Span.minute)
+        state.tracks[rule].nextRefresh = due.adding((missed + 1) * Nanoseconds.minute)
         let message = AlertMessage.countdown(known[rule], until: end, at: now)
         state.tracks[rule].active?.message = message
         emit(.refresh, rule, .countdown, at: now)
@@ -242,8 +242,8 @@ extension AlertEngine {
 
     /// The story's sketch as written: a sample that breaches starts a clock or, once the clock has run its time, alerts
     /// and stops it, so that the next breach starts again; nothing happens between samples. Muted alerts are lost.
-    mutating func judgeLiterally(_ rule: Int, _ telling: Telling, at now: Instant) {
-        switch telling.verdict {
+    mutating func judgeLiterally(_ rule: Int, _ report: ConditionReport, at now: Instant) {
+        switch report.verdict {
         case .holds:
             state.tracks[rule].holds = true
             guard let since = state.tracks[rule].pendingSince else {

@@ -42,14 +42,14 @@ extension AlertEngine {
 
     /// Clears what has no rule any more, and brings what has one up to it.
     mutating func followPolicy(at now: Instant) {
-        for (number, orphan) in orphans.enumerated() { bury(orphan, group: -1 - number, at: now) }
+        for (number, orphan) in orphans.enumerated() { clearOrphan(orphan, group: -1 - number, at: now) }
         orphans = []
         guard isPolicyChanged else { return }
         isPolicyChanged = false
         for rule in byCode where !state.tracks[rule].isAtRest { adjust(rule, at: now) }
     }
 
-    private mutating func bury(_ orphan: Orphan, group: Int, at now: Instant) {
+    private mutating func clearOrphan(_ orphan: Orphan, group: Int, at now: Instant) {
         let track = orphan.track
         var effects: [AlertEffect] = []
         func add(_ kind: AlertEffect.Kind, wasDelivered: Bool = false) {
@@ -72,10 +72,10 @@ extension AlertEngine {
         if !effects.isEmpty { groups.append((group, effects)) }
     }
 
-    private mutating func withdraw(_ code: String, _ voice: Voice) {
+    private mutating func withdraw(_ code: String, _ kind: NotificationKind) {
         state.outbox.append(
             NotificationRequest(
-                token: state.nextToken, action: .withdraw, identifier: code + voice.rawValue, category: code,
+                token: state.nextToken, action: .withdraw, identifier: code + kind.rawValue, category: code,
                 title: "", body: "", isTimeSensitive: false, deepLink: "", sound: .none, badge: badge))
         state.nextToken += 1
     }
@@ -88,9 +88,9 @@ extension AlertEngine {
         if !settings.tests.isEmpty, !isStale(rule, at: now) {
             let verdict = verdict(rule, at: now)
             if case .holds = verdict { weigh(rule, at: now) }
-            put(rule, Telling(verdict: verdict, order: order))
+            put(rule, ConditionReport(verdict: verdict, order: order))
         } else if settings.tests.isEmpty, state.tracks[rule].isRealActive, state.tracks[rule].holds {
-            put(rule, Telling(verdict: .holds, order: order))
+            put(rule, ConditionReport(verdict: .holds, order: order))
         }
         guard let active = state.tracks[rule].active, !active.isPreview else { return }
         state.tracks[rule].active?.acknowledgement = settings.acknowledgement

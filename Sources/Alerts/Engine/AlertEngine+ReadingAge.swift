@@ -20,7 +20,7 @@ extension AlertEngine {
         return age <= limits.freshness ? (sample.value, age) : nil
     }
 
-    func ageInMinutes(at now: Instant) -> Double { Double(readingAge(at: now)) / Double(Span.minute) }
+    func ageInMinutes(at now: Instant) -> Double { Double(readingAge(at: now)) / Double(Nanoseconds.minute) }
 
     /// A reliable reading was taken at `sampledAt`, however late it is heard of.
     /// - Returns: whether the instant needs settling.
@@ -32,11 +32,11 @@ extension AlertEngine {
             let verdict = verdict(rule, at: now)
             if case .holds = verdict {
                 weigh(rule, at: now)
-            } else if state.tracks[rule].isQuiet, told[rule] == nil {
+            } else if state.tracks[rule].isQuiet, reports[rule] == nil {
                 // Its deadline has moved on, and to look at the old one finds nothing.
                 continue
             }
-            put(rule, Telling(verdict: verdict, order: order))
+            put(rule, ConditionReport(verdict: verdict, order: order))
             needsSettling = true
         }
         return needsSettling
@@ -52,7 +52,7 @@ extension AlertEngine {
         }
         isCalm[rule] = false
         isAtRest[rule] = false
-        judge(rule, Telling(verdict: verdict, order: order), at: now)
+        judge(rule, ConditionReport(verdict: verdict, order: order), at: now)
     }
 
     /// The instants at which the age alone changes what a rule says.

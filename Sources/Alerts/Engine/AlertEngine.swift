@@ -40,7 +40,7 @@ public struct AlertEngine: Sendable {
         case away(AlertEffect.Reason)
     }
 
-    struct Telling {
+    struct ConditionReport {
         var verdict: Verdict
         var isReissue = false
         var afterGap = false
@@ -66,7 +66,7 @@ public struct AlertEngine: Sendable {
     /// Whether a countdown's message is kept up to date.
     public var refreshesMessages = true
 
-    var told: [Telling?]
+    var reports: [ConditionReport?]
     var touched: [Int] = []
     var actions: [(rule: Int, action: Action)] = []
     var attempts: [(rule: Int, reason: AlertEffect.Reason)] = []
@@ -110,7 +110,7 @@ public struct AlertEngine: Sendable {
         } else {
             self.state = State(keys: keys, policy: fingerprint)
         }
-        told = [Telling?](repeating: nil, count: rules.count)
+        reports = [ConditionReport?](repeating: nil, count: rules.count)
         byCode = rules.indices.sorted { rules[$0].code < rules[$1].code }
         var rank = [Int](repeating: 0, count: rules.count)
         for (place, index) in byCode.enumerated() { rank[index] = place }
@@ -140,7 +140,7 @@ public struct AlertEngine: Sendable {
 
     public func index(of code: String) -> Int? { indexOfCode[code] }
 
-    // MARK: Telling
+    // MARK: Reports
 
     /// One input of this instant has been told; what follows belongs to the next.
     public mutating func nextInput() { order += 1 }
@@ -153,25 +153,25 @@ public struct AlertEngine: Sendable {
         if let details { state.tracks[rule].details = details }
         put(
             rule,
-            Telling(verdict: verdict, isReissue: isReissue, order: isTimer ? Self.timerOrder : order))
+            ConditionReport(verdict: verdict, isReissue: isReissue, order: isTimer ? Self.timerOrder : order))
     }
 
     /// Who keeps an episode going has changed, not the episode.
     mutating func describe(_ rule: Int, _ details: Details) { state.tracks[rule].details = details }
 
-    mutating func put(_ rule: Int, _ telling: Telling) {
-        var telling = telling
+    mutating func put(_ rule: Int, _ report: ConditionReport) {
+        var report = report
         isCalm[rule] = false
         isAtRest[rule] = false
-        if telling.order != Self.timerOrder { touch(rule) }
-        if let before = told[rule] {
-            telling.order = min(before.order, telling.order)
-            telling.isReissue = telling.isReissue || before.isReissue
-            telling.afterGap = telling.afterGap || before.afterGap
+        if report.order != Self.timerOrder { touch(rule) }
+        if let before = reports[rule] {
+            report.order = min(before.order, report.order)
+            report.isReissue = report.isReissue || before.isReissue
+            report.afterGap = report.afterGap || before.afterGap
         } else {
             touched.append(rule)
         }
-        told[rule] = telling
+        reports[rule] = report
     }
 
     /// A value of a metric. Duplicated, older and stale values change nothing.
@@ -192,13 +192,13 @@ public struct AlertEngine: Sendable {
             let verdict = verdict(rule, at: now)
             follow(rule, place, value)
             if case .holds = verdict {
-            } else if state.tracks[rule].isQuiet, told[rule] == nil {
+            } else if state.tracks[rule].isQuiet, reports[rule] == nil {
                 continue
             }
             let afterGap =
                 before.map { now.nanoseconds - $0.sampledAt.nanoseconds > limits.freshness } ?? false
             if case .holds = verdict { weigh(rule, at: now) }
-            put(rule, Telling(verdict: verdict, afterGap: afterGap, order: order))
+            put(rule, ConditionReport(verdict: verdict, afterGap: afterGap, order: order))
             needsSettling = true
         }
         return needsSettling
@@ -275,18 +275,18 @@ public struct AlertEngine: Sendable {
 
     // MARK: Settling
 
-    /// Judges what was told, lets ripen what is due, annunciates.
+    /// Judges what was told, carries out what is due, annunciates.
     public mutating func settle(at now: Instant) {
         isSettling = true
         defer { isSettling = false }
         for rule in touched.count > 1 ? touched.sorted(by: isBefore) : touched {
-            guard let telling = told[rule] else { continue }
-            self.told[rule] = nil
-            judge(rule, telling, at: now)
+            guard let report = reports[rule] else { continue }
+            self.reports[rule] = nil
+            judge(rule, report, at: now)
         }
         touched.removeAll(keepingCapacity: true)
         order = 0
-        for rule in byCode where !isAtRest[rule] || followsAge[rule] { ripen(rule, at: now) }
+        for rule in byCode where !isAtRest[rule] || followsAge[rule] { advanceTimers(rule, at: now) }
         for (rule, action) in actions {
             isCalm[rule] = false
             isAtRest[rule] = false
@@ -306,25 +306,25 @@ public struct AlertEngine: Sendable {
 
     private func isBefore(_ a: Int, _ b: Int) -> Bool {
         if isReplaced(a) != isReplaced(b) { return isReplaced(a) }
-        let (orderA, orderB) = (told[a]?.order ?? 0, told[b]?.order ?? 0)
+        let (orderA, orderB) = (reports[a]?.order ?? 0, reports[b]?.order ?? 0)
         if orderA != orderB { return orderA < orderB }
         return codeRank[a] < codeRank[b]
     }
 
     private func isReplaced(_ rule: Int) -> Bool {
-        if case .away(.replaced)? = told[rule]?.verdict { true } else { false }
+        if case .away(.replaced)? = reports[rule]?.verdict { true } else { false }
     }
 
-    mutating func judge(_ rule: Int, _ telling: Telling, at now: Instant) {
-        if policy.rules[rule].isLiteral { return judgeLiterally(rule, telling, at: now) }
-        if telling.afterGap { forgetGap(rule, at: now) }
-        switch telling.verdict {
+    mutating func judge(_ rule: Int, _ report: ConditionReport, at now: Instant) {
+        if policy.rules[rule].isLiteral { return judgeLiterally(rule, report, at: now) }
+        if report.afterGap { forgetGap(rule, at: now) }
+        switch report.verdict {
         case .holds:
             let began = !state.tracks[rule].holds
             state.tracks[rule].holds = true
             state.tracks[rule].clearingSince = nil
             if state.tracks[rule].isRealActive {
-                refreshInPlace(rule, isReissue: telling.isReissue, at: now)
+                refreshInPlace(rule, isReissue: report.isReissue, at: now)
             } else if began {
                 state.tracks[rule].pendingSince = now
                 state.tracks[rule].values = sample(rule, at: now).map { AlertValues($0.value) }
@@ -336,7 +336,7 @@ public struct AlertEngine: Sendable {
                 clearPreview(rule, .replaced, at: now)
                 raise(rule, .severityChanged, at: now)
             }
-            ripenStart(rule, at: now)
+            raiseIfDue(rule, at: now)
         case .between:
             if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }
         case .away(let reason):
@@ -351,7 +351,7 @@ public struct AlertEngine: Sendable {
                 return
             }
             if state.tracks[rule].clearingSince == nil { state.tracks[rule].clearingSince = now }
-            ripenEnd(rule, at: now)
+            clearIfDue(rule, at: now)
         }
     }
 
@@ -386,7 +386,7 @@ public struct AlertEngine: Sendable {
             state.tracks[rule].active?.countdownTo = details.countdownTo
             say(rule, at: now)
             if refreshesMessages, details.countdownTo != nil, state.tracks[rule].nextRefresh == nil {
-                state.tracks[rule].nextRefresh = now.adding(Span.minute)
+                state.tracks[rule].nextRefresh = now.adding(Nanoseconds.minute)
             }
             emit(.refresh, rule, .countdown, at: now)
         }

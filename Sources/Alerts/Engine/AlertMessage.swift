@@ -21,18 +21,19 @@ public enum AlertMessage {
     }
 
     private static func interruption(_ span: Int64) -> String {
-        "The loop has not run for \(span / Span.minute) minutes."
+        "The loop has not run for \(span / Nanoseconds.minute) minutes."
     }
 
     private static func skew(_ limit: Int64) -> String {
         let text =
-            limit % Span.minute == 0 ? "\(limit / Span.minute) minutes" : "\(limit / Span.second) seconds"
+            limit % Nanoseconds.minute == 0
+            ? "\(limit / Nanoseconds.minute) minutes" : "\(limit / Nanoseconds.second) seconds"
         return "The phone's clock is off by more than \(text)."
     }
 
     static func countdown(_ code: AlertCode?, until end: Instant, at now: Instant) -> String {
         let left = max(0, end.nanoseconds - now.nanoseconds)
-        let minutes = (left + Span.minute - 1) / Span.minute
+        let minutes = (left + Nanoseconds.minute - 1) / Nanoseconds.minute
         let span = minutes < spans.count ? spans[Int(minutes)] : span(minutes)
         return
             (code == .pumpExpired ? "The pod has expired. Delivery stops in " : "The pod expires in ")
@@ -62,7 +63,7 @@ public enum AlertMessage {
         // Whole minutes that have passed: nobody reads more of an age.
         let value = number(isAge ? sample.value.rounded(.down) : sample.value)
         let age = now.nanoseconds - sample.sampledAt.nanoseconds
-        let when = age > limits.freshness ? ", \(age / Span.minute) min ago" : ""
+        let when = age > limits.freshness ? ", \(age / Nanoseconds.minute) min ago" : ""
         return
             "\(who)\(test.metric.name) \(value) \(test.metric.unit)\(when), \(which) \(number(test.bound))"
     }
@@ -71,7 +72,7 @@ public enum AlertMessage {
         value == value.rounded() && abs(value) < 1e9 ? "\(Int64(value))" : "\(value)"
     }
 
-    /// Where a tap leads: a room of the app, or a link to a subject's metric.
+    /// Where a tap leads: a screen of the app, or a link to a subject's metric.
     public static func destination(_ rule: AlertRule) -> String {
         guard rule.known == nil, !rule.tests.isEmpty else { return (rule.known?.route ?? .home).rawValue }
         return deepLink(rule)

@@ -213,7 +213,7 @@ extension AlertFlow {
     mutating func checkClock(at now: Instant) {
         guard let skew = surroundings.clockSkewSeconds else { return }
         memory.monitor.lastClockCheck = now
-        guard skew.magnitude > Double(limits.clockSkew) / Double(Span.second) else {
+        guard skew.magnitude > Double(limits.clockSkew) / Double(Nanoseconds.second) else {
             memory.monitor.isSkewed = false
             return
         }

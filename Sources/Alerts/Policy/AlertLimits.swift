@@ -6,21 +6,21 @@ import SessionTime
 
 public struct AlertLimits: Hashable, Sendable, Codable {
     /// A value of a metric older than this is stale, ns.
-    public var freshness = 15 * Span.minute
+    public var freshness = 15 * Nanoseconds.minute
     /// Stepping counts as interrupted this long after the last success, ns: three steps.
-    public var stepping = 15 * Span.minute
+    public var stepping = 15 * Nanoseconds.minute
     /// A pod counts as expiring this long before its end, ns.
-    public var podExpiring = Span.hour
+    public var podExpiring = Nanoseconds.hour
     /// A pod goes on delivering this long after its end, ns.
-    public var podService = 8 * Span.hour
+    public var podService = 8 * Nanoseconds.hour
     /// A clock that is off by more than this is wrong, ns.
-    public var clockSkew = 10 * Span.minute
+    public var clockSkew = 10 * Nanoseconds.minute
     /// A clock is looked at again after this long, and a wrong one is told of once in it, ns.
-    public var clockCheck = 24 * Span.hour
+    public var clockCheck = 24 * Nanoseconds.hour
     /// The shortest time between two notifications of one key, where its rule says nothing.
     public var cooldown = AlertCooldowns(
-        actionable: AlertSeverity.actionable.standardCooldown,
-        safetyCritical: AlertSeverity.safetyCritical.standardCooldown)
+        actionable: AlertSeverity.actionable.defaultCooldown,
+        safetyCritical: AlertSeverity.safetyCritical.defaultCooldown)
 
     public init() {}
 }

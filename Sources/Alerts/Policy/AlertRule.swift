@@ -33,7 +33,9 @@ public struct MetricTest: Hashable, Sendable, Codable {
     // MARK: The age of a reading
 
     /// Minutes as nanoseconds.
-    static func nanoseconds(_ minutes: Double) -> Int64 { Int64((minutes * Double(Span.minute)).rounded()) }
+    static func nanoseconds(_ minutes: Double) -> Int64 {
+        Int64((minutes * Double(Nanoseconds.minute)).rounded())
+    }
 
     /// A bound on an age is passed when it is reached: a timer can wait for that instant.
     func isBreached(byAge age: Int64) -> Bool {
@@ -121,7 +123,7 @@ public struct AlertRule: Hashable, Sendable, Codable {
 
     /// The shortest time between two notifications at `severity`, ns.
     public func cooldown(at severity: AlertSeverity, _ limits: AlertLimits) -> Int64 {
-        cooldowns[severity] ?? cooldown ?? limits.cooldown[severity] ?? severity.standardCooldown
+        cooldowns[severity] ?? cooldown ?? limits.cooldown[severity] ?? severity.defaultCooldown
     }
 
     /// The tests of a metric rule; empty for others.

@@ -62,15 +62,16 @@ public struct WallClock: Hashable, Sendable, Codable {
             name: calendar.changes.isEmpty ? "fixed" : "local", firstOffsetSeconds: calendar.offsetSeconds,
             transitions: calendar.changes.map {
                 ZoneTable.Transition(
-                    epochSeconds: calendar.startEpochSeconds + $0.at.nanoseconds / Span.second,
+                    epochSeconds: calendar.startEpochSeconds + $0.at.nanoseconds / Nanoseconds.second,
                     offsetSeconds: $0.offsetSeconds)
             })
     }
 
     private func sinceEpoch(at instant: Instant) -> (seconds: Int64, rest: Int64) {
         let moved = instant.nanoseconds + jump
-        let seconds = moved >= 0 ? moved / Span.second : -((Span.second - 1 - moved) / Span.second)
-        return (startEpochSeconds + seconds, moved - seconds * Span.second)
+        let seconds =
+            moved >= 0 ? moved / Nanoseconds.second : -((Nanoseconds.second - 1 - moved) / Nanoseconds.second)
+        return (startEpochSeconds + seconds, moved - seconds * Nanoseconds.second)
     }
 
     /// What it shows, as whole seconds since 1970-01-01T00:00:00Z.
@@ -80,7 +81,7 @@ public struct WallClock: Hashable, Sendable, Codable {
     public func timeOfDay(at instant: Instant, in other: ZoneTable? = nil) -> Int64 {
         let (seconds, rest) = sinceEpoch(at: instant)
         let local = (seconds + (other ?? zone).offset(at: seconds)) % 86_400
-        return (local < 0 ? local + 86_400 : local) * Span.second + rest
+        return (local < 0 ? local + 86_400 : local) * Nanoseconds.second + rest
     }
 
     public func isQuiet(_ hours: QuietHours, at instant: Instant) -> Bool {
@@ -90,11 +91,11 @@ public struct WallClock: Hashable, Sendable, Codable {
     /// The next instant at which quiet hours may have ended: their end on the clock, or a change of the offset before it.
     func nextLook(_ hours: QuietHours, after instant: Instant) -> Instant? {
         if hours.from == hours.to { return nil }
-        var wait = (hours.to - timeOfDay(at: instant, in: hours.zone)) % Span.day
-        if wait <= 0 { wait += Span.day }
+        var wait = (hours.to - timeOfDay(at: instant, in: hours.zone)) % Nanoseconds.day
+        if wait <= 0 { wait += Nanoseconds.day }
         let (seconds, rest) = sinceEpoch(at: instant)
         if let change = (hours.zone ?? zone).nextTransition(after: seconds) {
-            wait = min(wait, (change - seconds) * Span.second - rest)
+            wait = min(wait, (change - seconds) * Nanoseconds.second - rest)
         }
         return instant.adding(wait)
     }

@@ -51,7 +51,7 @@ public struct AlertSeries: Hashable, Sendable {
     public var values: [Double?]
     public var interval: Int64
 
-    public init(_ metric: AlertMetric, _ values: [Double?], interval: Int64 = 5 * Span.minute) {
+    public init(_ metric: AlertMetric, _ values: [Double?], interval: Int64 = 5 * Nanoseconds.minute) {
         self.metric = metric
         self.values = values
         self.interval = interval
@@ -59,8 +59,8 @@ public struct AlertSeries: Hashable, Sendable {
 }
 
 public struct AlertWorld: Sendable {
-    public static let grid = 5 * Span.minute
-    public static let podLife = 72 * Span.hour
+    public static let grid = 5 * Nanoseconds.minute
+    public static let podLife = 72 * Nanoseconds.hour
 
     public let policy: AlertPolicy
     public private(set) var now = Instant.start

@@ -16,7 +16,7 @@ package final class ProgressLine: Sendable {
         case silent
 
         /// What standard error calls for.
-        package static func standard(quiet: Bool) -> Style {
+        package static func standardError(quiet: Bool) -> Style {
             if quiet { return .silent }
             let stream = StandardStream.error
             guard stream.isTerminal else { return .lines }

@@ -63,8 +63,8 @@ public struct StudyStart: Hashable, Sendable {
     }
 
     /// The start that a study without one gets.
-    public static let standardText = "2026-03-02T06:00:00-05:00"
-    public static let standard = StudyStart(standardText) ?? StudyStart()
+    public static let defaultText = "2026-03-02T06:00:00-05:00"
+    public static let `default` = StudyStart(defaultText) ?? StudyStart()
 
     /// The first instant that can be told.
     private init() {
@@ -76,7 +76,7 @@ public struct StudyStart: Hashable, Sendable {
     /// What the key `start` accepts.
     package static let rule = TextRule(
         expectation:
-            "a time with its offset and whole seconds, such as \(standardText), in the years 1970 to 2200",
+            "a time with its offset and whole seconds, such as \(defaultText), in the years 1970 to 2200",
         pattern:
             #"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})$"#,
         accepts: { StudyStart($0) != nil })

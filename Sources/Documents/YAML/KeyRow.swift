@@ -55,7 +55,7 @@ package struct KeyRow<Root: Keyed>: Sendable {
         self.init(
             KeyShape(
                 name, codec.shape, summary, isRequired: isRequired,
-                standard: hasDefault ? codec.encode(Root()[keyPath: path]) : nil, leftOut: leftOut)
+                defaultValue: hasDefault ? codec.encode(Root()[keyPath: path]) : nil, leftOut: leftOut)
         ) { reader, root throws(InputProblem) in
             root[keyPath: path] = try codec.decode(reader)
         } encode: {

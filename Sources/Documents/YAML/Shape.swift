@@ -115,19 +115,19 @@ package struct KeyShape: Sendable {
     package var summary: String
     package var isRequired: Bool
     /// What stands in for the key when it is left out, where that is one fixed value.
-    package var standard: JSONValue?
+    package var defaultValue: JSONValue?
     /// What leaving the key out means, where that is no fixed value.
     package var leftOut: String?
 
     package init(
         _ name: String, _ shape: Shape, _ summary: String, isRequired: Bool = false,
-        standard: JSONValue? = nil, leftOut: String? = nil
+        defaultValue: JSONValue? = nil, leftOut: String? = nil
     ) {
         self.name = name
         self.shape = shape
         self.summary = summary
         self.isRequired = isRequired
-        self.standard = standard
+        self.defaultValue = defaultValue
         self.leftOut = leftOut
     }
 
@@ -135,7 +135,7 @@ package struct KeyShape: Sendable {
     package func leavingOut(_ meaning: String) -> KeyShape {
         guard !isRequired else { return self }
         var key = self
-        key.standard = nil
+        key.defaultValue = nil
         key.leftOut = meaning
         return key
     }
@@ -208,7 +208,7 @@ extension MappingShape {
             let leftOut = key.leftOut.map { " Default: \($0)." } ?? ""
             var members: [JSONValue.Member] = [.init("title", .string(key.summary + leftOut))]
             if case .object(let inner) = key.shape.schema { members += inner }
-            if let standard = key.standard { members.append(.init("default", standard)) }
+            if let value = key.defaultValue { members.append(.init("default", value)) }
             return JSONValue.Member(key.name, .object(members))
         }
         var members: [JSONValue.Member] = [

@@ -68,7 +68,7 @@ extension MappingShape {
 extension KeyShape {
     fileprivate var defaultText: String {
         if isRequired { return "required" }
-        if let standard { return "`\(standard.compactText)`".inCell }
+        if let defaultValue { return "`\(defaultValue.compactText)`".inCell }
         return (leftOut ?? "").inCell
     }
 }

@@ -25,8 +25,8 @@ public struct Habits: Sendable {
     /// A factor on the rates of missed boluses.
     private let forgetfulness: Double
     private let watchfulness: Double
-    private let lowLuck: RandomStream
-    private let highLuck: RandomStream
+    private let lowDraws: RandomStream
+    private let highDraws: RandomStream
 
     public init(_ settings: HabitSettings, streams: RandomStreams) {
         self.settings = settings
@@ -35,8 +35,8 @@ public struct Habits: Sendable {
         bias = exponential(settings.countingBias * Normal.next(using: &own))
         forgetfulness = exponential(settings.missedOfPerson * Normal.next(using: &own))
         watchfulness = exponential(settings.correctionOfPerson * Normal.next(using: &own))
-        lowLuck = streams.stream("habits-low")
-        highLuck = streams.stream("habits-high")
+        lowDraws = streams.stream("habits-low")
+        highDraws = streams.stream("habits-high")
     }
 
     /// By local time.
@@ -82,14 +82,14 @@ public struct Habits: Sendable {
         var delay: Int64 = 0
         if isLate < settings.lateBoluses {
             let wait = settings.earliestLate + (settings.latestLate - settings.earliestLate) * minutes
-            delay = Int64(wait.rounded()) * Span.minute
+            delay = Int64(wait.rounded()) * Nanoseconds.minute
         }
         return (min(Carbohydrate(grams: said), MealAnnouncement.largest), delay)
     }
 
     /// Whether the person notices a low in this five-minute slot, and what they swallow then.
     public func rescue(slot: UInt64, isAsleep: Bool) -> Carbohydrate? {
-        var numbers = lowLuck.at(slot)
+        var numbers = lowDraws.at(slot)
         let chance = isAsleep ? settings.noticesAsleep : settings.noticesAwake
         guard numbers.uniform() < chance else { return nil }
         let more = (settings.largestRescue - settings.smallestRescue) * numbers.uniform()
@@ -98,7 +98,7 @@ public struct Habits: Sendable {
 
     /// Whether a high that the person could correct is corrected in this slot.
     public func corrects(slot: UInt64) -> Bool {
-        var numbers = highLuck.at(slot)
+        var numbers = highDraws.at(slot)
         return numbers.uniform() < settings.correctionChance * watchfulness
     }
 }

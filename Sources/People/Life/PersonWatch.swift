@@ -27,7 +27,7 @@ public final class PersonWatch: @unchecked Sendable {
     private var lastBolus = Instant.start
 
     /// Look this often.
-    static let interval = 5 * Span.minute
+    static let interval = 5 * Nanoseconds.minute
 
     /// - Parameters:
     ///   - correctionFactor: mg/dL a unit, for a person who corrects highs by hand; nil for one whose loop does.
@@ -72,12 +72,12 @@ public final class PersonWatch: @unchecked Sendable {
             // A deep low wakes: its sleeper notices as one awake does.
             let sleeps = isAsleep(now) && felt >= settings.wakesBelow
             guard now >= nextRescue, let sugar = habits.rescue(slot: slot, isAsleep: sleeps) else { return }
-            nextRescue = now.adding(Int64(settings.rescueWait * Double(Span.minute)))
+            nextRescue = now.adding(Int64(settings.rescueWait * Double(Nanoseconds.minute)))
             try body?.swallowRescue(sugar)
             executor.journal.record(.rescue, at: now, sugar.grams.bitPattern)
             recorder?.did(.rescue, sugar.grams, at: now)
         } else if let correctionFactor, let shown, shown > settings.correctsAbove {
-            let wait = Int64(settings.correctsAfter * Double(Span.hour))
+            let wait = Int64(settings.correctsAfter * Double(Nanoseconds.hour))
             guard now.nanoseconds - lastBolus.nanoseconds >= wait, !isAsleep(now), habits.corrects(slot: slot)
             else { return }
             correct(shown, correctionFactor, now)
@@ -102,7 +102,7 @@ public final class PersonWatch: @unchecked Sendable {
     /// What the display shows now, mg/dL; a reading older than 10 min is not looked at.
     private func freshReading(at now: Instant) -> Double? {
         guard let reading = sensor.latestReading,
-            now.nanoseconds - reading.instant.nanoseconds <= 10 * Span.minute
+            now.nanoseconds - reading.instant.nanoseconds <= 10 * Nanoseconds.minute
         else { return nil }
         return reading.glucose.milligramsPerDecilitre
     }

@@ -67,7 +67,7 @@ struct RunInDays {
             if said.delayNanoseconds == 0 {
                 bolus += said.carbohydrate.grams
             } else {
-                let delay = Int(said.delayNanoseconds / Span.minute)
+                let delay = Int(said.delayNanoseconds / Nanoseconds.minute)
                 lateBoluses.append((minute + delay, said.carbohydrate.grams))
             }
         }

@@ -1,4 +1,4 @@
-// The only door to libm in this target. glibc picks an implementation by CPU feature, so what passes here is
+// The only file that calls libm in this target. glibc picks an implementation by CPU feature, so what passes here is
 // what the numeric fingerprint must cover: exp and log.
 
 import Glibc

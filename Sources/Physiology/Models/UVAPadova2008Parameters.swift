@@ -158,7 +158,7 @@ extension UVAPadova2008.Parameters: TabulatedParameters {
 
     /// Each derived column against the formula above, everything else as given. A share of 0.1 % allows for rounded tables; m2 and m4 may be
     /// 10 % off CL's formula, as on one published row (adult#004, 5.7 %): whatever they are, the other columns close the steady state with them.
-    public func contradiction(given: Set<String>) -> Contradiction? {
+    public func validationError(given: Set<String>) -> ColumnError? {
         for field in Self.fields where field.column.need == .derived && field.column.name != "CL" {
             let name = field.column.name
             guard given.contains(name) else { continue }
@@ -169,7 +169,7 @@ extension UVAPadova2008.Parameters: TabulatedParameters {
             let (found, value) = (self[keyPath: field.path], computed[keyPath: field.path])
             let tolerance = isRate ? 0.1 : 0.001
             guard abs(found - value) <= tolerance * max(abs(value), 1e-12) else {
-                return Contradiction(column: name, found: found, computed: value, tolerance: tolerance)
+                return ColumnError(column: name, found: found, computed: value, tolerance: tolerance)
             }
         }
         return nil

@@ -69,16 +69,16 @@ public protocol TabulatedParameters: Hashable, Sendable {
     mutating func derive(given: Set<String>) -> String?
 
     /// The first derived column of `given` that the others contradict; nil where all agree. Called after `derive`.
-    func contradiction(given: Set<String>) -> Contradiction?
+    func validationError(given: Set<String>) -> ColumnError?
 }
 
 extension TabulatedParameters {
     public mutating func derive(given: Set<String>) -> String? { nil }
-    public func contradiction(given: Set<String>) -> Contradiction? { nil }
+    public func validationError(given: Set<String>) -> ColumnError? { nil }
 }
 
 /// A derived column that isn't what the base columns say.
-public struct Contradiction: Hashable, Sendable {
+public struct ColumnError: Hashable, Sendable {
     public var column: String
     public var found: Double
     public var computed: Double

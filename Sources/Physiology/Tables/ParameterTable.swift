@@ -70,7 +70,7 @@ public struct ParameterTable: Sendable {
                 throw csv.problem(
                     row.line, "\(row.fields.count) fields", "\(header.fields.count) as in the header")
             }
-            let (read, contradiction) = try columns.entry(row, csv)
+            let (read, validationError) = try columns.entry(row, csv)
             var entry = read
             guard !entry.name.isEmpty else { throw csv.problem(row.line, "no name", "a subject's name") }
             if let first = lines.updateValue(row.line, forKey: entry.name) {
@@ -80,7 +80,7 @@ public struct ParameterTable: Sendable {
             if let bad = entry.parameters.base.firstViolation(of: .table) {
                 throw csv.problem(row.line, "\(quoted(entry.name)) with \(bad.found)", bad.expected)
             }
-            if let bad = contradiction {
+            if let bad = validationError {
                 throw csv.problem(
                     row.line, "\(bad.found) in column \(bad.column)",
                     "\(bad.computed) within \(bad.tolerance * 100) %, as the base columns say (or derived: recompute)"
@@ -160,7 +160,7 @@ private struct Columns<P: TabulatedParameters> {
 
     func entry(
         _ row: CSVText.Row, _ csv: CSVText
-    ) throws(InputProblem) -> (ParameterTable.Entry, Contradiction?) {
+    ) throws(InputProblem) -> (ParameterTable.Entry, ColumnError?) {
         func value(
             _ index: Int, _ column: String, _ unit: String, _ range: ClosedRange<Double>
         ) throws(InputProblem) -> Double {
@@ -198,6 +198,6 @@ private struct Columns<P: TabulatedParameters> {
             name: row.fields[name], line: row.line, parameters: ModelParameters(p), initialState: state,
             carbohydrateRatio: try therapy(carbohydrateRatio, "CR", "g/U"),
             correctionFactor: try therapy(correctionFactor, "CF", "mg/dL/U"))
-        return (entry, p.contradiction(given: given))
+        return (entry, p.validationError(given: given))
     }
 }

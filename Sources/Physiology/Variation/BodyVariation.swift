@@ -38,7 +38,7 @@ public struct BodyVariation: Hashable, Sendable {
     }
 
     /// How long a body takes from one level to the next, ns.
-    public static let transition = 2 * Span.hour
+    public static let transition = 2 * Nanoseconds.hour
 
     /// By rising instant. Before the first, the first holds.
     public let levels: [Level]

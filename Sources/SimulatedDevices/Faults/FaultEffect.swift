@@ -31,9 +31,9 @@ struct PumpEffect: Sendable {
 
 /// Of the app.
 struct AppEffect: Sendable {
-    var chance: FaultChance<AppTroubles>
+    var chance: FaultChance<AppFaults>
     /// At an instant that the study chose.
-    var begin: @Sendable (isolated AppTroubles, ScheduledFault) -> Void
+    var begin: @Sendable (isolated AppFaults, ScheduledFault) -> Void
 }
 
 /// Of the sensor.
@@ -41,7 +41,7 @@ enum SensorEffect: Sendable {
     /// A part of the sensor's troubles, with a state of its own.
     case part(@Sendable (SensorFaultSetting) -> any SensorFault)
     /// Of the sensor's wear, which asks its plan; at an instant of the study's, this happens.
-    case wear(begin: (@Sendable (SensorTroubles, ScheduledFault) -> Void)?)
+    case wear(begin: (@Sendable (SensorFaults, ScheduledFault) -> Void)?)
 
     var canBegin: Bool {
         switch self {

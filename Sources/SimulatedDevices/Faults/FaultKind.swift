@@ -30,12 +30,12 @@ public struct FaultKind: ListedByID {
     /// Whether it strikes where the algorithm gives all basal as boluses.
     public let strikesClosedLoop: Bool
     /// How the swarm draws it; nil for a trait without instants, which the swarm turns on or off.
-    public let habit: FaultHabit?
+    public let sampling: FaultSampling?
     let effect: FaultEffect
 
     init(
         id: String, meaning: String, source: String, rate: FaultRate, notice: FaultNotice,
-        signs: [FaultSign], strikesClosedLoop: Bool = true, habit: FaultHabit?, effect: FaultEffect
+        signs: [FaultSign], strikesClosedLoop: Bool = true, sampling: FaultSampling?, effect: FaultEffect
     ) {
         self.id = id
         self.meaning = meaning
@@ -44,7 +44,7 @@ public struct FaultKind: ListedByID {
         self.notice = notice
         self.signs = signs
         self.strikesClosedLoop = strikesClosedLoop
-        self.habit = habit
+        self.sampling = sampling
         self.effect = effect
     }
 
@@ -66,21 +66,21 @@ public struct FaultKind: ListedByID {
 /// How often, or how much.
 public struct FaultRate: Hashable, Sendable {
     /// Where a study says nothing else.
-    public var standard: Double
+    public var defaultValue: Double
     /// What it counts; nil for a trait that is on or off.
     public var unit: String?
     /// What it may be.
     public var range: ClosedRange<Double>
-    /// Where the standard rate differs by age.
-    public var standardByAge: RatesByAge?
+    /// Where the default rate differs by age.
+    public var defaultByAge: RatesByAge?
 
     init(
-        _ standard: Double, _ unit: String?, _ range: ClosedRange<Double>, byAge: RatesByAge? = nil
+        _ defaultValue: Double, _ unit: String?, _ range: ClosedRange<Double>, byAge: RatesByAge? = nil
     ) {
-        self.standard = standard
+        self.defaultValue = defaultValue
         self.unit = unit
         self.range = range
-        standardByAge = byAge
+        defaultByAge = byAge
     }
 }
 
@@ -121,7 +121,7 @@ public enum FaultSign: Hashable, Sendable, CaseIterable {
 }
 
 /// How the swarm draws faults of a kind.
-public struct FaultHabit: Hashable, Sendable {
+public struct FaultSampling: Hashable, Sendable {
     public var perDay: ClosedRange<Double>
     /// Of the log-normal length.
     public var medianMinutes: Double

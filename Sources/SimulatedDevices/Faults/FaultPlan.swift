@@ -31,18 +31,18 @@ public struct FaultPlan: Hashable, Sendable {
     }
 
     public static let none = FaultPlan()
-    /// Everything, at the standard rates.
-    public static let all = FaultPlan(rates: FaultKind.all.map { ($0, $0.rate.standard) })
+    /// Everything, at the default rates.
+    public static let all = FaultPlan(rates: FaultKind.all.map { ($0, $0.rate.defaultValue) })
 
     /// The rate of a kind; nil where it is off.
     public func rate(of kind: FaultKind) -> Double? { rates[kind.index] }
 
-    var troublesSensor: Bool { troubles { $0.isOfSensor } }
-    var troublesPump: Bool { troubles { $0.isOfPump } }
+    var hasSensorFaults: Bool { includes { $0.isOfSensor } }
+    var hasPumpFaults: Bool { includes { $0.isOfPump } }
     /// Whether the app is ever launched again: then it needs a memory that outlives it.
-    public var troublesApp: Bool { troubles { $0.isOfApp } }
+    public var hasAppFaults: Bool { includes { $0.isOfApp } }
 
-    private func troubles(_ matches: (FaultKind) -> Bool) -> Bool {
+    private func includes(_ matches: (FaultKind) -> Bool) -> Bool {
         FaultKind.all.contains { rates[$0.index] != nil && matches($0) }
             || scheduled.contains { matches($0.kind) }
     }

@@ -8,8 +8,8 @@ import SessionTime
 import SimulationKernel
 
 struct FaultTimes {
-    static let nightBegins = 23 * Span.hour
-    static let nightEnds = 7 * Span.hour
+    static let nightBegins = 23 * Nanoseconds.hour
+    static let nightEnds = 7 * Nanoseconds.hour
 
     let random: GSLRandom
     /// 1/ns.
@@ -21,8 +21,8 @@ struct FaultTimes {
     /// - Parameters: faults an hour of day and of night.
     init(_ stream: RandomStream, perDayHour: Double, perNightHour: Double, startOfDay: Int64 = 0) {
         random = GSLRandom(stream)
-        dayHazard = perDayHour / Double(Span.hour)
-        nightHazard = perNightHour / Double(Span.hour)
+        dayHazard = perDayHour / Double(Nanoseconds.hour)
+        nightHazard = perNightHour / Double(Nanoseconds.hour)
         self.startOfDay = startOfDay
     }
 
@@ -37,11 +37,12 @@ struct FaultTimes {
         if dayHazard == nightHazard { return Self.add(left / dayHazard, to: instant) }
         var now = instant
         while now.nanoseconds < Int64.max / 2 {
-            let time = ((now.nanoseconds + startOfDay) % Span.day + Span.day) % Span.day
+            let time = ((now.nanoseconds + startOfDay) % Nanoseconds.day + Nanoseconds.day) % Nanoseconds.day
             let isNight = time >= Self.nightBegins || time < Self.nightEnds
             let end =
                 isNight
-                ? (time < Self.nightEnds ? Self.nightEnds : Span.day + Self.nightEnds) : Self.nightBegins
+                ? (time < Self.nightEnds ? Self.nightEnds : Nanoseconds.day + Self.nightEnds)
+                : Self.nightBegins
             let hazard = isNight ? nightHazard : dayHazard
             let span = Double(end - time)
             if hazard * span > left { return Self.add(left / hazard, to: now) }
@@ -67,5 +68,5 @@ extension GSLRandom {
     }
 
     /// Minutes as nanoseconds.
-    static func minutes(_ minutes: Double) -> Int64 { Int64(min(minutes, 1e7) * Double(Span.minute)) }
+    static func minutes(_ minutes: Double) -> Int64 { Int64(min(minutes, 1e7) * Double(Nanoseconds.minute)) }
 }

@@ -25,27 +25,27 @@ public struct PumpDevice: Listed {
     /// From one pod to the next.
     public var podLife: Int64
     /// How long a pod goes on after that.
-    public var podService = 8 * Span.hour
+    public var podService = 8 * Nanoseconds.hour
     /// The reminder before the end of the pod's life.
-    public var userReminder = 2 * Span.hour
+    public var userReminder = 2 * Nanoseconds.hour
     /// The alert before the end of its service.
-    public var endOfServiceWarning = Span.hour
+    public var endOfServiceWarning = Nanoseconds.hour
     /// The reservoir is known exactly up to here, and reported as this above.
     public var reservoirIsExactUpTo = InsulinAmount(units: 50)
     public var lowReservoir = InsulinAmount(units: 10)
     public var primeAmount = InsulinAmount(units: 2.6)
     public var cannulaAmount = InsulinAmount(units: 0.5)
     /// Nanoseconds from one pulse of priming to the next.
-    public var primePulseInterval = Span.second
+    public var primePulseInterval = Nanoseconds.second
     public var basalSegmentLimit = 24
-    public var shortestBasalSegment = 30 * Span.minute
-    public var temporaryBasalRange = 30 * Span.minute...12 * Span.hour
+    public var shortestBasalSegment = 30 * Nanoseconds.minute
+    public var temporaryBasalRange = 30 * Nanoseconds.minute...12 * Nanoseconds.hour
     /// U that a blocked cannula holds back before the pump may notice.
     public var occlusionThreshold = 2.5...5.0
     /// From there to the alarm. Together they give, from 0.05 to 1.7 U/h and after a bolus of 5 U, times that reach from the
     /// guides' typical ones or below up to their longest. (3 to 5 U "missed" count what is missed meanwhile; the typical
     /// 51 h at 0.05 U/h are 2.55 U.)
-    public var occlusionConfirmation = 30 * Span.minute
+    public var occlusionConfirmation = 30 * Nanoseconds.minute
 
     public init(
         id: String, summary: String, source: String, name: String, pulse: InsulinAmount,
@@ -97,15 +97,15 @@ public struct PodHabits: Hashable, Sendable {
     /// The next pod is in place the instant that the old one is over or can't cover what is asked of it.
     public var isSeamless: Bool
     /// From an alarm, a fault or an empty pod to the next pod (assumed).
-    public var reaction = 20 * Span.minute
+    public var reaction = 20 * Nanoseconds.minute
     /// Mean lateness at the end of the pod's life, and of the reaction; 0 for a punctual person.
     public var meanLateness: Int64 = 0
     /// Share of the changes of a person who can be late in which the setup is left unfinished for a while (assumed).
     public var pauseShare = 0.05
-    public var pause = 20 * Span.minute
+    public var pause = 20 * Nanoseconds.minute
 
     public init(isSeamless: Bool) { self.isSeamless = isSeamless }
 
     public static let seamless = PodHabits(isSeamless: true)
-    public static let byHand = PodHabits(isSeamless: false)
+    public static let manual = PodHabits(isSeamless: false)
 }

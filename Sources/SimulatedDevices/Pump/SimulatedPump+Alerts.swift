@@ -3,12 +3,12 @@
 public import Devices
 import SimulationKernel
 
-struct AlertDesk {
+struct PumpAlerts {
     var observers: [any PumpAlertObserver] = []
     /// Open at the pump, oldest first.
     var open: [PumpIssue] = []
     /// What the driver knows to be open.
-    var told: [PumpIssue] = []
+    var reported: [PumpIssue] = []
 
     func isOpen(_ issue: PumpIssue) -> Bool { open.contains(issue) }
 }
@@ -54,12 +54,12 @@ extension SimulatedPump {
     /// Brings the driver up to date, where it can be reached.
     func tellAlerts() {
         guard link.isConnected else { return }
-        let (open, told) = (alerts.open, alerts.told)
-        alerts.told = open
-        for issue in told where !open.contains(issue) {
+        let (open, reported) = (alerts.open, alerts.reported)
+        alerts.reported = open
+        for issue in reported where !open.contains(issue) {
             for observer in alerts.observers { observer.pumpDidRetract(issue) }
         }
-        for issue in open where !told.contains(issue) {
+        for issue in open where !reported.contains(issue) {
             for observer in alerts.observers { observer.pumpDidIssue(issue, text: text(of: issue)) }
         }
     }

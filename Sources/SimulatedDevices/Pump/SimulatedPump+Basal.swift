@@ -22,16 +22,16 @@ extension SimulatedPump {
 
     private func checked(_ segments: [BasalSegment]) throws -> [BasalSegment] {
         guard let first = segments.first, first.startOfDay == 0 else {
-            throw BasalScheduleProblem(reason: "no segment begins at midnight")
+            throw BasalScheduleError(reason: "no segment begins at midnight")
         }
         guard segments.count <= device.basalSegmentLimit else {
-            throw BasalScheduleProblem(reason: "more than \(device.basalSegmentLimit) segments")
+            throw BasalScheduleError(reason: "more than \(device.basalSegmentLimit) segments")
         }
-        let ends = segments.dropFirst().map(\.startOfDay) + [Span.day]
+        let ends = segments.dropFirst().map(\.startOfDay) + [Nanoseconds.day]
         for (segment, end) in zip(segments, ends)
         where end - segment.startOfDay < device.shortestBasalSegment {
-            throw BasalScheduleProblem(
-                reason: "a segment shorter than \(device.shortestBasalSegment / Span.minute) min")
+            throw BasalScheduleError(
+                reason: "a segment shorter than \(device.shortestBasalSegment / Nanoseconds.minute) min")
         }
         return try segments.map {
             BasalSegment(startOfDay: $0.startOfDay, rate: try device.rounded($0.rate))
@@ -42,7 +42,7 @@ extension SimulatedPump {
     private func followProgramme() {
         guard programme.count > 1 else { return schedule(\.segment, "basal segment", at: nil) { _ in } }
         let time = timeOfDay
-        let next = programme.first { $0.startOfDay > time }?.startOfDay ?? Span.day
+        let next = programme.first { $0.startOfDay > time }?.startOfDay ?? Nanoseconds.day
         schedule(\.segment, "basal segment", at: executor.now.adding(next - time)) {
             try $0.applyBasal()
             $0.followProgramme()
@@ -50,8 +50,8 @@ extension SimulatedPump {
     }
 
     private var timeOfDay: Int64 {
-        let remainder = (startOfDay + executor.now.nanoseconds) % Span.day
-        return remainder < 0 ? remainder + Span.day : remainder
+        let remainder = (startOfDay + executor.now.nanoseconds) % Nanoseconds.day
+        return remainder < 0 ? remainder + Nanoseconds.day : remainder
     }
 
     private var programmedRate: InsulinRate {
@@ -63,7 +63,7 @@ extension SimulatedPump {
 
     func startTemporary(_ rate: InsulinRate, nanoseconds: Int64) throws {
         guard device.temporaryBasalRange.contains(nanoseconds) else {
-            throw BasalScheduleProblem(reason: "a temporary rate lasts 30 min to 12 h")
+            throw BasalScheduleError(reason: "a temporary rate lasts 30 min to 12 h")
         }
         let rounded = try device.rounded(rate)
         try transmit(.temporaryBasal)
@@ -134,7 +134,7 @@ extension SimulatedPump {
         let hours = device.pulse.units / rate.unitsPerHour
         schedule(
             \.temporaryPulse, "temporary basal pulse",
-            at: rate > .zero ? executor.now.adding(Int64(hours * Double(Span.hour))) : nil
+            at: rate > .zero ? executor.now.adding(Int64(hours * Double(Nanoseconds.hour))) : nil
         ) { try $0.pushTemporaryPulse() }
     }
 
@@ -198,7 +198,7 @@ extension SimulatedPump {
 
     /// Pulses of the basal since `flowSince`, with what was left over before.
     private func basalPulses() -> Double {
-        let hours = Double(executor.now.nanoseconds - flowSince.nanoseconds) / Double(Span.hour)
+        let hours = Double(executor.now.nanoseconds - flowSince.nanoseconds) / Double(Nanoseconds.hour)
         return leftOver + hours * flow.unitsPerHour / device.pulse.units
     }
 

@@ -41,7 +41,7 @@ extension SimulatedPump {
         if let last = lastRequest, id <= last.id { return id == last.id ? last.delivered : .zero }
         let asked = device.pulses(in: amount)
         guard asked > 0 else { return .zero }
-        guard chance != nil else { return try accept(amount, asked, id: id) }
+        guard faultDraws != nil else { return try accept(amount, asked, id: id) }
         switch bolusOutcome() {
         case .heard: return try accept(amount, asked, id: id)
         case .lost:
@@ -108,8 +108,8 @@ extension SimulatedPump {
         // What is left is behind the occlusion's account, or still to flow into the body, or has leaked already.
         let fromHeld = min(cut.held, left)
         cut.held -= fromHeld
-        let unflowed = (try body.stopReceiving().units / device.pulse.units).rounded()
-        let fromBody = min(Int64(unflowed), left - fromHeld)
+        let undelivered = (try body.stopReceiving().units / device.pulse.units).rounded()
+        let fromBody = min(Int64(undelivered), left - fromHeld)
         account.cutShort(delivered: fromBody, held: fromHeld)
         reservoirPulses += left
         cut.pulses = pushed

@@ -32,8 +32,8 @@ enum PumpCommand: Int, CaseIterable {
     }
 }
 
-/// The pump's luck.
-final class PumpChance {
+/// What the pump's faults are drawn from.
+final class PumpFaultDraws {
     var arrivals: [FaultArrival<SimulatedPump>]
     var scheduled: ArraySlice<ScheduledFault>
     /// Shares of all commands that fail, and of failed boluses that are not answered; nil where the kind is off.
@@ -72,7 +72,7 @@ final class PumpChance {
     /// Boluses fail like other commands. Of those that do, a share is sent and not answered, whether or not plain failures
     /// are on.
     func bolusOutcome(at now: Instant) -> BolusOutcome {
-        guard fails(.bolus, at: now, share: failing ?? FaultKind.commandFailure.rate.standard) else {
+        guard fails(.bolus, at: now, share: failing ?? FaultKind.commandFailure.rate.defaultValue) else {
             return .heard
         }
         if let unanswered {
@@ -87,26 +87,26 @@ final class PumpChance {
 
 extension SimulatedPump {
     func beginFaults() {
-        let chance = PumpChance(plan: plan, streams: streams, at: executor.now)
-        self.chance = chance
+        let faultDraws = PumpFaultDraws(plan: plan, streams: streams, at: executor.now)
+        self.faultDraws = faultDraws
         waitForFaults()
     }
 
     private func waitForFaults() {
-        guard let next = chance?.next, next < .distantFuture else { return }
+        guard let next = faultDraws?.next, next < .distantFuture else { return }
         schedule(\.faults, "pump fault", at: next) { try $0.strike() }
     }
 
     private func strike() throws {
-        guard let chance else { return }
+        guard let faultDraws else { return }
         let now = executor.now
-        while let fault = chance.scheduled.first, fault.at <= now {
-            chance.scheduled.removeFirst()
+        while let fault = faultDraws.scheduled.first, fault.at <= now {
+            faultDraws.scheduled.removeFirst()
             if case .pump(let effect) = fault.kind.effect { try effect.begin?(self, fault) }
         }
-        for index in chance.arrivals.indices where chance.arrivals[index].next <= now {
-            let arrival = chance.arrivals[index]
-            chance.arrivals[index].next = try arrival.strike(self, at: now)
+        for index in faultDraws.arrivals.indices where faultDraws.arrivals[index].next <= now {
+            let arrival = faultDraws.arrivals[index]
+            faultDraws.arrivals[index].next = try arrival.strike(self, at: now)
         }
         waitForFaults()
     }

@@ -86,22 +86,22 @@ extension SimulatedPump {
     /// Whether a command other than a bolus gets through.
     func transmit(_ command: PumpCommand = .other) throws {
         guard link.isConnected else { throw PumpError.notConnected }
-        guard let chance else { return }
+        guard let faultDraws else { return }
         if executor.now < link.failsUntil { throw PumpError.commandFailed }
-        guard chance.fails(command, at: executor.now) else { return }
+        guard faultDraws.fails(command, at: executor.now) else { return }
         log.note(.commandFailure)
         throw PumpError.commandFailed
     }
 
     func bolusOutcome() -> BolusOutcome {
-        guard let chance else { return .heard }
+        guard let faultDraws else { return .heard }
         let now = executor.now
         if now < link.unansweredUntil {
             let own = numbers("fault.uncertain-delivery.scheduled", at: now)
             return own.uniform() < 0.5 ? .heardUnanswered : .lostUnanswered
         }
         if now < link.failsUntil { return .lost }
-        let outcome = chance.bolusOutcome(at: now)
+        let outcome = faultDraws.bolusOutcome(at: now)
         if outcome == .lost { log.note(.commandFailure) }
         return outcome
     }

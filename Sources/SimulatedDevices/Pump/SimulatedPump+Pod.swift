@@ -127,7 +127,7 @@ extension SimulatedPump {
     }
 
     /// The person, who has seen that it is due, changes the pod at `instant`, or before, where that was planned already.
-    public func changePodByHand(at instant: Instant) {
+    public func requestPodChange(at instant: Instant) {
         guard needsChange() else { return }
         planChange(at: instant)
     }
@@ -232,7 +232,7 @@ extension SimulatedPump {
         guard flow > .zero, reservoirPulses > threshold else { return }
         let pulses = Double(min(reservoirPulses - threshold, Self.lookEvery)) - leftOver
         let hours = max(0, pulses) * device.pulse.units / flow.unitsPerHour
-        let next = executor.now.adding(max(Span.second, Int64(hours * Double(Span.hour)) + 1))
+        let next = executor.now.adding(max(Nanoseconds.second, Int64(hours * Double(Nanoseconds.hour)) + 1))
         schedule(\.reservoir, "reservoir", at: next) { $0.lookAtReservoir() }
     }
 

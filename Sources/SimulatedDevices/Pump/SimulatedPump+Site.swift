@@ -27,8 +27,8 @@ struct Site {
     }
 
     /// A failing site reaches its floor after this.
-    static let rampLength = 2 * Span.hour
-    static let rampStep = 10 * Span.minute
+    static let rampLength = 2 * Nanoseconds.hour
+    static let rampStep = 10 * Nanoseconds.minute
 
     var occlusion: Occlusion?
     var failure: Failure?
@@ -88,16 +88,16 @@ extension SimulatedPump {
         site.occlusion = Site.Occlusion(threshold: max(1, device.pulses(in: InsulinAmount(units: units))))
         log.begin(.occlusion, at: executor.now)
         if var running = bolus, running.endsAt > executor.now {
-            let unflowed = Int64((try body.stopReceiving().units / device.pulse.units).rounded())
+            let undelivered = Int64((try body.stopReceiving().units / device.pulse.units).rounded())
             // Where the site leaks, so would part of what is still to come: behind the blockage it can't.
             var leaking: Int64 = 0
             if site.failure != nil {
                 let left = running.endsAt.nanoseconds - executor.now.nanoseconds
                 let unpushed = (left + device.bolusPulseInterval - 1) / device.bolusPulseInterval
-                leaking = max(0, min(min(unpushed, running.pulses) - unflowed, account.lost))
+                leaking = max(0, min(min(unpushed, running.pulses) - undelivered, account.lost))
             }
-            account.block(flowing: unflowed, leaking: leaking)
-            running.held = unflowed + leaking
+            account.block(flowing: undelivered, leaking: leaking)
+            running.held = undelivered + leaking
             bolus = running
         }
         try applySite()
@@ -129,7 +129,7 @@ extension SimulatedPump {
             }
             if flow > .zero {
                 let next = (Double(missing) - leftOver) * device.pulse.units / flow.unitsPerHour
-                let span = max(Span.second, Int64(min(max(0, next), 1000) * Double(Span.hour)))
+                let span = max(Nanoseconds.second, Int64(min(max(0, next), 1000) * Double(Nanoseconds.hour)))
                 due = min(due, executor.now.adding(span))
             }
         }

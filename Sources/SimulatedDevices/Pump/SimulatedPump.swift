@@ -9,7 +9,7 @@
 // pulse of 0.05 U every few minutes and the same insulin spread evenly differ in glucose by less than the
 // integrator's tolerance, and cost two integration steps a pulse.
 //
-// Rooms: `+Bolus` and `+Basal` what is delivered, `+Pod` life-cycle and reservoir, `+Site` what becomes of it under the
+// Files: `+Bolus` and `+Basal` what is delivered, `+Pod` life-cycle and reservoir, `+Site` what becomes of it under the
 // skin, `+Link` the connection, `+Faults` when things go wrong, `+Alerts` what the pump says.
 
 public import Devices
@@ -65,9 +65,9 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     /// Parts of a pulse that have leaked and are not counted yet.
     var leak = (bolus: 0.0, basal: 0.0)
     var link = Link()
-    var chance: PumpChance?
+    var faultDraws: PumpFaultDraws?
     let log: FaultLog
-    var alerts = AlertDesk()
+    var alerts = PumpAlerts()
 
     /// - Parameters:
     ///   - habits: how pods are changed; nil for seamlessly without a plan and by hand with one.
@@ -85,9 +85,9 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         self.streams = streams
         self.startOfDay = startOfDay
         plan = faults
-        var chosen = habits ?? (faults.troublesPump ? .byHand : .seamless)
+        var chosen = habits ?? (faults.hasPumpFaults ? .manual : .seamless)
         if habits == nil, let hours = faults.rate(of: .latePodChange) {
-            chosen.meanLateness = Int64(hours * Double(Span.hour))
+            chosen.meanLateness = Int64(hours * Double(Nanoseconds.hour))
         }
         self.habits = chosen
         log = FaultLog(executor: executor, recorder: recorder)
@@ -99,7 +99,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         self.observers = observers
         alerts.observers = alertObservers
         attachPod()
-        if plan.troublesPump { beginFaults() }
+        if plan.hasPumpFaults { beginFaults() }
     }
 
     /// The account up to this instant. A look: nothing changes.

@@ -26,8 +26,10 @@ public struct SensorDevice: Hashable, Sendable {
     /// No real sensor: the body's own value, every five minutes on the session's grid, at once and for ever.
     public static let ideal = {
         var device = SensorDevice(
-            name: "ideal", samplingInterval: 5 * Span.minute, warmup: 0, life: 25_000 * Span.day, grace: 0,
-            range: -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude, backfill: 24 * Span.hour,
+            name: "ideal", samplingInterval: 5 * Nanoseconds.minute, warmup: 0,
+            life: 25_000 * Nanoseconds.day, grace: 0,
+            range: -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude,
+            backfill: 24 * Nanoseconds.hour,
             failureShape: 0.7)
         device.hasOwnPhase = false
         device.delaySeconds = 0...0
@@ -36,13 +38,15 @@ public struct SensorDevice: Hashable, Sendable {
 
     /// Dexcom G6: 10 days, two hours of warm-up, 40 to 400 mg/dL.
     public static let dexcomG6 = SensorDevice(
-        name: "Dexcom G6", samplingInterval: 5 * Span.minute, warmup: 2 * Span.hour, life: 10 * Span.day,
-        grace: 0, range: 40...400, backfill: 24 * Span.hour, failureShape: 0.7)
+        name: "Dexcom G6", samplingInterval: 5 * Nanoseconds.minute, warmup: 2 * Nanoseconds.hour,
+        life: 10 * Nanoseconds.day,
+        grace: 0, range: 40...400, backfill: 24 * Nanoseconds.hour, failureShape: 0.7)
 
     /// Dexcom G7: 10 days and 12 h of grace, 27 min of warm-up.
     public static let dexcomG7 = SensorDevice(
-        name: "Dexcom G7", samplingInterval: 5 * Span.minute, warmup: 27 * Span.minute, life: 10 * Span.day,
-        grace: 12 * Span.hour, range: 40...400, backfill: 24 * Span.hour, failureShape: 0.7)
+        name: "Dexcom G7", samplingInterval: 5 * Nanoseconds.minute, warmup: 27 * Nanoseconds.minute,
+        life: 10 * Nanoseconds.day,
+        grace: 12 * Nanoseconds.hour, range: 40...400, backfill: 24 * Nanoseconds.hour, failureShape: 0.7)
 
     /// The Weibull scale, ns, at which a share of the sensors fails within the nominal life.
     func failureScale(share: Double) -> Double {

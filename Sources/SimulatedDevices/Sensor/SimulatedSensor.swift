@@ -35,7 +35,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var reading: GlucoseReading?
     private var condition = SensorState.ok
     private var tick: Wakeup?
-    private var troubles: SensorTroubles?
+    private var sensorFaults: SensorFaults?
     /// Measured while the signal was lost, oldest first.
     private var heldBack: [GlucoseReading] = []
 
@@ -64,12 +64,12 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     public func begin(observers: [any DeviceObserver]) throws {
         self.observers = observers
         try equip()
-        if faults.troublesSensor {
-            let troubles = SensorTroubles(
+        if faults.hasSensorFaults {
+            let sensorFaults = SensorFaults(
                 plan: faults, device: device, streams: streams, startOfDay: startOfDay,
                 log: FaultLog(executor: executor, recorder: recorder), at: executor.now)
-            troubles.insert(index: index, at: insertedAt)
-            self.troubles = troubles
+            sensorFaults.insert(index: index, at: insertedAt)
+            self.sensorFaults = sensorFaults
         }
         // Owned by this actor: not counted, as it fires for every reading.
         let me = Unmanaged.passUnretained(self)
@@ -80,17 +80,17 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     }
 
     /// The session is over: faults that still last are recorded up to now.
-    public func finish() { troubles?.log.finish() }
+    public func finish() { sensorFaults?.log.finish() }
 
     /// Whether the sensor has failed or is over, and waits for the person.
     public func needsChange() -> Bool {
-        troubles != nil && (condition == .failed || condition == .expired) && changesAt > executor.now
+        sensorFaults != nil && (condition == .failed || condition == .expired) && changesAt > executor.now
     }
 
     /// The person, who has seen that it is due, puts the next sensor in at `instant`, or before, where that was planned already.
-    public func changeByHand(at instant: Instant) {
+    public func requestChange(at instant: Instant) {
         guard needsChange() else { return }
-        troubles?.changeNoLater(than: max(instant, executor.now))
+        sensorFaults?.changeNoLater(than: max(instant, executor.now))
         scheduleNext()
     }
 
@@ -99,7 +99,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
 
     // MARK: Time
 
-    private var changesAt: Instant { troubles?.changeAt ?? insertedAt.adding(device.life) }
+    private var changesAt: Instant { sensorFaults?.changeAt ?? insertedAt.adding(device.life) }
 
     private func scheduleNext() { tick?.schedule(at: min(measuresAt.adding(delay), changesAt)) }
 
@@ -113,14 +113,14 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private func equip() throws {
         errorModel = try model.makeErrors(streams, index)
         var random = streams.stream("sensor.timing", index: index)
-        let seconds = device.samplingInterval / Span.second
+        let seconds = device.samplingInterval / Nanoseconds.second
         // Both numbers are drawn whatever the device makes of them.
         let (ownPhase, ownDelay) = (
             Int64.random(in: 0..<seconds, using: &random),
             Int64.random(in: device.delaySeconds, using: &random)
         )
-        phase = device.hasOwnPhase ? ownPhase * Span.second : 0
-        delay = ownDelay * Span.second
+        phase = device.hasOwnPhase ? ownPhase * Nanoseconds.second : 0
+        delay = ownDelay * Nanoseconds.second
         timings.append(SensorTiming(insertedAt: insertedAt, phase: phase, delay: delay))
         let since = executor.now.nanoseconds - phase
         let samples = (since + device.samplingInterval - 1) / device.samplingInterval
@@ -129,14 +129,16 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     }
 
     private func change(at instant: Instant) throws {
-        troubles?.advance(to: instant)
+        sensorFaults?.advance(to: instant)
         index += 1
         insertedAt = instant
         try equip()
         executor.journal.record(.sensorReplaced, at: executor.now, index)
-        troubles?.insert(index: index, at: instant)
+        sensorFaults?.insert(index: index, at: instant)
         heldBack = []
-        if executor.now < instant.adding(device.warmup), troubles?.holdsReadingsBack != true { tell(.warmup) }
+        if executor.now < instant.adding(device.warmup), sensorFaults?.holdsReadingsBack != true {
+            tell(.warmup)
+        }
     }
 
     // MARK: Samples
@@ -146,21 +148,21 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         measuresAt = measured.adding(device.samplingInterval)
         let interstitial = try body.sampledGlucose(next: measuresAt)
         let isWarm = measured.nanoseconds - insertedAt.nanoseconds >= device.warmup
-        guard let troubles else {
+        guard let sensorFaults else {
             guard isWarm else { return tell(.warmup) }
             condition = .ok
             return publish(measure(interstitial, less: 0, at: measured))
         }
-        if troubles.nextChange <= measured { troubles.advance(to: measured) }
-        var state = troubles.state(at: measured)
+        if sensorFaults.nextChange <= measured { sensorFaults.advance(to: measured) }
+        var state = sensorFaults.state(at: measured)
         if !isWarm, state != .failed { state = .warmup }
         // The error model goes on whatever is shown of it.
         let shown =
-            isWarm ? measure(interstitial, less: troubles.reduction(at: measured), at: measured) : nil
+            isWarm ? measure(interstitial, less: sensorFaults.reduction(at: measured), at: measured) : nil
         let reading = state == .ok ? shown : nil
         // Whether it arrives is settled when it would.
-        if troubles.nextChange <= executor.now { troubles.advance(to: executor.now) }
-        guard !troubles.holdsReadingsBack else {
+        if sensorFaults.nextChange <= executor.now { sensorFaults.advance(to: executor.now) }
+        guard !sensorFaults.holdsReadingsBack else {
             if var reading {
                 reading.isBackfilled = true
                 heldBack.append(reading)
@@ -180,7 +182,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         let age = now.nanoseconds - insertedAt.nanoseconds
         let raw = errorModel?.sample(
             interstitial: interstitial.milligramsPerDecilitre,
-            daysSinceInsertion: Double(age) / Double(Span.day))
+            daysSinceInsertion: Double(age) / Double(Nanoseconds.day))
         let value = (raw ?? interstitial.milligramsPerDecilitre) - reduction
         let shown = min(max(value, device.range.lowerBound), device.range.upperBound)
         return GlucoseReading(instant: now, glucose: GlucoseConcentration(milligramsPerDecilitre: shown))

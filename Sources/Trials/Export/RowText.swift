@@ -187,7 +187,7 @@ package final class RowText {
 
     /// Seconds since the session's start.
     func append(secondsOf instant: Instant) {
-        let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: Span.second)
+        let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: Nanoseconds.second)
         rest == 0 ? append(integer: seconds) : append(number: Double(instant.nanoseconds) / 1e9)
     }
 
@@ -202,9 +202,9 @@ package final class RowText {
 
     /// As `SessionCalendar.iso8601`.
     func append(instant: Instant, _ calendar: SessionCalendar) {
-        var (seconds, fraction) = instant.nanoseconds.quotientAndRemainder(dividingBy: Span.second)
+        var (seconds, fraction) = instant.nanoseconds.quotientAndRemainder(dividingBy: Nanoseconds.second)
         if fraction < 0 {
-            fraction += Span.second
+            fraction += Nanoseconds.second
             seconds -= 1
         }
         let offset = calendar.offsetSeconds(at: instant)

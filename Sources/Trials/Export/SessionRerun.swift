@@ -12,7 +12,7 @@ import SimulationKernel
 
 package struct SessionRerun: Sendable {
     /// How much of a session is run between two looks at its rows: little enough to stay in the processor's cache.
-    static let piece = Span.day
+    static let piece = Nanoseconds.day
 
     let study: Study
     let subject: VirtualSubject
@@ -76,7 +76,7 @@ package struct SessionRerun: Sendable {
             try text.append(rows.bytes(events), lines: events.count)
             end = outcome.endedAt
         }
-        return (text, Double(end.nanoseconds) / Double(Span.day))
+        return (text, Double(end.nanoseconds) / Double(Nanoseconds.day))
     }
 
     private func records<Row>(

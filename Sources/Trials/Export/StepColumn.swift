@@ -255,7 +255,7 @@ extension StepColumn {
         .number("uncertain_u", "sent and at first not answered: counted as delivered until it was known") {
             $0.pointee.entry.record.wasUncertain ? $0.pointee.entry.record.requested?.units : nil
         },
-        .text("pump_error", "why the pump took nothing") { some($0.pointee.entry.record.pumpTrouble) },
+        .text("pump_error", "why the pump took nothing") { some($0.pointee.entry.record.pumpError) },
         .text("failure", "why the algorithm failed; empty for a step that went well") {
             some($0.pointee.entry.record.failure)
         },

@@ -16,7 +16,7 @@ struct PersonOutcomeFacts {
     var sleptThrough = (level1: 0, level2: 0)
 
     /// Nobody who hasn't woken by then wakes of this low.
-    private static let patience = Span.hour
+    private static let patience = Nanoseconds.hour
 
     init(_ facts: PersonFacts, plasma: [Float], reached: Instant) {
         self.facts = facts
@@ -49,9 +49,9 @@ struct PersonOutcomeFacts {
         return (all, slept)
     }
 
-    private static let interval = 5 * Span.minute
+    private static let interval = 5 * Nanoseconds.minute
     /// Who woke shortly before is awake.
-    private static let awakeAlready = 20 * Span.minute
+    private static let awakeAlready = 20 * Nanoseconds.minute
 }
 
 extension Outcome {

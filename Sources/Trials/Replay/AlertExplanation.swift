@@ -111,7 +111,7 @@ package struct AlertExplanation {
             let rule = policy.rules.first(where: { $0.code == episode.code })
         else { return nil }
         let end = episode.end ?? recorder.alerts.last?.instant ?? episode.begin
-        let from = episode.begin.adding(-45 * Span.minute)
+        let from = episode.begin.adding(-45 * Nanoseconds.minute)
         var events: [Event] = []
         for row in recorder.readings where row.instant >= from && row.instant <= episode.begin {
             var text = "reading \(Self.text(row.mgdl, bounds(of: .glucose, rule))) mg/dL"
@@ -147,7 +147,7 @@ package struct AlertExplanation {
     /// What the person made of it, in one line of local time: "the person: rang 02:10, unheard; rang 02:15, woke; 16 g at 02:19". What they
     /// did up to a quarter of an hour after its end counts. Nil where nobody listens.
     private func answer(to episode: Episode, until end: Instant) -> String? {
-        let until = end.adding(15 * Span.minute)
+        let until = end.adding(15 * Nanoseconds.minute)
         let said = recorder.person.filter {
             $0.instant >= episode.begin && $0.instant <= until
                 && ($0.code == episode.code || $0.code.isEmpty)
@@ -157,7 +157,7 @@ package struct AlertExplanation {
 
     /// Local time of day, to the minute.
     private func clock(_ instant: Instant) -> String {
-        let minutes = calendar.timeOfDay(at: instant) / Span.minute
+        let minutes = calendar.timeOfDay(at: instant) / Nanoseconds.minute
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return "\(two(minutes / 60)):\(two(minutes % 60))"
     }

@@ -82,7 +82,7 @@ package struct SessionStory: Sendable {
 
     /// Day and local time of day, to the second.
     package func time(_ instant: Instant) -> String {
-        let seconds = calendar.timeOfDay(at: instant) / Span.second
+        let seconds = calendar.timeOfDay(at: instant) / Nanoseconds.second
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return
             "day \(calendar.day(of: instant)) \(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"

@@ -116,7 +116,7 @@ package struct TrialRunner: Sendable {
                 try store.write(batch)
                 stored += batch.count
                 for record in batch {
-                    progress.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Span.day))
+                    progress.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
                 }
             }
         } catch {

@@ -222,7 +222,7 @@ private struct Window {
     func add(
         _ grams: Double, _ kind: Meal.Kind, _ day: Int, _ minute: Int, place: Int, to meals: inout [Meal]
     ) {
-        let instant = calendar.instant(ofDay: Int64(day), nanosecondOfDay: Int64(minute) * Span.minute)
+        let instant = calendar.instant(ofDay: Int64(day), nanosecondOfDay: Int64(minute) * Nanoseconds.minute)
         append(
             Meal(
                 instantNanoseconds: instant.nanoseconds, grams: grams, kind: kind,
@@ -230,7 +230,7 @@ private struct Window {
     }
 
     func add(_ grams: Double, at nanoseconds: Int64, place: Int, to meals: inout [Meal]) {
-        let minute = calendar.timeOfDay(at: Instant(nanoseconds: nanoseconds)) / Span.minute
+        let minute = calendar.timeOfDay(at: Instant(nanoseconds: nanoseconds)) / Nanoseconds.minute
         append(
             Meal(
                 instantNanoseconds: nanoseconds, grams: grams, kind: MealPlan.kind(minuteOfDay: Int(minute)),

@@ -23,7 +23,7 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
     /// Whether the app runs: a dead one shows nothing.
     var isAppAlive: Bool { isAlive }
     private var system = SimulatedNotificationCenter()
-    private var bell: Wakeup?
+    private var notificationWakeup: Wakeup?
     /// The newest reading that reached the app in its own time.
     private var reading: GlucoseReading?
     private var missed: [GlucoseReading] = []
@@ -42,7 +42,7 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
     func begin(alerts: AlertCenter, loop: LoopController) {
         self.alerts = alerts
         self.loop = loop
-        bell = Wakeup(executor, phase: .person, "scheduled notification") { [unowned self] in
+        notificationWakeup = Wakeup(executor, phase: .person, "scheduled notification") { [unowned self] in
             here { $0.ring() }
         }
     }
@@ -61,7 +61,7 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
         isAlive = true
         // From here on the app itself watches what it had the system watch.
         system.withdrawScheduled()
-        bell?.schedule(at: nil)
+        notificationWakeup?.schedule(at: nil)
         loop?.here { $0.relaunch() }
         alerts?.here((sensor.state, pump.status)) { $0.relaunch(finding: $1.0, pump: $1.1) }
         for issue in PumpIssue.allCases {
@@ -85,7 +85,7 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
     nonisolated func perform(_ request: NotificationRequest, at now: Instant) {
         here((request, now)) {
             $0.system.perform($1.0, at: $1.1)
-            $0.bell?.schedule(at: $0.system.nextDue)
+            $0.notificationWakeup?.schedule(at: $0.system.nextDue)
         }
     }
 
@@ -93,7 +93,7 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
         for request in system.deliverDue(at: executor.now) {
             alerts?.here(request) { $0.systemDidDeliver($1) }
         }
-        bell?.schedule(at: system.nextDue)
+        notificationWakeup?.schedule(at: system.nextDue)
     }
 
     // MARK: Devices

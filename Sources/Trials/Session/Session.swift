@@ -30,7 +30,7 @@ public final class Session {
     let sensor: SimulatedSensor
     let loop: LoopController
     let alerts: AlertCenter
-    private let app: AppTroubles?
+    private let app: AppFaults?
     private let person: Person
     private let calendar: SessionCalendar
     private let stepLog: StepLog?
@@ -72,7 +72,7 @@ public final class Session {
         var around = Surroundings()
         around.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.
-        let phone = plan.troublesApp ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
+        let phone = plan.hasAppFaults ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
         let alerts = try AlertCenter(
             executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
             surroundings: around, port: phone, diesBetweenInstants: phone != nil)
@@ -87,7 +87,7 @@ public final class Session {
             log: stepLog,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
-            AppTroubles(
+            AppFaults(
                 executor: executor, plan: plan, streams: streams, recorder: recorder,
                 quit: { [unowned phone] in phone.here { $0.quit() } },
                 launch: { [unowned phone] in phone.here { $0.launch() } })
@@ -95,23 +95,23 @@ public final class Session {
         let person = Person(
             executor: executor, meals: weeks.plannedMeals, body: patient, loop: phone ?? loop,
             recorder: recorder,
-            senses: study.person(in: arm).map { [calendar, duration] in
-                PersonSenses(
+            configuration: study.person(in: arm).map { [calendar, duration] in
+                PersonConfiguration(
                     settings: $0, age: PersonAge(subject.group), calendar: calendar, streams: streams,
                     therapy: therapy, duration: duration)
             },
-            // Somebody with senses of their own looks after themselves.
+            // Somebody with settings of their own looks after themselves.
             watch: study.person(in: arm) != nil
                 ? nil
                 : weeks.watch(
                     sensor: phone ?? sensor, feeling: patient, therapy: therapy,
-                    correctsByHand: arm.algorithm.algorithm.basalSource == .programmed))
-        let hand = PhoneInHand(
+                    correctsManually: arm.algorithm.algorithm.basalSource == .programmed))
+        let handset = PersonPhoneAdapter(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
-        let senses = study.person(in: arm)
+        let personSettings = study.person(in: arm)
         self.person = person
-        let mortal: [(any SessionActor)?] = [phone, app]
-        cast = [patient, sensor, pump, alerts, loop, person] + mortal.compactMap { $0 }
+        let phoneActors: [(any SessionActor)?] = [phone, app]
+        cast = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }
         self.app = app
         self.patient = patient
         self.pump = pump
@@ -124,7 +124,7 @@ public final class Session {
         executor.start("session") {
             await patient.expect(sessionEnd)
             await phone?.begin(alerts: alerts, loop: loop)
-            await alerts.begin(pump: pump, listener: senses == nil ? nil : person)
+            await alerts.begin(pump: pump, listener: personSettings == nil ? nil : person)
             let observers: [any DeviceObserver] = watchers + (phone.map { [$0] } ?? [alerts, loop])
             try await sensor.begin(observers: observers)
             await pump.begin(observers: observers, alertObservers: [phone ?? alerts])
@@ -132,12 +132,13 @@ public final class Session {
             try await pump.preset(therapy.basalRate)
             try await loop.begin(observers: [alerts])
             await app?.begin()
-            if let senses {
-                if senses.feelsAwake > 0 || senses.feelsAsleep > 0 {
+            if let personSettings {
+                if personSettings.feelsAwake > 0 || personSettings.feelsAsleep > 0 {
                     await patient.tellLows(
-                        below: GlucoseConcentration(milligramsPerDecilitre: senses.feelsBelow), to: person)
+                        below: GlucoseConcentration(milligramsPerDecilitre: personSettings.feelsBelow),
+                        to: person)
                 }
-                await person.begin(phone: hand, devices: hand)
+                await person.begin(phone: handset, devices: handset)
             }
         }
         executor.start("person") { try await person.live() }
@@ -242,7 +243,8 @@ public final class Session {
         let shown = sensorTrace(points)
         recorder.finish(plasma: truth, every: VirtualPatient.truthInterval, sensor: points)
         let facts = SessionFacts(
-            days: Double(reached.nanoseconds) / Double(Span.day), truth: trace.map(GlucoseMetrics.init),
+            days: Double(reached.nanoseconds) / Double(Nanoseconds.day),
+            truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
             insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units,
             carbohydrateGrams: meals.reduce(0) {
@@ -257,7 +259,7 @@ public final class Session {
             alerts: tallies)
     }
 
-    private static let millisecond = Span.second / 1000
+    private static let millisecond = Nanoseconds.second / 1000
 
     private func localMilliseconds(_ instant: Instant) -> Int64 {
         (calendar.startOfDayOffset + instant.nanoseconds) / Self.millisecond

@@ -58,7 +58,7 @@ struct SessionWeeks {
         plannedMeals = planned
         let last = calendar.day(of: Instant(nanoseconds: duration))
         variation = life.variation(days: -1..<last + 1) { day, minute in
-            calendar.instant(ofDay: day, nanosecondOfDay: Int64(minute) * Span.minute)
+            calendar.instant(ofDay: day, nanosecondOfDay: Int64(minute) * Nanoseconds.minute)
         }
         bodyOptions = .lifelike
         self.habits = habits
@@ -67,15 +67,15 @@ struct SessionWeeks {
     /// A person who looks after themselves; nil in weeks where nothing happens.
     func watch(
         sensor: any GlucoseSensorPort, feeling: any PlasmaGlucoseSource, therapy: TherapySettings,
-        correctsByHand: Bool
+        correctsManually: Bool
     ) -> PersonWatch? {
         guard let habits else { return nil }
         let calendar = calendar
         return PersonWatch(
             habits: habits, sensor: sensor, feeling: feeling,
-            correctionFactor: correctsByHand ? therapy.correctionFactorMgdlPerUnit : nil,
+            correctionFactor: correctsManually ? therapy.correctionFactorMgdlPerUnit : nil,
             largestBolus: therapy.maximumBolus
-        ) { habits.isAsleep(minuteOfDay: Int(calendar.timeOfDay(at: $0) / Span.minute)) }
+        ) { habits.isAsleep(minuteOfDay: Int(calendar.timeOfDay(at: $0) / Nanoseconds.minute)) }
     }
 }
 
@@ -106,7 +106,7 @@ extension VirtualSubject {
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index))
         let (days, slots) = (RunIn.days, MealPlan.slotsPerDay)
         let meals = study.scenario.meals.meals(
-            startSecondOfDay: 0, durationNanoseconds: Int64(days) * Span.day
+            startSecondOfDay: 0, durationNanoseconds: Int64(days) * Nanoseconds.day
         ) { day, slot in
             streams.stream("meals", index: UInt64(bitPattern: Int64((day - days) * slots + slot)))
         }
@@ -115,7 +115,7 @@ extension VirtualSubject {
             habits: Habits(life.habits, streams: streams),
             meals: meals.map {
                 RunInMeal(
-                    minute: Int($0.instantNanoseconds / Span.minute), grams: $0.grams,
+                    minute: Int($0.instantNanoseconds / Nanoseconds.minute), grams: $0.grams,
                     occasion: $0.kind.occasion,
                     // The run-in's days are those before the session's first.
                     place: $0.place &- UInt64(days) << 16)

@@ -39,7 +39,7 @@ extension Study.Scenario: Keyed {
     ) -> KeyRow<Self> {
         KeyRow(
             KeyShape(
-                name, .mapping(Settings.keys.shape), summary, leftOut: "each setting at its standard value")
+                name, .mapping(Settings.keys.shape), summary, leftOut: "each setting at its default value")
         ) { reader, scenario throws(InputProblem) in
             guard var life = scenario.life else {
                 throw reader.problem(

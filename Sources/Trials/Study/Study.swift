@@ -24,7 +24,7 @@ public struct Study: Hashable, Sendable {
 
     public var name = "study"
     public var seed: UInt64 = 1
-    public var start = StudyStart.standard
+    public var start = StudyStart.default
     public var duration = TimeSpan(seconds: 7 * 86_400)
     public var cohort = Cohort.generate(Cohort.Generated())
     public var sensor = Sensor(model: .vettoretti2019)
@@ -130,7 +130,7 @@ public struct Study: Hashable, Sendable {
     /// What is compared.
     public struct Arm: Hashable, Sendable {
         public var name = ""
-        public var algorithm = TunedAlgorithm.standard
+        public var algorithm = TunedAlgorithm.default
         /// Complete: a policy file has been read, so that a result does not depend on it later.
         public var alerts = AlertPolicy.bionicloop
         /// nil for the study's.

@@ -1,7 +1,7 @@
 // The algorithm of an arm, from text to algorithm and back: its bare name, or a mapping of its name and its parameters.
 //
 // Guarantees: an unknown algorithm, a parameter that the named one doesn't have and a value outside its range are refused with
-// file and line; where one parameter differs from its standard value all are written, so that a study means the same when a standard
+// file and line; where one parameter differs from its default value all are written, so that a study means the same when a standard
 // value changes.
 
 import Algorithms
@@ -11,7 +11,7 @@ import Records
 
 extension TunedAlgorithm {
     /// Where an arm says nothing.
-    static let standard = TunedAlgorithm.pidInsulinFeedback
+    static let `default` = TunedAlgorithm.pidInsulinFeedback
 
     static let codec = Codec<TunedAlgorithm>(
         shape, decode: { reader throws(InputProblem) in try decode(reader) }, encode: { $0.json })
@@ -37,7 +37,7 @@ extension TunedAlgorithm {
                     keys.append(
                         KeyShape(
                             parameter.name, .number(parameter.range), summary,
-                            standard: .number(parameter.standard)))
+                            defaultValue: .number(parameter.defaultValue)))
                 }
             }
         }
@@ -45,7 +45,7 @@ extension TunedAlgorithm {
     }()
 
     static func decode(_ reader: YAMLReader?) throws(InputProblem) -> TunedAlgorithm {
-        guard let reader else { return .standard }
+        guard let reader else { return .default }
         let place = reader["name"] ?? reader
         guard let kind = AlgorithmKind.named(try place.text()) else {
             throw place.problem(expected: AlgorithmKind.shape.expectation)
@@ -71,7 +71,7 @@ extension TunedAlgorithm {
     }
 
     var json: JSONValue {
-        if isStandard { return .string(kind.id) }
+        if isDefault { return .string(kind.id) }
         return .object(
             [.init("name", .string(kind.id))]
                 + zip(kind.parameters, values).map { .init($0.name, .number($1)) })

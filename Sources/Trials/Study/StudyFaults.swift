@@ -1,6 +1,6 @@
 // Which faults a study has: the key `faults`, from text to plan and back.
 //
-// Guarantees: none unless the study asks; a kind that is on without a rate has its standard rate from then on, as schema
+// Guarantees: none unless the study asks; a kind that is on without a rate has its default rate from then on, as schema
 // and resolved study show it; encoding and decoding give an equal value.
 
 import Algorithms
@@ -22,8 +22,8 @@ extension Study {
             case ratesByAge(RatesByAge)
 
             /// On, as a study has it that says no more.
-            public static func standard(_ kind: FaultKind) -> Setting {
-                kind.rate.standardByAge.map { .ratesByAge($0) } ?? .rate(kind.rate.standard)
+            public static func `default`(_ kind: FaultKind) -> Setting {
+                kind.rate.defaultByAge.map { .ratesByAge($0) } ?? .rate(kind.rate.defaultValue)
             }
 
             func rate(in group: AgeGroup?) -> Double? {
@@ -61,7 +61,7 @@ extension Study {
         public static let none = Faults(settings: FaultKind.all.map { _ in .off })
         /// Of any arm: what strikes open loop alone is asked for by name.
         public static let all = Faults(
-            settings: FaultKind.all.map { $0.strikesClosedLoop ? .standard($0) : .off })
+            settings: FaultKind.all.map { $0.strikesClosedLoop ? .default($0) : .off })
     }
 }
 
@@ -89,7 +89,7 @@ extension RatesByAge {
 extension Study {
     static let longestFault = TimeSpan(seconds: 30 * 86_400)
     static let noFaults = Shape.Choice("none", "nothing goes wrong; pods and sensors are changed in time")
-    static let allFaults = Shape.Choice("all", "every kind but missing-pulses, at its standard rate")
+    static let allFaults = Shape.Choice("all", "every kind but missing-pulses, at its default rate")
 
     static let faultsShape: Shape = .either([
         .choice(noun: "faults", [noFaults, allFaults]),
@@ -102,26 +102,26 @@ extension Study {
                         keys: [
                             KeyShape(
                                 "rate", rateShape(kind), "How often, or how much.",
-                                standard: Faults.Setting.standard(kind).rateJSON)
+                                defaultValue: Faults.Setting.default(kind).rateJSON)
                         ])
                     return KeyShape(
                         kind.id, .either([.flag, .mapping(rate)]), kind.summary + ".",
-                        standard: .bool(false))
+                        defaultValue: .bool(false))
                 } + [
                     KeyShape(
                         "scheduled", .list(.mapping(scheduledFaultShape), count: 0...1000),
-                        "Faults at instants of their own.", standard: .array([]))
+                        "Faults at instants of their own.", defaultValue: .array([]))
                 ])),
     ])
 
     private static func rateShape(_ kind: FaultKind) -> Shape {
-        guard let standard = kind.rate.standardByAge else { return .number(kind.rate.range) }
+        guard let rates = kind.rate.defaultByAge else { return .number(kind.rate.range) }
         let byAge = MappingShape(
             summary: "One for each age group.",
             keys: RatesByAge.keys.map {
                 KeyShape(
                     $0.0, .number(kind.rate.range), "Of \($0.0) people.",
-                    standard: .number(standard[keyPath: $0.1]))
+                    defaultValue: .number(rates[keyPath: $0.1]))
             })
         return .either([.number(kind.rate.range), .mapping(byAge)])
     }
@@ -138,7 +138,7 @@ extension Study {
                 "Which.", isRequired: true),
             KeyShape(
                 "for", .text(.timeSpan(upTo: longestFault, saying: "30d")), "How long it lasts.",
-                standard: .string("1h")),
+                defaultValue: .string("1h")),
         ])
 
     // MARK: Decoding
@@ -152,9 +152,9 @@ extension Study {
                 faults.settings[kind.index] =
                     try setting["rate"].map { rate throws(InputProblem) in
                         try decodeRate(rate, of: kind)
-                    } ?? .standard(kind)
+                    } ?? .default(kind)
             } else {
-                faults.settings[kind.index] = try setting.flag() ? .standard(kind) : .off
+                faults.settings[kind.index] = try setting.flag() ? .default(kind) : .off
             }
         }
         for item in reader["scheduled"]?.items ?? [] {
@@ -185,7 +185,7 @@ extension Study {
     private static func decodeRate(
         _ reader: YAMLReader, of kind: FaultKind
     ) throws(InputProblem) -> Faults.Setting {
-        guard reader.isMapping, var rates = kind.rate.standardByAge else {
+        guard reader.isMapping, var rates = kind.rate.defaultByAge else {
             return .rate(try reader.number(in: kind.rate.range))
         }
         for (name, path) in RatesByAge.keys {
@@ -255,7 +255,7 @@ extension Study.Faults {
             case .daily(let minute):
                 let calendar = start.calendar
                 for day in 0...calendar.day(of: Instant(nanoseconds: duration.nanoseconds)) {
-                    let nanosecond = Int64(minute) * Span.minute
+                    let nanosecond = Int64(minute) * Nanoseconds.minute
                     add(entry, at: calendar.instant(ofDay: day, nanosecondOfDay: nanosecond).nanoseconds)
                 }
             }

@@ -106,7 +106,7 @@ extension Study: Keyed {
             name,
             changes: coming.map {
                 SessionCalendar.Change(
-                    at: Instant(nanoseconds: ($0.epochSeconds - start.unixSeconds) * Span.second),
+                    at: Instant(nanoseconds: ($0.epochSeconds - start.unixSeconds) * Nanoseconds.second),
                     offsetSeconds: $0.offsetSeconds)
             })
     } encode: {

@@ -25,7 +25,7 @@ extension Study {
                             noun: "a person",
                             PersonPreset.allCases.map { Shape.Choice($0.rawValue, $0.summary) }),
                         "Whose settings hold where nothing else is said.",
-                        standard: .string(PersonPreset.typical.rawValue))
+                        defaultValue: .string(PersonPreset.typical.rawValue))
                 ]
                     + PersonSettings.rows.map { row in
                         KeyShape(

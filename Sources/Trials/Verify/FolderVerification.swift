@@ -238,7 +238,7 @@ package struct FolderVerification {
             let findings = try compare(record)
             if !findings.isEmpty { line.clear() }
             for finding in findings { try tell(finding) }
-            line.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Span.day))
+            line.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
         }
         line.clear()
     }

@@ -50,7 +50,7 @@ struct RowTextTests {
             for _ in 0..<2000 {
                 let second = Int64.random(in: -100_000...400_000_000)
                 let fraction = [0, 500_000_000, 1, 120_000, 999_999_999].randomElement() ?? 0
-                let instant = Instant(nanoseconds: second * Span.second + Int64(fraction))
+                let instant = Instant(nanoseconds: second * Nanoseconds.second + Int64(fraction))
                 text.removeAll()
                 text.append(instant: instant, calendar)
                 #expect(text.text == calendar.iso8601(at: instant))
@@ -73,7 +73,9 @@ struct RowTextTests {
 
     @Test("has seconds since the session's start as the number that they are")
     func seconds() {
-        for nanoseconds in [0, 1, -1, Span.second, -Span.second, 1_500_000_000, 315_360_000_000_000_001] {
+        for nanoseconds in [
+            0, 1, -1, Nanoseconds.second, -Nanoseconds.second, 1_500_000_000, 315_360_000_000_000_001,
+        ] {
             let instant = Instant(nanoseconds: nanoseconds)
             #expect(
                 cell(.seconds { _ in instant }) == JSONValue.numberText(Double(nanoseconds) / 1e9))

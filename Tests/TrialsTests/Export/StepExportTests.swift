@@ -192,7 +192,7 @@ struct StepExportTests {
         step.entry.record.input.user.calibration = GlucoseConcentration(milligramsPerDecilitre: 102.5)
         step.entry.record.input.user.manualBolus = InsulinAmount(units: 1.05)
         step.entry.record.input.user.meal = MealAnnouncement(
-            carbohydrate: Carbohydrate(grams: 45), instant: Instant(nanoseconds: 6 * Span.hour - 1))
+            carbohydrate: Carbohydrate(grams: 45), instant: Instant(nanoseconds: 6 * Nanoseconds.hour - 1))
         step.entry.record.input.temporaryTarget = GlucoseConcentration(milligramsPerDecilitre: 150)
         step.entry.record.input.basalMultiplier = 0.5
         step.entry.record.input.basalMultiplierStepsLeft = 3
@@ -200,7 +200,7 @@ struct StepExportTests {
         step.entry.record.requested = InsulinAmount(units: 2)
         step.entry.record.accepted = nil
         step.entry.record.wasUncertain = true
-        step.entry.record.pumpTrouble = "commandFailed"
+        step.entry.record.pumpError = "commandFailed"
         step.entry.record.failure = "the algorithm's dose is \"nonsense\", twice"
         step.entry.record.output.basal = InsulinAmount(units: .nan)
         let cell = try #require(try cells([step]).first)

@@ -78,7 +78,7 @@ struct TableExportTests {
         let rows = record.recorder.truth
         let readings = Dictionary(
             record.recorder.readings.map {
-                (($0.instant.nanoseconds + 5 * Span.minute - 1) / (5 * Span.minute), $0)
+                (($0.instant.nanoseconds + 5 * Nanoseconds.minute - 1) / (5 * Nanoseconds.minute), $0)
             }
         ) { $1 }
         var late = 0

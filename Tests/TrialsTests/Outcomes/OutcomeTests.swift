@@ -56,7 +56,7 @@ struct OutcomeTests {
         #expect(rows.readings.contains { $0.backfilledAt != nil })
         let readings = rows.readings.sorted { $0.instant < $1.instant }
         let trace = try GlucoseTrace(
-            localMilliseconds: readings.map { (6 * Span.hour + $0.instant.nanoseconds) / 1_000_000 },
+            localMilliseconds: readings.map { (6 * Nanoseconds.hour + $0.instant.nanoseconds) / 1_000_000 },
             mgdl: readings.map(\.mgdl))
         let metrics = GlucoseMetrics(trace)
         for key in GlucoseMetricKey.allCases {

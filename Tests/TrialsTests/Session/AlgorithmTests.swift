@@ -74,17 +74,17 @@ struct AlgorithmTests {
         "owns its row: names, parameters and standard values agree with what is made of it",
         arguments: AlgorithmKind.all)
     func rows(_ kind: AlgorithmKind) {
-        let standard = TunedAlgorithm(kind)
-        #expect(standard.algorithm.name == kind.id && standard.algorithm.basalSource == kind.basalSource)
+        let untuned = TunedAlgorithm(kind)
+        #expect(untuned.algorithm.name == kind.id && untuned.algorithm.basalSource == kind.basalSource)
         #expect(Set(kind.parameters.map(\.name)).count == kind.parameters.count)
         for parameter in kind.parameters {
-            #expect(parameter.range.contains(parameter.standard) && parameter.name != "name")
-            var tuned = standard
+            #expect(parameter.range.contains(parameter.defaultValue) && parameter.name != "name")
+            var tuned = untuned
             for value in [parameter.range.lowerBound, parameter.range.upperBound] {
                 let isSet = tuned.set(parameter.name, to: value)
                 #expect(isSet)
                 // It reaches the algorithm: each field's path leads to a value of its own.
-                #expect("\(tuned.algorithm)" != "\(standard.algorithm)" || value == parameter.standard)
+                #expect("\(tuned.algorithm)" != "\(untuned.algorithm)" || value == parameter.defaultValue)
             }
             for value in [parameter.range.upperBound.nextUp, .nan] {
                 let isSet = tuned.set(parameter.name, to: value)

@@ -100,21 +100,21 @@ struct AppDeathTests {
     )
     func anyDeath() throws {
         // Something for the alerts to do, in every session.
-        let troubles =
+        let script =
             "{ at: 60m, kind: pump-outage, for: 12m }, { at: 100m, kind: temporary-sensor-error, for: 20m }, "
             + "{ at: 200m, kind: pump-outage, for: 7m }, { at: 300m, kind: signal-loss, for: 30m }"
-        let whole = try session(troubles + ", { at: 7h59m59s, kind: app-relaunch }")
+        let whole = try session(script + ", { at: 7h59m59s, kind: app-relaunch }")
         try whole.advance(to: whole.duration)
         var random = RandomStreams(seed: 77, subject: 0).stream("deaths")
         for round in 0..<24 {
             let at = Int64.random(in: 1..<420 * 60, using: &random)
             let length = Int64.random(in: 1..<(round % 3 == 0 ? 600 : 7200), using: &random)
-            let faults = troubles + ", { at: \(at)s, kind: app-quit, for: \(length)s }"
+            let faults = script + ", { at: \(at)s, kind: app-quit, for: \(length)s }"
             let place = "dead from \(at) s for \(length) s"
             let session = try session(faults)
             try session.advance(to: session.duration)
-            let died = Instant(nanoseconds: at * Span.second)
-            let back = died.adding(length * Span.second)
+            let died = Instant(nanoseconds: at * Nanoseconds.second)
+            let back = died.adding(length * Nanoseconds.second)
             let rows = session.recorder
             #expect(
                 rows.alerts.filter { $0.instant < died }
@@ -136,7 +136,7 @@ struct AppDeathTests {
                         !(died..<back).contains($0.instant) || $0.reason == "deadline"
                     }, "\(place)")
             // Episodes that neither begin nor end while it is dead, or within a sample after, are the same.
-            let settled = back.adding(20 * Span.minute)
+            let settled = back.adding(20 * Nanoseconds.minute)
             func apart(_ rows: [AlertRow]) -> [AlertRow] {
                 rows.filter {
                     ($0.effect == "raise" || $0.effect == "clear")
@@ -158,16 +158,16 @@ struct AppDeathTests {
         let executor = SessionExecutor()
         let recorder = SessionRecorder(level: .events)
         let calls = Calls()
-        let troubles = AppTroubles(
+        let appFaults = AppFaults(
             executor: executor, plan: FaultPlan(rates: [(.appQuit, 2), (.appRelaunch, 1)]),
             streams: RandomStreams(seed: 3, subject: 0), recorder: recorder,
             quit: { calls.quits += 1 }, launch: { calls.launches += 1 })
         executor.start("app") {
-            await troubles.begin()
+            await appFaults.begin()
             try await SessionClock(executor).wait(until: .minutes(1440 * 400), phase: .person, "the year")
         }
         try executor.advance(to: .minutes(1440 * 400))
-        executor.inspect { troubles.here { $0.finish() } }
+        executor.inspect { appFaults.here { $0.finish() } }
         let quits = recorder.faults.filter { $0.kind == "app-quit" }
         let relaunches = recorder.faults.filter { $0.kind == "app-relaunch" }
         // A little fewer than drawn: what strikes a dead app is no new death.
@@ -235,9 +235,9 @@ struct AppDeathTests {
             "{ at: 120m, kind: pod-fault, for: 4h }, { at: 129m, kind: command-failure, for: 90s }")
         try session.advance(to: .minutes(130))
         acknowledge(session)
-        try session.advance(to: Instant.minutes(130).adding(25 * Span.second))
+        try session.advance(to: Instant.minutes(130).adding(25 * Nanoseconds.second))
         #expect(isFaultOpenAtPump(session))
-        try session.advance(to: Instant.minutes(130).adding(45 * Span.second))
+        try session.advance(to: Instant.minutes(130).adding(45 * Nanoseconds.second))
         #expect(!isFaultOpenAtPump(session))
     }
 }

@@ -92,7 +92,7 @@ struct FaultStudyTests {
     func plans() throws {
         let faults = try study("faults={ site-failure: true, scheduled: [{ at: 07:00, kind: pod-fault }] }")
             .faults
-        let start = try #require(StudyStart(StudyStart.standardText))
+        let start = try #require(StudyStart(StudyStart.defaultText))
         let week = TimeSpan(seconds: 7 * 86_400)
         let rates = [AgeGroup.adult, .adolescent, .child, nil].map {
             faults.plan(start: start, duration: week, group: $0).rate(of: .siteFailure)
@@ -198,7 +198,7 @@ struct FaultStudyTests {
             refused += ledger.refused
             _ = session.run()
             for fault in session.recorder.faults {
-                #expect(fault.end >= fault.instant && fault.end <= session.duration.adding(Span.day))
+                #expect(fault.end >= fault.instant && fault.end <= session.duration.adding(Nanoseconds.day))
                 kinds.insert(fault.kind)
             }
         }

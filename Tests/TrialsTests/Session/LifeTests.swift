@@ -200,7 +200,7 @@ import Testing
         #expect(local == [2.0, 26, 50, 74, 98, 122, 145, 169, 193, 217])
         let calendar = try madeStudy("timeZone: America/New_York").start.calendar
         for hour in local {
-            #expect(calendar.timeOfDay(at: .minutes(Int64(hour * 60))) == 8 * Span.hour)
+            #expect(calendar.timeOfDay(at: .minutes(Int64(hour * 60))) == 8 * Nanoseconds.hour)
         }
         #expect(calendar.iso8601(at: .minutes(Int64(local[9] * 60))) == "2026-03-11T08:00:00-04:00")
     }

@@ -28,9 +28,9 @@ private final class FullDisk: LoopStore, @unchecked Sendable {
     func save(_ memory: LoopMemory) throws { try write { inner.save(memory) } }
     func append(_ step: StepRecord, _ memory: LoopMemory) throws { try write { inner.append(step, memory) } }
     func settle(
-        _ requestID: Int64, accepted: InsulinAmount?, trouble: String, _ memory: LoopMemory
+        _ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory
     ) throws {
-        try write { inner.settle(requestID, accepted: accepted, trouble: trouble, memory) }
+        try write { inner.settle(requestID, accepted: accepted, pumpError: pumpError, memory) }
     }
     func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
 }

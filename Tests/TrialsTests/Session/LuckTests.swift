@@ -50,7 +50,7 @@ struct LuckTests {
             let log = session.takeStepLog()
             // A session of a day has 288 points after its start, one that ends early those up to there; the last step may
             // still wait for its reading.
-            let points = Int(outcome.endedAt.nanoseconds / (5 * Span.minute))
+            let points = Int(outcome.endedAt.nanoseconds / (5 * Nanoseconds.minute))
             #expect(log.count == points || log.count == points - 1)
             var used: Set<Instant> = []
             for step in log {
@@ -58,11 +58,12 @@ struct LuckTests {
                 let reading = try #require(step.input.cgm)
                 // On the phone before the step, not merely measured before it.
                 #expect(reading.instant.adding(sensor.delay) <= now)
-                #expect(now.nanoseconds - reading.instant.nanoseconds <= 5 * Span.minute + sensor.delay)
-                #expect(reading.instant.nanoseconds % (5 * Span.minute) == sensor.phase)
+                #expect(
+                    now.nanoseconds - reading.instant.nanoseconds <= 5 * Nanoseconds.minute + sensor.delay)
+                #expect(reading.instant.nanoseconds % (5 * Nanoseconds.minute) == sensor.phase)
                 #expect(used.insert(reading.instant).inserted)
-                let offset = now.nanoseconds % (5 * Span.minute)
-                let isEarly = offset >= 5 * Span.minute - LoopTiming.earlyWindow
+                let offset = now.nanoseconds % (5 * Nanoseconds.minute)
+                let isEarly = offset >= 5 * Nanoseconds.minute - LoopTiming.earlyWindow
                 #expect(isEarly || offset <= LoopTiming.earlyWindow)
                 if isEarly { early += 1 } else { onTime += 1 }
             }
@@ -117,7 +118,7 @@ struct LuckTests {
         case .commandFailure, .uncertainDelivery: "0.1"
         case .occlusion, .podFault: "1"
         case .siteFailure: "0.05"
-        default: "\(kind.rate.standard)"
+        default: "\(kind.rate.defaultValue)"
         }
     }
 
@@ -182,7 +183,7 @@ struct LuckTests {
             schema.filter { !$0.isWhitespace }.contains(
                 #""default":{"adult":0.00027,"adolescent":0.00083,"child":0.00063,"other":0.00047}"#))
         // What is written out is what runs.
-        let start = try #require(StudyStart(StudyStart.standardText))
+        let start = try #require(StudyStart(StudyStart.defaultText))
         let again = try Study.parse(json, file: "json")
         for group in [AgeGroup.adult, .adolescent, .child, nil] {
             let plans = [on, again].map { $0.faults.plan(start: start, duration: $0.duration, group: group) }

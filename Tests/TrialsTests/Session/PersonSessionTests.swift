@@ -117,7 +117,7 @@ struct PersonSessionTests {
         for arm in study.arms {
             let whole = try Session(study: study, subject: subjects[0], index: 0, arm: arm).run().digest
             let pieces = try Session(study: study, subject: subjects[0], index: 0, arm: arm)
-                .run(inPiecesOf: 7 * Span.hour) {}.digest
+                .run(inPiecesOf: 7 * Nanoseconds.hour) {}.digest
             #expect(whole == pieces)
         }
     }

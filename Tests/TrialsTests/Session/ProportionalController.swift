@@ -34,6 +34,6 @@ struct ProportionalController: DosingAlgorithm {
 
 extension AlgorithmKind {
     static let proportional = AlgorithmKind(
-        summary: "closed loop: proportional", standard: ProportionalController(),
+        summary: "closed loop: proportional", default: ProportionalController(),
         parameters: [.init("gain", "1/h", "the share of a correction given per hour", \.gain, 0...5)])
 }

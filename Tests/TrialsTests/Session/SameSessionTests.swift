@@ -65,7 +65,7 @@ struct SameSessionTests {
                 let seen = try session(study, index)
                 var now = Instant.start
                 while now < seen.duration {
-                    now = now.adding(Int64.random(in: 1...40 * Span.minute, using: &random))
+                    now = now.adding(Int64.random(in: 1...40 * Nanoseconds.minute, using: &random))
                     try seen.advance(to: now)
                     look(seen)
                 }

@@ -17,7 +17,7 @@ struct FaultRowTests {
         #expect(Set(FaultKind.all.map(\.id)).count == FaultKind.all.count)
         for (place, kind) in FaultKind.all.enumerated() {
             #expect(kind.index == place && FaultKind.named(kind.id) == kind)
-            #expect(kind.rate.range.contains(kind.rate.standard), "\(kind.id)")
+            #expect(kind.rate.range.contains(kind.rate.defaultValue), "\(kind.id)")
             #expect(!kind.meaning.isEmpty && !kind.source.isEmpty)
             guard case .alerts(let codes, _) = kind.notice else { continue }
             #expect(!codes.isEmpty)
@@ -52,13 +52,13 @@ struct FaultRowTests {
         let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
         #expect(session.run().end == .completed)
         let spans = session.recorder.faults.filter { $0.kind == kind.id }
-        #expect(spans.first?.instant.nanoseconds ?? 0 >= 6 * Span.hour, "\(kind.id)")
+        #expect(spans.first?.instant.nanoseconds ?? 0 >= 6 * Nanoseconds.hour, "\(kind.id)")
         #expect(!spans.isEmpty, "\(kind.id)")
     }
 
     @Test("may have standard rates by age, which a study can set")
     func ratesByAge() throws {
-        let own = FaultKind.all.filter { $0.rate.standardByAge != nil }
+        let own = FaultKind.all.filter { $0.rate.defaultByAge != nil }
         #expect(own == [.siteFailure])
         #expect(
             refusal(

@@ -87,10 +87,10 @@ func refusal(of text: String, set: [String] = []) -> InputProblem? {
     @Test func theDefaultsOfTheSchemaAreTheDefaultsOfTheDecoder() throws {
         let json = try Study.parse(leastStudy, file: "s.yaml").json
         for key in Study.shape.keys {
-            if let standard = key.standard { #expect(json[key.name] == standard, "\(key.name)") }
+            if let value = key.defaultValue { #expect(json[key.name] == value, "\(key.name)") }
         }
         for key in Study.Cohort.Generated.keys.shape.keys {
-            #expect(json["cohort"]?["generate"]?[key.name] == key.standard, "\(key.name)")
+            #expect(json["cohort"]?["generate"]?[key.name] == key.defaultValue, "\(key.name)")
         }
     }
 

@@ -7,7 +7,7 @@ extension FaultKind {
         id: "app-quit", meaning: "the phone's app is dead for a while", source: "assumed",
         rate: FaultRate(0.2, "1/day", 0...24),
         notice: .alerts(["ALERT-ALGORITHM-STEPPING-INTERRUPTED"], unless: .soonBack), signs: [.highGlucose],
-        habit: FaultHabit(perDay: 0.5...6, medianMinutes: 20, spread: 1.2),
+        sampling: FaultSampling(perDay: 0.5...6, medianMinutes: 20, spread: 1.2),
         effect: .app(
             AppEffect(
                 chance: FaultChance(stream: "fault.app-quit", hours: 24) { app, random in

@@ -5,9 +5,9 @@ extension FaultKind {
         id: "app-relaunch", meaning: "the phone's app dies and is launched again at once", source: "assumed",
         rate: FaultRate(1, "1/day", 0...24),
         notice: .nothing("back in the same instant, with all that it knew"), signs: [],
-        habit: FaultHabit(perDay: 0.5...24, medianMinutes: 1, spread: 0),
+        sampling: FaultSampling(perDay: 0.5...24, medianMinutes: 1, spread: 0),
         effect: .app(
             AppEffect(
-                chance: FaultChance(stream: "fault.app-relaunch", hours: 24) { app, _ in app.blink() },
-                begin: { app, _ in app.blink() })))
+                chance: FaultChance(stream: "fault.app-relaunch", hours: 24) { app, _ in app.restart() },
+                begin: { app, _ in app.restart() })))
 }

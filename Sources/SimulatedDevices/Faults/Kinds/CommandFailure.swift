@@ -1,4 +1,4 @@
-// A command that doesn't reach the pump. Which one does not is the link's luck (`PumpChance`).
+// A command that doesn't reach the pump. Which one does not is the link's luck (`PumpFaultDraws`).
 
 import SessionTime
 import SimulationKernel
@@ -8,7 +8,7 @@ extension FaultKind {
         id: "command-failure", meaning: "a command doesn't reach the pump", source: "assumed",
         rate: FaultRate(0.01, "share of commands", 0...1),
         notice: .nothing("the flow has no alert for it; the loop asks again after 10 s and in each step"),
-        signs: [.highGlucose], habit: FaultHabit(perDay: 0.5...16, medianMinutes: 4, spread: 1.2),
+        signs: [.highGlucose], sampling: FaultSampling(perDay: 0.5...16, medianMinutes: 4, spread: 1.2),
         effect: .pump(
             PumpEffect(begin: { $0.failCommands(for: $1.nanoseconds) })))
 }

@@ -12,13 +12,13 @@ extension FaultKind {
         id: "compression-low", meaning: "lying on the sensor by night lowers its readings",
         source: "Baysal 2014, converted: 3 % of 8 h at 45 min each", rate: FaultRate(0.3, "1/night", 0...20),
         notice: .nothing("the sensor can't tell it from a true low"), signs: [.lowReadings],
-        habit: FaultHabit(perDay: 0.5...6, medianMinutes: 45, spread: 0.5),
+        sampling: FaultSampling(perDay: 0.5...6, medianMinutes: 45, spread: 0.5),
         effect: .sensor(.part { CompressionLows($0) }))
 }
 
 final class CompressionLows: SensorFault {
     /// Of the first-order system that a compression passes through (assumed).
-    static let timeConstant = 10 * Span.minute
+    static let timeConstant = 10 * Nanoseconds.minute
     /// mg/dL: what is left of a compression below this is nothing.
     static let negligible = 0.25
 
@@ -61,7 +61,7 @@ final class CompressionLows: SensorFault {
         let random = GSLRandom(
             streams.stream(
                 "fault.compression-low.scheduled", index: UInt64(bitPattern: fault.at.nanoseconds)))
-        compress(from: fault.at, minutes: Double(fault.nanoseconds) / Double(Span.minute), random)
+        compress(from: fault.at, minutes: Double(fault.nanoseconds) / Double(Nanoseconds.minute), random)
     }
 
     func advance(to now: Instant) {

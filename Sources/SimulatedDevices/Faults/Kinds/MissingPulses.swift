@@ -7,6 +7,6 @@ extension FaultKind {
         id: "missing-pulses", meaning: "a temporary basal rate discards the part of a pulse before it",
         source: "Tidepool, of temporary basal rates", rate: FaultRate(1, nil, 0...1),
         notice: .nothing("strikes temporary basal rates alone: refused in closed loop"), signs: [],
-        strikesClosedLoop: false, habit: nil,
+        strikesClosedLoop: false, sampling: nil,
         effect: .pump(PumpEffect()))
 }

@@ -7,7 +7,7 @@ extension FaultKind {
         id: "occlusion", meaning: "the cannula is blocked", source: "assumed",
         rate: FaultRate(0.01, "1/day", 0...24),
         notice: .alerts(["ALERT-PUMP-FAULT"], unless: .belowDetection), signs: [.highGlucose],
-        habit: FaultHabit(perDay: 0.5...6, medianMinutes: 60, spread: 1),
+        sampling: FaultSampling(perDay: 0.5...6, medianMinutes: 60, spread: 1),
         effect: .pump(
             PumpEffect(
                 chance: FaultChance(stream: "fault.occlusion", hours: 24) { pump, random in

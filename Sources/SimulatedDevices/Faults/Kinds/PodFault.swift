@@ -7,7 +7,7 @@ extension FaultKind {
         id: "pod-fault", meaning: "the pod breaks", source: "assumed",
         rate: FaultRate(0.003, "1/day", 0...24),
         notice: .alerts(["ALERT-PUMP-FAULT"], unless: .outOfReach), signs: [.highGlucose],
-        habit: FaultHabit(perDay: 0.5...5, medianMinutes: 15, spread: 1),
+        sampling: FaultSampling(perDay: 0.5...5, medianMinutes: 15, spread: 1),
         effect: .pump(
             PumpEffect(
                 chance: FaultChance(stream: "fault.pod-fault", hours: 24) { pump, _ in

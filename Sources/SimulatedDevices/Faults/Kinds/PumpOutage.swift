@@ -7,7 +7,7 @@ extension FaultKind {
         id: "pump-outage", meaning: "the pump can't be reached",
         source: "assumed, as all of the communication model", rate: FaultRate(0.5, "1/day", 0...24),
         notice: .alerts(["ALERT-PUMP-SIGNAL-LOSS", "ALERT-PUMP-NO-ACTIVE-POD"], unless: .short),
-        signs: [.highGlucose], habit: FaultHabit(perDay: 0.5...16, medianMinutes: 7, spread: 1.2),
+        signs: [.highGlucose], sampling: FaultSampling(perDay: 0.5...16, medianMinutes: 7, spread: 1.2),
         effect: .pump(
             PumpEffect(
                 chance: FaultChance(stream: "fault.pump-outage", hours: 24) { pump, random in

@@ -11,7 +11,7 @@ extension FaultKind {
         id: "signal-loss", meaning: "readings don't arrive, and are backfilled", source: "Emami 2015",
         rate: FaultRate(1.7, "1/day", 0...24),
         notice: .nothing("the flow leaves it to the sensor's own app; steps without glucose give basal"),
-        signs: [.noReadings], habit: FaultHabit(perDay: 0.5...12, medianMinutes: 12, spread: 1.2),
+        signs: [.noReadings], sampling: FaultSampling(perDay: 0.5...12, medianMinutes: 12, spread: 1.2),
         effect: .sensor(.part { SignalLosses($0) }))
 }
 
@@ -92,7 +92,7 @@ final class SignalLosses: SensorFault {
         }
         while true {
             let samples = random.geometric(p: shortLossP)
-            if samples <= longestShortLoss { return Int64(samples) * 5 * Span.minute }
+            if samples <= longestShortLoss { return Int64(samples) * 5 * Nanoseconds.minute }
         }
     }
 }

@@ -13,7 +13,7 @@ extension FaultKind {
             4.7e-4, "1/hour", 0...1,
             byAge: RatesByAge(adult: 2.7e-4, adolescent: 8.3e-4, child: 6.3e-4, other: 4.7e-4)),
         notice: .nothing("insulin leaks past the pump's notice: glucose alone tells"), signs: [.highGlucose],
-        habit: FaultHabit(perDay: 0.5...3, medianMinutes: 240, spread: 0.7),
+        sampling: FaultSampling(perDay: 0.5...3, medianMinutes: 240, spread: 0.7),
         effect: .pump(
             PumpEffect(
                 chance: FaultChance(stream: "fault.site-failure", hours: 1) { pump, random in
@@ -40,7 +40,7 @@ extension FaultKind {
 /// before the removal; the 3 h until there are assumed).
 enum SiteFailure {
     static let floor = 0.0...0.5
-    static let noticedAfter = 3 * Span.hour
+    static let noticedAfter = 3 * Nanoseconds.hour
     /// Hours.
     static let noticedMean = 5.1
     static let noticedSD = 3.7

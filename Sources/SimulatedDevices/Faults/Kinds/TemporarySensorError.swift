@@ -10,7 +10,7 @@ extension FaultKind {
         id: "temporary-sensor-error", meaning: "the sensor has no reading for a while", source: "assumed",
         rate: FaultRate(0.1, "1/day", 0...24),
         notice: .alerts(["ALERT-CGM-UNAVAILABLE", "ALERT-CGM-FAILED-OR-EXPIRED"], unless: .unseen),
-        signs: [.noReadings], habit: FaultHabit(perDay: 0.5...8, medianMinutes: 30, spread: 1),
+        signs: [.noReadings], sampling: FaultSampling(perDay: 0.5...8, medianMinutes: 30, spread: 1),
         effect: .sensor(.part { TemporarySensorErrors($0) }))
 }
 
@@ -32,7 +32,7 @@ final class TemporarySensorErrors: SensorFault {
         log = setting.log
         times = setting.rate.map { rate in
             // The hazard of the first day; later ones are thinned.
-            let days = Double(setting.device.life) / Double(Span.day)
+            let days = Double(setting.device.life) / Double(Nanoseconds.day)
             // An error can't begin during one: the hazard in between is higher for it.
             let mean = Self.median * exponential(Self.spread * Self.spread / 2)
             let free = 1 - min(0.9, rate * mean / 1440)
@@ -63,7 +63,7 @@ final class TemporarySensorErrors: SensorFault {
             let random = times.random
             // Drawn on the first day of wear, too: which day it is must not shift what comes later.
             let isThinned = random.uniform() >= 1 / Self.firstDayWeight
-            let isKept = !isThinned || next.nanoseconds - insertedAt.nanoseconds < Span.day
+            let isKept = !isThinned || next.nanoseconds - insertedAt.nanoseconds < Nanoseconds.day
             let minutes = random.logNormal(mu: logarithm(Self.median), sigma: Self.spread)
             let state: SensorState = random.uniform() < 0.5 ? .temporaryError : .noReliableGlucose
             if isKept { err(from: next, until: next.adding(GSLRandom.minutes(minutes)), state, now: now) }

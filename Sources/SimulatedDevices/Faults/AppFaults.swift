@@ -9,12 +9,12 @@ public import Records
 import SessionTime
 public import SimulationKernel
 
-public actor AppTroubles: SessionActor {
+public actor AppFaults: SessionActor {
     public nonisolated let executor: SessionExecutor
 
     private let log: FaultLog
     private var scheduled: ArraySlice<ScheduledFault>
-    private var arrivals: [FaultArrival<AppTroubles>]
+    private var arrivals: [FaultArrival<AppFaults>]
     private var deadUntil: Instant?
     private let quit: @Sendable () -> Void
     private let launch: @Sendable () -> Void
@@ -47,13 +47,13 @@ public actor AppTroubles: SessionActor {
     /// The person finds the app dead and opens it.
     public func reopen() {
         guard deadUntil != nil else { return }
-        revive(at: executor.now)
+        relaunch(at: executor.now)
         scheduleNext()
     }
 
     private func strike() throws {
         let now = executor.now
-        if let end = deadUntil, end <= now { revive(at: now) }
+        if let end = deadUntil, end <= now { relaunch(at: now) }
         while let first = scheduled.first, first.at <= now {
             scheduled.removeFirst()
             if case .app(let effect) = first.kind.effect { effect.begin(self, first) }
@@ -75,13 +75,13 @@ public actor AppTroubles: SessionActor {
         deadUntil = max(current, end)
     }
 
-    private func revive(at now: Instant) {
+    private func relaunch(at now: Instant) {
         deadUntil = nil
         log.end(.appQuit, at: now)
         launch()
     }
 
-    func blink() {
+    func restart() {
         guard deadUntil == nil else { return }
         log.note(.appRelaunch)
         quit()

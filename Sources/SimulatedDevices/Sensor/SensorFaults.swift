@@ -9,9 +9,9 @@ import GSL
 import SessionTime
 import SimulationKernel
 
-final class SensorTroubles {
+final class SensorFaults {
     /// From a failure to the next sensor, where the person isn't late (assumed).
-    static let replacementDelay = 30 * Span.minute
+    static let replacementDelay = 30 * Nanoseconds.minute
 
     private let plan: FaultPlan
     private let device: SensorDevice
@@ -58,7 +58,7 @@ final class SensorTroubles {
         failsAt = .distantFuture
         let change = GSLRandom(streams.stream("fault.sensor-change", index: index))
         let (lateness, delay) = (change.exponential(mean: 1), change.exponential(mean: 1))
-        let mean = plan.rate(of: .lateSensorChange).map { $0 * Double(Span.hour) }
+        let mean = plan.rate(of: .lateSensorChange).map { $0 * Double(Nanoseconds.hour) }
         changeAt = instant.adding(device.life + Int64(lateness * (mean ?? 0)))
         if let share = plan.rate(of: .sensorFailure), share > 0 {
             let random = GSLRandom(streams.stream("fault.sensor-failure", index: index))

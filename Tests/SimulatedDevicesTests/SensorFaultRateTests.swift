@@ -8,7 +8,7 @@ import Testing
 @testable import SimulatedDevices
 
 /// Rates, durations and survival of 5000 sensors, ten days each, against the published figures.
-@Suite struct SensorTroubleTests {
+@Suite struct SensorFaultRateTests {
     static let sensors = 5000
     static let days = 10.0
 
@@ -17,29 +17,29 @@ import Testing
         var amplitudes: [Double] = []
     }
 
-    /// Lets `SensorTroubles` run from change to change, without the sensor around it.
+    /// Lets `SensorFaults` run from change to change, without the sensor around it.
     private func tally(_ plan: FaultPlan, device: SensorDevice = .dexcomG7, startOfDay: Int64 = 0) -> Tally {
         var tally = Tally()
         for subject in 0..<UInt64(Self.sensors) {
             let executor = SessionExecutor()
             let recorder = SessionRecorder(level: .events)
-            let troubles = SensorTroubles(
+            let sensorFaults = SensorFaults(
                 plan: plan, device: device, streams: RandomStreams(seed: 9, subject: subject),
                 startOfDay: startOfDay, log: FaultLog(executor: executor, recorder: recorder), at: .start)
-            troubles.insert(index: 0, at: .start)
-            let compressions = troubles.parts.compactMap { $0.fault as? CompressionLows }.first
+            sensorFaults.insert(index: 0, at: .start)
+            let compressions = sensorFaults.parts.compactMap { $0.fault as? CompressionLows }.first
             let end = hours(24 * Self.days)
             var now = Instant.start
             while now < end {
                 let before = compressions?.active.count ?? 0
-                troubles.advance(to: now)
+                sensorFaults.advance(to: now)
                 if let active = compressions?.active, active.count > before, let last = active.last {
                     tally.amplitudes.append(last.amplitude)
                 }
                 // While something is under way, five minutes; else on to the next change.
-                now = max(now.adding(5 * Span.minute), min(troubles.nextChange, end))
+                now = max(now.adding(5 * Nanoseconds.minute), min(sensorFaults.nextChange, end))
             }
-            troubles.advance(to: end)
+            sensorFaults.advance(to: end)
             for fault in recorder.faults {
                 guard let kind = FaultKind.named(fault.kind) else { continue }
                 tally.spans[kind, default: []].append(
@@ -99,12 +99,12 @@ import Testing
         var failures: [Double] = []
         for subject in 0..<UInt64(Self.sensors) {
             let executor = SessionExecutor()
-            let troubles = SensorTroubles(
+            let sensorFaults = SensorFaults(
                 plan: FaultPlan(rates: [(.sensorFailure, 0.195)]), device: device,
                 streams: RandomStreams(seed: 3, subject: subject), startOfDay: 0,
                 log: FaultLog(executor: executor, recorder: SessionRecorder(level: .events)), at: .start)
-            troubles.insert(index: 0, at: .start)
-            if troubles.failsAt < hours(240) { failures.append(troubles.failsAt.minutes / 1440) }
+            sensorFaults.insert(index: 0, at: .start)
+            if sensorFaults.failsAt < hours(240) { failures.append(sensorFaults.failsAt.minutes / 1440) }
             try? executor.end()
         }
         let survival = 1 - Double(failures.count) / Double(Self.sensors)

@@ -12,18 +12,18 @@ import SimulatedDevices
 import SimulationKernel
 
 /// Called on the session's thread only. Nobody holds the actors through it: the session does.
-final class PhoneInHand: PersonPhone, PersonDevices, @unchecked Sendable {
+final class PersonPhoneAdapter: PersonPhone, PersonDevices, @unchecked Sendable {
     private unowned let alerts: AlertCenter
     private unowned let loop: LoopController
     private unowned let sensor: SimulatedSensor
     private unowned let pump: SimulatedPump
     private weak var phone: Phone?
-    private weak var app: AppTroubles?
+    private weak var app: AppFaults?
 
     /// - Parameters: `phone` and `app` are nil where the app can't die.
     init(
         alerts: AlertCenter, loop: LoopController, sensor: SimulatedSensor, pump: SimulatedPump,
-        phone: Phone?, app: AppTroubles?
+        phone: Phone?, app: AppFaults?
     ) {
         self.alerts = alerts
         self.loop = loop
@@ -65,6 +65,6 @@ final class PhoneInHand: PersonPhone, PersonDevices, @unchecked Sendable {
 
     var podNeedsChange: Bool { pump.here { $0.needsChange() } }
     var sensorNeedsChange: Bool { sensor.here { $0.needsChange() } }
-    func changePod(at instant: Instant) { pump.here(instant) { $0.changePodByHand(at: $1) } }
-    func changeSensor(at instant: Instant) { sensor.here(instant) { $0.changeByHand(at: $1) } }
+    func changePod(at instant: Instant) { pump.here(instant) { $0.requestPodChange(at: $1) } }
+    func changeSensor(at instant: Instant) { sensor.here(instant) { $0.requestChange(at: $1) } }
 }

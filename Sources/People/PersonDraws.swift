@@ -1,4 +1,4 @@
-// A person's luck.
+// The random numbers of a person.
 //
 // Guarantees: each number hangs on the subject, what it is about, and when, never on how much happened before: policies that ring about the
 // same thing at the same time find the same person asleep or awake, and an alert more about one thing shifts nobody's luck
@@ -9,25 +9,25 @@ import GSL
 import SessionTime
 import SimulationKernel
 
-struct PersonLuck {
+struct PersonDraws {
     private let rings: RandomStream
     private let feelings: RandomStream
     private let nights: RandomStream
     private let looks: RandomStream
-    private let deeds: RandomStream
+    private let actions: RandomStream
 
-    static let slot = 5 * Span.minute
+    static let slot = 5 * Nanoseconds.minute
 
     init(_ streams: RandomStreams) {
         rings = streams.stream("person.ring")
         feelings = streams.stream("person.feeling")
         nights = streams.stream("person.night")
         looks = streams.stream("person.look")
-        deeds = streams.stream("person.deed")
+        actions = streams.stream("person.deed")
     }
 
     /// What is done at one instant.
-    enum Deed: UInt64 {
+    enum Action: UInt64 {
         case rescue, correction, askAgain, reopen, feltDelay
     }
 
@@ -60,8 +60,8 @@ struct PersonLuck {
         return -logarithm(1 - stream.uniform())
     }
 
-    func deed(_ deed: Deed, at instant: Instant) -> (uniform: Double, normal: Double, other: Double) {
-        var stream = deeds.at(Self.index(of: instant) << 8 | deed.rawValue)
+    func action(_ action: Action, at instant: Instant) -> (uniform: Double, normal: Double, other: Double) {
+        var stream = actions.at(Self.index(of: instant) << 8 | action.rawValue)
         let uniform = stream.uniform(), normal = Normal.next(using: &stream)
         return (uniform, normal, Normal.next(using: &stream))
     }

@@ -3,7 +3,7 @@ import SimulationKernel
 import Testing
 
 /// A live session's inputs, replayed in virtual time, give the digest of the live run.
-@Suite struct DoorTests {
+@Suite struct InputQueueTests {
     private func replayDigest(_ inputs: [StampedInput], until end: Instant) throws -> Digest128 {
         try withSession { session in
             let echo = Echo(session)
@@ -20,8 +20,8 @@ import Testing
             let echo = Echo(session)
             session.start("echo") { try await echo.live() }
             try session.advance(to: .minutes(12))
-            session.submit(OutsideInput(kind: "tap", bytes: [1]))
-            session.submit(OutsideInput(kind: "tap", bytes: [2]))
+            session.submit(ExternalInput(kind: "tap", bytes: [1]))
+            session.submit(ExternalInput(kind: "tap", bytes: [2]))
             // Two samples are due before the inputs are taken in, and one at the very instant of the first.
             try #expect(session.advance(to: .minutes(20)) == Instant.minutes(20).adding(1))
             #expect(session.now == .minutes(20))
@@ -45,11 +45,11 @@ import Testing
                 try await clock.wait(until: Instant(nanoseconds: 200), phase: .loop, "starter")
             }
             try session.advance(to: Instant(nanoseconds: 100))
-            for byte in UInt8(0)..<5 { session.submit(OutsideInput(kind: "tap", bytes: [byte])) }
+            for byte in UInt8(0)..<5 { session.submit(ExternalInput(kind: "tap", bytes: [byte])) }
             try session.advance(to: Instant(nanoseconds: 100))
             #expect(session.now.nanoseconds == 100)
             // A second batch queues up behind the first.
-            session.submit(OutsideInput(kind: "tap", bytes: [9]))
+            session.submit(ExternalInput(kind: "tap", bytes: [9]))
             try session.advance(to: Instant(nanoseconds: 101))
             try session.advance(to: Instant(nanoseconds: 150))
             #expect(log.lines == ["101", "102", "103", "103", "104", "105", "106"])
@@ -69,13 +69,13 @@ import Testing
                     let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in
                         UInt8.random(in: 0...30, using: &random)
                     }
-                    session.submit(OutsideInput(kind: "tap", bytes: bytes))
+                    session.submit(ExternalInput(kind: "tap", bytes: bytes))
                 }
                 // Now and then exactly on the sensor's grid, or not at all forwards.
                 now = min(
                     end,
                     now.adding(
-                        [0, 1, Span.minute, 5 * Span.minute].randomElement(using: &random) ?? 0
+                        [0, 1, Nanoseconds.minute, 5 * Nanoseconds.minute].randomElement(using: &random) ?? 0
                     ))
                 try session.advance(to: now)
             }
@@ -102,7 +102,7 @@ import Testing
             for thread in UInt8(0)..<4 {
                 group.addTask {
                     for number in UInt8(0)..<25 {
-                        session.submit(OutsideInput(kind: "thread \(thread)", bytes: [number % 7, number]))
+                        session.submit(ExternalInput(kind: "thread \(thread)", bytes: [number % 7, number]))
                         try await Task.sleep(for: .milliseconds(1))
                     }
                 }
@@ -120,12 +120,12 @@ import Testing
     @Test func aHandlersErrorForAnInputEndsTheSession() throws {
         try withSession { session in
             session.start("starter") {
-                session.receiveInputs { _ in throw Trouble() }
+                session.receiveInputs { _ in throw TestError() }
                 try await SessionClock(session).wait(until: .minutes(9), phase: .loop, "starter")
             }
-            session.submit(OutsideInput(kind: "tap", bytes: []))
+            session.submit(ExternalInput(kind: "tap", bytes: []))
             try session.advance(to: .minutes(1))
-            #expect(throws: Trouble()) { try session.advance(to: .minutes(2)) }
+            #expect(throws: TestError()) { try session.advance(to: .minutes(2)) }
         }
     }
 }
