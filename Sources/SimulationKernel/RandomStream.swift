@@ -24,6 +24,11 @@ public struct RandomStreams: Sendable {
         return RandomStream(key: key, index: index)
     }
 
+    /// The same subject's streams with other luck, another for each `offset`; these themselves for 0.
+    public func offset(by offset: UInt64) -> RandomStreams {
+        offset == 0 ? self : RandomStreams(seed: Self.mix(seed ^ Self.mix(offset)), subject: subject)
+    }
+
     /// The finaliser of SplitMix64: a bijection of 64-bit words that spreads every bit.
     static func mix(_ word: UInt64) -> UInt64 {
         var z = word &+ 0x9e37_79b9_7f4a_7c15

@@ -28,7 +28,7 @@ struct SummaryKey: Sendable {
         SummaryKey("arms[]", "each arm: `name`, `sessions`, `ended_early`, `outcomes`"),
         SummaryKey(
             "arms[].outcomes.*",
-            "`mean`, `sd` (n − 1), `ci95` (Student's t) over subjects, and `n`, those for which the outcome is defined"
+            "`mean`, `sd` (n − 1), `ci95` (Student's t) over subjects, `mcse` (Monte Carlo standard error, sd/√n), and `n`, those for which the outcome is defined"
         ),
         SummaryKey("alerts[]", "each arm and policy: `arm`, `policy`, `codes`"),
         SummaryKey(
@@ -49,11 +49,18 @@ struct SummaryKey: Sendable {
             "comparisons[].ci95",
             "its 95 % interval; null below 6 pairs and where all pairs are equal"),
         SummaryKey(
+            "comparisons[].mcse",
+            "its Monte Carlo standard error: sd of the paired differences / √n; null for one pair"),
+        SummaryKey(
             "comparisons[].ci95_method",
             "`student-hall`: Student's t on the paired differences, widened for skewness (below 40 pairs); `bca`: bias-corrected and accelerated bootstrap of 2000 resamples"
         ),
         SummaryKey(
             "comparisons[].p", "Wilcoxon's signed-rank test with Pratt's zeros, two-sided; null like `ci95`"),
+        SummaryKey(
+            "comparisons[].p_sign_flip",
+            "a check of `p`: of the mean, by flipping the signs of whole subjects (all patterns up to 16 differences, else 1999 random ones); never adjusted"
+        ),
         SummaryKey(
             "comparisons[].p_adjusted",
             "the same after Holm's adjustment within the family; null for `exploratory`"

@@ -5,7 +5,8 @@
 // it lived, and is named.
 // Statistics: mean with Student's t interval over subjects an arm; mean paired difference with an interval that holds its level
 // (`Statistics.pairedMeanInterval`: Student's t corrected for skewness below 40 pairs, else a BCa bootstrap of 2000 resamples over
-// subjects, seeded by the study) and Wilcoxon's signed-rank test with Pratt's zeros; no claim below 6 pairs. Holm's adjustment
+// subjects, seeded by the study) and Wilcoxon's signed-rank test with Pratt's zeros, checked by flipping signs; beside each mean its
+// Monte Carlo standard error; no claim below 6 pairs. Holm's adjustment
 // is over the comparisons of the study's primary outcomes; all others are exploratory and not adjusted. A study that declares
 // none is judged most strictly: over all comparisons but those of sensor glucose, which measure the same again and are adjusted
 // among themselves. An outcome that isn't finite is left out, and named.
@@ -21,6 +22,8 @@ package struct StudySummary: Sendable {
         /// n − 1; nil for one value.
         package var sd: Double?
         package var ci95: ConfidenceBounds?
+        /// Monte Carlo standard error: how far the mean lies from what endlessly many subjects would give, sd/√n; nil for one value.
+        package var standardError: Double?
         /// Subjects for which the metric is defined.
         package var n: Int
     }
@@ -48,11 +51,15 @@ package struct StudySummary: Sendable {
         package var reference: String
         /// Mean of arm − reference over subjects.
         package var difference: Double
+        /// Its Monte Carlo standard error: sd of the differences / √n; nil for one pair.
+        package var standardError: Double?
         /// nil without a claim: below 6 pairs, or where all pairs are equal.
         package var ci95: ConfidenceBounds?
         /// How `ci95` was found.
         package var method: MeanIntervalMethod?
         package var p: Double?
+        /// Of the mean, by flipping the signs of whole subjects: a check of `p`, which is of the ranks. In no adjustment.
+        package var signFlipP: Double?
         package var pAdjusted: Double?
         package var n: Int
         /// With which others it is adjusted.
@@ -204,7 +211,8 @@ package struct StudySummary: Sendable {
         let interval = try? Statistics.meanInterval(of: values, level: 0.95)
         return Estimate(
             mean: mean, sd: try? Statistics.standardDeviation(values),
-            ci95: interval.map { ConfidenceBounds(lower: $0.lower, upper: $0.upper) }, n: values.count)
+            ci95: interval.map { ConfidenceBounds(lower: $0.lower, upper: $0.upper) },
+            standardError: try? Statistics.monteCarloStandardError(of: values), n: values.count)
     }
 
     /// Both columns stand by rising subject.
@@ -223,7 +231,8 @@ package struct StudySummary: Sendable {
         // A difference of finite values may overflow: then there is nothing to compare, and the arm's own row says so.
         guard let mean = try? Statistics.mean(differences) else { return nil }
         var comparison = Comparison(
-            metric: metric, arm: arm, reference: reference, difference: mean, n: differences.count)
+            metric: metric, arm: arm, reference: reference, difference: mean,
+            standardError: try? Statistics.monteCarloStandardError(of: differences), n: differences.count)
         guard differences.contains(where: { $0 != 0 }) else {
             comparison.isEqualInEveryPair = true
             return comparison
@@ -237,6 +246,10 @@ package struct StudySummary: Sendable {
             comparison.method = found.method
         }
         comparison.p = try? Statistics.signedRankTest(differences).p
+        // Draws of its own, after the interval's.
+        comparison.signFlipP = try? Statistics.signFlipTest(
+            differences, resamples: resamples - 1, using: &stream
+        ).p
         return comparison
     }
 }

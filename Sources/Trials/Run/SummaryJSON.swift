@@ -20,7 +20,7 @@ extension StudySummary {
     static let ofThisRunOnly: Set<String> = ["wall_seconds", "patient_days_per_second", "jobs"]
 
     /// Keys that earlier versions didn't write.
-    static let laterKeys: Set<String> = ["primary", "family"]
+    static let laterKeys: Set<String> = ["primary", "family", "mcse", "p_sign_flip"]
 
     /// The summary as it stands in the file.
     /// - Parameter speed: nil where no run made it: merged shards have run elsewhere.
@@ -123,6 +123,7 @@ extension StudySummary.Estimate {
             .init("mean", .number(mean)),
             .init("sd", sd.map { .number($0) } ?? .null),
             .init("ci95", ci95?.json ?? .null),
+            .init("mcse", standardError.map { .number($0) } ?? .null),
             .init("n", .integer(Int64(n))),
         ])
     }
@@ -141,8 +142,10 @@ extension StudySummary.Comparison {
             .init("reference", .string(reference)),
             .init("difference", .number(difference)),
             .init("ci95", ci95?.json ?? .null),
+            .init("mcse", standardError.map { .number($0) } ?? .null),
             .init("ci95_method", method.map { .string($0.rawValue) } ?? .null),
             .init("p", p.map { .number($0) } ?? .null),
+            .init("p_sign_flip", signFlipP.map { .number($0) } ?? .null),
             .init("p_adjusted", pAdjusted.map { .number($0) } ?? .null),
             .init("n", .integer(Int64(n))),
             .init("equal_in_every_pair", .bool(isEqualInEveryPair)),

@@ -105,13 +105,14 @@ extension StudySummary {
                 let part = differing.filter { ($0.family == .exploratory) == isExploratory }
                 guard !part.isEmpty else { continue }
                 if isExploratory { text += "exploratory, not adjusted\n" }
-                var lines = [["outcome", "unit", "mean [95 % CI]", head, "n", ""]]
+                var lines = [["outcome", "unit", "mean [95 % CI]", "MCSE", head, "n", ""]]
                 for comparison in part {
                     let disagreement = comparison.disagreement
                     if let disagreement { disagreements.insert(disagreement) }
                     lines.append([
                         comparison.metric, Outcome.named(comparison.metric)?.unitText ?? "-",
                         Self.text(comparison.difference, comparison.ci95),
+                        comparison.standardError.map { Self.rounded($0, 2) } ?? "-",
                         (isExploratory ? comparison.p : comparison.pAdjusted).map {
                             $0 < 0.001 ? "< 0.001" : Self.rounded($0, 3)
                         } ?? "-",

@@ -52,7 +52,7 @@ public final class Session {
         calendar = study.start.calendar
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
-        let streams = RandomStreams(seed: study.seed, subject: UInt64(index))
+        let streams = RandomStreams(seed: study.seed, subject: UInt64(index)).offset(by: arm.luckOffset)
         let weeks = SessionWeeks(study, streams: streams)
         meals = weeks.meals
 

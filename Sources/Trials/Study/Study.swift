@@ -135,6 +135,9 @@ public struct Study: Hashable, Sendable {
         public var alerts = AlertPolicy.bionicloop
         /// nil for the study's.
         public var person: Listener?
+        /// Arms of one offset share their luck; another gives the same people, on the same therapy, other luck in everything that is
+        /// drawn during a session.
+        public var luckOffset: UInt64 = 0
 
         public init() {}
 

@@ -180,6 +180,10 @@ extension Study.Arm: Keyed {
             KeyRow(
                 "person", optional: \.person, Study.Listener.codec,
                 "Who hears the phone and acts in this arm.", leftOut: "the study's"),
+            KeyRow(
+                "luckOffset", \.luckOffset, .wholeNumber(0...UInt64.max),
+                "Arms of one offset share their luck; another one gives the same people other meals, sensor errors, faults and reactions. Two arms alike but for it show what chance alone does.",
+                isWritten: { $0.luckOffset != 0 }),
         ])
 
     package mutating func complete(_ reader: YAMLReader) {

@@ -75,6 +75,13 @@ struct SummaryTests {
         // Six differences of one sign: exact p = 2/2⁶.
         #expect(comparison.p == 0.03125)
         #expect(comparison.pAdjusted == 0.03125)
+        // By flipping signs, all of one: the same; by numpy: sd of 5...10 over √6.
+        #expect(comparison.signFlipP == 0.03125)
+        #expect(abs((comparison.standardError ?? 0) - 0.7637626158259733) < 1e-12)
+        let row = summary.table().split(separator: "\n").last { $0.hasPrefix("mean_mgdl ") }
+        #expect(row?.split(separator: " ").suffix(3) == ["0.76", "0.031", "6"])
+        let json = summary.json(study: try study.get(), speed: nil).prettyText
+        #expect(json.contains("\"mcse\": 0.76376261582597") && json.contains("\"p_sign_flip\": 0.03125"))
         let bounds = try #require(comparison.ci95)
         #expect(bounds.lower > 5 && bounds.lower < 7.5 && bounds.upper > 7.5 && bounds.upper < 10)
     }
