@@ -23,9 +23,16 @@ struct DryRun {
         }
     }
 
+    private func confirmingText(_ sessions: Int) -> String {
+        ", of these \(sessions) on seed \(study.confirmSeed ?? 0): the reference and the selected of \(study.candidates.count) arms"
+            + (study.confirmedArms > 2 ? ", and those that the margin is measured by" : "")
+    }
+
     func print() throws {
         let subjects = try study.cohortSize(studyPath: studyPath)
-        let sessions = shard.subjects(of: subjects) * study.arms.count
+        try study.checkConfirmation(file: studyPath)
+        let confirming = study.confirmSeed == nil || shard != .whole ? 0 : subjects * study.confirmedArms
+        let sessions = shard.subjects(of: subjects) * study.arms.count + confirming
         let days = Double(study.duration.seconds) / 86_400
         let patientDays = Double(sessions) * days
         let seconds = patientDays / Self.patientDaysPerSecondAndCore / Double(jobs)
@@ -33,7 +40,7 @@ struct DryRun {
         try StandardStream.output.write(
             """
             \(study.name): \(subjects) subjects × \(study.arms.count) arms × \(SummaryText.decimal(days)) days
-            sessions        \(sessions) (shard \(shard))
+            sessions        \(sessions) (shard \(shard))\(confirming == 0 ? "" : confirmingText(confirming))
             patient-days    \(SummaryText.decimal(patientDays))
             estimated time  \(SummaryText.decimal(seconds)) s on \(jobs) threads
             estimated size  \(SummaryText.decimal(bytes / 1e6)) MB (record: \(study.record.rawValue))

@@ -13,7 +13,8 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a study.",
         discussion: """
-            Writes manifest.json, summary.json, sessions.csv, alerts.csv and study.sqlite to DIR and prints a table.
+            Writes manifest.json, summary.json, sessions.csv, alerts.csv and study.sqlite to DIR and prints a table. A study with
+            `confirm` selects its best arm, and compares that one on other people; their results stand in DIR/confirm.
 
             Examples:
               islet run Cohorts/quickstart.yaml --out results/quickstart
@@ -69,6 +70,32 @@ struct RunCommand: ParsableCommand {
         guard let out else { return }
         let folder = ResultFolder(path: out)
         let interrupt = Interrupt()
+        try study.checkConfirmation(file: arguments.study)
+        try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary in
+            if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+            guard let selection = summary.selection, let arm = selection.arm else { return }
+            guard shard == .whole else {
+                return StandardStream.error.writeLineIgnoringFailure(
+                    "nothing is confirmed yet: join the shards, then go on with "
+                        + resumeCommand("MERGED", shard: nil))
+            }
+            let confirmation = study.confirmation(of: arm, seed: selection.seed)
+            let other = ResultFolder(path: folder.confirmationPath)
+            try stage(confirmation, in: other, shard: .whole, jobs: jobs, interrupt, out: out) { summary in
+                guard !quiet else { return }
+                try StandardStream.output.write(
+                    "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
+                )
+                try ResultReport(summary, study: confirmation, folder: other).print()
+            }
+        }
+    }
+
+    /// Runs one seed's sessions, and calls `done` with what they come to while the folder is still locked.
+    private func stage(
+        _ study: Study, in folder: ResultFolder, shard: Shard, jobs: Int, _ interrupt: Interrupt, out: String,
+        done: (StudySummary) throws -> Void
+    ) throws {
         let began = ProgressLine.monotonicSeconds()
         // Nothing is written before the whole input has been read.
         let subjects: [VirtualSubject]
@@ -77,8 +104,10 @@ struct RunCommand: ParsableCommand {
                 of: study, studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
             throw OutputProblem(
-                .temporary, path: out,
-                message: "interrupted before the first session; begin again with \(resumeCommand(out))")
+                .temporary, path: folder.path,
+                message:
+                    "interrupted before the first session; begin again with \(resumeCommand(out, shard: self.shard))"
+            )
         }
         try folder.prepare(resume: resume)
         let lock = try folder.lock()
@@ -90,9 +119,10 @@ struct RunCommand: ParsableCommand {
         } catch let problem as OutputProblem where problem.kind == .temporary {
             throw OutputProblem(
                 .temporary, path: problem.path,
-                message: problem.message + "; what is stored is good: go on with \(resumeCommand(out))")
+                message: problem.message
+                    + "; what is stored is good: go on with \(resumeCommand(out, shard: self.shard))")
         }
-        if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+        try done(summary)
     }
 
     private func run(
@@ -167,7 +197,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private func resumeCommand(_ out: String) -> String {
+    private func resumeCommand(_ out: String, shard: String?) -> String {
         var words = ["islet", "run", arguments.study, "--out", out, "--resume"]
         for override in arguments.set { words += ["--set", override] }
         if let seed { words += ["--seed", "\(seed)"] }

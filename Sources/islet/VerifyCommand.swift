@@ -14,7 +14,8 @@ struct VerifyCommand: ParsableCommand {
         abstract: "Check a results folder: hashes, tables against each other, sessions run again.",
         discussion: """
             Checks the files' SHA-256 against the manifest; that study.sqlite, sessions.csv and summary.json say the same; that
-            no session is lacking; and runs sessions again: digests, outcomes and every recorded row must be the stored ones.
+            no session is lacking; and runs sessions again: digests, outcomes and every recorded row must be the stored ones. Where
+            a study has `confirm`, the same of DIR/confirm, and that it confirms what was selected.
             One line a finding; exit code 1 where there is any. Reads only.
 
             Examples:
@@ -52,7 +53,25 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let interrupt = Interrupt()
-        let folder = ResultFolder(path: directory)
+        var findings = 0
+        var sessions = 0
+        var folder: ResultFolder? = ResultFolder(path: directory)
+        // What was selected in a folder is confirmed in one within it.
+        while let next = folder { folder = try check(next, interrupt, &findings, &sessions) }
+        guard findings > 0 else {
+            return try StandardStream.output.writeLine(
+                "\(printable(directory, limit: 4096)): nothing is off; \(sessions) sessions run again")
+        }
+        throw CheckFailure(
+            message:
+                "\(directory): \(findings) finding\(findings == 1 ? "" : "s"); \(sessions) sessions run again"
+        )
+    }
+
+    /// - Returns: the folder that has to be checked next, where there is one.
+    private func check(
+        _ folder: ResultFolder, _ interrupt: Interrupt, _ findings: inout Int, _ sessions: inout Int
+    ) throws -> ResultFolder? {
         guard
             FileManager.default.fileExists(atPath: folder.manifestPath)
                 || FileManager.default.fileExists(atPath: folder.storePath)
@@ -60,10 +79,15 @@ struct VerifyCommand: ParsableCommand {
             throw InputProblem(
                 .missing, file: directory, found: "no results", expected: "a study's output directory")
         }
-        var findings = 0
+        let place = folder.path == directory ? "" : "confirm/"
+        var (found, rerun) = (0, 0)
+        defer {
+            findings += found
+            sessions += rerun
+        }
         func tell(_ finding: String) throws {
-            findings += 1
-            try StandardStream.output.writeLine(printable(finding, limit: 2000))
+            found += 1
+            try StandardStream.output.writeLine(printable(place + finding, limit: 2000))
         }
         /// A file that can't be read is a finding, not the end.
         func trying(_ body: () throws -> Void) throws {
@@ -73,30 +97,33 @@ struct VerifyCommand: ParsableCommand {
             folder: folder, studyPath: study, jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount,
             isInterrupted: { interrupt.isRaised })
         try trying { for finding in try verification.files() { try tell(finding) } }
-        var sessions = 0
+        var next: ResultFolder?
         try trying {
             let store = try StudyStore(readingAt: folder.storePath)
             try trying { for finding in try verification.agreement(store) { try tell(finding) } }
             do {
+                // A session's index is of the folder that was named.
                 try verification.rerun(
-                    choice, store,
+                    session != nil && !place.isEmpty ? .none : choice, store,
                     compare: { record in
-                        sessions += 1
+                        rerun += 1
                         return try store.differences(from: record, outcomes: Outcome.all.map(\.name))
                     },
                     progress: { ProgressLine(sessions: $0, style: .standardError(quiet: quiet)) }, tell: tell)
             } catch is CancellationError {
                 throw OutputProblem(.temporary, path: directory, message: "interrupted")
             }
+            guard let wanted = try verification.confirmation(store) else { return }
+            let other = ResultFolder(path: folder.confirmationPath)
+            guard FileManager.default.fileExists(atPath: other.storePath) else {
+                return try tell("confirm: is not there: what was selected has not been confirmed")
+            }
+            next = other
+            guard try StudyStore(readingAt: other.storePath).studyText() == wanted.yaml else {
+                return try tell("confirm: is no confirmation of what was selected here")
+            }
         }
-        guard findings > 0 else {
-            return try StandardStream.output.writeLine(
-                "\(printable(directory, limit: 4096)): nothing is off; \(sessions) sessions run again")
-        }
-        throw CheckFailure(
-            message:
-                "\(directory): \(findings) finding\(findings == 1 ? "" : "s"); \(sessions) sessions run again"
-        )
+        return next
     }
 
     private var choice: FolderVerification.Choice {

@@ -66,6 +66,8 @@ package final class ResultSessions {
         same.record = .events
         // Which comparisons a study is about changes no step.
         same.primary = []
+        same.margin = nil
+        same.confirmSeed = nil
         identityBytes = Array((same.yaml + "\n").utf8)
         var entries: [Entry] = []
         try store.forEachSummary {

@@ -37,12 +37,28 @@ struct SummaryKey: Sendable {
         ),
         SummaryKey("primary[]", "the outcomes that the study declares as primary"),
         SummaryKey(
+            "claims",
+            "what the study may claim, where it has a `margin`; else null: `margin`, `refused` (why there is no claim at all; null where there may be), `loss_when_deaf`, `findings`"
+        ),
+        SummaryKey(
+            "claims.loss_when_deaf",
+            "what a deaf person loses in time below 54: `deaf_arm`, `typical_arm`, `difference` of the two, `ci95`, `n`, `widest_margin` (half of the interval's lower end; a wider margin is refused)"
+        ),
+        SummaryKey(
+            "claims.findings[]",
+            "`arm`, `reference`, `metric`, `verdict`, `upper95` (the gate's one-sided 95 % bound of arm less reference, which must lie below the margin). Verdicts: `non-inferior`, `not shown non-inferior` for the gate; `shown lower`, `shown higher`, `not shown` for the others; `closed: non-inferiority was not shown` behind a gate that was not passed; `claim refused`"
+        ),
+        SummaryKey(
+            "selection",
+            "which arm goes on to the folder `confirm`, where the study has the key `confirm`; else null: `metric` that decided, `candidates`, `arm` (null where none may go on), `reference`, `difference` on this seed, `confirmed_on_seed`"
+        ),
+        SummaryKey(
             "comparisons[]",
             "each outcome of each arm against the reference: `metric`, `arm`, `reference`, `n` pairs, `equal_in_every_pair`"
         ),
         SummaryKey(
             "comparisons[].family",
-            "with which comparisons p is adjusted: `primary`, of the study's primary outcomes; `exploratory`, of the others, not adjusted; where the study declares none, `all`, and `sensor` for sensor glucose"
+            "with which comparisons p is adjusted: `primary`, of the study's primary outcomes; `exploratory`, of the others, not adjusted; `gate`, time below 54 in a study with a margin, tested against the margin and not here; where the study declares none, `all`, and `sensor` for sensor glucose"
         ),
         SummaryKey("comparisons[].difference", "mean of arm less reference, over subjects"),
         SummaryKey(
@@ -63,7 +79,7 @@ struct SummaryKey: Sendable {
         ),
         SummaryKey(
             "comparisons[].p_adjusted",
-            "the same after Holm's adjustment within the family; null for `exploratory`"
+            "the same after Holm's adjustment within the family; null for `exploratory` and `gate`"
         ),
     ]
 }

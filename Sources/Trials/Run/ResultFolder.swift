@@ -20,6 +20,8 @@ package struct ResultFolder: Sendable {
 
     package var manifestPath: String { file("manifest.json") }
     package var storePath: String { file("study.sqlite") }
+    /// Where the results on the seed of `confirm` stand: a folder like any other.
+    package var confirmationPath: String { file("confirm") }
 
     /// Makes the folder, or checks that it may be used. Leftovers of a killed process are removed.
     ///

@@ -79,8 +79,20 @@ package struct StudySummary: Sendable {
         case all
         /// Of a study that declares none: what measures the sensor's glucose.
         case sensor
+        /// Time below 54 in a study with a margin: it is not tested for a difference, but against the margin.
+        case gate
 
-        static func of(_ outcome: Outcome, in study: Study) -> Family {
+        /// Those within which p is adjusted for the number of comparisons.
+        var isAdjusted: Bool { self != .exploratory && self != .gate }
+
+        static func of(_ outcome: Outcome, arm: Study.Arm, in study: Study) -> Family {
+            if study.margin != nil || study.confirmSeed != nil {
+                // Where arms are selected nothing is claimed, nor of arms that are there to measure what being deaf costs.
+                if StudyClaims.isYardstick(arm, in: study) { return .exploratory }
+                if study.margin != nil, outcome.name == StudyClaims.gate { return .gate }
+                guard study.confirmSeed == nil else { return .exploratory }
+                return study.primary.contains(outcome.name) ? .primary : .exploratory
+            }
             guard study.primary.isEmpty else {
                 return study.primary.contains(outcome.name) ? .primary : .exploratory
             }
@@ -116,11 +128,15 @@ package struct StudySummary: Sendable {
     package var digest = ""
     package var arms: [Arm] = []
     package var comparisons: [Comparison] = []
+    /// nil for a study without a margin.
+    package var claims: StudyClaims?
+    /// nil for a study that selects nothing.
+    package var selection: StudySelection?
 
     /// Sums up what the store holds.
     package init(of study: Study, store: any ResultStore) throws {
         // By arm, by outcome: (subject, value).
-        var columns = study.arms.map { _ in [String: [(subject: Int, value: Double)]]() }
+        var columns = study.arms.map { _ in [String: SubjectValues]() }
         var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }
         var alerts = study.arms.map { _ in AlertSums() }
         var hash = SHA256()
@@ -182,12 +198,27 @@ package struct StudySummary: Sendable {
                     outcome.name, study.arms[arm].name, columns[arm][outcome.name] ?? [],
                     study.arms[reference].name, columns[reference][outcome.name] ?? [], stream: stream)
                 {
-                    comparison.family = .of(outcome, in: study)
+                    comparison.family = .of(outcome, arm: study.arms[arm], in: study)
                     comparisons.append(comparison)
                 }
             }
         }
-        for family in Family.allCases where family != .exploratory { try adjust(family) }
+        for family in Family.allCases where family.isAdjusted { try adjust(family) }
+        claims = StudyClaims(of: study, comparisons: comparisons, values: { columns[$0][$1] ?? [] }) {
+            Self.gateInterval($0, level: $1, arm: $2, study: study)
+        }
+        selection = StudySelection(of: study, comparisons: comparisons, claims: claims)
+    }
+
+    /// By names, as in comparisons, from draws of its own.
+    private static func gateInterval(
+        _ differences: [Double], level: Double, arm: String, study: Study
+    ) -> ConfidenceInterval? {
+        var stream = RandomStreams(seed: study.seed, subject: 0).stream(
+            "gate", index: streamIndex(StudyClaims.gate, arm))
+        let found = try? Statistics.pairedMeanInterval(
+            differences, level: level, resamples: resamples, using: &stream)
+        return found.flatMap { $0 }?.interval
     }
 
     /// Holm's adjustment over the comparisons of one family.
@@ -217,16 +248,10 @@ package struct StudySummary: Sendable {
 
     /// Both columns stand by rising subject.
     private static func compare(
-        _ metric: String, _ arm: String, _ values: [(subject: Int, value: Double)], _ reference: String,
-        _ references: [(subject: Int, value: Double)], stream: RandomStream
+        _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
+        _ references: SubjectValues, stream: RandomStream
     ) -> Comparison? {
-        var differences: [Double] = []
-        var other = references.makeIterator()
-        var candidate = other.next()
-        for (subject, value) in values {
-            while let c = candidate, c.subject < subject { candidate = other.next() }
-            if let c = candidate, c.subject == subject { differences.append(value - c.value) }
-        }
+        let differences = PairedColumns.differences(values, references)
         guard !differences.isEmpty else { return nil }
         // A difference of finite values may overflow: then there is nothing to compare, and the arm's own row says so.
         guard let mean = try? Statistics.mean(differences) else { return nil }

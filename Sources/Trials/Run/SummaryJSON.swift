@@ -20,7 +20,7 @@ extension StudySummary {
     static let ofThisRunOnly: Set<String> = ["wall_seconds", "patient_days_per_second", "jobs"]
 
     /// Keys that earlier versions didn't write.
-    static let laterKeys: Set<String> = ["primary", "family", "mcse", "p_sign_flip"]
+    static let laterKeys: Set<String> = ["primary", "family", "mcse", "p_sign_flip", "claims", "selection"]
 
     /// The summary as it stands in the file.
     /// - Parameter speed: nil where no run made it: merged shards have run elsewhere.
@@ -42,6 +42,8 @@ extension StudySummary {
             .init("arms", .array(arms.map(\.json))),
             .init("alerts", .array(arms.flatMap(\.alertsJSON))),
             .init("primary", .array(study.primary.map { .string($0) })),
+            .init("claims", claims?.json ?? .null),
+            .init("selection", selection?.json ?? .null),
             .init("comparisons", .array(comparisons.map(\.json))),
         ])
     }
@@ -149,6 +151,48 @@ extension StudySummary.Comparison {
             .init("p_adjusted", pAdjusted.map { .number($0) } ?? .null),
             .init("n", .integer(Int64(n))),
             .init("equal_in_every_pair", .bool(isEqualInEveryPair)),
+        ])
+    }
+}
+
+extension StudyClaims {
+    var json: JSONValue {
+        .object([
+            .init("margin", .object([.init(Self.gate, .number(margin))])),
+            .init("refused", refusal.map { .string($0) } ?? .null),
+            .init("loss_when_deaf", loss?.json ?? .null),
+            .init("findings", .array(claims.map(\.json))),
+        ])
+    }
+}
+
+extension StudyClaims.Loss {
+    var json: JSONValue {
+        .object([
+            .init("deaf_arm", .string(deafArm)), .init("typical_arm", .string(typicalArm)),
+            .init("difference", .number(difference)), .init("ci95", ci95?.json ?? .null),
+            .init("n", .integer(Int64(n))), .init("widest_margin", .number(widestMargin)),
+        ])
+    }
+}
+
+extension StudyClaims.Claim {
+    var json: JSONValue {
+        .object([
+            .init("arm", .string(arm)), .init("reference", .string(reference)),
+            .init("metric", .string(metric)), .init("verdict", .string(verdict.rawValue)),
+            .init("upper95", upper95.map { .number($0) } ?? .null),
+        ])
+    }
+}
+
+extension StudySelection {
+    var json: JSONValue {
+        .object([
+            .init("metric", .string(metric)), .init("candidates", .integer(Int64(candidates))),
+            .init("arm", arm.map { .string($0) } ?? .null), .init("reference", .string(reference)),
+            .init("difference", difference.map { .number($0) } ?? .null),
+            .init("confirmed_on_seed", .unsigned(seed)),
         ])
     }
 }

@@ -12,6 +12,7 @@ extension StudySummary {
     package func table() -> String {
         var parts = [outcomeTable()]
         if let alerts = alertTable() { parts.append(alerts) }
+        if let claims = claimsText() { parts.append(claims) }
         parts += differenceTables()
         if !notFinite.isEmpty { parts.append(notFiniteText()) }
         if !failures.isEmpty { parts.append(failureText()) }
@@ -198,12 +199,12 @@ extension StudySummary {
     // MARK: Words and numbers
 
     /// A name with its beginning and its end: arms often differ in either.
-    private static func short(_ name: String) -> String {
+    static func short(_ name: String) -> String {
         let name = printable(name, limit: 1000)
         return name.count <= 36 ? name : "\(name.prefix(20))…\(name.suffix(15))"
     }
 
-    private static func text(_ value: Double, _ interval: ConfidenceBounds?) -> String {
+    static func text(_ value: Double, _ interval: ConfidenceBounds?) -> String {
         guard let interval else { return rounded(value, 2) }
         return "\(rounded(value, 2)) [\(rounded(interval.lower, 2)), \(rounded(interval.upper, 2))]"
     }

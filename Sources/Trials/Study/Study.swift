@@ -38,6 +38,10 @@ public struct Study: Hashable, Sendable {
     public var arms: [Arm] = []
     /// The outcomes that the study is about, by name; none where it doesn't say.
     public var primary: [String] = []
+    /// By how many points time below 54 may rise at most for an arm to count as not worse; nil for a study that makes no claim.
+    public var margin: Double?
+    /// The seed on which the arm that was selected on `seed` is confirmed; nil for no selection.
+    public var confirmSeed: UInt64?
     /// The arm that the others are compared with; nil for no comparison.
     public var reference: String?
 

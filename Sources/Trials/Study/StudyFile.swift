@@ -36,6 +36,9 @@ extension Study {
         try root.check(.mapping(shape))
         let study = try keys.decode(root)
         if !hasRun { try checkFaults(root["faults"], study.faults, study.arms) }
+        if let confirm = root["confirm"] {
+            try study.checkConfirmation(file: confirm.node.origin.file, line: confirm.node.origin.line)
+        }
         let cohort = root["cohort"]
         let place = cohort?["generate"]?["count"] ?? cohort?["subjects"] ?? cohort ?? root
         if let count = study.cohort.subjectCount {

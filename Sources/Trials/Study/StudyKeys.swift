@@ -44,7 +44,7 @@ extension Study: Keyed {
                 "The outcomes that the study is about: p is adjusted (Holm) for these, and all others are exploratory.",
                 leftOut: "none declared; p is adjusted for all comparisons",
                 isWritten: { !$0.primary.isEmpty }),
-            compareRow,
+            marginRow, confirmRow, compareRow,
         ])
 
     package mutating func complete(_ reader: YAMLReader) {

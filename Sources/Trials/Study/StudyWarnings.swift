@@ -21,6 +21,16 @@ extension Study {
         if !primary.isEmpty, reference == nil {
             warnings.append("primary outcomes without a comparison of arms: nothing is tested")
         }
+        if margin != nil {
+            if reference == nil {
+                warnings.append("a margin without a comparison of arms: nothing is claimed")
+            }
+            if StudyClaims.pairs(of: self).isEmpty {
+                warnings.append(
+                    "a margin without two arms alike but for the person, one `typical` and one `deaf`: no claim is possible, "
+                        + "as nothing says what being deaf costs")
+            }
+        }
         for entry in faults.scheduled {
             guard case .once(let span) = entry.time, span.nanoseconds >= duration.nanoseconds else {
                 continue

@@ -116,6 +116,16 @@ package struct FolderVerification {
         return findings
     }
 
+    /// The study that has to stand in the folder's `confirm`, by what is stored here; nil where nothing is confirmed.
+    package func confirmation(_ store: any ResultStore) throws -> Study? {
+        let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
+        // A shard selects nothing.
+        guard study.confirmSeed != nil, try RunIdentity(of: folder).shard == Shard.whole.description,
+            let selection = try StudySummary(of: study, store: store).selection, let arm = selection.arm
+        else { return nil }
+        return study.confirmation(of: arm, seed: selection.seed)
+    }
+
     private func sessions(
         _ store: any ResultStore, _ study: Study, _ shard: Shard, _ subjects: Int?
     ) throws -> [String] {

@@ -49,7 +49,9 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
 
     @Test func everyTopLevelKeyIsEncoded() throws {
         let zone = try SetOverride("timeZone=America/New_York")
-        let text = completeStudy + "primary: [mean_mgdl]\nperson: typical\n"
+        let text =
+            completeStudy + "primary: [mean_mgdl, tbr_70_percent]\nperson: typical\n"
+            + "margin: { tbr_54_percent: 0.5 }\nconfirm: { seed: 2 }\n"
         guard case .object(let members) = try Study.parse(text, file: "s", overrides: [zone]).json else {
             Issue.record("a study is an object")
             return

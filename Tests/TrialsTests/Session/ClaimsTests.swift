@@ -1,0 +1,299 @@
+// `margin:` in a study: an arm that rings less is called better only where it costs no lows, and only where somebody has measured
+// what lows an unheard alarm costs.
+
+import Documents
+import Foundation
+import Records
+import Testing
+
+@testable import Trials
+
+/// A store of summaries that were made up.
+final class MadeStore: ResultStore {
+    let summaries: [SessionSummary]
+    init(_ summaries: [SessionSummary]) { self.summaries = summaries }
+
+    /// Everybody in all arms; `value` of subject and arm.
+    convenience init(_ study: Study, subjects: Int, value: (Int, String) -> OutcomeValues) {
+        let arms = study.arms.map(\.name)
+        self.init(
+            (0..<subjects * arms.count).map { session in
+                let (subject, arm) = (session / arms.count, session % arms.count)
+                return SessionSummary(
+                    session: session, subjectIndex: subject, subject: "adult#\(subject)", armIndex: arm,
+                    arm: arms[arm], end: .completed, days: 7, digest: "\(session)", events: 1,
+                    outcomes: value(subject, arms[arm]), alerts: [])
+            })
+    }
+
+    func studyText() -> String { "" }
+    func finishedSessions() -> Set<Int> { Set(summaries.map(\.session)) }
+    func write(_ records: [SessionRecord]) {}
+    func forEachSummary(_ body: (SessionSummary) throws -> Void) rethrows {
+        for summary in summaries { try body(summary) }
+    }
+    func absorb(storeAt path: String) {}
+    func close() {}
+}
+
+/// With single blanks in place of line breaks.
+private func unfolded(_ text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+}
+
+@Suite("Claims")
+struct ClaimsTests {
+    static let arms = """
+        arms:
+          - { name: usual, person: typical }
+          - { name: quiet, person: typical, alerts: dexcom-g7 }
+          - { name: mute, person: typical, alerts: xdrip }
+          - { name: deaf, person: deaf }
+        """
+
+    private func study(
+        margin: Double? = 0.5, _ more: String = "primary: [tbr_54_percent, alerts_notifications_per_day]",
+        arms: String = ClaimsTests.arms
+    ) throws -> Study {
+        try Study.parse(
+            "cohort: { generate: { count: 24 } }\n\(arms)\n\(more)\n"
+                + (margin.map { "margin: { tbr_54_percent: \($0) }\n" } ?? ""), file: "claims.yaml")
+    }
+
+    /// `quiet` rings half as often and costs nothing; `mute` rings hardly at all and costs a point of time below 54; being deaf costs two.
+    private func values(_ subject: Int, _ arm: String) -> OutcomeValues {
+        let noise = Double(subject * subject * 7 % 11) / 20
+        let small = subject % 3 == 0 ? 0.1 : -0.05
+        let costs: [String: Double] = ["quiet": small, "mute": 1 + noise, "deaf": 2 + noise]
+        let often: [String: Double] = ["quiet": 4 + noise, "mute": 1 + noise, "deaf": 8.5]
+        let (cost, rings) = (costs[arm] ?? 0, often[arm] ?? 8)
+        return [
+            "tbr_54_percent": 1 + noise + cost, "alerts_notifications_per_day": rings + noise,
+            "mean_mgdl": 150 - 3 * cost + noise,
+        ]
+    }
+
+    private func summary(_ study: Study, subjects: Int = 24) throws -> StudySummary {
+        try StudySummary(of: study, store: MadeStore(study, subjects: subjects, value: values))
+    }
+
+    private func verdicts(_ summary: StudySummary, _ arm: String) throws -> [StudyClaims.Verdict] {
+        try #require(summary.claims).claims.filter { $0.arm == arm }.map(\.verdict)
+    }
+
+    @Test("of fewer alarms stand only where time below 54 is not worse; a failed gate closes all behind it")
+    func gate() throws {
+        let summary = try summary(study())
+        #expect(try verdicts(summary, "quiet") == [.nonInferior, .lower])
+        // It rings far less, p is tiny, and yet it is no improvement: people lie low for longer.
+        #expect(try verdicts(summary, "mute") == [.notNonInferior, .closed])
+        let rings = try #require(
+            summary.comparisons.first { $0.arm == "mute" && $0.metric == "alerts_notifications_per_day" })
+        #expect((rings.pAdjusted ?? 1) < 0.001 && rings.difference < -6)
+        // Nobody judges the deaf.
+        #expect(try verdicts(summary, "deaf").isEmpty)
+        let loss = try #require(summary.claims?.loss)
+        #expect(loss.deafArm == "deaf" && loss.typicalArm == "usual" && loss.n == 24)
+        #expect(
+            abs(loss.difference - 2.2) < 0.1 && loss.widestMargin > 1
+                && loss.widestMargin < loss.difference / 2)
+        let text = summary.table()
+        #expect(text.contains("non-inferior (at most 0.03 more)") && text.contains("shown lower"))
+        #expect(text.contains("not shown non-inferior (up to 1.3"))
+        #expect(text.contains("closed: non-inferiority was not shown"))
+        for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+    }
+
+    @Test(
+        "adjust over primary outcomes × arms that are judged; all else is exploratory, the gate in no family")
+    func families() throws {
+        let summary = try summary(
+            study(0.5, "primary: [tbr_54_percent, alerts_notifications_per_day, mean_mgdl]"))
+        let primary = summary.comparisons.filter { $0.family == .primary }
+        #expect(Set(primary.map(\.arm)) == ["quiet", "mute"] && primary.count == 4)
+        // Holm by hand, over all four, a closed arm's too.
+        var highest = 0.0
+        for (rank, comparison) in primary.sorted(by: { ($0.p ?? 2) < ($1.p ?? 2) }).enumerated() {
+            highest = min(1, max(highest, (comparison.p ?? 0) * Double(4 - rank)))
+            #expect(abs((comparison.pAdjusted ?? -1) - highest) < 1e-12)
+        }
+        let gates = summary.comparisons.filter { $0.family == .gate }
+        #expect(gates.map(\.metric) == ["tbr_54_percent", "tbr_54_percent"])
+        let others = summary.comparisons.filter { $0.family != .primary && $0.family != .gate }
+        #expect(others.allSatisfy { $0.family == .exploratory && $0.pAdjusted == nil })
+        #expect(others.contains { $0.arm == "deaf" && $0.metric == "mean_mgdl" })
+    }
+
+    private func study(_ margin: Double, _ more: String) throws -> Study {
+        try study(margin: margin, more, arms: Self.arms)
+    }
+
+    @Test("are refused, with the reason, where the margin is wider than half of what being deaf costs")
+    func wideMargin() throws {
+        let summary = try summary(study(margin: 1.2))
+        // At 1.2 `mute` would be "not worse".
+        #expect(try verdicts(summary, "mute") == [.refused, .refused])
+        #expect(try verdicts(summary, "quiet") == [.refused, .refused])
+        let reason = try #require(summary.claims?.refusal)
+        #expect(reason.hasPrefix("the margin 1.200 is more than half of what being deaf costs here: 2.2"))
+        #expect(
+            unfolded(summary.table()).contains(
+                "claims: none. claim refused: the margin 1.200 is more than half"))
+        #expect(!summary.table().contains("shown lower"))
+        #expect(try self.summary(study(margin: 1)).claims?.refusal == nil)
+    }
+
+    @Test("are refused where nothing says what being deaf costs, or the reference hears nothing itself")
+    func noYardstick() throws {
+        let alone = """
+            arms: [{ name: usual, person: typical }, { name: quiet, person: typical, alerts: dexcom-g7 }]
+            """
+        let without = try study(arms: alone)
+        #expect(without.warnings.contains { $0.contains("no claim is possible") })
+        #expect(try summary(without).claims?.refusal?.contains("one `typical` and one `deaf`") == true)
+        // Deaf under another policy than the typical one: the two differ in more than the ear.
+        let other = try study(
+            arms: alone.replacingOccurrences(
+                of: "]", with: ", { name: deaf, person: deaf, alerts: xdrip }]"))
+        #expect(try summary(other).claims?.loss == nil && summary(other).claims?.refusal != nil)
+        let deafReference = try study(
+            margin: 0.5, "primary: [alerts_notifications_per_day]\ncompare: { reference: deaf }")
+        #expect(try summary(deafReference).claims?.refusal?.contains("hears nothing") == true)
+        #expect(try summary(study(), subjects: 5).claims?.refusal?.contains("5 pairs") == true)
+    }
+
+    @Test("need the ranks and the mean's interval to agree")
+    func bothNeeded() throws {
+        // Nearly everybody hears a little less, one hears a hundred more: the ranks are sure, the mean is not.
+        let study = try study()
+        let store = MadeStore(study, subjects: 24) { subject, arm in
+            var values = values(subject, arm)
+            guard arm == "quiet" else { return values }
+            values["alerts_notifications_per_day"] =
+                (values["alerts_notifications_per_day"] ?? 0) + (subject == 0 ? 200 : 0)
+            return values
+        }
+        let summary = try StudySummary(of: study, store: store)
+        let rings = try #require(
+            summary.comparisons.first { $0.arm == "quiet" && $0.metric == "alerts_notifications_per_day" })
+        #expect((rings.pAdjusted ?? 1) < 0.05 && rings.difference > 0)
+        #expect(try verdicts(summary, "quiet") == [.nonInferior, .notShown])
+    }
+
+    @Test("are none without a margin, and the table says so where outcomes are declared")
+    func noMargin() throws {
+        let declared = try summary(study(margin: nil))
+        #expect(
+            declared.claims == nil
+                && unfolded(declared.table()).contains("no claim: the study has no `margin`"))
+        #expect(!(try summary(study(margin: nil, "")).table().contains("claim: ")))
+    }
+
+    @Test("stand in summary.json, and the keys leave a study that has none as it was")
+    func json() throws {
+        let study = try study()
+        let json = try summary(study).json(study: study, speed: nil)
+        let claims = try #require(json["claims"])
+        #expect(claims["refused"] == .null && claims["margin"]?["tbr_54_percent"] == .number(0.5))
+        guard case .array(let findings) = claims["findings"] else {
+            Issue.record("no findings")
+            return
+        }
+        #expect(
+            findings.map { $0["verdict"] } == [
+                .string("non-inferior"), .string("shown lower"), .string("not shown non-inferior"),
+                .string("closed: non-inferiority was not shown"),
+            ])
+        #expect(try Study.parse(study.yaml, file: "again.yaml") == study)
+        let plain = try self.study(margin: nil)
+        #expect(!plain.yaml.contains("margin") && !plain.yaml.contains("confirm"))
+    }
+
+    @Test(
+        "have a margin that is a number of points of time below 54, or are refused with the line",
+        arguments: [
+            ("margin: 0.5", "margin"), ("margin: { tbr_70_percent: 0.5 }", "tbr_70_percent"),
+            ("margin: { tbr_54_percent: 0 }", "0"), ("margin: { tbr_54_percent: -1 }", "-1"),
+            ("margin: {}", "margin"), ("confirm: 5", "confirm"), ("confirm: { seed: x }", "x"),
+        ])
+    func refused(line: String, found: String) throws {
+        let problem = try #require(
+            refusal(of: "cohort: { generate: {} }\narms: [{ name: a }, { name: b }]\n\(line)\n"))
+        #expect(problem.line == 3 && problem.description.contains(found), "\(problem)")
+    }
+}
+
+@Suite("A selection")
+struct SelectionTests {
+    private func study(_ more: String = "confirm: { seed: 9 }\nmargin: { tbr_54_percent: 0.5 }") throws
+        -> Study
+    {
+        try Study.parse(
+            """
+            seed: 4
+            cohort: { generate: { count: 24 } }
+            \(ClaimsTests.arms)
+            primary: [tbr_54_percent, alerts_notifications_per_day]
+            \(more)
+            """, file: "select.yaml")
+    }
+
+    private func summary(_ study: Study, mute cost: Double) throws -> StudySummary {
+        try StudySummary(
+            of: study,
+            store: MadeStore(study, subjects: 24) { subject, arm in
+                let noise = Double(subject * subject * 7 % 11) / 20
+                let costs: [String: Double] = ["mute": cost, "deaf": 2]
+                let often: [String: Double] = ["quiet": 4, "mute": 1]
+                return [
+                    "tbr_54_percent": 1 + noise + (costs[arm] ?? 0),
+                    "alerts_notifications_per_day": (often[arm] ?? 8) + noise,
+                ]
+            })
+    }
+
+    @Test("takes the best arm that passes the gate, and claims nothing on its own seed")
+    func best() throws {
+        let study = try study()
+        let safe = try summary(study, mute: 0.01)
+        #expect(safe.selection?.arm == "mute" && safe.selection?.candidates == 2)
+        #expect(safe.selection?.metric == "alerts_notifications_per_day" && safe.selection?.seed == 9)
+        // It would ring least, and cost lows.
+        let harmful = try summary(study, mute: 1)
+        #expect(harmful.selection?.arm == "quiet" && harmful.selection?.difference == -4)
+        #expect(harmful.comparisons.allSatisfy { !$0.family.isAdjusted && $0.pAdjusted == nil })
+        #expect(try #require(harmful.claims).claims.allSatisfy { $0.verdict == .refused })
+        let text = unfolded(harmful.table())
+        #expect(text.contains("selected: quiet, the best of 2 arms in alerts_notifications_per_day"))
+        #expect(text.contains("other people, seed 9, in the folder `confirm`"))
+        #expect(!text.contains("shown lower"))
+    }
+
+    @Test(
+        "confirms the reference, the selected arm and those that the margin is measured by, on another seed")
+    func confirmation() throws {
+        let study = try study()
+        let confirmation = study.confirmation(of: "quiet", seed: 9)
+        #expect(confirmation.arms.map(\.name) == ["usual", "quiet", "deaf"] && confirmation.seed == 9)
+        #expect(study.confirmedArms == 3 && confirmation.confirmSeed == nil)
+        #expect(confirmation.margin == 0.5 && confirmation.reference == "usual")
+        #expect(try Study.parse(confirmation.yaml, file: "again.yaml") == confirmation)
+        let plain = try self.study("confirm: { seed: 9 }")
+        #expect(plain.candidates.map(\.name) == ["quiet", "mute", "deaf"] && plain.confirmedArms == 2)
+    }
+
+    @Test(
+        "is refused where it can't be confirmed, with the line",
+        arguments: [
+            ("seed: 5\ncohort: { generate: {} }\nprimary: [mean_mgdl, tbr_70_percent]", "the seed 5"),
+            ("cohort: { table: x.csv }\nprimary: [tbr_70_percent]", "from a table"),
+            ("cohort: { generate: {} }", "without an outcome to select by"),
+            ("cohort: { generate: {} }\nprimary: [mean_mgdl]", "without an outcome to select by"),
+            ("cohort: { generate: {} }\nprimary: [tbr_70_percent]\ncompare: none", "without arms"),
+        ])
+    func refused(more: String, found: String) throws {
+        let problem = try #require(
+            refusal(of: "confirm: { seed: 5 }\narms: [{ name: a }, { name: b }]\n\(more)\n"))
+        #expect(problem.line == 1 && problem.found.contains(found), "\(problem)")
+    }
+}
