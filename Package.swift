@@ -31,7 +31,7 @@ let package = Package(
             name: "Trials",
             targets: [
                 "Trials", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "ClosedLoop", "Algorithms", "People",
+                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
             ]),
         .library(name: "DeviceLinks", targets: ["DeviceLinks"]),
         .executable(name: "islet", targets: ["islet"]),
@@ -59,6 +59,7 @@ let package = Package(
         // Floor 3
         module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Algorithms", ["SessionTime", "Devices"]),
+        module("AlertMetrics", ["SessionTime", "Alerts"]),
         module(
             "People",
             ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology", "Alerts"]),
@@ -79,7 +80,8 @@ let package = Package(
             "Trials",
             [
                 "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "ClosedLoop", "Algorithms", "People", "Documents",
+                "SimulatedDevices", "Alerts", "ClosedLoop", "Algorithms", "People",
+                "Documents",
                 "GlucoseMetrics", "AlertFiles",
             ]),
         // Floor 7
@@ -118,6 +120,8 @@ let package = Package(
         tests(
             "AlertsTests",
             ["Alerts", "AlertFiles", "Documents", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+        tests(
+            "AlertMetricsTests", ["AlertMetrics", "Alerts", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests(

@@ -16,6 +16,7 @@ struct AlertCodeRow: Sendable {
     var countsDown: Bool
     var issues: [String]
     var debounce: Int64
+    var truth: AlertTruth?
     var message: String
     var action: String
     var condition: String
@@ -28,6 +29,7 @@ struct AlertCodeRow: Sendable {
     ///   - countsDown: its message counts down and is refreshed each minute.
     ///   - issues: what a pump calls it; a pump issues it then, and takes it back.
     ///   - debounce: how long the condition must hold, ns.
+    ///   - truth: what must truly be so for it to be right; nil where no session can say.
     ///   - message: what the person reads.
     ///   - action: what the person should do.
     ///   - condition: when it is raised.
@@ -35,7 +37,8 @@ struct AlertCodeRow: Sendable {
     init(
         _ code: String, _ source: AlertSource, _ severity: AlertSeverity,
         acknowledgement: AlertAcknowledgement = .none, isPodBound: Bool = false, isReserved: Bool = false,
-        countsDown: Bool = false, issues: [String] = [], debounce: Int64 = 0, message: String, action: String,
+        countsDown: Bool = false, issues: [String] = [], debounce: Int64 = 0, truth: AlertTruth? = nil,
+        message: String, action: String,
         condition: String, closing: String
     ) {
         self.code = code
@@ -47,6 +50,7 @@ struct AlertCodeRow: Sendable {
         self.countsDown = countsDown
         self.issues = issues
         self.debounce = debounce
+        self.truth = truth
         self.message = message
         self.action = action
         self.condition = condition
@@ -58,11 +62,12 @@ extension AlertCode {
     static let rows: [AlertCodeRow] = [
         AlertCodeRow(
             "ALERT-PUMP-SIGNAL-LOSS", .pump, .actionable, debounce: 5 * Nanoseconds.minute,
+            truth: .signalLoss,
             message: "The pump cannot be reached.", action: "Bring the phone closer to the pod.",
             condition: "armed, pod active, pump session established, status missing for 5 min",
             closing: "the condition ends"),
         AlertCodeRow(
-            "ALERT-PUMP-NO-ACTIVE-POD", .pump, .actionable, debounce: 5 * Nanoseconds.minute,
+            "ALERT-PUMP-NO-ACTIVE-POD", .pump, .actionable, debounce: 5 * Nanoseconds.minute, truth: .noPod,
             message: "No pod is active.", action: "Activate a pod.",
             condition: "armed, first step done, no active pod for 5 min",
             closing: "the condition ends"),
@@ -85,7 +90,7 @@ extension AlertCode {
             closing: "the pump retracts it, 8 h have passed, or the pod is detached"),
         AlertCodeRow(
             "ALERT-PUMP-FAULT", .pump, .safetyCritical, acknowledgement: .closes,
-            issues: ["fault", "alarm", "unexpectedAlert"],
+            issues: ["fault", "alarm", "unexpectedAlert"], truth: .podFailure,
             message: "The pod has failed and delivers no insulin.", action: "Change the pod.",
             condition: "pump issues fault, alarm or unexpectedAlert",
             closing: "acknowledged, or the pump retracts it"),
@@ -121,22 +126,22 @@ extension AlertCode {
             condition: "pump issues timeOffsetChangeDetected",
             closing: "the pump retracts it"),
         AlertCodeRow(
-            "ALERT-CGM-UNAVAILABLE", .cgm, .informational,
+            "ALERT-CGM-UNAVAILABLE", .cgm, .informational, truth: .sensorGap,
             message: "Glucose is not available at the moment.", action: "Wait, or check the sensor.",
             condition: "sensor in temporary error, warm-up, or without reliable glucose",
             closing: "the sensor recovers, or FAILED-OR-EXPIRED replaces it"),
         AlertCodeRow(
-            "ALERT-CGM-FAILED-OR-EXPIRED", .cgm, .actionable,
+            "ALERT-CGM-FAILED-OR-EXPIRED", .cgm, .actionable, truth: .sensorGap,
             message: "The glucose sensor has failed or expired.", action: "Replace the sensor.",
             condition: "sensor failed or expired",
             closing: "the sensor recovers"),
         AlertCodeRow(
-            "ALERT-CGM-URGENT-LOW", .cgm, .safetyCritical, acknowledgement: .reviews,
+            "ALERT-CGM-URGENT-LOW", .cgm, .safetyCritical, acknowledgement: .reviews, truth: .low54,
             message: "Glucose is urgently low.", action: "Eat fast carbohydrate; check with a meter.",
             condition: "reliable, fresh reading < 55 mg/dL",
             closing: "reliable, fresh reading ≥ 55 mg/dL; acknowledging marks it as reviewed"),
         AlertCodeRow(
-            "ALERT-ALGORITHM-STEPPING-INTERRUPTED", .algorithm, .safetyCritical,
+            "ALERT-ALGORITHM-STEPPING-INTERRUPTED", .algorithm, .safetyCritical, truth: .steppingInterrupted,
             message: "The loop has not run for 15 minutes.",
             action: "Open the app; check the pump and the sensor.",
             condition: "armed, no successful step for 15 min",

@@ -25,6 +25,8 @@ public struct AlertCode: Hashable, Sendable, CaseIterable, RawRepresentable, Cod
     public var source: AlertSource { Self.rows[index].source }
     public var severity: AlertSeverity { Self.rows[index].severity }
     public var acknowledgement: AlertAcknowledgement { Self.rows[index].acknowledgement }
+    /// What must truly be so for it to be right; nil where no session can say.
+    public var truth: AlertTruth? { Self.rows[index].truth }
     /// No live path raises it.
     public var isReserved: Bool { Self.rows[index].isReserved }
     /// Belongs to a pod and matters to nobody once the pod is gone.

@@ -119,6 +119,18 @@ public struct AlertApp: Sendable {
     /// The system has been told to show nothing that was scheduled.
     mutating func forgetSchedule() { flow.forgetSchedule() }
 
+    // MARK: Blame
+
+    /// From here on the engine tells what stands in the way.
+    public mutating func keepBlame(from now: Instant) { flow.keepBlame(from: now) }
+    /// What it told up to `now`; nil where nobody asked. It tells no more from here on.
+    public mutating func takeBlame(at now: Instant) -> BlameLog? { flow.takeBlame(at: now) }
+    mutating func dieInBlame(at now: Instant) { flow.dieInBlame(at: now) }
+    mutating func inheritBlame(_ log: BlameLog?, at now: Instant) { flow.inheritBlame(log, at: now) }
+    mutating func noteDelivered(_ effect: AlertEffect, at now: Instant) {
+        flow.noteDelivered(effect, at: now)
+    }
+
     var watchedSteppingDeadline: Instant? { flow.watchedSteppingDeadline }
     func deadlineBesideStepping(after now: Instant) -> Instant? { flow.deadlineBesideStepping(after: now) }
 
@@ -166,4 +178,12 @@ extension AlertFlow {
     mutating func forgetSchedule() { engine.forgetSchedule() }
     mutating func startTokens(after token: Int64) { engine.startTokens(after: token) }
     mutating func settleOutbox(upTo token: Int64) { engine.settleOutbox(upTo: token) }
+
+    mutating func keepBlame(from now: Instant) { engine.keepBlame(from: now) }
+    mutating func takeBlame(at now: Instant) -> BlameLog? { engine.takeBlame(at: now) }
+    mutating func dieInBlame(at now: Instant) { engine.dieInBlame(at: now) }
+    mutating func inheritBlame(_ log: BlameLog?, at now: Instant) { engine.inherit(log, at: now) }
+    mutating func noteDelivered(_ effect: AlertEffect, at now: Instant) {
+        engine.noteDelivered(effect, at: now)
+    }
 }

@@ -80,12 +80,19 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         judgeLater()
     }
 
+    /// From here on every rule's standing is kept, with all that is in its way.
+    public func keepBlame() { app.keepBlame(from: executor.now) }
+
+    /// What was kept up to this instant; nil where nobody asked.
+    public func takeBlame() -> BlameLog? { app.takeBlame(at: executor.now) }
+
     /// The app dies: nothing of it runs until `relaunch`. Its owner keeps what happens meanwhile away from it.
     public func kill() {
         // Nobody looks at a dead app; who opens it again says so.
         isForeground = false
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
+        app.dieInBlame(at: executor.now)
         guard diesBetweenInstants, remembered == nil else { return }
         let left = app.stateAtDeath(at: executor.now)
         remembered = left.memory
@@ -102,13 +109,17 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if let sensor { around.cgmState = sensor }
         if let status { Self.see(status, in: &around) }
         if diesBetweenInstants { kill() }
+        let blame = app.takeBlame(at: executor.now)
         guarding {
             app = try AlertApp(
                 policy: policy, wallClock: wallClock, surroundings: around, store: app.store, port: app.port,
                 remembered: remembered ?? AlertMemory())
+            app.inheritBlame(blame, at: executor.now)
             try app.launch(inForeground: isForeground, at: executor.now)
             if diesBetweenInstants { app.forgetSchedule() }
         }
+        // Where its store couldn't be read the old life goes on.
+        if app.flow.engine.blame == nil { app.inheritBlame(blame, at: executor.now) }
         remembered = nil
         silence()
         judgeLater()
@@ -118,11 +129,12 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     public func systemDidDeliver(_ request: NotificationRequest) {
         let engine = app.flow.engine
         let rule = engine.index(of: request.category) ?? 0
-        take(
-            AlertEffect(
-                instant: executor.now, kind: .notify, code: request.category,
-                severity: engine.policy.rules[rule].severity, reason: .deadline, message: request.body,
-                rule: rule))
+        let effect = AlertEffect(
+            instant: executor.now, kind: .notify, code: request.category,
+            severity: engine.policy.rules[rule].severity, reason: .deadline, message: request.body, rule: rule
+        )
+        app.noteDelivered(effect, at: executor.now)
+        take(effect)
     }
 
     /// Tells the app something. Judged in the alerts phase of this instant.

@@ -5,14 +5,7 @@ public import SessionTime
 extension AlertEngine {
     /// What holds a notification back and ends by itself; nil where nothing does.
     private func obstacle(_ rule: Int, _ severity: AlertSeverity, at now: Instant) -> AlertEffect.Reason? {
-        for other in inhibitors[rule] {
-            // What is more severe than what holds it back gets through.
-            guard let active = state.tracks[other].active, !active.isPreview, severity <= active.severity
-            else {
-                continue
-            }
-            return .inhibited
-        }
+        if isInhibited(rule, severity) { return .inhibited }
         if let until = snoozedUntil(rule, severity), now < until { return .snoozed }
         if severity < .safetyCritical, let quiet = policy.quietHours, wallClock.isQuiet(quiet, at: now) {
             return .quietHours
@@ -21,8 +14,20 @@ extension AlertEngine {
         return nil
     }
 
+    /// What is more severe than what holds it back gets through.
+    func isInhibited(_ rule: Int, _ severity: AlertSeverity) -> Bool {
+        for other in inhibitors[rule] {
+            guard let active = state.tracks[other].active, !active.isPreview, severity <= active.severity
+            else {
+                continue
+            }
+            return true
+        }
+        return false
+    }
+
     /// The end of a snooze that mutes what is as severe as this.
-    private func snoozedUntil(_ rule: Int, _ severity: AlertSeverity) -> Instant? {
+    func snoozedUntil(_ rule: Int, _ severity: AlertSeverity) -> Instant? {
         let track = state.tracks[rule]
         guard let until = track.snoozedUntil, severity <= track.snoozedSeverity else { return nil }
         // What time had made severe was snoozed, not what the value makes severe since.
@@ -30,7 +35,7 @@ extension AlertEngine {
         return until
     }
 
-    private func coolsDownUntil(_ rule: Int, _ severity: AlertSeverity) -> Instant? {
+    func coolsDownUntil(_ rule: Int, _ severity: AlertSeverity) -> Instant? {
         guard let last = state.tracks[rule].lastNotified,
             severity <= state.tracks[rule].lastNotifiedSeverity
         else { return nil }

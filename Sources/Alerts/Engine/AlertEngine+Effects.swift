@@ -17,6 +17,7 @@ extension AlertEngine {
         case .clear, .withdraw, .route, .suppress, .schedule, .acknowledge, .snooze, .wait, .drop: break
         }
         adjust(&effect)
+        if case .some = blame { blame?.take(effect) }
         if !isSettling { touch(rule) }
         if let place = groups.firstIndex(where: { $0.rule == rule }) {
             groups[place].effects.append(effect)

@@ -26,7 +26,9 @@ extension AlertEngine {
     /// - Returns: whether the instant needs settling.
     public mutating func noteReading(sampledAt: Instant, at now: Instant) -> Bool {
         if let newest = state.newestReading, sampledAt <= newest { return false }
+        followBlame(to: now)
         state.newestReading = sampledAt
+        blame?.isDirty = true
         var needsSettling = false
         for rule in ageRules {
             let verdict = verdict(rule, at: now)

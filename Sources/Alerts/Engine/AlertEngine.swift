@@ -96,6 +96,8 @@ public struct AlertEngine: Sendable {
     static let timerOrder = Int.max
     var isSettling = false
     var effects: [AlertEffect] = []
+    /// Who is told what stands in the way; nil in ordinary sessions.
+    public internal(set) var blame: BlameLog?
 
     public init(policy: AlertPolicy, wallClock: WallClock, state: State? = nil) {
         self.policy = policy
@@ -179,6 +181,7 @@ public struct AlertEngine: Sendable {
     public mutating func sample(
         _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
     ) -> Bool {
+        followBlame(to: now)
         let place = metric.index
         let before = state.samples[place]
         if let before, sampledAt <= before.sampledAt { return false }
@@ -202,55 +205,6 @@ public struct AlertEngine: Sendable {
             needsSettling = true
         }
         return needsSettling
-    }
-
-    /// A part that is fresh and clear clears the whole, wherever it stands; a part that is stale neither raises nor clears.
-    func verdict(_ rule: Int, at now: Instant) -> Verdict {
-        var allBreached = true
-        for test in policy.rules[rule].tests {
-            if test.metric == .readingAge {
-                let age = readingAge(at: now)
-                if test.isCleared(byAge: age) { return .away(.recovered) }
-                if !test.isBreached(byAge: age) { allBreached = false }
-                continue
-            }
-            guard let sample = state.samples[test.metric.index],
-                now.nanoseconds - sample.sampledAt.nanoseconds <= limits.freshness
-            else {
-                allBreached = false
-                continue
-            }
-            if test.isCleared(by: sample.value) { return .away(.recovered) }
-            if !test.isBreached(by: sample.value) { allBreached = false }
-        }
-        return allBreached ? .holds : .between
-    }
-
-    /// How severe a breach is: by the value of the rule's first metric.
-    mutating func weigh(_ rule: Int, at now: Instant) {
-        guard let sample = sample(rule, at: now) else { return }
-        state.tracks[rule].details.severity = policy.rules[rule].severity(at: sample.value)
-    }
-
-    /// The newest value of the rule's first metric; nil where there is none.
-    func sample(_ rule: Int, at now: Instant) -> Sample? {
-        guard let metric = policy.rules[rule].tests.first?.metric else { return nil }
-        if metric == .readingAge { return Sample(value: ageInMinutes(at: now), sampledAt: now) }
-        return state.samples[metric.index]
-    }
-
-    /// Keeps what an episode, or the wait for one, has come to.
-    private mutating func follow(_ rule: Int, _ metric: Int, _ value: Double) {
-        guard !state.tracks[rule].isQuiet, let test = policy.rules[rule].tests.first,
-            test.metric.index == metric
-        else { return }
-        take(rule, value, test.side)
-    }
-
-    mutating func take(_ rule: Int, _ value: Double, _ side: MetricTest.Side) {
-        state.tracks[rule].values?.take(value, side)
-        let values = state.tracks[rule].values
-        if state.tracks[rule].isRealActive { state.tracks[rule].active?.values = values }
     }
 
     /// The person acknowledges. Carried out when the instant is settled.
@@ -277,8 +231,10 @@ public struct AlertEngine: Sendable {
 
     /// Judges what was told, carries out what is due, annunciates.
     public mutating func settle(at now: Instant) {
+        followBlame(to: now)
         isSettling = true
         defer { isSettling = false }
+        blame?.isDirty = true
         for rule in touched.count > 1 ? touched.sorted(by: isBefore) : touched {
             guard let report = reports[rule] else { continue }
             self.reports[rule] = nil
@@ -338,6 +294,9 @@ public struct AlertEngine: Sendable {
             }
             raiseIfDue(rule, at: now)
         case .between:
+            if case .some = blame, state.tracks[rule].isRealActive, !isStale(rule, at: now) {
+                blame?.memories[rule].isHeldOver = true
+            }
             if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }
         case .away(let reason):
             if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }

@@ -189,6 +189,7 @@ extension AlertFlow {
 
     mutating func step(succeeded: Bool, at now: Instant) {
         guard succeeded else { return }
+        engine.followBlame(to: now)
         memory.monitor.lastStep = now
         if held.contains(.steppingInterrupted) { sync(at: now) }
     }
@@ -236,6 +237,7 @@ extension AlertFlow {
 
     /// Judges what is due and what was told at `now`.
     public mutating func settle(at now: Instant) {
+        engine.followBlame(to: now)
         engine.nextInput()
         isJudging = true
         sync(at: now)

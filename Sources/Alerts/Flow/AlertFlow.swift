@@ -48,6 +48,7 @@ public struct AlertFlow: Sendable {
 
     /// The app comes to life: restores, replays, cleans up, checks.
     public mutating func launch(inForeground: Bool, at now: Instant) {
+        engine.followBlame(to: now)
         engine.isForeground = inForeground
         engine.countDelivered(at: now)
         engine.followPolicy(at: now)
@@ -136,7 +137,9 @@ public struct AlertFlow: Sendable {
             sync(at: now)
         case .acknowledge(let code): acknowledge(code, at: now)
         case .snooze(let code, let span):
-            if let rule = engine.index(of: code) { engine.snooze(rule, for: span) }
+            if let rule = engine.index(of: code), engine.policy.takesSnoozes {
+                engine.snooze(rule, for: span)
+            }
         case .tap(let code):
             if let rule = engine.index(of: code) { engine.tap(rule, at: now) }
         case .dismiss: break
@@ -149,6 +152,7 @@ public struct AlertFlow: Sendable {
 
     /// What hangs on the pod's windows counts with the instant's first input.
     private mutating func beginInput(at now: Instant) {
+        engine.followBlame(to: now)
         engine.nextInput()
         guard inputInstant != now else { return }
         inputInstant = now

@@ -93,6 +93,8 @@ public struct AlertRule: Hashable, Sendable, Codable {
     public var acknowledgement: AlertAcknowledgement
     /// Whose settings it came from, for messages and deep links.
     public var subject = ""
+    /// What it says of the truth that it is about; `truth` says what that comes to.
+    public var claim = AlertTruthClaim.usual
     /// The literal sketch of the story: looks at samples only, restarts after each alert.
     public var isLiteral = false
 

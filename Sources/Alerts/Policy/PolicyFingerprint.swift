@@ -1,6 +1,6 @@
 // A number for a policy, by which a launch sees that it is another one than the stored state was made under.
 //
-// Guarantees: equal in every process and on every machine for policies that behave equally; the name doesn't count.
+// Guarantees: equal in every process and on every machine for policies that behave equally; the name doesn't count, nor does what a rule says of its truth.
 
 extension AlertPolicy {
     /// FNV-1a over everything that decides.
@@ -11,6 +11,7 @@ extension AlertPolicy {
         hash.take(quietHours?.zone?.name ?? "")
         hash.take(self, Self.fields)
         hash.take(limits, AlertLimits.fields)
+        if !takesSnoozes { hash.take(takesSnoozes) }
         return hash.value
     }
 }

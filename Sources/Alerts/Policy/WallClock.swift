@@ -99,4 +99,11 @@ public struct WallClock: Hashable, Sendable, Codable {
         }
         return instant.adding(wait)
     }
+
+    /// The next instant at which quiet hours may begin or end: either on the clock, or a change of the offset before it.
+    func nextTurn(_ hours: QuietHours, after instant: Instant) -> Instant? {
+        guard let end = nextLook(hours, after: instant) else { return nil }
+        let begin = nextLook(QuietHours(from: hours.to, to: hours.from, zone: hours.zone), after: instant)
+        return min(end, begin ?? end)
+    }
 }

@@ -1,0 +1,54 @@
+// What values come to: verdicts, severities, and what an episode has come to.
+
+import SessionTime
+
+extension AlertEngine {
+    /// A part that is fresh and clear clears the whole, wherever it stands; a part that is stale neither raises nor clears.
+    func verdict(_ rule: Int, at now: Instant) -> Verdict {
+        var allBreached = true
+        for test in policy.rules[rule].tests {
+            if test.metric == .readingAge {
+                let age = readingAge(at: now)
+                if test.isCleared(byAge: age) { return .away(.recovered) }
+                if !test.isBreached(byAge: age) { allBreached = false }
+                continue
+            }
+            guard let sample = state.samples[test.metric.index],
+                now.nanoseconds - sample.sampledAt.nanoseconds <= limits.freshness
+            else {
+                allBreached = false
+                continue
+            }
+            if test.isCleared(by: sample.value) { return .away(.recovered) }
+            if !test.isBreached(by: sample.value) { allBreached = false }
+        }
+        return allBreached ? .holds : .between
+    }
+
+    /// How severe a breach is: by the value of the rule's first metric.
+    mutating func weigh(_ rule: Int, at now: Instant) {
+        guard let sample = sample(rule, at: now) else { return }
+        state.tracks[rule].details.severity = policy.rules[rule].severity(at: sample.value)
+    }
+
+    /// The newest value of the rule's first metric; nil where there is none.
+    func sample(_ rule: Int, at now: Instant) -> Sample? {
+        guard let metric = policy.rules[rule].tests.first?.metric else { return nil }
+        if metric == .readingAge { return Sample(value: ageInMinutes(at: now), sampledAt: now) }
+        return state.samples[metric.index]
+    }
+
+    /// Keeps what an episode, or the wait for one, has come to.
+    mutating func follow(_ rule: Int, _ metric: Int, _ value: Double) {
+        guard !state.tracks[rule].isQuiet, let test = policy.rules[rule].tests.first,
+            test.metric.index == metric
+        else { return }
+        take(rule, value, test.side)
+    }
+
+    mutating func take(_ rule: Int, _ value: Double, _ side: MetricTest.Side) {
+        state.tracks[rule].values?.take(value, side)
+        let values = state.tracks[rule].values
+        if state.tracks[rule].isRealActive { state.tracks[rule].active?.values = values }
+    }
+}
