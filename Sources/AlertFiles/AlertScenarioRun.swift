@@ -120,7 +120,8 @@ extension AlertScenario.Case {
     private static func compare(_ state: AlertScenario.StateExpectation, _ world: AlertWorld) -> [String] {
         let engine =
             world.app?.flow.engine
-            ?? AlertEngine(policy: world.policy, wallClock: world.wallClock, state: world.memory.center)
+            ?? AlertEngine(
+                policy: PreparedPolicy(world.policy), wallClock: world.wallClock, state: world.memory.center)
         var lines: [String] = []
         func check(_ key: String, _ expected: [String]?, _ got: [String]) {
             guard let expected, expected != got else { return }

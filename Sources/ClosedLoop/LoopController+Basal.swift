@@ -91,7 +91,7 @@ extension LoopController {
         request.replacesBasal = .zero
         memory.request = request
         fallShort(left, of: request.algorithmTime)
-        executor.journal.record(
+        journal.record(
             .basalLeftToPump, at: executor.now, UInt64(bitPattern: request.id), left.units.bitPattern)
     }
 

@@ -185,7 +185,7 @@ extension LoopController {
             shown.carbohydrate = shown.carbohydrate + before.carbohydrate
         }
         memory.dropped = shown
-        executor.journal.record(
+        journal.record(
             .owedDropped, at: executor.now, dropped.amount.units.bitPattern,
             dropped.carbohydrate.grams.bitPattern, UInt64(dropped.cause.rawValue), 0)
     }
@@ -206,7 +206,7 @@ extension LoopController {
         fallShort(own, of: algorithmTime)
         if personal > .zero { tellDropped(personal, of: algorithmTime) }
         memory.cut = LoopMemory.Cut(amount: own + personal, at: executor.now)
-        executor.journal.record(
+        journal.record(
             .doseCut, at: executor.now, UInt64(bitPattern: id),
             own.units.bitPattern, personal.units.bitPattern, 0)
     }

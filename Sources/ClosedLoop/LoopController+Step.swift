@@ -47,7 +47,7 @@ extension LoopController {
         if memory.awaitsHistory {
             do { input.earlier = try insulinHistory(given: given, at: now) } catch { return failUnwritten() }
         }
-        try run(&input, basalGiven: given)
+        try run(input, basalGiven: given)
     }
 
     /// A reading that no step has used.
@@ -105,9 +105,10 @@ extension LoopController {
     }
 
     /// - Parameters:
-    ///   - input: `inout` because it is large, and passed on without a copy.
+    ///   - input: borrowed because it is large.
     ///   - basalGiven: what the pump has given by itself so far; nil where it can't say.
-    private func run(_ input: inout StepInput, basalGiven: InsulinAmount?) throws {
+    @inline(__always)
+    private func run(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
         var output = StepOutput()
         var failure = ""
         do {
@@ -128,7 +129,7 @@ extension LoopController {
         var dose = dose(of: output, at: input.now, isOpenLoop: input.isOpenLoop, input.user.manualBolus)
         let requested = mayDose ? dose.requested(pulse: pump.pulse) : nil
         if !input.insulinPump.isAvailable, output.total > .zero {
-            executor.journal.record(.deliverySkipped, at: input.now, 0)
+            journal.record(.deliverySkipped, at: input.now, 0)
         }
         if store != nil { memoryBeforeStep = memory }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
@@ -179,7 +180,7 @@ extension LoopController {
             if failure.isEmpty { failure = pumpError }
         }
 
-        executor.journal.record(
+        journal.record(
             .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
             accepted.units.bitPattern, failure.isEmpty ? 0 : 1)
         if recorder.level >= .full { write(input, output, accepted: accepted, failure: failure) }
@@ -281,7 +282,7 @@ extension LoopController {
             return (accepted, "")
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
-            executor.journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
+            journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
             saveOutcome(of: request.id, accepted: nil, pumpError: "")
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
@@ -306,7 +307,7 @@ extension LoopController {
         close(request, accepted: accepted, cause: cause)
         saveOutcome(of: request.id, accepted: accepted, pumpError: pumpError)
         if !isDelivered {
-            executor.journal.record(
+            journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
                 accepted.units.bitPattern)
         }
@@ -368,7 +369,7 @@ extension LoopController {
             fallShort(lost - owed.sum, of: given.algorithmTime)
         }
         saveOutcome(of: given.id, accepted: bolus.delivered, pumpError: "cut short")
-        executor.journal.record(
+        journal.record(
             .requestReconciled, at: executor.now, UInt64(bitPattern: given.id),
             bolus.delivered.units.bitPattern)
     }

@@ -30,7 +30,7 @@ extension LoopController {
             return false
         }
         isStoreBehind = false
-        executor.journal.record(.loopStore, at: executor.now, 1)
+        journal.record(.loopStore, at: executor.now, 1)
         return true
     }
 
@@ -75,7 +75,7 @@ extension LoopController {
     func fallBehind() {
         guard !isStoreBehind else { return }
         isStoreBehind = true
-        executor.journal.record(.loopStore, at: executor.now, 0)
+        journal.record(.loopStore, at: executor.now, 0)
     }
 
     /// A step that couldn't be written is a failed one: its number is spent, nothing is sent, what the person said stays, and
@@ -86,7 +86,7 @@ extension LoopController {
         spendStep(succeeded: false)
         memory.stepsFailed += 1
         applyBasal()
-        executor.journal.record(.step, at: executor.now, UInt64(bitPattern: number), 0, 0, 1)
+        journal.record(.step, at: executor.now, UInt64(bitPattern: number), 0, 0, 1)
         recorder.step(
             StepRow(
                 instant: executor.now, algorithmTime: number, cgmMgdl: nil, isPumpAvailable: false,
@@ -107,7 +107,7 @@ extension LoopController {
             memory = stored
         } catch {
             isLoaded = false
-            executor.journal.record(.loopStore, at: executor.now, 0)
+            journal.record(.loopStore, at: executor.now, 0)
             return
         }
         takeUpState()
@@ -127,7 +127,7 @@ extension LoopController {
         memory.shortfall = nil
         memory.droppedShortfall = nil
         memory.knownBasal = nil
-        executor.journal.record(
+        journal.record(
             .stateRefused, at: executor.now, UInt64(bitPattern: Int64(stored.version)),
             UInt64(bitPattern: Int64(mine.version)))
         saveMemory()

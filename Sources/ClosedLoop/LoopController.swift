@@ -24,6 +24,8 @@ public import SimulationKernel
 
 public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public nonisolated let executor: SessionExecutor
+    /// The executor's. Held here, so that an event counts no references.
+    let journal: Journal
 
     let algorithm: any DosingAlgorithm
     var settings: LoopSettings
@@ -75,6 +77,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         watchdog: Watchdog? = nil
     ) {
         self.executor = executor
+        journal = executor.journal
         self.algorithm = algorithm
         self.settings = settings
         self.sensor = sensor
@@ -141,7 +144,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         try change { [fresh] in $0 = fresh }
         tellEnded(before)
         state.clear()
-        executor.journal.record(.loopSession, at: executor.now, 1)
+        journal.record(.loopSession, at: executor.now, 1)
         waitForTemporaryBasal()
         schedule()
     }
@@ -155,7 +158,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         try change { [fresh] in $0 = fresh }
         tellEnded(before)
         state.clear()
-        executor.journal.record(.loopSession, at: executor.now, 0)
+        journal.record(.loopSession, at: executor.now, 0)
         waitForTemporaryBasal()
         applyBasal()
         schedule()
@@ -291,7 +294,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             memory.algorithmTime += missed
         }
         memory.stepsSkipped += Int(missed)
-        executor.journal.record(.stepsSkipped, at: executor.now, UInt64(missed))
+        journal.record(.stepsSkipped, at: executor.now, UInt64(missed))
     }
 
     /// What the pump owes us: completed boluses, the outcome of a request, its basal. After an error it is tried again.

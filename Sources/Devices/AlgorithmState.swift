@@ -87,7 +87,9 @@ extension DosingAlgorithm {
 
     @inlinable
     public func step(_ input: borrowing StepInput, _ cell: StateCell) throws -> StepOutput {
-        guard let cell = cell as? TypedCell<State> else { throw ForeignState() }
+        guard type(of: cell) == TypedCell<State>.self else { throw ForeignState() }
+        // A checked cast would count references at each step.
+        let cell = unsafeDowncast(cell, to: TypedCell<State>.self)
         cell.before = cell.state
         return try run(input, state: &cell.state)
     }

@@ -141,7 +141,8 @@ public struct StepInput: Hashable, Sendable {
     /// What the pump gave in the hours before, at the first good step of a state that begins in the middle of somebody's day. Nil
     /// at all other steps. It covers everything up to this step: `pumpBasal`, `shortfall` and `dropped` are nil beside it.
     public var earlier: InsulinHistory?
-    public var glucagonPump: StepPumpStatus
+    /// There is none yet.
+    public var glucagonPump: StepPumpStatus { .unavailable }
     /// Whom the session is about.
     public var subjectID: String
     public var therapy: TherapySettings
@@ -158,6 +159,8 @@ public struct StepInput: Hashable, Sendable {
     /// Numbers that an algorithm of the user's own asks for, by name.
     public var customFields: [String: Double]
 
+    // Inlined: its result is large.
+    @inlinable @inline(__always)
     public init(
         algorithmTime: Int64, now: Instant, subjectID: String = "", therapy: TherapySettings,
         target: GlucoseConcentration, customFields: [String: Double] = [:]
@@ -169,7 +172,6 @@ public struct StepInput: Hashable, Sendable {
         self.therapy = therapy
         self.target = target
         insulinPump = .unavailable
-        glucagonPump = .unavailable
         basalMultiplier = 1
         basalMultiplierStepsLeft = 0
         isOpenLoop = false

@@ -13,6 +13,8 @@ struct GlucoseGrid {
     let stepMinutes: Int
     /// From the first to the last instant that has glucose.
     private(set) var values: [Double] = []
+    /// Whether some instant between them has none.
+    private(set) var hasGaps = false
 
     /// nil if no instant of the grid has glucose, or the trace is too long.
     init?(_ trace: GlucoseTrace, stepMinutes: Int) {
@@ -41,6 +43,7 @@ struct GlucoseGrid {
                 let (a, b) = (instants[next - 1], instants[next])
                 if b - a > Self.longestBridgeMilliseconds {
                     values.append(.nan)
+                    hasGaps = true
                 } else {
                     let share = Double(instant - a) / Double(b - a)
                     values.append(trace.mgdl[next - 1] + share * (trace.mgdl[next] - trace.mgdl[next - 1]))
@@ -90,6 +93,10 @@ struct GlucoseGrid {
         let lag = max(1, (lagMinutes + stepMinutes / 2) / stepMinutes)
         guard values.count > lag else { return }
         values.withUnsafeBufferPointer { values in
+            guard hasGaps else {
+                for index in lag..<values.count { body(values[index] - values[index - lag]) }
+                return
+            }
             for index in lag..<values.count {
                 let difference = values[index] - values[index - lag]
                 if !difference.isNaN { body(difference) }

@@ -128,30 +128,28 @@ package struct GlucoseMetrics: Hashable, Sendable {
     private mutating func sumRisks(_ trace: GlucoseTrace) {
         var low = 0.0
         var high = 0.0
-        var day = Int64.min
         var daysSeen = 0
         var dayLow = 0.0
         var dayHigh = 0.0
         var ranges = 0.0
         var dayEnds = Int64.min
-        for index in trace.mgdl.indices {
-            let instant = trace.localMilliseconds[index]
-            if instant >= dayEnds {
-                ranges += dayLow + dayHigh
-                dayLow = 0
-                dayHigh = 0
-                daysSeen += 1
-                day = GlucoseGrid.day(of: instant)
-                dayEnds = (day + 1) * GlucoseTrace.millisecondsPerDay
-            }
-            let f = GlucoseRisk.symmetrized(trace.mgdl[index])
-            let risk = 10 * f * f
-            if f < 0 {
-                low += risk
-                dayLow = max(dayLow, risk)
-            } else {
-                high += risk
-                dayHigh = max(dayHigh, risk)
+        trace.localMilliseconds.withUnsafeBufferPointer { instants in
+            GlucoseRisk.eachSymmetrized(trace.mgdl) { index, f in
+                if instants[index] >= dayEnds {
+                    ranges += dayLow + dayHigh
+                    dayLow = 0
+                    dayHigh = 0
+                    daysSeen += 1
+                    dayEnds = (GlucoseGrid.day(of: instants[index]) + 1) * GlucoseTrace.millisecondsPerDay
+                }
+                let risk = 10 * f * f
+                if f < 0 {
+                    low += risk
+                    dayLow = max(dayLow, risk)
+                } else {
+                    high += risk
+                    dayHigh = max(dayHigh, risk)
+                }
             }
         }
         ranges += dayLow + dayHigh

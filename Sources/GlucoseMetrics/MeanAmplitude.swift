@@ -17,9 +17,9 @@ enum MeanAmplitude {
     static func movingAverages(_ grid: GlucoseGrid) -> Double? {
         var weighted = 0.0
         var weights = 0.0
-        eachSegment(grid.values) { segment in
+        eachSegment(grid) { segment in
             let hours = Double((segment.count - 1) * stepMinutes) / 60
-            for height in excursions(segment) {
+            for height in excursions(segment, hasGaps: grid.hasGaps) {
                 weighted += height * hours
                 weights += hours
             }
@@ -28,8 +28,10 @@ enum MeanAmplitude {
     }
 
     /// Stretches from reading to reading without a gap over 180 min.
-    private static func eachSegment(_ values: [Double], _ body: (UnsafeBufferPointer<Double>) -> Void) {
-        values.withUnsafeBufferPointer { eachSegment($0, body) }
+    private static func eachSegment(_ grid: GlucoseGrid, _ body: (UnsafeBufferPointer<Double>) -> Void) {
+        grid.values.withUnsafeBufferPointer {
+            if grid.hasGaps { eachSegment($0, body) } else if !$0.isEmpty { body($0) }
+        }
     }
 
     private static func eachSegment(
@@ -51,18 +53,25 @@ enum MeanAmplitude {
     }
 
     /// MAGE+ and MAGE− of one stretch, without those that have no excursion.
-    private static func excursions(_ glucose: UnsafeBufferPointer<Double>) -> [Double] {
-        guard glucose.count >= 7, let sd = deviation(glucose), sd >= 1 else { return [] }
-        let sides = delta(glucose)
+    private static func excursions(_ glucose: UnsafeBufferPointer<Double>, hasGaps: Bool) -> [Double] {
+        guard glucose.count >= 7, let sd = deviation(glucose, hasGaps: hasGaps), sd >= 1 else { return [] }
+        let sides = delta(glucose, hasGaps: hasGaps)
         let turns = sides.withUnsafeBufferPointer { extrema(glucose, crossings(glucose, $0)) }
         return [rises(turns, above: sd), rises(turns.map(-), above: sd, restartsAtTurn: true)].compactMap {
             $0
         }
     }
 
-    private static func deviation(_ values: UnsafeBufferPointer<Double>) -> Double? {
+    private static func deviation(_ values: UnsafeBufferPointer<Double>, hasGaps: Bool) -> Double? {
         var sum = 0.0
         var count = 0.0
+        guard hasGaps else {
+            for value in values { sum += value }
+            let mean = sum / Double(values.count)
+            var squares = 0.0
+            for value in values { squares += (value - mean) * (value - mean) }
+            return (squares / Double(values.count - 1)).squareRoot()
+        }
         for value in values where !value.isNaN {
             sum += value
             count += 1
@@ -78,7 +87,7 @@ enum MeanAmplitude {
     /// takes the first full one.
     @inline(__always)
     private static func eachAverage(
-        _ values: UnsafeBufferPointer<Double>, window: Int, _ body: (Int, Double) -> Void
+        _ values: UnsafeBufferPointer<Double>, window: Int, hasGaps: Bool, _ body: (Int, Double) -> Void
     ) {
         var sum = 0.0
         var count = 0
@@ -88,25 +97,35 @@ enum MeanAmplitude {
             count += 1
         }
         for index in 0...settled { body(index, count == 0 ? .nan : sum / Double(count)) }
+        guard !hasGaps else {
+            for index in settled + 1..<values.count {
+                if !values[index].isNaN {
+                    sum += values[index]
+                    count += 1
+                }
+                if !values[index - window].isNaN {
+                    sum -= values[index - window]
+                    count -= 1
+                }
+                if count == 0 { sum = 0 }
+                body(index, count == 0 ? .nan : sum / Double(count))
+            }
+            return
+        }
+        // The same sums, without a question to each instant.
+        let share = Double(window)
         for index in settled + 1..<values.count {
-            if !values[index].isNaN {
-                sum += values[index]
-                count += 1
-            }
-            if !values[index - window].isNaN {
-                sum -= values[index - window]
-                count -= 1
-            }
-            if count == 0 { sum = 0 }
-            body(index, count == 0 ? .nan : sum / Double(count))
+            sum += values[index]
+            sum -= values[index - window]
+            body(index, sum / share)
         }
     }
 
     /// Short minus long average; 0 where they agree.
-    private static func delta(_ glucose: UnsafeBufferPointer<Double>) -> [Double] {
+    private static func delta(_ glucose: UnsafeBufferPointer<Double>, hasGaps: Bool) -> [Double] {
         [Double](unsafeUninitializedCapacity: glucose.count) { delta, count in
-            eachAverage(glucose, window: long) { delta[$0] = $1 }
-            eachAverage(glucose, window: short) {
+            eachAverage(glucose, window: long, hasGaps: hasGaps) { delta[$0] = $1 }
+            eachAverage(glucose, window: short, hasGaps: hasGaps) {
                 let difference = $1 - delta[$0]
                 delta[$0] = abs(difference) < 1e-9 ? 0 : difference
             }
@@ -126,12 +145,17 @@ enum MeanAmplitude {
         var found = [Crossing(index: 0, isPeak: delta[0] > 0)]
         // An agreement is no side. After one, as after a gap, the side at the last crossing decides.
         func side(_ index: Int) -> Double { delta[index] == 0 ? .nan : delta[index] }
+        var before = side(0)
+        var wasThere = !glucose[0].isNaN
         for index in 1..<delta.count {
             let now = side(index)
-            if now.isNaN { continue }
-            let isAdjacent = !(glucose[index].isNaN || glucose[index - 1].isNaN || side(index - 1).isNaN)
-            let before = side(isAdjacent ? index - 1 : found[found.count - 1].index)
-            if now * before < 0 { found.append(Crossing(index: index, isPeak: now > before)) }
+            let isThere = !glucose[index].isNaN
+            if !now.isNaN {
+                if !(isThere && wasThere) || before.isNaN { before = side(found[found.count - 1].index) }
+                if now * before < 0 { found.append(Crossing(index: index, isPeak: now > before)) }
+            }
+            before = now
+            wasThere = isThere
         }
         found.append(Crossing(index: delta.count - 1, isPeak: delta[delta.count - 1] > 0))
         return found
@@ -142,10 +166,17 @@ enum MeanAmplitude {
         var turns: [Double] = []
         var start = crossings[0].index
         for k in 0..<(crossings.count - 1) {
-            var best = start
             let (end, isPeak) = (crossings[k + 1].index, crossings[k].isPeak)
-            for index in start...end {
-                if isPeak ? glucose[index] > glucose[best] : glucose[index] < glucose[best] { best = index }
+            var best = start
+            var height = glucose[start]
+            if isPeak {
+                for index in start...end where glucose[index] > height {
+                    (best, height) = (index, glucose[index])
+                }
+            } else {
+                for index in start...end where glucose[index] < height {
+                    (best, height) = (index, glucose[index])
+                }
             }
             turns.append(glucose[best])
             start = best

@@ -22,7 +22,7 @@ import Testing
         let executor = SessionExecutor()
         let calendar = SessionCalendar(startEpochSeconds: 1_772_409_600 + hour * 3600, offsetSeconds: 0)
         let center = try AlertCenter(
-            executor: executor, policy: policy, recorder: SessionRecorder(level: .summary),
+            executor: executor, policy: PreparedPolicy(policy), recorder: SessionRecorder(level: .summary),
             wallClock: WallClock(calendar))
         executor.start("begin") {
             await center.begin()

@@ -24,7 +24,7 @@ import Testing
             debounce: Int64(n - 1) * AlertWorld.grid)
         rule.keepFiringFor = Int64(m - 1) * AlertWorld.grid
         var engine = AlertEngine(
-            policy: AlertPolicy(name: "oracle", rules: [rule]),
+            policy: PreparedPolicy(AlertPolicy(name: "oracle", rules: [rule])),
             wallClock: WallClock(startEpochSeconds: 0, zone: .utc))
         var random = RandomStream(key: 0xace, index: UInt64(n * 100 + m * 10) + UInt64(p * 1000) << 16)
 

@@ -23,7 +23,7 @@ import Testing
     ) throws -> (app: AlertApp, effects: [AlertEffect]) {
         let old = try #require(world.app)
         var app = try AlertApp(
-            policy: policy, wallClock: world.wallClock, surroundings: world.surroundings,
+            policy: PreparedPolicy(policy), wallClock: world.wallClock, surroundings: world.surroundings,
             store: store ?? old.store, port: old.port)
         try app.launch(inForeground: false, at: now)
         let effects = try app.settle(at: now)
@@ -86,7 +86,7 @@ import Testing
         var again = app
         let store = try #require(app.store as? MemoryAlertStore)
         again = try AlertApp(
-            policy: Self.policy(Self.rule("DRY", .vpd)), wallClock: world.wallClock,
+            policy: PreparedPolicy(Self.policy(Self.rule("DRY", .vpd))), wallClock: world.wallClock,
             surroundings: world.surroundings, store: store, port: center)
         try again.launch(inForeground: false, at: .minutes(5))
         #expect(try again.settle(at: .minutes(5)).isEmpty)
@@ -164,7 +164,9 @@ import Testing
         let old = Data(#"{"tracks":[{"holds":true}],"samples":[null],"nextToken":41,"outbox":[]}"#.utf8)
         let read = try JSONDecoder().decode(AlertEngine.State.self, from: old)
         #expect(read.nextToken == 41 && read.tracks.isEmpty)
-        #expect(AlertEngine(policy: .rich, wallClock: world.wallClock, state: read).active.isEmpty)
+        #expect(
+            AlertEngine(policy: PreparedPolicy(.rich), wallClock: world.wallClock, state: read).active.isEmpty
+        )
     }
 
     @Test func `10 the fingerprint knows what decides, and not the name`() throws {

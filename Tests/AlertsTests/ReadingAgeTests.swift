@@ -11,7 +11,8 @@ import Testing
 @Suite struct ReadingAgeTests {
     private static func engine(_ rules: String) throws -> AlertEngine {
         AlertEngine(
-            policy: try AlertPolicy.parse("policy: p\nrules: [\(rules)]\n", file: "p.yaml"),
+            policy: PreparedPolicy(
+                try AlertPolicy.parse("policy: p\nrules: [\(rules)]\n", file: "p.yaml")),
             wallClock: WallClock(startEpochSeconds: 0, zone: .utc))
     }
 
@@ -59,7 +60,8 @@ import Testing
         let recorder = SessionRecorder(level: .full)
         let policy = try AlertPolicy.parse(
             "policy: p\nrules: [{ code: LOST, when: readingAge > 20 }]\n", file: "p.yaml")
-        let center = try AlertCenter(executor: executor, policy: policy, recorder: recorder)
+        let center = try AlertCenter(
+            executor: executor, policy: PreparedPolicy(policy), recorder: recorder)
         defer { try? executor.end() }
         executor.start("begin") {
             await center.begin()

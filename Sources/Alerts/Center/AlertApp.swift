@@ -25,7 +25,7 @@ public struct AlertApp: Sendable {
     /// Launches the app from its store.
     /// - Parameter remembered: what it remembers where it has no store.
     public init(
-        policy: AlertPolicy, wallClock: WallClock, surroundings: Surroundings,
+        policy: PreparedPolicy, wallClock: WallClock, surroundings: Surroundings,
         store: (any AlertStore)? = nil, port: (any NotificationPort)? = nil,
         remembered: AlertMemory = AlertMemory()
     ) throws {
@@ -131,6 +131,7 @@ public struct AlertApp: Sendable {
         flow.noteDelivered(effect, at: now)
     }
 
+    @inline(__always)
     var watchedSteppingDeadline: Instant? { flow.watchedSteppingDeadline }
     func deadlineBesideStepping(after now: Instant) -> Instant? { flow.deadlineBesideStepping(after: now) }
 

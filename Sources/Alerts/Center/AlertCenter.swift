@@ -14,7 +14,8 @@ public import SimulationKernel
 public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopObserver {
     public nonisolated let executor: SessionExecutor
 
-    private let policy: AlertPolicy
+    private let prepared: PreparedPolicy
+    private var policy: AlertPolicy { prepared.policy }
     private let recorder: SessionRecorder
     private var app: AlertApp
     private var wallClock: WallClock
@@ -45,7 +46,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     ///     and scheduled by then is written and scheduled at its death: nobody can tell, and it costs nothing before.
     /// - Throws: what the store throws when it is read.
     public init(
-        executor: SessionExecutor, policy: AlertPolicy, recorder: SessionRecorder,
+        executor: SessionExecutor, policy: PreparedPolicy, recorder: SessionRecorder,
         wallClock: WallClock = WallClock(SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)),
         surroundings: Surroundings = Surroundings(), store: (any AlertStore)? = nil,
         port: (any NotificationPort)? = nil, diesBetweenInstants: Bool = false
@@ -54,9 +55,9 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         self.executor = executor
         self.port = port
         self.diesBetweenInstants = diesBetweenInstants
-        self.policy = policy
-        counts = AlertTallies(policy)
-        watchesReservoir = policy.rules.contains { $0.tests.contains { $0.metric == .reservoir } }
+        prepared = policy
+        counts = AlertTallies(policy.policy)
+        watchesReservoir = policy.watchesReservoir
         self.recorder = recorder
         self.wallClock = wallClock
         app = try AlertApp(
@@ -112,7 +113,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         let blame = app.takeBlame(at: executor.now)
         guarding {
             app = try AlertApp(
-                policy: policy, wallClock: wallClock, surroundings: around, store: app.store, port: app.port,
+                policy: prepared, wallClock: wallClock, surroundings: around, store: app.store,
+                port: app.port,
                 remembered: remembered ?? AlertMemory())
             app.inheritBlame(blame, at: executor.now)
             try app.launch(inForeground: isForeground, at: executor.now)

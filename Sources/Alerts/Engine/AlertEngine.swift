@@ -53,8 +53,14 @@ public struct AlertEngine: Sendable {
         case snooze(Int64)
     }
 
+    let prepared: PreparedPolicy
+    // What is asked for at each reading stands here too: one look less.
     public let policy: AlertPolicy
     public let limits: AlertLimits
+    let byCode: [Int]
+    let rulesOfMetric: [[Int]]
+    let calmTests: [[(rule: Int, test: MetricTest?)]]
+    let followsAge: [Bool]
     /// Remembered, and without a rule: cleared by the launch.
     var orphans: [Orphan] = []
     /// Whether what is remembered was made under another policy.
@@ -71,24 +77,10 @@ public struct AlertEngine: Sendable {
     var actions: [(rule: Int, action: Action)] = []
     var attempts: [(rule: Int, reason: AlertEffect.Reason)] = []
     var order = 0
-    /// Rules by code: the order of what no input touched.
-    let byCode: [Int]
-    let codeRank: [Int]
-    /// The catalogue's code of each rule that has one.
-    let known: [AlertCode?]
-    let rulesOfMetric: [[Int]]
-    /// For each metric its rules, with their test where they have one only.
-    let calmTests: [[(rule: Int, test: MetricTest?)]]
-    /// Rules that look at the age of the newest reading: time alone may begin and end them.
-    let ageRules: [Int]
-    let followsAge: [Bool]
     /// Whether nothing goes on in a rule, and nothing was told since the last judgement.
     var isCalm: [Bool]
     /// Whether time alone can do nothing to a rule: those that settling passes over.
     var isAtRest: [Bool]
-    /// For each rule, the rules that inhibit it.
-    let inhibitors: [[Int]]
-    let indexOfCode: [String: Int]
     typealias Group = (rule: Int, effects: [AlertEffect])
     var groups: [Group] = []
     /// The first input of the instant that concerns each rule; what none does goes by time.
@@ -99,46 +91,32 @@ public struct AlertEngine: Sendable {
     /// Who is told what stands in the way; nil in ordinary sessions.
     public internal(set) var blame: BlameLog?
 
-    public init(policy: AlertPolicy, wallClock: WallClock, state: State? = nil) {
-        self.policy = policy
+    public init(policy: PreparedPolicy, wallClock: WallClock, state: State? = nil) {
+        prepared = policy
+        self.policy = policy.policy
+        limits = policy.policy.limits
+        byCode = policy.byCode
+        rulesOfMetric = policy.rulesOfMetric
+        calmTests = policy.calmTests
+        followsAge = policy.followsAge
         self.wallClock = wallClock
-        limits = policy.limits
-        let rules = policy.rules
-        let keys = rules.map { Key($0) }
-        let fingerprint = policy.fingerprint
         if let state {
-            isPolicyChanged = state.policy != fingerprint || state.keys != keys
-            (self.state, orphans) = Self.adopt(state, keys, fingerprint)
+            isPolicyChanged = state.policy != policy.fingerprint || state.keys != policy.keys
+            (self.state, orphans) = Self.adopt(state, policy.keys, policy.fingerprint)
         } else {
-            self.state = State(keys: keys, policy: fingerprint)
+            self.state = State(keys: policy.keys, policy: policy.fingerprint)
         }
-        reports = [ConditionReport?](repeating: nil, count: rules.count)
-        byCode = rules.indices.sorted { rules[$0].code < rules[$1].code }
-        var rank = [Int](repeating: 0, count: rules.count)
-        for (place, index) in byCode.enumerated() { rank[index] = place }
-        codeRank = rank
-        known = rules.map(\.known)
-        rulesOfMetric = AlertMetric.allCases.map { metric in
-            rules.indices.filter { rules[$0].tests.contains { $0.metric == metric } }
-        }
-        calmTests = rulesOfMetric.map { places in
-            places.map { (rule: $0, test: rules[$0].tests.count == 1 ? rules[$0].tests[0] : nil) }
-        }
-        let followsAge = rules.map { rule in
-            !rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
-        }
-        self.followsAge = followsAge
-        orderOf = [Int](repeating: Self.timerOrder, count: rules.count)
-        ageRules = rules.indices.filter { followsAge[$0] }
+        reports = [ConditionReport?](repeating: nil, count: policy.keys.count)
+        orderOf = [Int](repeating: Self.timerOrder, count: policy.keys.count)
         isCalm = self.state.tracks.map(\.isQuiet)
         isAtRest = self.state.tracks.map(\.isAtRest)
-        inhibitors = rules.map { rule in
-            rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
-        }
-        var index: [String: Int] = [:]
-        for (place, rule) in rules.enumerated() { index[rule.code] = place }
-        indexOfCode = index
     }
+
+    var codeRank: [Int] { prepared.codeRank }
+    var known: [AlertCode?] { prepared.known }
+    var ageRules: [Int] { prepared.ageRules }
+    var inhibitors: [[Int]] { prepared.inhibitors }
+    var indexOfCode: [String: Int] { prepared.indexOfCode }
 
     public func index(of code: String) -> Int? { indexOfCode[code] }
 
@@ -189,7 +167,9 @@ public struct AlertEngine: Sendable {
         var needsSettling = metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false
         guard now.nanoseconds - sampledAt.nanoseconds <= limits.freshness else { return needsSettling }
         state.samples[place] = Sample(value: value, sampledAt: sampledAt)
-        for (rule, test) in calmTests[place] {
+        // By index: an iterator would count references to the array, too.
+        for index in calmTests[place].indices {
+            let (rule, test) = calmTests[place][index]
             // The quiet path: inside the bound, and nothing going on.
             if isCalm[rule], let test, !test.isBreached(by: value) { continue }
             let verdict = verdict(rule, at: now)

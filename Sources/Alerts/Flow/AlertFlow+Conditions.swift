@@ -171,9 +171,11 @@ extension AlertFlow {
 
     var isSteppingInterrupted: Bool { held.contains(.steppingInterrupted) }
 
+    @inline(__always)
     var steppingDeadline: Instant? { steppingSince?.adding(limits.stepping) }
 
     /// The last success, or the arming where that was later; nil while nothing is watched.
+    @inline(__always)
     private var steppingSince: Instant? {
         guard surroundings.isArmed, let armed = memory.monitor.armedAt else { return nil }
         return max(armed, memory.monitor.lastStep ?? armed)
@@ -191,7 +193,7 @@ extension AlertFlow {
         guard succeeded else { return }
         engine.followBlame(to: now)
         memory.monitor.lastStep = now
-        if held.contains(.steppingInterrupted) { sync(at: now) }
+        if isSteppingInterrupted { sync(at: now) }
     }
 
     /// Schedules the deadline with the system as if it had been at every step.
@@ -255,9 +257,10 @@ extension AlertFlow {
     }
 
     /// When stepping counts as interrupted; nil where no rule asks. Every successful step moves it.
-    var watchedSteppingDeadline: Instant? {
-        rules[AlertCode.steppingInterrupted.index] == nil ? nil : steppingDeadline
-    }
+    ///
+    /// Inlined, as are the two that it calls: it is asked for at each step, and a call would copy the flow.
+    @inline(__always)
+    var watchedSteppingDeadline: Instant? { watchesStepping ? steppingDeadline : nil }
 
     /// The next instant that no step moves. Holds until the next input.
     func deadlineBesideStepping(after now: Instant) -> Instant? {

@@ -21,20 +21,17 @@ public struct AlertFlow: Sendable {
     /// What the engine was told to hold.
     var held = AlertCodeSet()
     let rules: [Int?]
+    let watchesStepping: Bool
     static let codesInOrder: [AlertCode] = AlertCode.allCases.sorted { $0.rawValue < $1.rawValue }
 
-    public init(policy: AlertPolicy, wallClock: WallClock, memory: AlertMemory, surroundings: Surroundings) {
+    public init(policy: PreparedPolicy, wallClock: WallClock, memory: AlertMemory, surroundings: Surroundings)
+    {
         engine = AlertEngine(policy: policy, wallClock: wallClock, state: memory.center)
         self.memory = memory
-        limits = policy.limits
+        limits = policy.policy.limits
         self.surroundings = surroundings
-        let engine = engine
-        rules = AlertCode.allCases.map { code in
-            guard let index = engine.index(of: code.rawValue),
-                case .source(code) = policy.rules[index].trigger
-            else { return nil }
-            return index
-        }
+        rules = policy.rulesOfSource
+        watchesStepping = rules[AlertCode.steppingInterrupted.index] != nil
     }
 
     /// Everything that a relaunch starts from.

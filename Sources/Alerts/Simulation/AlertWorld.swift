@@ -62,7 +62,8 @@ public struct AlertWorld: Sendable {
     public static let grid = 5 * Nanoseconds.minute
     public static let podLife = 72 * Nanoseconds.hour
 
-    public let policy: AlertPolicy
+    private let prepared: PreparedPolicy
+    public var policy: AlertPolicy { prepared.policy }
     public private(set) var now = Instant.start
     public private(set) var app: AlertApp?
     public private(set) var store = MemoryAlertStore()
@@ -91,7 +92,7 @@ public struct AlertWorld: Sendable {
         appState: AlertWorldEvent.AppState = .foreground, stepsRun: Bool = true, glucose: Double = 120,
         series: [AlertSeries] = []
     ) {
-        self.policy = policy
+        prepared = PreparedPolicy(policy)
         self.wallClock = wallClock
         self.surroundings = surroundings
         self.appState = appState
@@ -162,7 +163,8 @@ public struct AlertWorld: Sendable {
         store.diesAtWrite = diesAtWrite
         guard
             var fresh = try? AlertApp(
-                policy: policy, wallClock: wallClock, surroundings: surroundings, store: store, port: system)
+                policy: prepared, wallClock: wallClock, surroundings: surroundings, store: store, port: system
+            )
         else { return }
         do {
             try fresh.launch(inForeground: appState == .foreground, at: now)

@@ -20,14 +20,14 @@ extension SimulatedPump {
     func issue(_ issue: PumpIssue) {
         guard !alerts.isOpen(issue) else { return }
         alerts.open.append(issue)
-        executor.journal.record(.pumpAlert, at: executor.now, UInt64(issue.index), 1)
+        journal.record(.pumpAlert, at: executor.now, UInt64(issue.index), 1)
         tellAlerts()
     }
 
     func retract(_ issue: PumpIssue) {
         guard alerts.isOpen(issue) else { return }
         alerts.open.removeAll { $0 == issue }
-        executor.journal.record(.pumpAlert, at: executor.now, UInt64(issue.index), 0)
+        journal.record(.pumpAlert, at: executor.now, UInt64(issue.index), 0)
         tellAlerts()
     }
 

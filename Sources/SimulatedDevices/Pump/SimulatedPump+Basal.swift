@@ -148,7 +148,7 @@ extension SimulatedPump {
         temporary = nil
         isSuspended = true
         try applyBasal()
-        executor.journal.record(.suspension, at: executor.now, 1)
+        journal.record(.suspension, at: executor.now, 1)
         issue(.suspendInProgress)
         schedule(\.suspension, "suspension", at: nanoseconds.map { executor.now.adding($0) }) {
             $0.retract(.suspendInProgress)
@@ -169,7 +169,7 @@ extension SimulatedPump {
         guard isSuspended else { return }
         isSuspended = false
         schedule(\.suspension, "suspension", at: nil) { _ in }
-        executor.journal.record(.suspension, at: executor.now, 0)
+        journal.record(.suspension, at: executor.now, 0)
         retract(.suspendInProgress)
         retract(.suspendEnded)
     }
@@ -187,7 +187,7 @@ extension SimulatedPump {
         flowSince = executor.now
         countedPulses = 0
         try applySite()
-        executor.journal.record(.basalRate, at: executor.now, rate.unitsPerHour.bitPattern)
+        journal.record(.basalRate, at: executor.now, rate.unitsPerHour.bitPattern)
         if isPulsed, let temporary {
             waitForTemporaryPulse(temporary.rate)
         } else {

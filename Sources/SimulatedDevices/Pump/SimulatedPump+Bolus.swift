@@ -84,7 +84,7 @@ extension SimulatedPump {
         bolus = Bolus(
             status: request, startedAt: executor.now, endsAt: executor.now.adding(length), pulses: accepted)
         try push(bolus: accepted, over: length)
-        executor.journal.record(
+        journal.record(
             .bolus, at: executor.now, UInt64(bitPattern: id), UInt64(bitPattern: accepted))
         recorder.delivery(delivered.units, requestID: id, at: executor.now)
         if reservoirPulses <= lookBelow { lookAtReservoir() }
@@ -118,7 +118,7 @@ extension SimulatedPump {
         cut.endsAt = now
         bolus = cut
         if lastRequest?.id == cut.status.id { lastRequest = cut.status }
-        executor.journal.record(
+        journal.record(
             .bolusCut, at: now, UInt64(bitPattern: cut.status.id), UInt64(bitPattern: pushed))
     }
 }

@@ -68,7 +68,7 @@ extension SimulatedPump {
         guard connected != link.isConnected else { return }
         var known = trueStatus()
         link.isConnected = connected
-        executor.journal.record(.pumpConnection, at: executor.now, connected ? 1 : 0)
+        journal.record(.pumpConnection, at: executor.now, connected ? 1 : 0)
         if connected {
             link.lastKnown = nil
             resolve()
@@ -109,7 +109,7 @@ extension SimulatedPump {
     /// The command was sent, and nothing came back: the pump is out of reach until the driver finds it again.
     func fallSilent(after id: Int64) {
         log.begin(.uncertainDelivery, at: executor.now)
-        executor.journal.record(
+        journal.record(
             .unanswered, at: executor.now, UInt64(bitPattern: id), lastRequest?.id == id ? 1 : 0)
         link.unresolved = id
         let minutes = PumpOutage.minutes(
@@ -131,7 +131,7 @@ extension SimulatedPump {
         guard let id = link.unresolved else { return }
         link.unresolved = nil
         let delivered = lastRequest?.id == id ? lastRequest?.delivered ?? .zero : .zero
-        executor.journal.record(
+        journal.record(
             .resolved, at: executor.now, UInt64(bitPattern: id),
             UInt64(bitPattern: device.pulses(in: delivered)))
         log.end(.uncertainDelivery, at: executor.now)

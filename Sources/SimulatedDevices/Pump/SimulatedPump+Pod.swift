@@ -41,7 +41,7 @@ extension SimulatedPump {
     func changePod() {
         reservoirPulses = device.pulses(in: device.reservoir)
         podIndex += 1
-        executor.journal.record(.podChanged, at: executor.now, UInt64(bitPattern: account.delivered))
+        journal.record(.podChanged, at: executor.now, UInt64(bitPattern: account.delivered))
         retractPodAlerts()
         leaveSite()
         attachPod()
@@ -90,7 +90,7 @@ extension SimulatedPump {
 
     private func activatePod() throws {
         retract(.finishSetupReminder)
-        executor.journal.record(.podChanged, at: executor.now, UInt64(bitPattern: account.delivered))
+        journal.record(.podChanged, at: executor.now, UInt64(bitPattern: account.delivered))
         attachPod()
         try applyBasal()
         tellStatus()
@@ -187,7 +187,7 @@ extension SimulatedPump {
         pod.stopped = end
         temporary = nil
         try applyBasal()
-        executor.journal.record(.podStopped, at: executor.now, end.rawValue)
+        journal.record(.podStopped, at: executor.now, end.rawValue)
         schedule(\.lifecycle, "pod life", at: nil) { _ in }
         schedule(\.reservoir, "reservoir", at: nil) { _ in }
         schedule(\.empty, "reservoir empty", at: nil) { _ in }

@@ -176,7 +176,7 @@ extension SimulatedPump {
             bolus = running
         }
         let released = now + account.basalHeld
-        executor.journal.record(
+        journal.record(
             .occlusionReleased, at: executor.now, UInt64(bitPattern: now),
             UInt64(bitPattern: account.basalHeld))
         account.release()

@@ -19,6 +19,8 @@ public import SimulationKernel
 
 public actor SimulatedPump: SessionActor, InsulinPumpControls {
     public nonisolated let executor: SessionExecutor
+    /// The executor's. Held here, so that an event counts no references.
+    let journal: Journal
     public nonisolated var pulse: InsulinAmount { device.pulse }
     public nonisolated var limits: PumpLimits { device.limits }
 
@@ -79,6 +81,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         startOfDay: Int64 = 0
     ) {
         self.executor = executor
+        journal = executor.journal
         self.device = device
         self.body = body
         self.recorder = recorder

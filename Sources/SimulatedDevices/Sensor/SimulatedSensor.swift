@@ -14,6 +14,8 @@ public import SimulationKernel
 
 public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     public nonisolated let executor: SessionExecutor
+    /// The executor's. Held here, so that an event counts no references.
+    private let journal: Journal
 
     private let device: SensorDevice
     private let model: SensorModel
@@ -49,6 +51,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         faults: FaultPlan = .none, startOfDay: Int64 = 0
     ) {
         self.executor = executor
+        journal = executor.journal
         self.model = model
         let device = device ?? model.device
         self.device = device
@@ -133,7 +136,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         index += 1
         insertedAt = instant
         try equip()
-        executor.journal.record(.sensorReplaced, at: executor.now, index)
+        journal.record(.sensorReplaced, at: executor.now, index)
         sensorFaults?.insert(index: index, at: instant)
         heldBack = []
         if executor.now < instant.adding(device.warmup), sensorFaults?.holdsReadingsBack != true {
@@ -191,7 +194,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private func publish(_ reading: GlucoseReading) {
         self.reading = reading
         let value = reading.glucose.milligramsPerDecilitre
-        executor.journal.record(
+        journal.record(
             .reading, at: executor.now, UInt64(bitPattern: reading.instant.nanoseconds), value.bitPattern)
         recorder.reading(value, at: reading.instant)
         // By index: an iterator would count references to the array, too.
@@ -211,7 +214,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         let readings = heldBack
         heldBack = []
         for reading in readings {
-            executor.journal.record(
+            journal.record(
                 .backfill, at: executor.now, UInt64(bitPattern: reading.instant.nanoseconds),
                 reading.glucose.milligramsPerDecilitre.bitPattern)
             recorder.backfill(

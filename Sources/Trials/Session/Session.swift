@@ -74,7 +74,8 @@ public final class Session {
         // An app that may die lives on a phone, which stands between it and everything else.
         let phone = plan.hasAppFaults ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
         let alerts = try AlertCenter(
-            executor: executor, policy: arm.alerts, recorder: recorder, wallClock: WallClock(calendar),
+            executor: executor, policy: arm.preparedAlerts, recorder: recorder,
+            wallClock: WallClock(calendar),
             surroundings: around, port: phone, diesBetweenInstants: phone != nil)
         var settings = TherapySettings(subject)
         settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)

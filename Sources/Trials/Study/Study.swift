@@ -136,7 +136,12 @@ public struct Study: Hashable, Sendable {
         public var name = ""
         public var algorithm = TunedAlgorithm.default
         /// Complete: a policy file has been read, so that a result does not depend on it later.
-        public var alerts = AlertPolicy.bionicloop
+        public var alerts: AlertPolicy {
+            get { preparedAlerts.policy }
+            set { preparedAlerts = PreparedPolicy(newValue) }
+        }
+        /// Once for all sessions.
+        private(set) var preparedAlerts = PreparedPolicy.bionicloop
         /// nil for the study's.
         public var person: Listener?
         /// Arms of one offset share their luck; another gives the same people, on the same therapy, other luck in everything that is

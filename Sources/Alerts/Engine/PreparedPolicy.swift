@@ -1,0 +1,74 @@
+// A policy with what engines look up in it, made once.
+//
+// Guarantees: follows from the policy alone and never changes, so any number of sessions on any threads may share one. Making one
+// costs as much as a day of an engine's work.
+
+import SessionTime
+
+/// An alert policy, ready for any number of engines.
+public final class PreparedPolicy: Hashable, Sendable {
+    public let policy: AlertPolicy
+    /// By which a launch sees that what it remembers was made under another policy.
+    let fingerprint: UInt64
+    let keys: [AlertEngine.Key]
+    /// Rules by code: the order of what no input touched.
+    let byCode: [Int]
+    let codeRank: [Int]
+    /// The catalogue's code of each rule that has one.
+    let known: [AlertCode?]
+    let rulesOfMetric: [[Int]]
+    /// For each metric its rules, with their test where they have one only.
+    let calmTests: [[(rule: Int, test: MetricTest?)]]
+    /// Rules that look at the age of the newest reading: time alone may begin and end them.
+    let ageRules: [Int]
+    let followsAge: [Bool]
+    /// For each rule, the rules that inhibit it.
+    let inhibitors: [[Int]]
+    let indexOfCode: [String: Int]
+    /// By the place of a code of the catalogue: the rule that its source triggers.
+    let rulesOfSource: [Int?]
+    let watchesReservoir: Bool
+
+    public init(_ policy: AlertPolicy) {
+        self.policy = policy
+        let rules = policy.rules
+        fingerprint = policy.fingerprint
+        keys = rules.map { AlertEngine.Key($0) }
+        let byCode = rules.indices.sorted { rules[$0].code < rules[$1].code }
+        self.byCode = byCode
+        var rank = [Int](repeating: 0, count: rules.count)
+        for (place, index) in byCode.enumerated() { rank[index] = place }
+        codeRank = rank
+        known = rules.map(\.known)
+        let rulesOfMetric = AlertMetric.allCases.map { metric in
+            rules.indices.filter { rules[$0].tests.contains { $0.metric == metric } }
+        }
+        self.rulesOfMetric = rulesOfMetric
+        calmTests = rulesOfMetric.map { places in
+            places.map { (rule: $0, test: rules[$0].tests.count == 1 ? rules[$0].tests[0] : nil) }
+        }
+        let followsAge = rules.map { rule in
+            !rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
+        }
+        self.followsAge = followsAge
+        ageRules = rules.indices.filter { followsAge[$0] }
+        inhibitors = rules.map { rule in
+            rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
+        }
+        var index: [String: Int] = [:]
+        for (place, rule) in rules.enumerated() { index[rule.code] = place }
+        indexOfCode = index
+        rulesOfSource = AlertCode.allCases.map { code in
+            guard let rule = index[code.rawValue], case .source(code) = rules[rule].trigger else {
+                return nil
+            }
+            return rule
+        }
+        watchesReservoir = !rulesOfMetric[AlertMetric.reservoir.index].isEmpty
+    }
+
+    public static let bionicloop = PreparedPolicy(.bionicloop)
+
+    public static func == (a: PreparedPolicy, b: PreparedPolicy) -> Bool { a === b || a.policy == b.policy }
+    public func hash(into hasher: inout Hasher) { hasher.combine(policy) }
+}
