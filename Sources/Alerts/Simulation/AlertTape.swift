@@ -25,7 +25,8 @@ package struct AlertTape: Sendable {
     package func run(
         _ policy: AlertPolicy, until end: Instant, looks: [Instant] = [], keepsBlame: Bool = true
     ) throws -> (effects: [AlertEffect], blame: BlameLog?) {
-        var app = try AlertApp(policy: policy, wallClock: wallClock, surroundings: surroundings)
+        var app = try AlertApp(
+            policy: PreparedPolicy(policy), wallClock: wallClock, surroundings: surroundings)
         if keepsBlame { app.keepBlame(from: .start) }
         try app.launch(inForeground: false, at: .start)
         var effects: [AlertEffect] = []
