@@ -1,8 +1,8 @@
 // What a person does, phone in hand.
 //
 // Guarantees: one look answers whatever was heard before it. What can do harm has its own guard here: no rescue while another is on its way
-// or acts, no correction within hours of a bolus, none beside an algorithm, nothing above the therapy's maximum bolus, no
-// asking again for what was dropped long ago or into a low.
+// or acts, no correction within hours of a bolus, none while a meal's bolus is still to come or another meal is near, none beside an algorithm,
+// nothing above the therapy's maximum bolus, no asking again for what was dropped long ago, into a low, or beside another bolus.
 
 import Alerts
 import Devices
@@ -166,8 +166,11 @@ extension Person {
     private func correct(_ glucose: Double, _ phone: any PersonPhone, _ settings: PersonSettings) {
         guard glucose > settings.correctsAbove, phone.isAppAlive, let therapy = mind?.therapy,
             !isRecent(mind?.lastBolus, settings.correctsAfter * 60),
-            !isRecent(mind?.lastRescue, 60)
+            !isRecent(mind?.lastRescue, 60), mind?.owedBoluses == 0
         else { return }
+        if let meal = mind?.nextMeal, PersonMind.minutes(executor.now, meal) < settings.correctsBefore {
+            return
+        }
         let chance = phone.isClosedLoop ? settings.correctsClosedLoop : settings.correctsOpenLoop
         let now = executor.now
         guard let draw = mind?.draws.action(.correction, at: now).uniform, draw < chance else { return }
@@ -185,6 +188,7 @@ extension Person {
             isRefused = true
         }
         mind?.lastBolus = now
+        mind?.lastCorrection = now
         executor.journal.record(.askedBolus, at: now, units.bitPattern, isRefused ? 1 : 0)
     }
 
@@ -197,7 +201,7 @@ extension Person {
         let isInTime =
             now.nanoseconds - dropped.at.nanoseconds <= PersonMind.nanoseconds(settings.asksAgainWithin)
         guard isInTime, !isLow, let glucose, glucose > settings.asksAgainAbove,
-            !isRecent(mind?.lastRescue, 60),
+            !isRecent(mind?.lastRescue, 60), isStillWanted(dropped, settings),
             let draw = mind?.draws.action(.askAgain, at: now).uniform, draw < settings.asksAgain
         else { return phone.dismissDropped() }
         do {
@@ -212,6 +216,17 @@ extension Person {
         } catch {
             executor.journal.record(.refused, at: now, 0)
         }
+    }
+
+    /// Whether what was dropped is still missing: no bolus since, none to come, and not of a meal that is absorbed by now.
+    private func isStillWanted(_ dropped: PersonDropped, _ settings: PersonSettings) -> Bool {
+        guard let mind, mind.owedBoluses == 0 else { return false }
+        guard let last = mind.lastBolus else { return true }
+        if last > dropped.at { return false }
+        guard mind.lastCorrection != last, let meal = mind.announcedMeal else { return true }
+        // Of a correction and a meal that was announced after it, the meal's bolus has corrected.
+        if isRecent(mind.lastCorrection, settings.asksAgainWithin) { return false }
+        return PersonMind.minutes(meal, executor.now) <= settings.mealBolusWithin
     }
 
     // MARK: Devices

@@ -12,18 +12,19 @@ extension Person {
         guard mind != nil else { return false }
         let now = executor.now
         let (n, isFirst) = mind?.count(ring.topic, at: now) ?? (n: 0, isFirst: true)
-        let draw = mind?.draws.ring(ring.topic, at: now, n: n) ?? (uniform: 1, normal: 0)
         let isAsleep = mind?.isAsleep(at: now) ?? false
         let isNight = mind?.isNight(at: now) ?? false
-        let attention = mind?.attention(at: now) ?? 1
-        guard let settings = mind?.settings, let wakes = mind?.wakes else { return false }
-        let chance = isAsleep ? min(1, wakes * (isFirst ? settings.firstRing : 1)) : settings.noticesAwake
-        let isHeard = draw.uniform < chance * attention
+        let isFirstOfNight = isAsleep && mind?.isFirstOfNight(ring.topic, at: now) ?? false
+        guard let ears = mind?.ears(ring.topic, at: now, n: n, isAsleep: isAsleep, isFirst: isFirstOfNight)
+        else { return false }
+        let isHeard = ears.own != nil || ears.parents != nil
         executor.journal.record(
-            .rang, at: now, UInt64(ring.topic.rawValue), isHeard ? 1 : 0, isAsleep ? 1 : 0, UInt64(n))
-        recorder.did(
-            isHeard ? (isAsleep ? .woke : .heard) : (isAsleep ? .sleptOn : .unheard), Double(n + 1), at: now,
-            code: ring.code)
+            .rang, at: now, UInt64(ring.topic.rawValue), ears.own != nil ? 1 : isHeard ? 2 : 0,
+            isAsleep ? 1 : 0, UInt64(n))
+        let kind: PersonRow.Kind =
+            ears.own != nil
+            ? (isAsleep ? .woke : .heard) : isHeard ? .parentHeard : (isAsleep ? .sleptOn : .unheard)
+        recorder.did(kind, Double(n + 1), at: now, code: ring.code)
         if ring.topic == .low, isFirst || mind?.lowRang == nil { mind?.lowRang = (now, isNight) }
         guard isHeard else {
             mind?.counts.unheard.add(1, atNight: isNight)
@@ -31,10 +32,8 @@ extension Person {
         }
         mind?.counts.heard.add(1, atNight: isNight)
         mind?.heard.append(PersonMind.HeardAlert(topic: ring.topic, code: ring.code))
-        let delay =
-            isAsleep
-            ? PersonMind.logNormal(settings.wakingDelay, settings.wakingDelaySpread, draw.normal)
-            : PersonMind.logNormal(settings.awakeDelay, settings.awakeDelaySpread, draw.normal)
+        let delay = min(ears.own ?? .infinity, ears.parents ?? .infinity)
+        // Whom a parent comes for is woken, too.
         if isAsleep { mind?.counts.wakings.append(now) }
         comeSoon(now.adding(PersonMind.nanoseconds(delay)))
         return true

@@ -3,10 +3,11 @@
 // Guarantees: a meal is eaten and announced at its instant, in the person's phase, whatever the devices do. A person without a configuration does
 // nothing else, and a deaf one leaves body, loop and devices as they are without: readings, doses and truth to the byte. Whatever rings
 // together is answered once. Nothing is eaten against a low within 15 min of the rescue before, nor above the settings' limit in
-// two hours; insulin is asked for within the therapy's limits, and by hand not beside an algorithm unless the settings say so.
+// two hours; insulin is asked for within the therapy's limits, and by hand not beside an algorithm unless the settings say so. A meal's insulin
+// is asked for once: not by a correction while a late bolus is still to come, not when the meal is long absorbed, not into a low.
 // Does not: decide what the scenario's meals are.
 //
-// Files: `+Hearing` what reaches the person, `+Acting` what they do about it.
+// Files: `+Hearing` what reaches the person, `+Acting` what they do about it, `+Announcing` what they say of meals.
 
 public import Alerts
 public import Devices
@@ -59,7 +60,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     let loop: any LoopInputs
     let recorder: SessionRecorder
     private let meals: [PlannedMeal]
-    private let watch: PersonWatch?
+    let watch: PersonWatch?
     /// nil for somebody who only eats.
     var mind: PersonMind?
     var phone: (any PersonPhone)?
@@ -102,25 +103,20 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     /// Lives the session.
     public func live() async throws {
         watch?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
+        mind?.nextMeal = meals.first?.instant
         for action in actions {
             try await clock.wait(until: action.instant, phase: .person, "meal")
             let meal = meals[action.meal]
             if action.eats { try body.eat(meal.carbohydrate, absorption: meal.absorption) }
-            if action.announces, let announcement = meal.announcement { tell(announcement) }
+            if action.announces, let announcement = meal.announcement {
+                action.eats ? tell(announcement, of: meal) : tellLate(announcement, eaten: meal.instant)
+            }
             guard action.eats else { continue }
             executor.journal.record(.meal, at: action.instant, meal.carbohydrate.grams.bitPattern)
             recorder.did(.meal, meal.carbohydrate.grams, at: action.instant)
             mind?.ate(at: action.instant)
-        }
-    }
-
-    private func tell(_ meal: MealAnnouncement) {
-        do {
-            try loop.announce(meal)
-            mind?.lastBolus = executor.now
-            watch?.announced(at: executor.now)
-        } catch {
-            executor.journal.record(.refused, at: executor.now, meal.carbohydrate.grams.bitPattern)
+            mind?.nextMeal = action.meal + 1 < meals.count ? meals[action.meal + 1].instant : nil
+            if !action.announces, meal.announcement != nil { mind?.owedBoluses += 1 }
         }
     }
 
@@ -156,6 +152,10 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
         let now = executor.now
         if let due = mind?.closesAt, due <= now { close() }
         if let due = mind?.bites?.at, due <= now { try bite() }
+        while let late = mind?.lateBoluses.first, late.at <= now {
+            mind?.lateBoluses.removeFirst()
+            tellLate(late.meal, eaten: late.eaten)
+        }
         if let due = mind?.attendsAt, due <= now { attend(.alert) }
         if let due = mind?.rechecksAt, due <= now { attend(.recheck) }
         if let due = mind?.looksAt, due <= now {

@@ -15,15 +15,23 @@ struct PersonDraws {
     private let nights: RandomStream
     private let looks: RandomStream
     private let actions: RandomStream
+    private let depths: RandomStream
 
     static let slot = 5 * Nanoseconds.minute
 
-    init(_ streams: RandomStreams) {
-        rings = streams.stream("person.ring")
-        feelings = streams.stream("person.feeling")
-        nights = streams.stream("person.night")
-        looks = streams.stream("person.look")
-        actions = streams.stream("person.deed")
+    /// Whose draws: each has streams of their own.
+    enum Who {
+        case person, parent
+    }
+
+    init(_ streams: RandomStreams, of who: Who = .person) {
+        let isParent = who == .parent
+        rings = streams.stream(isParent ? "parent.ring" : "person.ring")
+        feelings = streams.stream(isParent ? "parent.feeling" : "person.feeling")
+        nights = streams.stream(isParent ? "parent.night" : "person.night")
+        looks = streams.stream(isParent ? "parent.look" : "person.look")
+        actions = streams.stream(isParent ? "parent.deed" : "person.deed")
+        depths = streams.stream(isParent ? "parent.depth" : "person.depth")
     }
 
     /// What is done at one instant.
@@ -39,6 +47,27 @@ struct PersonDraws {
     func ring(_ topic: AlertTopic, at instant: Instant, n: Int) -> (uniform: Double, normal: Double) {
         let place = Self.index(of: instant) << 16 | UInt64(topic.rawValue) << 8 | UInt64(min(n, 255))
         return Self.pair(rings.at(place))
+    }
+
+    /// As `ring`, to somebody who sleeps: rings of one sleep cycle, whatever they are about, share its depth by `share` of their variance. Each alone
+    /// is uniform still.
+    func sleepingRing(
+        _ topic: AlertTopic, at instant: Instant, n: Int, share: Double, cycle: Int64
+    ) -> (uniform: Double, normal: Double) {
+        let own = ring(topic, at: instant, n: n)
+        guard share > 0 else { return own }
+        var stream = depths.at(UInt64(bitPattern: instant.nanoseconds / cycle))
+        let depth = Normal.next(using: &stream)
+        let alone = Normal.quantile(min(max(own.uniform, 1e-15), 1 - 1e-15))
+        let z = share.squareRoot() * depth + (1 - share).squareRoot() * alone
+        return (Normal.cumulative(z), own.normal)
+    }
+
+    /// Whether something that has a share of a person's nights holds in the one that begins in the evening of local day `day`.
+    func isSo(_ share: Double, inNightOf day: Int64) -> Bool {
+        guard share > 0, share < 1 else { return share > 0 }
+        var stream = depths.at(UInt64(bitPattern: day) ^ 1 << 63)
+        return stream.uniform() < share
     }
 
     /// A low that begins at `instant`.

@@ -10,6 +10,14 @@ struct PersonMind: Sendable {
         case ownAccord, alert, recheck
     }
 
+    /// A bolus for a meal that was eaten before.
+    struct LateBolus {
+        var at: Instant
+        var meal: MealAnnouncement
+        /// Its first bite.
+        var eaten: Instant
+    }
+
     struct HeardAlert {
         var topic: AlertTopic
         var code: String
@@ -37,6 +45,10 @@ struct PersonMind: Sendable {
     private var ringSlots = [Int64](repeating: -1, count: AlertTopic.allCases.count)
     private var ringsInSlot = [Int](repeating: 0, count: AlertTopic.allCases.count)
     private var lastRings = [Instant?](repeating: nil, count: AlertTopic.allCases.count)
+    /// By topic: the evening of the last night in which it rang.
+    private var ringNights = [Int64?](repeating: nil, count: AlertTopic.allCases.count)
+    /// Of a child.
+    private var parent: (draws: PersonDraws, sleep: PersonSleep)?
     /// Rings that called for nothing, oldest first.
     private var nuisances: [Instant] = []
     /// Awake at night until then.
@@ -53,6 +65,16 @@ struct PersonMind: Sendable {
     /// Of the last two hours.
     private var rescues: [(at: Instant, grams: Double)] = []
     var lastBolus: Instant?
+    /// By hand, against a high.
+    var lastCorrection: Instant?
+    /// The first bite of what was announced last.
+    var announcedMeal: Instant?
+    /// Meals that are eaten, and whose bolus is still to come.
+    var owedBoluses = 0
+    /// Late boluses that wait for a low to be over, soonest first.
+    var lateBoluses: [LateBolus] = []
+    /// The next meal of the plan.
+    var nextMeal: Instant?
     var seenDropped: Instant?
     /// The first ring about the low that has not been treated, and whether it was at night.
     var lowRang: (at: Instant, isNight: Bool)?
@@ -68,6 +90,10 @@ struct PersonMind: Sendable {
         draws = PersonDraws(configuration.streams)
         sleep = PersonSleep(configuration.settings, configuration.age, configuration.calendar, draws)
         wakes = configuration.settings.wakes(configuration.age)
+        if age == .child, settings.parentNights > 0 {
+            let draws = PersonDraws(configuration.streams, of: .parent)
+            parent = (draws, PersonSleep(configuration.settings, .adult, configuration.calendar, draws))
+        }
     }
 
     var therapy: TherapySettings { configuration.therapy }
@@ -79,6 +105,7 @@ struct PersonMind: Sendable {
         if let looksAt { next = min(next, looksAt) }
         if let closesAt { next = min(next, closesAt) }
         if let bites { next = min(next, bites.at) }
+        if let late = lateBoluses.first { next = min(next, late.at) }
         return next == .distantFuture ? nil : next
     }
 
@@ -153,6 +180,39 @@ struct PersonMind: Sendable {
         let isFirst = lastRings[place].map { now.nanoseconds - $0.nanoseconds > gap } ?? true
         lastRings[place] = now
         return (n, isFirst)
+    }
+
+    /// Whether nothing about this has rung yet in the night of `now`.
+    mutating func isFirstOfNight(_ topic: AlertTopic, at now: Instant) -> Bool {
+        let (place, night) = (Int(topic.rawValue), sleep.eveningDay(of: now))
+        defer { ringNights[place] = night }
+        return ringNights[place] != night
+    }
+
+    /// Minutes from a ring to the phone in the hand, of the person and of a parent; nil for who doesn't hear it. A parent listens while a child sleeps.
+    mutating func ears(
+        _ topic: AlertTopic, at now: Instant, n: Int, isAsleep: Bool, isFirst: Bool
+    ) -> (own: Double?, parents: Double?) {
+        let attention = attention(at: now)
+        let (settings, first) = (settings, isFirst ? settings.firstRing : 1)
+        func delay(_ draws: PersonDraws, _ isAsleep: Bool, _ wakes: Double) -> Double? {
+            guard isAsleep else {
+                let (uniform, z) = draws.ring(topic, at: now, n: n)
+                guard uniform < settings.noticesAwake * attention else { return nil }
+                return Self.logNormal(settings.awakeDelay, settings.awakeDelaySpread, z)
+            }
+            let (uniform, z) = draws.sleepingRing(
+                topic, at: now, n: n, share: settings.depthShare, cycle: Self.nanoseconds(settings.sleepCycle)
+            )
+            guard uniform < min(1, wakes * first) * attention else { return nil }
+            return Self.logNormal(settings.wakingDelay, settings.wakingDelaySpread, z)
+        }
+        let own = delay(draws, isAsleep, wakes)
+        guard isAsleep, let parents = parent?.draws,
+            parents.isSo(settings.parentNights, inNightOf: sleep.eveningDay(of: now))
+        else { return (own, nil) }
+        let sleeps = parent?.sleep.isNight(at: now) ?? true
+        return (own, delay(parents, sleeps, settings.wakesParent))
     }
 
     /// A factor on the chance to hear.

@@ -78,7 +78,8 @@ extension PersonSettings {
     private static let mgdl = 20.0...600.0
 
     /// Every setting, in the order of files.
-    public static let rows: [PersonSetting] = hearing + feeling + lows + highs + devices + sleep
+    public static let rows: [PersonSetting] =
+        hearing + announcingRows + dosing + feeling + lows + highs + devices + sleep
 
     private static let hearing: [PersonSetting] = [
         PersonSetting(
@@ -86,7 +87,7 @@ extension PersonSettings {
             "the chance to notice one ring while awake", .assumed("no publication; models.md 6.4")),
         PersonSetting(
             "wakesAdult", \.wakesAdult, 0.37, attentive: 0.9, deaf: 0, hearing: true, in: chance,
-            "the chance that one later ring of an event wakes an adult",
+            "the chance that one ring wakes an adult",
             .published(buckingham + ", their parents")),
         PersonSetting(
             "wakesAdolescent", \.wakesAdolescent, 0.53, attentive: 0.9, deaf: 0, hearing: true, in: chance,
@@ -95,12 +96,27 @@ extension PersonSettings {
             "wakesChild", \.wakesChild, 0.20, attentive: 0.9, deaf: 0, hearing: true, in: chance,
             "the same for a child of 7 to 11 years, without a parent's help", .published(buckingham)),
         PersonSetting(
+            "wakesParent", \.wakesParent, 0.37, attentive: 0.9, deaf: 0, hearing: true, in: chance,
+            "the same for the parent of a child that sleeps", .published(buckingham)),
+        PersonSetting(
+            "parentNights", \.parentNights, 1, deaf: 0, hearing: true, in: chance,
+            "the share of nights in which a parent is within hearing of a child's phone",
+            .assumed("no publication: a child of 7 to 11 years is rarely left alone with it")),
+        PersonSetting(
             "firstRing", \.firstRing, 1.4, attentive: 1, in: 0.1...10,
-            "a factor on that chance for the first ring of an event",
+            "a factor on that chance for the first ring of a night about something",
             .published(buckingham + ": 40 % against 28 %")),
         PersonSetting(
+            "depthShare", \.depthShare, 0.3, in: chance,
+            "the share of luck that rings of one sleep cycle have in common: how deep the sleep is",
+            .assumed("chosen so that events wake 66 % of children and adolescents, as published")),
+        PersonSetting(
+            "sleepCycle", \.sleepCycle, 90, in: 5...1440, "min", "how long sleep is as deep",
+            .assumed("about a sleep cycle")),
+        PersonSetting(
             "ringGap", \.ringGap, 30, in: minutes, "min",
-            "rings about one thing that are farther apart belong to two events", .assumed("no publication")),
+            "rings about one thing that are farther apart belong to two events",
+            .published(buckingham + ": its definition of an event")),
         PersonSetting(
             "awakeDelay", \.awakeDelay, 4, attentive: 1, in: minutes, "min",
             "from a ring that is noticed awake to the phone in the hand, median",
@@ -216,6 +232,9 @@ extension PersonSettings {
         PersonSetting(
             "correctsClosedLoop", \.correctsClosedLoop, 0, in: chance,
             "the same beside an algorithm that corrects by itself", .assumed("user guides say not to")),
+        PersonSetting(
+            "correctsBefore", \.correctsBefore, 60, in: minutes, "min",
+            "not so soon before a meal either: its bolus corrects", .assumed("no publication")),
     ]
 
     private static let devices: [PersonSetting] = [

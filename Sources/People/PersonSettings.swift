@@ -1,7 +1,8 @@
 // How a person sleeps, hears, looks, feels and acts: named numbers.
 //
 // Guarantees: a person's doings depend on these and on their streams alone; `rows` lists every one, with its unit, range, presets and source, and
-// study keys, schema and docs/person.md are made from the rows. Does not: say when and what is eaten; the scenario does.
+// study keys, schema and docs/person.md are made from the rows. Presets differ in who hears and acts, never in how they count: what parts two
+// of them is not a miscount. Does not: say when and what is eaten; the scenario does.
 
 public import Devices
 
@@ -29,6 +30,25 @@ public struct PersonSettings: Hashable, Sendable {
     public var fatigue = 0.5
     public var fatigueFloor = 0.3
     public var fatigueDays = 7.0
+    public var depthShare = 0.3
+    public var sleepCycle = 90.0
+    public var wakesParent = 0.37
+    public var parentNights = 1.0
+
+    // Announcing
+    /// Who decides how meals are counted, and when they are bolused for.
+    public var announcing = PersonAnnouncing.scenario
+    public var countingSpread = 0.25
+    public var countingBias = 0.10
+    public var countingRegression = 1.0
+    public var missedBoluses = 1.0
+    public var missedOfPerson = 1.2
+    public var largestMissed = 0.9
+    public var unannouncedSnacks = 0.5
+    public var lateBoluses = 0.3
+    public var earliestLate = 10.0
+    public var latestLate = 30.0
+    public var mealBolusWithin = 60.0
 
     // Feeling and looking
     public var feelsBelow = 60.0
@@ -57,6 +77,7 @@ public struct PersonSettings: Hashable, Sendable {
     public var correctsAfter = 3.0
     public var correctsOpenLoop = 0.5
     public var correctsClosedLoop = 0.0
+    public var correctsBefore = 60.0
 
     // Devices
     public var podChange = 20.0
@@ -94,6 +115,19 @@ public struct PersonSettings: Hashable, Sendable {
         case .adult: bedAdult
         case .adolescent: bedAdolescent
         case .child: bedChild
+        }
+    }
+}
+
+/// Who decides how a meal is counted, and when it is bolused for: one of the two, for all of it.
+public enum PersonAnnouncing: String, Listed, CaseIterable {
+    case scenario, own
+
+    public static let noun = "who decides how meals are announced"
+    public var summary: String {
+        switch self {
+        case .scenario: "the scenario: exactly and at once, in `life` by its `habits`"
+        case .own: "this person's settings of announcing, in `life` instead of its `habits`"
         }
     }
 }

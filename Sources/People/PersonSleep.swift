@@ -1,6 +1,7 @@
 // When a person sleeps.
 //
-// Guarantees: one night a local day, drawn from that day alone: asking changes nothing, and what happens at night moves no other night.
+// Guarantees: one night a local day, drawn from that day alone: asking changes nothing, and what happens at night moves no other night. Bed and
+// rising are by local clocks, summer time included.
 
 import SessionTime
 
@@ -26,17 +27,18 @@ struct PersonSleep {
         known = (nil, nil)
     }
 
-    /// The local day in whose evening the night of `instant` begins: from noon to noon.
-    func eveningDay(of instant: Instant) -> Int64 { calendar.day(of: instant.adding(-12 * Nanoseconds.hour)) }
+    /// The local day in whose evening the night of `instant` begins: from noon to noon, by local clocks.
+    func eveningDay(of instant: Instant) -> Int64 {
+        let day = calendar.day(of: instant)
+        return calendar.timeOfDay(at: instant) < 12 * Nanoseconds.hour ? day - 1 : day
+    }
 
     mutating func night(_ day: Int64) -> Night {
         let isEven = day % 2 == 0
         if let known = isEven ? known.even : known.odd, known.day == day { return known.night }
         let drawn = draws.night(day)
         func at(_ day: Int64, _ hours: Double) -> Instant {
-            Instant(
-                nanoseconds: day * Nanoseconds.day + Int64(hours * Double(Nanoseconds.hour))
-                    - calendar.startOfDayOffset)
+            calendar.instant(ofDay: day, nanosecondOfDay: Int64(hours * Double(Nanoseconds.hour)))
         }
         let from = at(day, settings.bed(age) + settings.sleepSpread * drawn.bed)
         // Nobody gets up before they have slept for an hour.

@@ -47,15 +47,19 @@ public struct PersonRow: Hashable, Sendable {
         case reopened
         case podChange = "pod_change"
         case sensorChange = "sensor_change"
+        /// A ring that the person slept through and a parent noticed.
+        case parentHeard = "parent_heard"
+        /// A late meal bolus that was not given any more.
+        case bolusLeftOut = "bolus_left_out"
 
         /// The unit of its amount.
         public var unit: String {
             switch self {
-            case .meal, .announcement, .rescue: "g"
+            case .meal, .announcement, .rescue, .bolusLeftOut: "g"
             case .manualBolus: "U"
             case .felt, .feltAsleep, .looked: "mg/dL"
             case .acknowledged, .podChange, .sensorChange: "min"
-            case .heard, .unheard, .woke, .sleptOn, .askedAgain, .reopened: ""
+            case .heard, .unheard, .woke, .sleptOn, .parentHeard, .askedAgain, .reopened: ""
             }
         }
 

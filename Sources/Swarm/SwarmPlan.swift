@@ -39,7 +39,8 @@ package enum SwarmPlan {
         return study
     }
 
-    /// Nobody listens to a third of the days; the others have a person who hears and acts, some with habits that no guide would advise.
+    /// Nobody listens to a third of the days; the others have a person who hears and acts, some with habits that no guide would advise. Half of them
+    /// miscount, forget and come late.
     static func person(_ streams: RandomStreams) -> Study.Listener {
         var choice = streams.stream("swarm.person")
         let kind = choice.next() % 6
@@ -52,6 +53,14 @@ package enum SwarmPlan {
             settings.correctsAbove = 150
             settings.looksPerDay = 60
             settings.asksAgain = 1
+        }
+        if choice.next() % 2 == 0 {
+            settings.announcing = .own
+            if kind % 2 == 1 {
+                settings.lateBoluses = 0.8
+                settings.latestLate = 120
+                settings.countingSpread = 0.6
+            }
         }
         return .somebody(settings)
     }

@@ -38,7 +38,10 @@ final class FakeBody: Eater, LoopInputs, @unchecked Sendable {
     var executor: SessionExecutor?
 
     func eat(_ amount: Carbohydrate) throws { eaten.append((executor?.now.minutes ?? -1, amount.grams)) }
-    func announce(_ meal: MealAnnouncement) throws {}
+    var announced: [(minute: Double, grams: Double)] = []
+    func announce(_ meal: MealAnnouncement) throws {
+        announced.append((executor?.now.minutes ?? -1, meal.carbohydrate.grams))
+    }
     func request(manualBolus amount: InsulinAmount) throws {
         asked.append((executor?.now.minutes ?? -1, amount.units))
     }
@@ -55,9 +58,10 @@ final class PersonWorld {
     init(
         _ settings: PersonSettings, age: PersonAge = .adult, hour: Int64 = 12, seed: UInt64 = 1,
         subject: UInt64 = 0,
-        meals: [PlannedMeal] = []
+        meals: [PlannedMeal] = [], changes: [SessionCalendar.Change] = []
     ) {
-        let calendar = SessionCalendar(startEpochSeconds: hour * 3600, offsetSeconds: 0)
+        let calendar = SessionCalendar(
+            startEpochSeconds: hour * 3600, offsetSeconds: 0, changes: changes)
         body.executor = executor
         person = Person(
             executor: executor, meals: meals, body: body, loop: body, recorder: recorder,

@@ -63,6 +63,12 @@ public struct LifePlan: Sendable {
         return BodyVariation(levels: levels, rises: rises)
     }
 
+    /// A factor on a plan's meals, for somebody of this age and weight: 1 for adults.
+    public func mealFactor(_ subject: VirtualSubject) -> Double {
+        EnergyNeeds.mealFactor(
+            subject.group, kilograms: subject.bodyWeight, share: settings.mealsByEnergy)
+    }
+
     /// How much of a planned meal is eaten, g, and how it is taken up.
     /// - Parameter place: which meal of the plan it is, whatever the session's length.
     public func meal(grams: Double, place: UInt64) -> (carbohydrate: Carbohydrate, absorption: MealAbsorption)

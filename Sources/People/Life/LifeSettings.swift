@@ -42,6 +42,7 @@ public struct LifeSettings: Hashable, Sendable {
     public var sensitivityOfDay = 0.12
     public var dawnHeight = 0.10
     public var dawnSpread = 0.5
+    public var mealsByEnergy = 1.0
     public var mealSizeOfPerson = 0.20
     public var mealSize = 0.30
     public var emptying = 0.20
@@ -75,6 +76,10 @@ public struct LifeSettings: Hashable, Sendable {
             "ours; the amplitude of S2017 is not public"),
         .init(
             "dawnSpread", \.dawnSpread, spread, "", "Its spread between people.", .assumed, "ours"),
+        .init(
+            "mealsByEnergy", \.mealsByEnergy, 0...1, "",
+            "How much of the difference in energy needs by age and weight holds for what children and adolescents eat of a plan made for adults.",
+            .published, "Schofield 1985 (WHO), basal metabolic rate at 3-10, 10-18 and 30-60 years"),
         .init(
             "mealSizeOfPerson", \.mealSizeOfPerson, spread, "", "Spread of appetite between people.",
             .assumed,

@@ -14,6 +14,8 @@ extension PersonRow {
         case .unheard: "doesn't notice it"
         case .woke: "wakes"
         case .sleptOn: "sleeps on"
+        case .parentHeard: "sleeps on; a parent hears it"
+        case .bolusLeftOut: "doesn't bolus any more for \(JSONValue.numberText(amount.rounded())) g"
         case .felt: "feels a low"
         case .feltAsleep: "wakes with a low"
         case .looked:
@@ -32,6 +34,7 @@ extension PersonRow {
         case .heard: "rang \(time), heard"
         case .unheard, .sleptOn: "rang \(time), unheard"
         case .woke: "rang \(time), woke"
+        case .parentHeard: "rang \(time), a parent heard"
         case .felt: "felt at \(time)"
         case .feltAsleep: "woke with it at \(time)"
         case .acknowledged: "acknowledged at \(time)"
@@ -41,7 +44,7 @@ extension PersonRow {
         case .podChange: "went for a pod at \(time)"
         case .sensorChange: "went for a sensor at \(time)"
         case .reopened: "opened the app at \(time)"
-        case .meal, .announcement, .looked: nil
+        case .meal, .announcement, .looked, .bolusLeftOut: nil
         }
     }
 }

@@ -53,7 +53,8 @@ public final class Session {
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index)).offset(by: arm.luckOffset)
-        let weeks = SessionWeeks(study, streams: streams)
+        let personSettings = study.person(in: arm)
+        let weeks = SessionWeeks(study, streams: streams, person: personSettings, subject: subject)
         meals = weeks.meals
 
         let plan = study.faults.plan(
@@ -96,20 +97,16 @@ public final class Session {
         let person = Person(
             executor: executor, meals: weeks.plannedMeals, body: patient, loop: phone ?? loop,
             recorder: recorder,
-            configuration: study.person(in: arm).map { [calendar, duration] in
+            configuration: personSettings.map { [calendar, duration] in
                 PersonConfiguration(
                     settings: $0, age: PersonAge(subject.group), calendar: calendar, streams: streams,
                     therapy: therapy, duration: duration)
             },
-            // Somebody with settings of their own looks after themselves.
-            watch: study.person(in: arm) != nil
-                ? nil
-                : weeks.watch(
-                    sensor: phone ?? sensor, feeling: patient, therapy: therapy,
-                    correctsManually: arm.algorithm.algorithm.basalSource == .programmed))
+            watch: weeks.watch(
+                sensor: phone ?? sensor, feeling: patient, therapy: therapy,
+                correctsManually: arm.algorithm.algorithm.basalSource == .programmed))
         let handset = PersonPhoneAdapter(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
-        let personSettings = study.person(in: arm)
         self.person = person
         let phoneActors: [(any SessionActor)?] = [phone, app]
         cast = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }

@@ -1,6 +1,7 @@
 // What a session's weeks bring: meals as eaten and as announced, how the body varies, the therapy that a clinic left.
 //
-// Guarantees: a scenario without `life` gives what it always gave: planned meals, announced as they are, a published body.
+// Guarantees: a scenario without `life` gives what it always gave: planned meals, announced as they are, a published body. One alone decides how
+// meals are announced: a person with settings of their own, else the habits of `life`, else nobody, and they are announced as they are.
 // Does not: run anything.
 
 import Devices
@@ -20,7 +21,12 @@ struct SessionWeeks {
     private let habits: Habits?
     private let calendar: SessionCalendar
 
-    init(_ study: Study, streams: RandomStreams) {
+    /// - Parameters:
+    ///   - person: of the arm; nil where nobody listens.
+    ///   - subject: who eats; nil for an adult.
+    init(
+        _ study: Study, streams: RandomStreams, person: PersonSettings? = nil, subject: VirtualSubject? = nil
+    ) {
         let duration = study.duration.nanoseconds
         let slots = UInt64(MealPlan.slotsPerDay)
         let calendar = study.start.calendar
@@ -30,29 +36,36 @@ struct SessionWeeks {
         ) { day, slot in
             streams.stream("meals", index: UInt64(day) &* slots &+ UInt64(slot))
         }
+        let own = person?.announcing == .own ? person?.announcingHabits : nil
+        let announcing = (own ?? study.scenario.life?.habits).map { Habits($0, streams: streams) }
+        func announced(_ meal: PlannedMeal, _ plan: Meal) -> PlannedMeal {
+            guard let announcing else { return meal }
+            var meal = meal
+            meal.announcement = announcing.announcement(
+                of: meal.carbohydrate, at: plan.kind.occasion, place: plan.place
+            ).map { said in
+                MealAnnouncement(
+                    carbohydrate: said.carbohydrate, instant: meal.instant.adding(said.delayNanoseconds))
+            }
+            return meal
+        }
         guard let chosen = study.scenario.life else {
             self.meals = meals
-            plannedMeals = meals.map { PlannedMeal($0) }
+            plannedMeals = meals.map { announced(PlannedMeal($0), $0) }
             variation = BodyVariation()
             bodyOptions = .published
             habits = nil
             return
         }
         let life = LifePlan(chosen.settings, streams: streams)
-        let habits = Habits(chosen.habits, streams: streams)
+        let portion = study.scenario.meals.portion(of: subject, life)
         var planned: [PlannedMeal] = []
         for index in meals.indices {
-            let eaten = life.meal(grams: meals[index].grams, place: meals[index].place)
+            let eaten = life.meal(grams: meals[index].grams * portion, place: meals[index].place)
             meals[index].grams = eaten.carbohydrate.grams
             var meal = PlannedMeal(meals[index])
             meal.absorption = eaten.absorption
-            meal.announcement = habits.announcement(
-                of: eaten.carbohydrate, at: meals[index].kind.occasion, place: meals[index].place
-            ).map { said in
-                MealAnnouncement(
-                    carbohydrate: said.carbohydrate, instant: meal.instant.adding(said.delayNanoseconds))
-            }
-            planned.append(meal)
+            planned.append(announced(meal, meals[index]))
         }
         self.meals = meals
         plannedMeals = planned
@@ -61,10 +74,11 @@ struct SessionWeeks {
             calendar.instant(ofDay: day, nanosecondOfDay: Int64(minute) * Nanoseconds.minute)
         }
         bodyOptions = .lifelike
-        self.habits = habits
+        // Who listens looks after themselves.
+        habits = person == nil ? Habits(chosen.habits, streams: streams) : nil
     }
 
-    /// A person who looks after themselves; nil in weeks where nothing happens.
+    /// Somebody who doesn't listen and looks after themselves all the same; nil in weeks where nothing happens, and where a person listens.
     func watch(
         sensor: any GlucoseSensorPort, feeling: any PlasmaGlucoseSource, therapy: TherapySettings,
         correctsManually: Bool
@@ -84,6 +98,15 @@ extension PlannedMeal {
         self.init(
             instant: Instant(nanoseconds: meal.instantNanoseconds),
             carbohydrate: Carbohydrate(grams: meal.grams))
+    }
+}
+
+extension MealPlan {
+    /// What somebody eats of it in `life`: a named plan is one for adults, a list is meant as it stands.
+    fileprivate func portion(of subject: VirtualSubject?, _ life: LifePlan) -> Double {
+        guard let subject else { return 1 }
+        if case .list = self { return 1 }
+        return life.mealFactor(subject)
     }
 }
 
@@ -110,12 +133,14 @@ extension VirtualSubject {
         ) { day, slot in
             streams.stream("meals", index: UInt64(bitPattern: Int64((day - days) * slots + slot)))
         }
+        let plan = LifePlan(life.settings, streams: streams)
+        let portion = study.scenario.meals.portion(of: self, plan)
         let runIn = RunIn(
-            subject: self, life: LifePlan(life.settings, streams: streams),
+            subject: self, life: plan,
             habits: Habits(life.habits, streams: streams),
             meals: meals.map {
                 RunInMeal(
-                    minute: Int($0.instantNanoseconds / Nanoseconds.minute), grams: $0.grams,
+                    minute: Int($0.instantNanoseconds / Nanoseconds.minute), grams: $0.grams * portion,
                     occasion: $0.kind.occasion,
                     // The run-in's days are those before the session's first.
                     place: $0.place &- UInt64(days) << 16)

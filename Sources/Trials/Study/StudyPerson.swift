@@ -25,7 +25,16 @@ extension Study {
                             noun: "a person",
                             PersonPreset.allCases.map { Shape.Choice($0.rawValue, $0.summary) }),
                         "Whose settings hold where nothing else is said.",
-                        defaultValue: .string(PersonPreset.typical.rawValue))
+                        defaultValue: .string(PersonPreset.typical.rawValue)),
+                    KeyShape(
+                        announcingKey,
+                        .choice(
+                            noun: PersonAnnouncing.noun,
+                            PersonAnnouncing.allCases.map { Shape.Choice($0.rawValue, $0.summary) }),
+                        "Who decides how meals are counted and when they are bolused for."
+                    )
+                    .leavingOut(
+                        "`own` beside any setting of announcing, `scenario` else"),
                 ]
                     + PersonSettings.rows.map { row in
                         KeyShape(
@@ -38,6 +47,8 @@ extension Study {
                     })),
     ])
 
+    static let announcingKey = "announcing"
+
     static func decodePerson(_ reader: YAMLReader) throws(InputProblem) -> Listener {
         guard reader.isMapping else {
             return PersonPreset(rawValue: try reader.text()).map { .somebody(PersonSettings($0)) } ?? .nobody
@@ -46,6 +57,15 @@ extension Study {
         for row in PersonSettings.rows {
             guard let given = reader[row.name] else { continue }
             settings[keyPath: row.path] = try given.number(in: row.range)
+        }
+        let named = PersonSettings.announcingRows.first { reader[$0.name] != nil }
+        let chosen = try reader[announcingKey]?.text()
+        settings.announcing =
+            chosen.flatMap { PersonAnnouncing(rawValue: $0) } ?? (named == nil ? .scenario : .own)
+        if let named, settings.announcing == .scenario {
+            throw (reader[named.name] ?? reader).problem(
+                found: "`\(named.name)` beside `\(announcingKey): scenario`",
+                expected: "`\(announcingKey): own`, or no setting of announcing")
         }
         return .somebody(settings)
     }
@@ -58,9 +78,15 @@ extension Study.Listener {
 
     private var json: JSONValue {
         guard case .somebody(let settings) = self else { return .string(Study.nobody.id) }
+        // What the scenario decides is in force there.
+        let unused = settings.announcing == .own ? [] : PersonSettings.announcingRows.map(\.name)
         return .object(
-            [.init("preset", .string(settings.preset.rawValue))]
-                + PersonSettings.rows.map { .init($0.name, .number(settings[keyPath: $0.path])) })
+            [
+                .init("preset", .string(settings.preset.rawValue)),
+                .init(Study.announcingKey, .string(settings.announcing.rawValue)),
+            ]
+                + PersonSettings.rows.filter { !unused.contains($0.name) }
+                .map { .init($0.name, .number(settings[keyPath: $0.path])) })
     }
 }
 

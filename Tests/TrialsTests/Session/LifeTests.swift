@@ -116,6 +116,38 @@ import Testing
         }
     }
 
+    /// Children and adolescents eat by their needs, in their weeks and in the clinic's; adults as planned, to the gram.
+    @Test func childrenEatWhatFitsThem() throws {
+        func grams(_ group: String, _ more: String = "") throws -> (eaten: Double, planned: Double) {
+            let study = try madeStudy(more, group: group, days: 7, count: 12)
+            var (eaten, planned) = (0.0, 0.0)
+            for (index, person) in try CohortLoader.subjects(of: study, studyPath: "life.yaml", jobs: 2)
+                .enumerated()
+            {
+                let streams = RandomStreams(seed: study.seed, subject: UInt64(index))
+                let own = SessionWeeks(study, streams: streams, subject: person)
+                let adult = SessionWeeks(study, streams: streams)
+                eaten += own.meals.reduce(0) { $0 + $1.grams }
+                planned += adult.meals.reduce(0) { $0 + $1.grams }
+                if group == "adult" { #expect(own.plannedMeals == adult.plannedMeals) }
+                // The session eats them, and so did the clinic.
+                #expect(
+                    try live(study, person, index).deeds.filter { $0.kind == .meal }.map(\.amount)
+                        == own.meals.map(\.grams))
+            }
+            return (eaten, planned)
+        }
+        let adult = try grams("adult"), adolescent = try grams("adolescent"), child = try grams("child")
+        #expect(adult.eaten == adult.planned)
+        #expect((0.78...0.95).contains(adolescent.eaten / adolescent.planned), "\(adolescent)")
+        #expect((0.66...0.82).contains(child.eaten / child.planned), "\(child)")
+        // What a study lists, and a study that asks for adults' meals, are left alone.
+        let listed = try grams("child", ", meals: [{ at: \"08:00\", carbs: 50 }]")
+        #expect(listed.eaten == listed.planned)
+        let asAdults = try grams("child", ", life: { mealsByEnergy: 0 }")
+        #expect(asAdults.eaten == asAdults.planned)
+    }
+
     /// A first prescription of far too much insulin: the clinic takes it back, and the person has fewer lows than without it.
     @Test func aClinicTakesBackWhatMakesPeopleLow() throws {
         let study = try madeStudy(days: 7, count: 16)
