@@ -126,7 +126,7 @@ let package = Package(
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests(
             "PeopleTests",
-            ["People", "Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
+            ["People", "GSL", "Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests("TidyTests", []),
         tests(
             "PhysiologyTests",
