@@ -121,7 +121,7 @@ let package = Package(
             "AlertsTests",
             ["Alerts", "AlertFiles", "Documents", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests(
-            "AlertMetricsTests", ["AlertMetrics", "Alerts", "SessionTime"]),
+            "AlertMetricsTests", ["AlertMetrics", "Alerts", "Records", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests(

@@ -56,7 +56,7 @@ extension AlertPolicy {
             policy.limits = inherited.limits
         }
         let subject = try root["subject"]?.text() ?? ""
-        var own: Set<String> = []
+        var own: Set<AlertName> = []
         for item in root["rules"]?.items ?? [] {
             try policy.add(try decodeRule(item, subject: subject), &own, item)
         }
@@ -74,12 +74,14 @@ extension AlertPolicy {
         }
         for item in (root["rules"]?.items ?? []) + (root["thresholds"]?.items ?? []) {
             for inhibited in item["inhibits"]?.items ?? [] {
-                let code = try inhibited.text()
+                let code = AlertName(rawValue: try inhibited.text())
                 let codes = policy.rules.map(\.code)
                 guard !codes.contains(code) else { continue }
                 throw inhibited.problem(
                     expected: "the code of a rule of this policy"
-                        + (nearest(to: code, among: codes).map { " (nearest: `\($0)`)" } ?? ""))
+                        + (nearest(to: code.rawValue, among: codes.map(\.rawValue)).map {
+                            " (nearest: `\($0)`)"
+                        } ?? ""))
             }
             if let inhibits = item["inhibits"] { try policy.checkInhibitions(inhibits, of: item) }
         }
@@ -99,7 +101,7 @@ extension AlertPolicy {
     }
 
     private mutating func add(
-        _ rule: AlertRule, _ own: inout Set<String>, _ item: YAMLReader
+        _ rule: AlertRule, _ own: inout Set<AlertName>, _ item: YAMLReader
     ) throws(InputProblem) {
         guard own.insert(rule.code).inserted else {
             throw (item["code"] ?? item["metric"] ?? item).problem(
@@ -121,13 +123,13 @@ extension AlertPolicy {
     /// Rules that hold each other back, over however many others, would all be silent.
     private func checkInhibitions(_ inhibits: YAMLReader, of item: YAMLReader) throws(InputProblem) {
         for start in try Self.codes(of: item) {
-            var reached: [String] = []
+            var reached: [AlertName] = []
             var path = [[start]]
             while let way = path.popLast(), let last = way.last {
                 for next in rules.first(where: { $0.code == last })?.inhibits ?? [] {
                     if next == start {
                         throw inhibits.problem(
-                            found: (way + [next]).joined(separator: " inhibits "),
+                            found: (way + [next]).map(\.rawValue).joined(separator: " inhibits "),
                             expected: "no rule that inhibits itself, alone or by way of others")
                     }
                     if !reached.contains(next) {
@@ -140,8 +142,8 @@ extension AlertPolicy {
     }
 
     /// The codes that an item of `rules` or `thresholds` makes.
-    private static func codes(of item: YAMLReader) throws(InputProblem) -> [String] {
-        if let code = item["code"] { return [try code.text()] }
+    private static func codes(of item: YAMLReader) throws(InputProblem) -> [AlertName] {
+        if let code = item["code"] { return [AlertName(rawValue: try code.text())] }
         return try decodeThreshold(item, subject: "", isLiteral: false).map(\.code)
     }
 
@@ -159,7 +161,7 @@ extension AlertPolicy {
                     found: "\(quotedForMessage(code)) without `when`",
                     expected: "a code of the catalogue, or `when` with the condition\(meant ?? "")")
             }
-            rule = AlertRule(code: code, trigger: .metrics([]), severity: .actionable)
+            rule = AlertRule(code: AlertName(rawValue: code), trigger: .metrics([]), severity: .actionable)
             rule.subject = subject
         }
         if let when = item["when"] {
@@ -248,7 +250,7 @@ extension AlertPolicy {
             guard let bound else { continue }
             let suffix = side == .low ? "LOW" : "HIGH"
             var rule = AlertRule(
-                code: "THRESHOLD-\(metric.codeName)-\(suffix)",
+                code: AlertName(rawValue: "THRESHOLD-\(metric.codeName)-\(suffix)"),
                 trigger: .metrics([MetricTest(metric, side, bound)]), severity: .actionable)
             rule.criticalBelow = side == .low ? metric.criticalBelow : nil
             rule.criticalAbove = side == .high ? metric.criticalAbove : nil

@@ -2,6 +2,7 @@
 
 package import Documents
 package import Alerts
+import Records
 
 extension AlertPolicy {
     /// The policy as a policy file, every rule and key written out.
@@ -10,8 +11,8 @@ extension AlertPolicy {
     /// The policy with thresholds written as `thresholds` in place of its own, where there are any.
     func json(thresholds others: [JSONValue]) -> JSONValue {
         var members: [JSONValue.Member] = [.init("policy", .string(name))]
-        let timed = rules.filter { !$0.isLiteral && !$0.code.hasPrefix("THRESHOLD-") }
-        let thresholds = rules.filter { $0.isLiteral || $0.code.hasPrefix("THRESHOLD-") }
+        let timed = rules.filter { !$0.isLiteral && !$0.code.isOfThreshold }
+        let thresholds = rules.filter { $0.isLiteral || $0.code.isOfThreshold }
         if let subject = rules.first(where: { !$0.subject.isEmpty })?.subject {
             members.append(.init("subject", .string(subject)))
         }
@@ -45,7 +46,7 @@ extension AlertRule {
     }
 
     fileprivate var ruleJSON: JSONValue {
-        var members: [JSONValue.Member] = [.init("code", .string(code))]
+        var members: [JSONValue.Member] = [.init("code", .string(code.rawValue))]
         if !tests.isEmpty {
             let texts = tests.map {
                 "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") \(JSONValue.numberText($0.bound))"

@@ -1,6 +1,7 @@
 // A scenario file: cases of one policy, each a timeline and what must come of it.
 
 package import Alerts
+package import Records
 package import SessionTime
 
 /// One scenario file.
@@ -27,7 +28,7 @@ package struct AlertScenario: Sendable {
     package struct Expectation: Sendable {
         package var at: Instant
         package var kind: AlertEffect.Kind
-        package var code: String
+        package var code: AlertName
         package var severity: String?
         package var reason: String?
         package var messageContains: String?
@@ -38,9 +39,9 @@ package struct AlertScenario: Sendable {
     package struct StateExpectation: Sendable {
         package var at: Instant
         package var line: Int?
-        package var active: [String]?
-        package var pending: [String]?
-        package var cleared: [String]?
+        package var active: [AlertName]?
+        package var pending: [AlertName]?
+        package var cleared: [AlertName]?
         package var badge: Int?
         /// The banner's code; empty for no banner.
         package var banner: String?

@@ -67,20 +67,23 @@ extension AlertScenario {
     // MARK: What would be ignored
 
     /// A code of the policy: a misspelt one would be ignored, or never happen.
-    private static func code(_ reader: YAMLReader, _ policy: AlertPolicy) throws(InputProblem) -> String {
-        let code = try reader.text()
+    private static func code(_ reader: YAMLReader, _ policy: AlertPolicy) throws(InputProblem) -> AlertName {
+        let code = AlertName(rawValue: try reader.text())
         let codes = policy.rules.map(\.code)
         guard !codes.contains(code) else { return code }
-        let meant = nearest(to: code, among: codes).map { " (nearest: `\($0)`)" } ?? ""
+        let meant =
+            nearest(to: code.rawValue, among: codes.map(\.rawValue)).map { " (nearest: `\($0)`)" } ?? ""
         throw reader.problem(
-            found: quotedForMessage(code), expected: "the code of a rule of the policy \(policy.name)\(meant)"
+            found: quotedForMessage(code.rawValue),
+            expected: "the code of a rule of the policy \(policy.name)\(meant)"
         )
     }
 
-    private static func codes(_ reader: YAMLReader?, _ policy: AlertPolicy) throws(InputProblem) -> [String]?
+    private static func codes(_ reader: YAMLReader?, _ policy: AlertPolicy) throws(InputProblem)
+        -> [AlertName]?
     {
         guard let reader else { return nil }
-        var codes: [String] = []
+        var codes: [AlertName] = []
         for item in reader.items { codes.append(try code(item, policy)) }
         return codes
     }
@@ -354,7 +357,7 @@ extension AlertScenario {
         for item in reader?.items ?? [] {
             let at = try instant(item, until)
             var banner = try item["banner"]?.text()
-            if let reader = item["banner"], banner != noBanner { banner = try code(reader, policy) }
+            if let reader = item["banner"], banner != noBanner { banner = try code(reader, policy).rawValue }
             states.append(
                 StateExpectation(
                     at: at, line: item.node.origin.line, active: try codes(item["active"], policy),

@@ -2,6 +2,7 @@
 
 import Documents
 import Alerts
+import Records
 import SessionTime
 
 /// What one case came to.
@@ -123,10 +124,12 @@ extension AlertScenario.Case {
             ?? AlertEngine(
                 policy: PreparedPolicy(world.policy), wallClock: world.wallClock, state: world.memory.center)
         var lines: [String] = []
-        func check(_ key: String, _ expected: [String]?, _ got: [String]) {
+        func check(_ key: String, _ expected: [AlertName]?, _ got: [AlertName]) {
             guard let expected, expected != got else { return }
-            lines.append("- { at: \(time(state.at)), \(key): [\(expected.joined(separator: ", "))] }")
-            lines.append("+ { at: \(time(state.at)), \(key): [\(got.joined(separator: ", "))] }")
+            lines.append(
+                "- { at: \(time(state.at)), \(key): [\(expected.map(\.rawValue).joined(separator: ", "))] }")
+            lines.append(
+                "+ { at: \(time(state.at)), \(key): [\(got.map(\.rawValue).joined(separator: ", "))] }")
         }
         check("active", state.active, engine.active.map(\.code))
         check("pending", state.pending?.sorted(), engine.pending)
@@ -139,7 +142,7 @@ extension AlertScenario.Case {
             lines.append("+ { at: \(time(state.at)), \(key): \(text(got)) }")
         }
         check("badge", state.badge, engine.badge) { "\($0)" }
-        check("banner", state.banner, world.app?.banner(at: state.at)?.code ?? "") {
+        check("banner", state.banner, world.app?.banner(at: state.at)?.code.rawValue ?? "") {
             $0.isEmpty ? AlertScenario.noBanner : $0
         }
         check("quiet", state.quiet, engine.isQuiet(at: state.at)) { "\($0)" }

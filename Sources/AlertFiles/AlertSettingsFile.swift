@@ -60,7 +60,7 @@ extension AlertSettings {
     /// `policy` with these thresholds in place of its own, as the text of a policy file that can be merged again.
     package func text(in policy: AlertPolicy) -> String {
         var policy = policy
-        policy.rules.removeAll { $0.code.hasPrefix("THRESHOLD-") }
+        policy.rules.removeAll { $0.code.isOfThreshold }
         policy.rules += writes.flatMap(\.sides).map(\.rule)
         let thresholds = writes.flatMap { write -> [JSONValue] in
             let time = Date(timeIntervalSince1970: Double(write.time.seconds)).ISO8601Format()

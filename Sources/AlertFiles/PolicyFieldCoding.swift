@@ -64,7 +64,7 @@ extension PolicyField {
         case .acknowledgement(let path): return .string(root[keyPath: path].rawValue)
         case .codes(let path):
             let codes = root[keyPath: path]
-            return codes.isEmpty ? nil : .array(codes.map { .string($0) })
+            return codes.isEmpty ? nil : .array(codes.map { .string($0.rawValue) })
         case .escalations(let path):
             let steps = root[keyPath: path].map {
                 JSONValue.object([
@@ -108,8 +108,8 @@ extension PolicyField {
             }
             root[keyPath: path] = meaning
         case .codes(let path):
-            var codes: [String] = []
-            for code in node.items { codes.append(try code.text()) }
+            var codes: [AlertName] = []
+            for code in node.items { codes.append(AlertName(rawValue: try code.text())) }
             root[keyPath: path] = codes
         case .escalations(let path):
             var steps: [AlertRule.Escalation] = []
@@ -154,7 +154,7 @@ extension PolicyField {
         case .acknowledgement(let path): return root[keyPath: path].rawValue
         case .codes(let path):
             let codes = root[keyPath: path]
-            return codes.isEmpty ? nil : codes.joined(separator: ", ")
+            return codes.isEmpty ? nil : codes.map(\.rawValue).joined(separator: ", ")
         case .escalations(let path):
             let texts = root[keyPath: path].map { "\($0.to.name) after \(Self.text($0.after))" }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")

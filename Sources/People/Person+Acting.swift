@@ -79,7 +79,7 @@ extension Person {
         instant.map { executor.now.nanoseconds - $0.nanoseconds < PersonMind.nanoseconds(minutes) } ?? false
     }
 
-    private func did(_ kind: PersonRow.Kind, _ amount: Double, code: String = "") {
+    private func did(_ kind: PersonRow.Kind, _ amount: Double, code: AlertName = .none) {
         executor.journal.record(.did, at: executor.now, UInt64(kind.index), amount.bitPattern)
         recorder.did(kind, amount, at: executor.now, code: code)
     }

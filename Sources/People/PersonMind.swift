@@ -2,6 +2,7 @@
 
 import Alerts
 import Devices
+import Records
 import SessionTime
 
 struct PersonMind: Sendable {
@@ -20,7 +21,7 @@ struct PersonMind: Sendable {
 
     struct HeardAlert {
         var topic: AlertTopic
-        var code: String
+        var code: AlertName
     }
 
     let settings: PersonSettings

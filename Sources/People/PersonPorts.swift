@@ -3,6 +3,7 @@
 // Called on the session's thread only.
 
 public import Devices
+public import Records
 public import SessionTime
 
 public protocol PersonPhone: AnyObject, Sendable {
@@ -16,8 +17,8 @@ public protocol PersonPhone: AnyObject, Sendable {
     /// The newest reading on the screen; nil for none.
     var reading: GlucoseReading? { get }
     /// Codes that wait to be acknowledged, and since when they are active.
-    var toAcknowledge: [(code: String, raisedAt: Instant)] { get }
-    func acknowledge(_ code: String)
+    var toAcknowledge: [(code: AlertName, raisedAt: Instant)] { get }
+    func acknowledge(_ code: AlertName)
     /// Whether the algorithm corrects by itself.
     var isClosedLoop: Bool { get }
     /// What was dropped that the person waited for; nil where there is nothing.

@@ -28,7 +28,7 @@ struct AlertCursor {
             guard owner <= session else { break }
             if owner == session {
                 var tally = AlertTally(
-                    policy: try row.decode(atIndex: 1), code: try row.decode(atIndex: 2))
+                    policy: try row.decode(atIndex: 1), code: AlertName(rawValue: try row.decode(atIndex: 2)))
                 tally.raised = try row.decode(atIndex: 3)
                 tally.raisedNight = try row.decode(atIndex: 4)
                 tally.notified = try row.decode(atIndex: 5)

@@ -48,7 +48,7 @@ struct RowWriter {
             record, rows.alerts, into: "alert_effects", "effect, code, severity, reason", at: \.instant
         ) {
             $0.bind($1.effect)
-            $0.bind($1.code)
+            $0.bind($1.code.rawValue)
             $0.bind($1.severity)
             $0.bind($1.reason)
         }
@@ -99,7 +99,7 @@ struct RowWriter {
             try statement.insert {
                 $0.bind(record.session)
                 $0.bind(tally.policy)
-                $0.bind(tally.code)
+                $0.bind(tally.code.rawValue)
                 $0.bind(tally.raised)
                 $0.bind(tally.raisedNight)
                 $0.bind(tally.notified)

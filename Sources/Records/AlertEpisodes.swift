@@ -8,11 +8,11 @@ public enum AlertEpisodes {
     /// For each row the number of its episode; nil for what belongs to none.
     public static func numbers(of rows: [AlertRow]) -> [Int?] {
         var numbers = [Int?](repeating: nil, count: rows.count)
-        var waits: [String: Int] = [:]
-        var open: [String: Int] = [:]
+        var waits: [AlertName: Int] = [:]
+        var open: [AlertName: Int] = [:]
         /// Those that only the system has rung for so far.
-        var onlyRung: Set<String> = []
-        var over: [String: (number: Int, place: Int)] = [:]
+        var onlyRung: Set<AlertName> = []
+        var over: [AlertName: (number: Int, place: Int)] = [:]
         var last = 0
         for (place, row) in rows.enumerated() {
             switch row.effect {

@@ -8,7 +8,7 @@ public struct AlertTally: Hashable, Sendable {
     /// The policy's name.
     public var policy: String
     /// The catalogue's, or the policy's own.
-    public var code: String
+    public var code: AlertName
     /// Episodes.
     public var raised = 0
     /// Those raised between 23:00 and 07:00 on the phone's clock.
@@ -23,7 +23,7 @@ public struct AlertTally: Hashable, Sendable {
     /// Minutes from a notification to the episode's end, its acknowledgement, its snooze or the notification's withdrawal.
     public var minutesAnnunciating = 0.0
 
-    public init(policy: String, code: String) {
+    public init(policy: String, code: AlertName) {
         self.policy = policy
         self.code = code
     }

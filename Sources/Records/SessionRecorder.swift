@@ -71,18 +71,18 @@ public struct PersonRow: Hashable, Sendable {
     /// In the kind's unit; of a ring, the how many-th it is about the same in its five minutes; 0 for a look without a reading.
     public var amount: Double
     /// The alert that rang or was acknowledged; empty for other rows. The store finds it in `alert_effects`, at the same instant.
-    public var code = ""
+    public var code = AlertName.none
 }
 
 /// One effect of the alert center.
 public struct AlertRow: Hashable, Sendable {
     public var instant: Instant
     public var effect: String
-    public var code: String
+    public var code: AlertName
     public var severity: String
     public var reason: String
 
-    public init(instant: Instant, effect: String, code: String, severity: String, reason: String) {
+    public init(instant: Instant, effect: String, code: AlertName, severity: String, reason: String) {
         self.instant = instant
         self.effect = effect
         self.code = code
@@ -197,7 +197,7 @@ public final class SessionRecorder: @unchecked Sendable {
             + truth.count
     }
 
-    public func did(_ kind: PersonRow.Kind, _ amount: Double, at instant: Instant, code: String = "") {
+    public func did(_ kind: PersonRow.Kind, _ amount: Double, at instant: Instant, code: AlertName = .none) {
         if level >= .events {
             person.append(PersonRow(instant: instant, kind: kind, amount: amount, code: code))
         }

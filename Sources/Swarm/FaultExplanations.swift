@@ -7,7 +7,7 @@ import Trials
 import Alerts
 import ClosedLoop
 import Devices
-import Records
+package import Records
 import SessionTime
 package import SimulatedDevices
 
@@ -15,7 +15,7 @@ package import SimulatedDevices
 package struct FaultRule: Sendable {
     package var kind: FaultKind
     /// An episode of one of these must overlap the fault; none where the kind is silent.
-    package var alerts: [String]
+    package var alerts: [AlertName]
     /// In words, what explains a fault without one.
     package var explanation: String
     /// Says whether it explains this fault. A silent kind needs no asking.
@@ -28,7 +28,8 @@ package struct FaultRule: Sendable {
         case .nothing(let why): FaultRule(kind: kind, alerts: [], explanation: why) { _, _ in true }
         case .alerts(let codes, let excuse):
             FaultRule(
-                kind: kind, alerts: codes, explanation: words(excuse), explains: judge(excuse))
+                kind: kind, alerts: codes.map(AlertName.init(rawValue:)), explanation: words(excuse),
+                explains: judge(excuse))
         }
     }
 
@@ -169,7 +170,8 @@ enum FaultsExplained: SwarmInvariant {
             found.append(
                 violation(
                     fault.instant, "\(fault.kind) of \(seconds) s", found: "no alert",
-                    expected: rule.alerts.joined(separator: " or ") + ", or: " + rule.explanation))
+                    expected: rule.alerts.map(\.rawValue).joined(separator: " or ") + ", or: "
+                        + rule.explanation))
         }
         return found
     }

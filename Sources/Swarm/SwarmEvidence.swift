@@ -163,13 +163,13 @@ package struct SwarmEvidence: Sendable {
     }
 
     /// When an alert of this code was active.
-    func episodes(of code: String) -> [FaultRow] {
+    func episodes(of code: AlertName) -> [FaultRow] {
         var episodes: [FaultRow] = []
         for row in alerts where row.code == code {
             let open = episodes.indices.last { episodes[$0].end == .distantFuture }
             switch row.effect {
             case "raise" where open == nil:
-                episodes.append(FaultRow(instant: row.instant, end: .distantFuture, kind: code))
+                episodes.append(FaultRow(instant: row.instant, end: .distantFuture, kind: code.rawValue))
             case "clear":
                 if let open { episodes[open].end = row.instant }
             default: break

@@ -4,6 +4,7 @@ import AlertFiles
 import Documents
 import Alerts
 import ArgumentParser
+import Records
 import Trials
 
 /// `islet alerts list`
@@ -85,7 +86,7 @@ struct AlertsListCommand: ParsableCommand {
 
     private func entry(_ rule: AlertRule, _ policy: AlertPolicy) -> JSONValue {
         .object([
-            .init("code", .string(rule.code)), .init("severity", .string(rule.severity.name)),
+            .init("code", .string(rule.code.rawValue)), .init("severity", .string(rule.severity.name)),
             .init("source", .string(rule.source.rawValue)),
             .init("route", .string(AlertMessage.destination(rule))),
             .init("acknowledge", .string(rule.acknowledgement.rawValue)),

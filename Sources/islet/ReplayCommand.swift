@@ -101,10 +101,10 @@ struct ReplayCommand: ParsableCommand {
         if let number = Int(around) {
             centres = alerts.filter { $0.episode == number }.map(\.instant)
         } else {
-            centres = alerts.filter { $0.alertCode == around }.map(\.instant)
+            centres = alerts.filter { $0.alertCode?.rawValue == around }.map(\.instant)
         }
         if centres.isEmpty {
-            let codes = Set(alerts.compactMap(\.alertCode)).sorted().joined(separator: ", ")
+            let codes = Set(alerts.compactMap(\.alertCode?.rawValue)).sorted().joined(separator: ", ")
             throw InputProblem(
                 file: directory, found: "no alert \(around) in session \(session)",
                 expected: alerts.isEmpty

@@ -2,6 +2,7 @@
 
 import AlertMetrics
 import Alerts
+import Records
 import SessionTime
 import Testing
 
@@ -63,7 +64,7 @@ struct PaperSession {
         }
     }
 
-    static func rule(_ code: String, _ metric: AlertMetric, _ side: MetricTest.Side, _ bound: Double)
+    static func rule(_ code: AlertName, _ metric: AlertMetric, _ side: MetricTest.Side, _ bound: Double)
         -> AlertRule
     {
         AlertRule(code: code, trigger: .metrics([MetricTest(metric, side, bound)]), severity: .actionable)

@@ -50,7 +50,7 @@ import Testing
 
         func effects(_ kind: AlertEffect.Kind, _ code: AlertCode) throws -> [Double] {
             try executor.advance(to: executor.now)
-            return recorder.alerts.filter { $0.effect == kind.rawValue && $0.code == code.rawValue }
+            return recorder.alerts.filter { $0.effect == kind.rawValue && $0.code == code.name }
                 .map(\.instant.minutes)
         }
     }

@@ -5,7 +5,9 @@ import SessionTime
 import Testing
 
 @Suite struct AlertEpisodesTests {
-    private func numbers(_ rows: (minute: Int64, effect: String, code: String, reason: String)...) -> [Int?] {
+    private func numbers(_ rows: (minute: Int64, effect: String, code: AlertName, reason: String)...)
+        -> [Int?]
+    {
         AlertEpisodes.numbers(
             of: rows.map {
                 AlertRow(

@@ -1,4 +1,5 @@
 import Alerts
+import Records
 import SessionTime
 import SimulationKernel
 import Testing

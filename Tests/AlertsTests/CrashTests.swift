@@ -31,7 +31,7 @@ import Testing
             }
             // Gone either way; who notices first, the retraction, the judgement or the clean-up, says why.
             for index in cleared.indices
-            where AlertCode(rawValue: cleared[index].alert.code)?.isPodBound == true {
+            where AlertCode(cleared[index].alert.code)?.isPodBound == true {
                 cleared[index].reason = .cleanup
             }
             pump = world.memory.pump.open

@@ -2,6 +2,7 @@
 
 import Alerts
 import Devices
+import Records
 import SessionTime
 import Testing
 
@@ -119,7 +120,8 @@ import Testing
         let center = try #require(world.app?.port as? SimulatedNotificationCenter)
         let shown = try #require(center.shown.first)
         #expect(shown.title == "Basil" && shown.body == "Basil: Temperature 85.5 °F, above 85")
-        #expect(shown.identifier == "THRESHOLD-TEMPERATURE-HIGH" && shown.category == shown.identifier)
+        #expect(
+            shown.identifier == "THRESHOLD-TEMPERATURE-HIGH" && shown.category.rawValue == shown.identifier)
         #expect(shown.deepLink == "islet://subject/Basil/temperature" && !shown.isTimeSensitive)
         #expect(center.deliveries.map(\.instant) == [.minutes(3)])
         world.happen([.value(.temperature, 59)], at: .minutes(5))
@@ -176,7 +178,7 @@ import Testing
         `a threshold's banner goes after ten seconds on the screen or when it is dismissed, the flow's stays`()
     {
         var rules = AlertPolicy.bionicloop.rules
-        for (code, metric) in [("HOT", AlertMetric.temperature), ("DRY", .humidity)] {
+        for (code, metric): (AlertName, AlertMetric) in [("HOT", .temperature), ("DRY", .humidity)] {
             rules.append(
                 AlertRule(
                     code: code, trigger: .metrics([MetricTest(metric, .high, 1)]), severity: .safetyCritical))
@@ -188,7 +190,7 @@ import Testing
                 (.minutes(1), [.user(.pumpIssue("lowReservoir", text: "9 U")), .value(.temperature, 2)]),
                 (.minutes(2), [.value(.humidity, 2), .value(.temperature, 3)]),
             ], until: .minutes(2))
-        func shown(_ seconds: Int64) -> String? {
+        func shown(_ seconds: Int64) -> AlertName? {
             world.app?.banner(at: Instant.minutes(2).adding(seconds * Nanoseconds.second))?.code
         }
         // The newer one first; the older has had its time; then the flow's, for good.

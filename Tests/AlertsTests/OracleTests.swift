@@ -1,6 +1,7 @@
 // The engine against probability theory: independent samples, on-delay n, off-delay m.
 
 import Alerts
+import Records
 import SessionTime
 import SimulationKernel
 import Testing

@@ -2,12 +2,13 @@
 
 import Alerts
 import Foundation
+import Records
 import SessionTime
 import Testing
 
 @Suite struct PolicyChangeTests {
     static func rule(
-        _ code: String, _ metric: AlertMetric, above bound: Double = 80, debounce: Int64 = 0,
+        _ code: AlertName, _ metric: AlertMetric, above bound: Double = 80, debounce: Int64 = 0,
         _ acknowledgement: AlertAcknowledgement = .reviews
     ) -> AlertRule {
         AlertRule(
@@ -75,7 +76,7 @@ import Testing
         let (app, effects) = try Self.relaunch(
             world, under: Self.policy(Self.rule("DRY", .vpd)), at: .minutes(4))
         #expect(
-            effects.map { [$0.kind.rawValue, $0.code, $0.reason.rawValue] } == [
+            effects.map { [$0.kind.rawValue, $0.code.rawValue, $0.reason.rawValue] } == [
                 ["withdraw", AlertCode.steppingInterrupted.rawValue, "cleanup"],
                 ["clear", "HOT", "cleanup"], ["withdraw", "HOT", "cleanup"], ["drop", "WET", "cleanup"],
             ])

@@ -1,6 +1,7 @@
 // What must hold of any session.
 
 import Alerts
+import Records
 import SessionTime
 import SimulationKernel
 import Testing
@@ -11,7 +12,7 @@ import Testing
     struct Rung: Hashable, Comparable {
         var at: Instant
         var kind: String
-        var code: String
+        var code: AlertName
         static func < (a: Self, b: Self) -> Bool { (a.at, a.kind, a.code) < (b.at, b.kind, b.code) }
     }
 
@@ -79,7 +80,7 @@ import Testing
             var world = AlertWorld.make(.rich)
             world.run(session.timeline(12, within: 90), until: .minutes(100))
             for effect in world.effects {
-                #expect(AlertCode(rawValue: effect.code)?.isReserved != true, "seed \(seed): \(effect)")
+                #expect(AlertCode(effect.code)?.isReserved != true, "seed \(seed): \(effect)")
             }
         }
     }
@@ -235,7 +236,7 @@ import Testing
                 world.happen(moment.events, at: moment.at)
                 guard let sample = world.memory.center?.samples[AlertMetric.glucose.index] else { continue }
                 let isListed = world.app?.flow.engine.active.contains {
-                    $0.code == AlertCode.cgmUrgentLow.rawValue
+                    $0.code == AlertCode.cgmUrgentLow.name
                 }
                 isLow = sample.value < 55
                 #expect(isListed == isLow, "seed \(seed) at \(moment.at.minutes)")

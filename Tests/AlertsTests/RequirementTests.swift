@@ -5,6 +5,7 @@ import AlertFiles
 import Alerts
 import Devices
 import Foundation
+import Records
 import SessionTime
 import Testing
 

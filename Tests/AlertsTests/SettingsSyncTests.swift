@@ -1,6 +1,7 @@
 // Settings of several devices converge, whatever the order and however often they are delivered.
 
 import Alerts
+import Records
 import SessionTime
 import SimulationKernel
 import Testing

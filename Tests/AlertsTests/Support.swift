@@ -2,6 +2,7 @@
 
 import Alerts
 import Devices
+import Records
 import SessionTime
 import SimulationKernel
 
@@ -59,7 +60,7 @@ extension AlertPolicy {
 /// A random session's timeline.
 struct RandomSession {
     var random: RandomStream
-    static let codes = [
+    static let codes: [AlertName] = [
         "ALERT-PUMP-FAULT", "ALERT-PUMP-INCOMPATIBLE", "ALERT-CGM-URGENT-LOW", "LOW", "HIGH",
         "ALERT-PUMP-SIGNAL-LOSS",
     ]

@@ -12,7 +12,7 @@ import SimulationKernel
 final class FakePhone: PersonPhone, PersonDevices, @unchecked Sendable {
     var isAppAlive = true
     var reading: GlucoseReading?
-    var toAcknowledge: [(code: String, raisedAt: Instant)] = []
+    var toAcknowledge: [(code: AlertName, raisedAt: Instant)] = []
     var isClosedLoop = false
     var dropped: PersonDropped?
     var podNeedsChange = false
@@ -22,7 +22,7 @@ final class FakePhone: PersonPhone, PersonDevices, @unchecked Sendable {
     func reopenApp() { isAppAlive = true; log.append("reopen") }
     func open() { log.append("open") }
     func close() { log.append("close") }
-    func acknowledge(_ code: String) {
+    func acknowledge(_ code: AlertName) {
         log.append("acknowledge \(code)")
         toAcknowledge.removeAll { $0.code == code }
     }
@@ -83,7 +83,7 @@ final class PersonWorld {
     }
 
     @discardableResult
-    func ring(_ topic: AlertTopic, code: String = "LOW") -> Bool {
+    func ring(_ topic: AlertTopic, code: AlertName = "LOW") -> Bool {
         let ring = AlertRing(instant: executor.now, code: code, topic: topic, severity: .actionable)
         let person = person
         return executor.inspect { person.alertDidRing(ring) }

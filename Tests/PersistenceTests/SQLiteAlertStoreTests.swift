@@ -1,6 +1,7 @@
 import Alerts
 import Foundation
 import Persistence
+import Records
 import SessionTime
 import Testing
 

@@ -192,7 +192,7 @@ struct SwarmInvariantTests {
             ("temporary-sensor-error", "1h", "ALERT-CGM-UNAVAILABLE"),
             ("occlusion", "10h", "ALERT-PUMP-FAULT"),
         ])
-    func unheard(kind: String, length: String, code: String) throws {
+    func unheard(kind: String, length: String, code: AlertName) throws {
         var evidence = try Self.evidence("{ scheduled: [{ at: 62m, kind: \(kind), for: \(length) }] }")
         #expect(names(evidence) == [])
         #expect(evidence.alerts.contains { $0.code == code })

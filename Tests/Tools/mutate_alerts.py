@@ -136,7 +136,7 @@ MUTANTS = [
      "state.tracks[rule].isShown = true\n            state.tracks[rule].isOwed = false\n            emit(.notify"),
     ("annunciation", "if state.tracks[rule].isOwedByCooldown, isForeground", "if !@, state.tracks[rule].isOwedByCooldown, isForeground"),
     ("annunciation", "obstacle(rule, alert.severity, at: now) == nil", "true"),
-    ("annunciation", "settings.code + kind.rawValue", "settings.code"),
+    ("annunciation", "settings.code.rawValue + kind.rawValue", "settings.code.rawValue"),
     ("annunciation", "action == .withdraw ? .none : .default", ".default"),
     ("annunciation", "badge(with: rule, action)", "1"),
     ("annunciation", "return badge + 1", "return @ ? badge : badge + 1"),

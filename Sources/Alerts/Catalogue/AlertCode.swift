@@ -2,6 +2,8 @@
 //
 // Guarantees: a plain number inside, since it is asked for at every step; written and read by its code.
 
+public import Records
+
 /// One of the catalogue's alerts.
 public struct AlertCode: Hashable, Sendable, CaseIterable, RawRepresentable, Codable {
     /// Its place in `allCases`.
@@ -17,6 +19,12 @@ public struct AlertCode: Hashable, Sendable, CaseIterable, RawRepresentable, Cod
         guard let known = Self.byCode[rawValue] else { return nil }
         self = known
     }
+
+    /// The one of that name; nil for an alert that only a policy has.
+    public init?(_ name: AlertName) { self.init(rawValue: name.rawValue) }
+
+    /// What policies and files call it.
+    public var name: AlertName { AlertName(rawValue: rawValue) }
 
     /// The one of that code, which must have a row: a test looks at each constant.
     static func named(_ code: String) -> AlertCode { byCode[code] ?? AlertCode(index: 0) }

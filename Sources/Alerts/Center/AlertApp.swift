@@ -7,6 +7,7 @@
 // - An input that was being processed when the app died may be delivered again; it counts once.
 // Does not: decide when. Its owner calls `settle` in the alerts phase and wakes it at `nextDeadline`.
 
+import Records
 public import SessionTime
 
 public struct AlertApp: Sendable {

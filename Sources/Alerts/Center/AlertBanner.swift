@@ -4,6 +4,7 @@
 // goes after ten seconds on the screen or by dismissal, and what is next in the list follows. The alert stays listed.
 // Does not: survive the app. What waits is shown anew when the person comes to the front, but for what they put away.
 
+public import Records
 public import SessionTime
 
 /// What is on the screen.
@@ -11,7 +12,7 @@ public struct AlertBanner: Hashable, Sendable {
     /// How long a threshold's banner stays on the screen unless it is dismissed.
     public static let lifetime = 10 * Nanoseconds.second
 
-    public var code: String
+    public var code: AlertName
     public var message: String
     /// What the button on it says that the person should do; empty where there is none.
     public var action: String
@@ -81,7 +82,7 @@ struct AlertBannerQueue: Sendable {
     }
 
     /// The list is `active` now; those of `news` were raised or said anew.
-    mutating func follow(_ active: [ActiveAlert], news: [String], at now: Instant) {
+    mutating func follow(_ active: [ActiveAlert], news: [AlertName], at now: Instant) {
         count(to: now)
         entries = active.map { alert in
             let before = entries.first { $0.alert.code == alert.code && $0.alert.raisedAt == alert.raisedAt }
@@ -105,7 +106,7 @@ struct AlertBannerQueue: Sendable {
     }
 
     /// The person puts the banner of `code` away; one that is not on the screen, or that must be acted on, stays.
-    mutating func dismiss(_ code: String, at now: Instant) {
+    mutating func dismiss(_ code: AlertName, at now: Instant) {
         count(to: now)
         guard isInFront, let place = firstVisible, entries[place].alert.code == code,
             entries[place].left != nil

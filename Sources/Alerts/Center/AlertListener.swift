@@ -1,15 +1,16 @@
 // Somebody within earshot of the phone.
 
+public import Records
 public import SessionTime
 
 /// A notification as it rings.
 public struct AlertRing: Hashable, Sendable {
     public var instant: Instant
-    public var code: String
+    public var code: AlertName
     public var topic: AlertTopic
     public var severity: AlertSeverity
 
-    public init(instant: Instant, code: String, topic: AlertTopic, severity: AlertSeverity) {
+    public init(instant: Instant, code: AlertName, topic: AlertTopic, severity: AlertSeverity) {
         self.instant = instant
         self.code = code
         self.topic = topic

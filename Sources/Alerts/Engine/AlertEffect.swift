@@ -1,5 +1,6 @@
 // What the alert center did, or decided not to do, and why.
 
+public import Records
 public import SessionTime
 
 /// One decision.
@@ -82,7 +83,7 @@ public struct AlertEffect: Hashable, Sendable {
 
     public var instant: Instant
     public var kind: Kind
-    public var code: String
+    public var code: AlertName
     public var severity: AlertSeverity
     public var reason: Reason
     /// What is shown, for raise, update, refresh and notify.
@@ -103,7 +104,7 @@ public struct ActiveAlert: Hashable, Sendable, Codable {
     /// What the source itself calls it.
     public var sourceCode: String
     /// The normalized code.
-    public var code: String
+    public var code: AlertName
     public var severity: AlertSeverity
     public var message: String
     public var recommendedAction: String
@@ -173,7 +174,7 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     /// From the dedupe key: a second request replaces the first. A test alert and a preview have one of their own.
     public var identifier: String
     /// The normalized code.
-    public var category: String
+    public var category: AlertName
     public var title: String
     public var body: String
     public var isTimeSensitive: Bool
@@ -190,7 +191,7 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
 
     /// What the app finds in a notification that was tapped.
     public struct Payload: Hashable, Sendable, Codable {
-        public var code = ""
+        public var code = AlertName.none
         public var severity = ""
         /// Whose threshold it is; empty for an alert of the flow.
         public var subject = ""
@@ -209,7 +210,7 @@ public struct NotificationRequest: Hashable, Sendable, Codable {
     }
 
     public init(
-        token: Int64, action: Action, identifier: String, category: String, title: String, body: String,
+        token: Int64, action: Action, identifier: String, category: AlertName, title: String, body: String,
         isTimeSensitive: Bool, deepLink: String, sound: Sound = .default, badge: Int = 0,
         payload: Payload = Payload()
     ) {

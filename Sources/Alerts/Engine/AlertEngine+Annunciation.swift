@@ -1,5 +1,6 @@
 // Annunciation: who is woken, what holds it back, what the system is asked to do.
 
+import Records
 public import SessionTime
 
 extension AlertEngine {
@@ -150,10 +151,10 @@ extension AlertEngine {
         let severity = track.active?.severity ?? settings.severity
         state.outbox.append(
             NotificationRequest(
-                token: state.nextToken, action: action, identifier: settings.code + kind.rawValue,
+                token: state.nextToken, action: action, identifier: settings.code.rawValue + kind.rawValue,
                 category: settings.code,
                 title: settings.subject.isEmpty ? "Islet" : settings.subject,
-                body: body ?? track.active?.message ?? settings.known?.message ?? settings.code,
+                body: body ?? track.active?.message ?? settings.known?.message ?? settings.code.rawValue,
                 isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
                 sound: action == .withdraw ? .none : .default, badge: badge(with: rule, action),
                 payload: payload(rule, severity, action, kind, at: now)))

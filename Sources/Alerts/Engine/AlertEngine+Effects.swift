@@ -1,5 +1,6 @@
 // What was decided, and the order in which one instant's decisions are told.
 
+import Records
 import SessionTime
 
 extension AlertEngine {

@@ -1,5 +1,6 @@
 // Episodes: what time alone does to them, their beginning and their end.
 
+import Records
 import SessionTime
 
 extension AlertEngine {
@@ -71,7 +72,7 @@ extension AlertEngine {
             severity: severity, message: message,
             recommendedAction: settings.known?.recommendedAction ?? "",
             acknowledgement: settings.acknowledgement,
-            acknowledgedAt: nil, dedupeKey: settings.code, raisedAt: now, updatedAt: now,
+            acknowledgedAt: nil, dedupeKey: settings.code.rawValue, raisedAt: now, updatedAt: now,
             countdownTo: details.countdownTo, ownSeverity: severity)
     }
 

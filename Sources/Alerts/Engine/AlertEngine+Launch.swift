@@ -4,12 +4,13 @@
 // no rule stands for any more is cleared, its notifications withdrawn; an episode that goes on has the severity that its
 // rule gives it now. Done again after a crash it comes to the same.
 
+public import Records
 import SessionTime
 
 extension AlertEngine {
     /// What a track is known by.
     public struct Key: Hashable, Sendable, Codable {
-        public var code: String
+        public var code: AlertName
         /// By name; empty for what a source says.
         public var metrics: [String]
 
@@ -21,7 +22,7 @@ extension AlertEngine {
 
     /// What is remembered of a rule that is not there any more.
     struct Orphan {
-        var code: String
+        var code: AlertName
         var track: Track
     }
 
@@ -72,10 +73,11 @@ extension AlertEngine {
         if !effects.isEmpty { groups.append((group, effects)) }
     }
 
-    private mutating func withdraw(_ code: String, _ kind: NotificationKind) {
+    private mutating func withdraw(_ code: AlertName, _ kind: NotificationKind) {
         state.outbox.append(
             NotificationRequest(
-                token: state.nextToken, action: .withdraw, identifier: code + kind.rawValue, category: code,
+                token: state.nextToken, action: .withdraw, identifier: code.rawValue + kind.rawValue,
+                category: code,
                 title: "", body: "", isTimeSensitive: false, deepLink: "", sound: .none, badge: badge))
         state.nextToken += 1
     }

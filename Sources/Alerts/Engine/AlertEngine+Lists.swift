@@ -1,5 +1,6 @@
 // What the app shows, and when the engine wants to be asked again.
 
+public import Records
 public import SessionTime
 
 extension AlertEngine {
@@ -16,7 +17,7 @@ extension AlertEngine {
     public var badge: Int { state.tracks.count { $0.isActive } }
 
     /// Codes whose condition holds and whose episode has not begun.
-    public var pending: [String] {
+    public var pending: [AlertName] {
         byCode.filter { state.tracks[$0].pendingSince != nil }.map { policy.rules[$0].code }
     }
 

@@ -26,6 +26,7 @@
 // Guarantees: a pure value; equal inputs give equal effects; how often it is asked changes nothing.
 // Does not: know devices, glucose models or clocks. Wall time enters for quiet hours only.
 
+public import Records
 public import SessionTime
 
 public struct AlertEngine: Sendable {
@@ -116,9 +117,9 @@ public struct AlertEngine: Sendable {
     var known: [AlertCode?] { prepared.known }
     var ageRules: [Int] { prepared.ageRules }
     var inhibitors: [[Int]] { prepared.inhibitors }
-    var indexOfCode: [String: Int] { prepared.indexOfCode }
+    var indexOfCode: [AlertName: Int] { prepared.indexOfCode }
 
-    public func index(of code: String) -> Int? { indexOfCode[code] }
+    public func index(of code: AlertName) -> Int? { indexOfCode[code] }
 
     // MARK: Reports
 

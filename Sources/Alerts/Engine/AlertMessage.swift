@@ -1,5 +1,6 @@
 // The words of an alert.
 
+import Records
 import SessionTime
 
 public enum AlertMessage {
@@ -17,7 +18,7 @@ public enum AlertMessage {
             return interruption(details.since.map { now.nanoseconds - $0.nanoseconds } ?? limits.stepping)
         }
         if rule.known == .clockSkew { return skew(limits.clockSkew) }
-        return rule.known?.message ?? rule.code
+        return rule.known?.message ?? rule.code.rawValue
     }
 
     private static func interruption(_ span: Int64) -> String {

@@ -3,6 +3,7 @@
 // Guarantees: follows from the policy alone and never changes, so any number of sessions on any threads may share one. Making one
 // costs as much as a day of an engine's work.
 
+import Records
 import SessionTime
 
 /// An alert policy, ready for any number of engines.
@@ -24,7 +25,7 @@ public final class PreparedPolicy: Hashable, Sendable {
     let followsAge: [Bool]
     /// For each rule, the rules that inhibit it.
     let inhibitors: [[Int]]
-    let indexOfCode: [String: Int]
+    let indexOfCode: [AlertName: Int]
     /// By the place of a code of the catalogue: the rule that its source triggers.
     let rulesOfSource: [Int?]
     let watchesReservoir: Bool
@@ -55,11 +56,11 @@ public final class PreparedPolicy: Hashable, Sendable {
         inhibitors = rules.map { rule in
             rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
         }
-        var index: [String: Int] = [:]
+        var index: [AlertName: Int] = [:]
         for (place, rule) in rules.enumerated() { index[rule.code] = place }
         indexOfCode = index
         rulesOfSource = AlertCode.allCases.map { code in
-            guard let rule = index[code.rawValue], case .source(code) = rules[rule].trigger else {
+            guard let rule = index[code.name], case .source(code) = rules[rule].trigger else {
                 return nil
             }
             return rule

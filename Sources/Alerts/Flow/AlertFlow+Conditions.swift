@@ -1,6 +1,7 @@
 // The conditions of the catalogue, computed from surroundings and memory.
 
 import Devices
+import Records
 public import SessionTime
 
 extension AlertFlow {
@@ -56,7 +57,7 @@ extension AlertFlow {
     private func isKnown(_ code: AlertCode) -> Bool {
         guard !surroundings.isPumpHandlerRegistered else { return true }
         return code.acknowledgement != .closes || !held.contains(code)
-            || memory.pendingAcknowledgements.contains { $0.code == code.rawValue }
+            || memory.pendingAcknowledgements.contains { $0.code == code.name }
     }
 
     /// Why a condition is over: because another alert took its place, because of the input, or, where a life ended before
@@ -76,7 +77,7 @@ extension AlertFlow {
         else { return reason }
         if last.acknowledgedAt != nil { return .acknowledged }
         if memory.pendingAcknowledgements.contains(where: {
-            $0.code == code.rawValue && last.issuedAt <= $0.at
+            $0.code == code.name && last.issuedAt <= $0.at
         }) {
             return .acknowledged
         }
@@ -127,7 +128,7 @@ extension AlertFlow {
         for index in alerts.indices where alerts[index].isOpen {
             guard let code = alerts[index].code else { continue }
             let isAcknowledged = memory.pendingAcknowledgements.contains {
-                $0.code == code.rawValue && alerts[index].issuedAt <= $0.at
+                $0.code == code.name && alerts[index].issuedAt <= $0.at
             }
             if !isAcknowledged { codes.insert(code) }
         }

@@ -4,6 +4,7 @@
 // surroundings, so that a launch rebuilds it. An input delivered twice counts once.
 // Does not: write or notify. `AlertApp` does both.
 
+import Records
 public import SessionTime
 
 public struct AlertFlow: Sendable {
@@ -59,7 +60,7 @@ public struct AlertFlow: Sendable {
         memory.cgm.retract(at: now) { _ in true }
         if surroundings.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
         memory.pendingAcknowledgements.removeAll {
-            surroundings.isCGMHandlerRegistered && AlertCode(rawValue: $0.code)?.source == .cgm
+            surroundings.isCGMHandlerRegistered && AlertCode($0.code)?.source == .cgm
         }
         if !surroundings.hasPod { cleanUpPod(at: now) }
         checkClock(at: now)
@@ -80,11 +81,11 @@ public struct AlertFlow: Sendable {
     mutating func replayAcknowledgements(at now: Instant) {
         for pending in memory.pendingAcknowledgements {
             memory.pump.acknowledge(at: pending.at) {
-                $0.code?.rawValue == pending.code
+                $0.code?.name == pending.code
                     && $0.issuedAt <= pending.at
             }
         }
-        memory.pendingAcknowledgements.removeAll { AlertCode(rawValue: $0.code)?.source == .pump }
+        memory.pendingAcknowledgements.removeAll { AlertCode($0.code)?.source == .pump }
     }
 
     // MARK: Inputs
@@ -196,17 +197,17 @@ public struct AlertFlow: Sendable {
         if old.isClaimOk, !new.isClaimOk { memory.monitor.hasConflict = true }
         if !old.isPumpHandlerRegistered, new.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
         if !old.isCGMHandlerRegistered, new.isCGMHandlerRegistered {
-            memory.pendingAcknowledgements.removeAll { AlertCode(rawValue: $0.code)?.source == .cgm }
+            memory.pendingAcknowledgements.removeAll { AlertCode($0.code)?.source == .cgm }
         }
         sync(at: now)
     }
 
-    private mutating func acknowledge(_ code: String, at now: Instant) {
+    private mutating func acknowledge(_ code: AlertName, at now: Instant) {
         // Nobody acknowledges what has not been shown yet: an alert of this very instant.
         guard let rule = engine.index(of: code), let active = engine.state.tracks[rule].active,
             active.raisedAt < now, engine.policy.rules[rule].acknowledgement != .none
         else { return }
-        if let known = AlertCode(rawValue: code), !active.isPreview {
+        if let known = AlertCode(code), !active.isPreview {
             let isRegistered =
                 known.source == .pump
                 ? surroundings.isPumpHandlerRegistered : surroundings.isCGMHandlerRegistered

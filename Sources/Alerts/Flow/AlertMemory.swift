@@ -1,5 +1,6 @@
 // What the app remembers across launches, document by document.
 
+public import Records
 public import SessionTime
 
 /// An alert as a device's driver keeps it: issued, perhaps retracted, perhaps acknowledged.
@@ -69,7 +70,7 @@ public struct NativeAlertStore: Hashable, Sendable, Codable {
 
 /// An acknowledgement that its source has not heard of yet.
 public struct PendingAcknowledgement: Hashable, Sendable, Codable {
-    public var code: String
+    public var code: AlertName
     public var at: Instant
 }
 

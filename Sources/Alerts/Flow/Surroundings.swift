@@ -1,6 +1,7 @@
 // What the app finds around it: loop, pump, sensor, phone and cloud as they are now. None of it is the app's to remember.
 
 public import Devices
+public import Records
 public import SessionTime
 
 /// Where the sensor is in its life, as its driver says beside the state of its algorithm.
@@ -48,11 +49,11 @@ public enum AlertInput: Hashable, Sendable {
     case wallClock(WallClock)
     case settingsSaved
     case settingsOpened
-    case acknowledge(String)
-    case snooze(String, for: Int64)
-    case tap(String)
+    case acknowledge(AlertName)
+    case snooze(AlertName, for: Int64)
+    case tap(AlertName)
     /// The person puts the banner of this code away.
-    case dismiss(String)
-    case preview(String)
-    case testAlert(String)
+    case dismiss(AlertName)
+    case preview(AlertName)
+    case testAlert(AlertName)
 }

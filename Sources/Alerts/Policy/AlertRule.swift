@@ -1,5 +1,6 @@
 // One rule: which condition, and how it becomes an episode and an annunciation.
 
+public import Records
 import SessionTime
 
 /// A comparison of one metric.
@@ -69,7 +70,7 @@ public struct AlertRule: Hashable, Sendable, Codable {
     }
 
     /// Also the dedupe key.
-    public var code: String
+    public var code: AlertName
     public var trigger: Trigger
     public var severity: AlertSeverity
     /// Beyond these a metric rule is safety-critical.
@@ -88,7 +89,7 @@ public struct AlertRule: Hashable, Sendable, Codable {
     /// Active until acknowledged, whatever becomes of the condition.
     public var isLatching = false
     /// While this rule's episode is active, these are not annunciated.
-    public var inhibits: [String] = []
+    public var inhibits: [AlertName] = []
     public var notifies: Bool
     public var acknowledgement: AlertAcknowledgement
     /// Whose settings it came from, for messages and deep links.
@@ -99,7 +100,7 @@ public struct AlertRule: Hashable, Sendable, Codable {
     public var isLiteral = false
 
     public init(
-        code: String, trigger: Trigger, severity: AlertSeverity, debounce: Int64 = 0,
+        code: AlertName, trigger: Trigger, severity: AlertSeverity, debounce: Int64 = 0,
         acknowledgement: AlertAcknowledgement = .none, notifies: Bool = true
     ) {
         self.code = code
@@ -115,12 +116,12 @@ public struct AlertRule: Hashable, Sendable, Codable {
         let trigger: Trigger =
             code == .cgmUrgentLow ? .metrics([MetricTest(.glucose, .low, 55)]) : .source(code)
         self.init(
-            code: code.rawValue, trigger: trigger, severity: code.severity,
+            code: code.name, trigger: trigger, severity: code.severity,
             debounce: code.debounce, acknowledgement: code.acknowledgement, notifies: code.source != .cgm)
     }
 
     /// The catalogue's entry, where it has one.
-    public var known: AlertCode? { AlertCode(rawValue: code) }
+    public var known: AlertCode? { AlertCode(code) }
     public var source: AlertSource { known?.source ?? .policy }
 
     /// The shortest time between two notifications at `severity`, ns.

@@ -3,6 +3,7 @@
 // Guarantees: reading, writing, schema, the list of what holds and the fingerprint all go through the row; none has a list of its own.
 // Does not: know a file's syntax. How a value of each kind is written stands once, in `AlertFiles`.
 
+public import Records
 import SessionTime
 
 /// One parameter of `Root`, where its value lives, and what it means.
@@ -19,7 +20,7 @@ public struct PolicyField<Root>: Sendable {
         case severity(any Path<AlertSeverity>)
         case acknowledgement(any Path<AlertAcknowledgement>)
         /// Codes of rules.
-        case codes(any Path<[String]>)
+        case codes(any Path<[AlertName]>)
         case escalations(any Path<[AlertRule.Escalation]>)
         /// By severity; what isn't said stays.
         case cooldowns(any Path<AlertCooldowns>)

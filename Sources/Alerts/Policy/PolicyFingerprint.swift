@@ -2,6 +2,8 @@
 //
 // Guarantees: equal in every process and on every machine for policies that behave equally; the name doesn't count, nor does what a rule says of its truth.
 
+import Records
+
 extension AlertPolicy {
     /// FNV-1a over everything that decides.
     public var fingerprint: UInt64 {
@@ -18,7 +20,7 @@ extension AlertPolicy {
 
 extension AlertRule {
     fileprivate func feed(_ hash: inout PolicyHash) {
-        hash.take(code)
+        hash.take(code.rawValue)
         if case .source(let source) = trigger { hash.take(source.rawValue) }
         for test in tests {
             hash.take(test.metric.rawValue + test.side.rawValue)
@@ -71,7 +73,7 @@ private struct PolicyHash {
             case .optionalSpan(let path): take([root[keyPath: path] ?? -1])
             case .severity(let path): take([Int64(root[keyPath: path].rawValue)])
             case .acknowledgement(let path): take(root[keyPath: path].rawValue)
-            case .codes(let path): for code in root[keyPath: path] { take(code) }
+            case .codes(let path): for code in root[keyPath: path] { take(code.rawValue) }
             case .escalations(let path):
                 for step in root[keyPath: path] { take([step.after, Int64(step.to.rawValue)]) }
             case .cooldowns(let path): take(root[keyPath: path])

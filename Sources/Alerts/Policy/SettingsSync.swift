@@ -6,6 +6,8 @@
 // of its metric: one that it leaves out is gone.
 // Does not: transport anything.
 
+public import Records
+
 /// When something was written: the wall clock, pushed on where it lags behind what the device has seen.
 public struct HybridTime: Hashable, Sendable, Codable, Comparable {
     /// Seconds since 1970.
@@ -74,10 +76,15 @@ public struct AlertSettingsWrite: Hashable, Sendable, Codable {
     }
 }
 
+extension AlertName {
+    /// Whether a threshold that a person set has this name.
+    public var isOfThreshold: Bool { rawValue.hasPrefix("THRESHOLD-") }
+}
+
 extension AlertRule {
     /// Under which a write replaces another: both sides of a threshold are one setting.
     public var settingsKey: String {
-        guard code.hasPrefix("THRESHOLD-"), let metric = tests.first?.metric else { return code }
+        guard code.isOfThreshold, let metric = tests.first?.metric else { return code.rawValue }
         return "THRESHOLD-\(metric.codeName)"
     }
 }

@@ -6,6 +6,7 @@
 // Does not: simulate glucose. Values are held, or given as series.
 
 public import Devices
+import Records
 public import SessionTime
 
 /// What can happen in the world.

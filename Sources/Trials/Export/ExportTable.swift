@@ -71,7 +71,7 @@ package enum ExportTable: String, Sendable, CaseIterable {
 
     static let alertColumns: [ExportColumn<AlertRow>] = [
         .text("effect", "what the alert center did") { $0.pointee.effect },
-        .text("code", "the alert") { $0.pointee.code },
+        .text("code", "the alert") { $0.pointee.code.rawValue },
         .text("severity", "how grave it is") { $0.pointee.severity },
         .text("reason", "why") { $0.pointee.reason },
     ]

@@ -24,7 +24,7 @@ extension Outcome {
                 \.notifiedNight),
         ]
         + AlertCode.allCases.filter { !$0.isReserved }.map { code in
-            let name = code.rawValue
+            let name = code.name
             return Outcome(
                 column(of: code), unit: "1/day",
                 "episodes of \(name), per day; empty where the policy has no such code",

@@ -8,7 +8,7 @@ import AlertFiles
 import Documents
 import Alerts
 import Devices
-import Records
+package import Records
 package import Physiology
 package import SessionTime
 package import SimulationKernel
@@ -19,7 +19,7 @@ package struct AlertExplanation {
     package struct Episode: Hashable, Sendable {
         /// From 1, as in every command.
         package var number: Int
-        package var code: String
+        package var code: AlertName
         /// The highest that it came to.
         package var severity: String
         /// Its raise, or what the system rang while the app was dead.
@@ -119,9 +119,9 @@ package struct AlertExplanation {
             events.append(Event(row.instant, 0, text))
         }
         for row in recorder.person where row.instant >= from && row.instant <= end {
-            guard row.code.isEmpty || row.code == episode.code else { continue }
+            guard row.code.isNone || row.code == episode.code else { continue }
             // What rang is heard after it rang; what was eaten moves what comes.
-            let isAnswer = !row.code.isEmpty
+            let isAnswer = !row.code.isNone
             events.append(
                 Event(
                     row.instant, isAnswer ? 3 : 1,
@@ -150,7 +150,7 @@ package struct AlertExplanation {
         let until = end.adding(15 * Nanoseconds.minute)
         let said = recorder.person.filter {
             $0.instant >= episode.begin && $0.instant <= until
-                && ($0.code == episode.code || $0.code.isEmpty)
+                && ($0.code == episode.code || $0.code.isNone)
         }.compactMap { $0.short(at: clock($0.instant)) }
         return said.isEmpty ? nil : "the person: " + said.joined(separator: "; ")
     }
@@ -281,7 +281,7 @@ package struct AlertExplanation {
 
     /// Whether a fault of this kind can be what made the rule's condition true.
     static func explains(_ kind: FaultKind, _ rule: AlertRule) -> Bool {
-        if kind.alerts.contains(where: { $0.rawValue == rule.code }) { return true }
+        if kind.alerts.contains(where: { $0.name == rule.code }) { return true }
         return rule.tests.contains { test in
             switch (test.metric, test.side) {
             case (.readingAge, .high):

@@ -9,7 +9,7 @@ package struct SessionStory: Sendable {
         package var instant: Instant
         package var text: String
         /// The code of an alert effect; nil for other lines.
-        package var alertCode: String?
+        package var alertCode: AlertName?
         /// The number of its episode, as in every command; nil for other lines and for what belongs to none.
         package var episode: Int?
     }
@@ -51,11 +51,11 @@ package struct SessionStory: Sendable {
         guard let words = row.words else {
             return "\(row.kind.rawValue)       \(number(row.amount)) \(row.kind.unit)"
         }
-        return "person     " + words + (row.code.isEmpty ? "" : " (\(row.code))")
+        return "person     " + words + (row.code.isNone ? "" : " (\(row.code))")
     }
 
     private mutating func add(
-        _ instant: Instant, _ text: String, alertCode: String? = nil, episode: Int? = nil
+        _ instant: Instant, _ text: String, alertCode: AlertName? = nil, episode: Int? = nil
     ) {
         lines.append(Line(instant: instant, text: text, alertCode: alertCode, episode: episode))
     }
@@ -64,7 +64,7 @@ package struct SessionStory: Sendable {
     private mutating func addAlerts(_ rows: [AlertRow]) {
         let numbers = AlertEpisodes.numbers(of: rows)
         /// The last line of each code, where it may be gone on with: its place, its text, how often.
-        var going: [String: (place: Int, text: String, count: Int)] = [:]
+        var going: [AlertName: (place: Int, text: String, count: Int)] = [:]
         for (row, number) in zip(rows, numbers) {
             let name = number.map { " #\($0)" } ?? ""
             let text =

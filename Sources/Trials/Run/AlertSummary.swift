@@ -28,7 +28,7 @@ extension StudySummary {
     struct AlertSums {
         private struct Key: Hashable {
             var policy: String
-            var code: String
+            var code: AlertName
         }
 
         private struct Rates {

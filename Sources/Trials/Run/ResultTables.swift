@@ -79,7 +79,8 @@ struct ResultTables {
 
     private static func row(_ session: SessionSummary, _ tally: AlertTally) -> String {
         let fields = origin(session).merging([
-            "policy": csvField(tally.policy), "code": csvField(tally.code), "raised": "\(tally.raised)",
+            "policy": csvField(tally.policy), "code": csvField(tally.code.rawValue),
+            "raised": "\(tally.raised)",
             "raised_night": "\(tally.raisedNight)", "notified": "\(tally.notified)",
             "notified_night": "\(tally.notifiedNight)", "heard": tally.heard.map { "\($0)" } ?? "",
             "minutes_active": "\(tally.minutesActive)",

@@ -94,7 +94,7 @@ extension StudySummary.Arm {
                 .init("arm", .string(name)), .init("policy", .string(policy)),
                 .init(
                     "codes",
-                    .object(alerts.filter { $0.policy == policy }.map { .init($0.code, $0.json) })),
+                    .object(alerts.filter { $0.policy == policy }.map { .init($0.code.rawValue, $0.json) })),
             ])
         }
     }

@@ -44,7 +44,7 @@ extension StudySummary {
 
     /// The codes that were raised or notified of at all; nil where there are none. A policy that lacks a code has a dash.
     private func alertTable() -> String? {
-        var codes: [String] = []
+        var codes: [AlertName] = []
         for alert in arms.flatMap(\.alerts)
         where alert.raised + alert.notified > 0 && !codes.contains(alert.code) {
             codes.append(alert.code)
@@ -55,7 +55,7 @@ extension StudySummary {
                 "alert",
                 codes.sorted().map { code in
                     (
-                        printable(code, limit: 60), "1/day",
+                        printable(code.rawValue, limit: 60), "1/day",
                         arms.map { arm in
                             arm.alerts.filter { $0.code == code }.map { alert in
                                 [alert.raisedPerDay, alert.notifiedPerDay, alert.notifiedNightPerDay]

@@ -7,6 +7,7 @@ import Alerts
 import ClosedLoop
 import Devices
 import People
+import Records
 import SessionTime
 import SimulatedDevices
 import SimulationKernel
@@ -38,7 +39,7 @@ final class PersonPhoneAdapter: PersonPhone, PersonDevices, @unchecked Sendable 
 
     func open() { tell(.foreground) }
     func close() { tell(.background) }
-    func acknowledge(_ code: String) { tell(.acknowledge(code)) }
+    func acknowledge(_ code: AlertName) { tell(.acknowledge(code)) }
 
     private func tell(_ input: AlertInput) {
         guard isAppAlive else { return }
@@ -47,7 +48,7 @@ final class PersonPhoneAdapter: PersonPhone, PersonDevices, @unchecked Sendable 
 
     var reading: GlucoseReading? { phone.map(\.latestReading) ?? sensor.latestReading }
 
-    var toAcknowledge: [(code: String, raisedAt: Instant)] {
+    var toAcknowledge: [(code: AlertName, raisedAt: Instant)] {
         let now = alerts.executor.now
         return alerts.here { $0.active }
             .filter { $0.acknowledgement != .none && $0.acknowledgedAt == nil && $0.raisedAt < now }

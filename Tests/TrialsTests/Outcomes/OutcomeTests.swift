@@ -85,7 +85,10 @@ struct OutcomeTests {
         let raised = outcome.alerts.reduce(0) { $0 + $1.raised }
         #expect(raised > 0)
         #expect(outcome.outcomes["alerts_raised_per_day"] == Double(raised) / 3)
-        #expect(outcome.alerts.contains { !$0.code.hasPrefix("ALERT-") && $0.raised > 0 && $0.notified > 0 })
+        #expect(
+            outcome.alerts.contains {
+                !$0.code.rawValue.hasPrefix("ALERT-") && $0.raised > 0 && $0.notified > 0
+            })
         let (silent, _) = try outcomes(of: "arms[0].alerts=none")
         #expect(silent.alerts.isEmpty)
         #expect(silent.outcomes["alerts_raised_per_day"] == nil)

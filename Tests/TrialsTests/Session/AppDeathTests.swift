@@ -32,7 +32,7 @@ struct AppDeathTests {
             study: study, subject: subjects[index % subjects.count], index: index, arm: study.arms[0])
     }
 
-    private func rows(_ recorder: SessionRecorder, _ code: String, _ effects: String...) -> [String] {
+    private func rows(_ recorder: SessionRecorder, _ code: AlertName, _ effects: String...) -> [String] {
         recorder.alerts.filter { $0.code == code && effects.contains($0.effect) }
             .map { "\($0.effect) \($0.instant.minutes) \($0.reason)" }
     }

@@ -131,7 +131,7 @@ struct FaultStudyTests {
         let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
         let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
         _ = session.run()
-        func raised(_ code: String) -> [Double] {
+        func raised(_ code: AlertName) -> [Double] {
             session.recorder.alerts.filter { $0.code == code && $0.effect == "raise" }.map(\.instant.minutes)
         }
         #expect(raised("ALERT-PUMP-SIGNAL-LOSS") == [125])
@@ -152,7 +152,7 @@ struct FaultStudyTests {
         let subjects = try CohortLoader.subjects(of: study, studyPath: "faulty.yaml", jobs: 1)
         let session = try Session(study: study, subject: subjects[0], index: 0, arm: study.arms[0])
         _ = session.run()
-        func minutes(_ effect: String, _ code: String? = nil) -> [Double] {
+        func minutes(_ effect: String, _ code: AlertName? = nil) -> [Double] {
             session.recorder.alerts.filter { $0.effect == effect && (code ?? $0.code) == $0.code }.map(
                 \.instant.minutes)
         }

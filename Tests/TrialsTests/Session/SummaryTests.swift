@@ -206,7 +206,7 @@ struct SummaryTests {
     func width(count: Int) throws {
         for name in ["a", "a-closed-loop-with-a-remarkably-long-name-that-nobody-would-read-to-its-end"] {
             var low = AlertTally(
-                policy: "bionicloop", code: "THRESHOLD-" + String(repeating: "LONG-", count: 12))
+                policy: "bionicloop", code: "THRESHOLD-\(String(repeating: "LONG-", count: 12))")
             low.raised = 4
             low.notified = 1234
             let summary = try summary(
