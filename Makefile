@@ -14,6 +14,7 @@ soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
 	ISLET_SOAK=1 swift test --filter IntervalCoverageTests
 	.ci/release.sh build --product islet
+	.ci/release.sh run islet-bench coverage
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
 
@@ -34,4 +35,4 @@ bench: ## Measure speed and memory; writes JSON.
 	.ci/release.sh run islet-bench
 
 clean: ## Remove what was built; results stay.
-	rm -rf .build .build-oracles .build-library
+	rm -rf .build .build-oracles .build-oracles-statistics .build-library

@@ -67,23 +67,28 @@ counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
 counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
 counted "fuzz, 400 mutations (make soak: 10 000)" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
 
+# environment FOLDER REQUIREMENTS: a virtual environment with what the file lists; fails where it can't be had.
+environment() {
+    local folder=$1 wanted
+    wanted=$(cksum <"$2")
+    [ "$(cat "$folder/requirements" 2>/dev/null)" = "$wanted" ] && return 0
+    rm -rf "$folder"
+    if ! python3 -m venv "$folder"; then
+        one_failed "python3 -m venv"
+    elif "$folder/bin/python" -m pip install --disable-pip-version-check -q -r "$2" 2>&1 </dev/null | tee "$log"; then
+        echo "$wanted" >"$folder/requirements"
+        return 0
+    elif grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError|Max retries exceeded' "$log"; then
+        echo "SKIPPED: the oracles of $2, because the Python package index cannot be reached"
+    else
+        one_failed "the packages of $2 could not be installed"
+    fi
+    return 1
+}
+
 step "oracles"
 python=.build-oracles/bin/python
-wanted=$(cksum <Tests/Oracles/requirements.txt)
-if [ "$(cat .build-oracles/requirements 2>/dev/null)" != "$wanted" ]; then
-    rm -rf .build-oracles
-    if ! python3 -m venv .build-oracles; then
-        one_failed "python3 -m venv"
-    elif "$python" -m pip install --disable-pip-version-check -q -r Tests/Oracles/requirements.txt 2>&1 </dev/null |
-        tee "$log"; then
-        echo "$wanted" >.build-oracles/requirements
-    elif grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError|Max retries exceeded' "$log"; then
-        echo "SKIPPED: all oracles, because the Python package index cannot be reached"
-    else
-        one_failed "the oracles' packages could not be installed"
-    fi
-fi
-if [ -e .build-oracles/requirements ]; then
+if environment .build-oracles Tests/Oracles/requirements.txt; then
     if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         counted "islet metrics against iglu" "$python" Tests/Oracles/metrics_oracle.py --islet "$release"
         counted "glucose outcomes from the exported truth, with iglu" \
@@ -93,6 +98,12 @@ if [ -e .build-oracles/requirements ]; then
     fi
     counted "islet trace against simglucose, 30 subjects (2 minutes)" \
         "$python" Tests/Oracles/trace_oracle.py --islet "$release"
+fi
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    echo "SKIPPED: statistics against scipy, statsmodels and lifelines, which need Python 3.11"
+elif environment .build-oracles-statistics Tests/Oracles/statistics_requirements.txt; then
+    counted "statistics against scipy, statsmodels and lifelines" \
+        .build-oracles-statistics/bin/python Tests/Oracles/statistics_oracle.py --bench "${debug%islet}islet-bench"
 fi
 
 step "traceability"

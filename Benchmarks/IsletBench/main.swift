@@ -26,6 +26,14 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     var table = BenchTable()
     try table.measureExport()
     print(table.text)
+} else if CommandLine.arguments.dropFirst() == ["statistics"] {
+    try StatisticsOracle.run()
+} else if CommandLine.arguments.dropFirst().first == "coverage" {
+    // `islet-bench coverage [STUDIES [SUBJECTS [DAYS [JOBS]]]]`
+    let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
+    let wanted = numbers + [1000, 60, 1, 2].dropFirst(numbers.count)
+    let coverage = StudyCoverage(studies: wanted[0], subjects: wanted[1], jobs: wanted[3], days: wanted[2])
+    exit(try coverage.run() ? 0 : 1)
 } else {
     let json = CommandLine.arguments.dropFirst().first ?? "Benchmarks/results/bench.json"
     var table = BenchTable()

@@ -5,6 +5,7 @@
 // than 6. Does not: help against skewness far beyond an exponential's (6 for a log-normal with σ = 1): there it covers 89 % at n = 6.
 //
 // Why not the bootstrap throughout: the BCa interval covers .86 at n = 6, .90 at 10, and of skewed differences .89 at 20 and .91 at 25.
+// Nor from 40 on: of heavy-tailed differences, as studies have them, it covers .92 at n = 60, where Student's t holds its level (`islet-bench coverage`).
 // Why not Student's t alone: of skewed differences it covers .88 at 6, .90 at 10 and .92 at 20.
 
 import CGSL
@@ -14,7 +15,7 @@ import Glibc
 public enum MeanIntervalMethod: String, Sendable {
     /// Student's t, each end moved outwards where Hall's correction for skewness asks for it.
     case studentHall = "student-hall"
-    /// The bias-corrected and accelerated bootstrap.
+    /// The bias-corrected and accelerated bootstrap, each end moved outwards to Student's where that lies farther out.
     case bca
 }
 
@@ -37,7 +38,11 @@ extension Statistics {
         }
         let estimate = try bootstrapMean(
             differences, level: level, resamples: resamples, using: &generator)
-        return (estimate.interval, .bca)
+        let student = try meanInterval(of: differences, level: level)
+        var interval = estimate.interval
+        interval.lower = min(interval.lower, student.lower)
+        interval.upper = max(interval.upper, student.upper)
+        return (interval, .bca)
     }
 
     /// Student's interval of a mean, each end moved outwards to where Hall's transformed t puts it, if that is farther out.

@@ -69,7 +69,7 @@ struct SummaryKey: Sendable {
             "its Monte Carlo standard error: sd of the paired differences / √n; null for one pair"),
         SummaryKey(
             "comparisons[].ci95_method",
-            "`student-hall`: Student's t on the paired differences, widened for skewness (below 40 pairs); `bca`: bias-corrected and accelerated bootstrap of 2000 resamples"
+            "`student-hall`: Student's t on the paired differences, widened for skewness (below 40 pairs); `bca`: bias-corrected and accelerated bootstrap of 2000 resamples, each end at least as far out as Student's t"
         ),
         SummaryKey(
             "comparisons[].p", "Wilcoxon's signed-rank test with Pratt's zeros, two-sided; null like `ci95`"),

@@ -231,7 +231,7 @@ package struct StudySummary: Sendable {
     }
 
     /// By names, so that another outcome or arm leaves this one's interval as it is.
-    private static func streamIndex(_ outcome: String, _ arm: String) -> UInt64 {
+    static func streamIndex(_ outcome: String, _ arm: String) -> UInt64 {
         var digest = Digest128()
         for word in Journal.words(of: Array("\(outcome)\n\(arm)".utf8)) { digest.absorb(word) }
         return digest.a
@@ -247,7 +247,7 @@ package struct StudySummary: Sendable {
     }
 
     /// Both columns stand by rising subject.
-    private static func compare(
+    static func compare(
         _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
         _ references: SubjectValues, stream: RandomStream
     ) -> Comparison? {

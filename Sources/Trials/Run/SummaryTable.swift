@@ -136,7 +136,7 @@ extension StudySummary {
                 ? [
                     """
                     Intervals of fewer than 40 pairs are Student's t on the paired differences, widened for skewness
-                    (Hall); from 40 on they are BCa bootstraps.
+                    (Hall); from 40 on they are BCa bootstraps, no narrower than Student's t.
 
                     """
                 ] : [])

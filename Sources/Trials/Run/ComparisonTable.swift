@@ -1,0 +1,76 @@
+// The comparison of two folders as a table for people.
+//
+// Guarantees: at most 100 columns where names allow it; says whether people are paired, and whether they share their luck.
+
+package import Records
+
+extension FolderComparison {
+    /// - Parameter metrics: outcomes that are shown beside those that every table has.
+    package func table(showing metrics: [String]) -> String {
+        let shown = Outcome.all.filter {
+            $0.isCompared && ($0.display == .always || metrics.contains($0.name))
+        }
+        var text =
+            "A  \(printable(first.folder.path, limit: 80)): \(printable(first.study.name, limit: 40)), seed \(first.study.seed)\n"
+        text +=
+            "B  \(printable(second.folder.path, limit: 80)): \(printable(second.study.name, limit: 40)), seed \(second.study.seed)\n"
+        if isPaired {
+            let luck =
+                first.study.seed == second.study.seed ? "and their luck" : "but not their luck (seeds differ)"
+            text += "paired: both have the same \(first.identity.subjects) people, \(luck)\n"
+        } else {
+            text +=
+                "not paired: people are taken as independent groups (Welch), so differences are less certain\n"
+        }
+        for arm in arms {
+            text +=
+                "\n"
+                + (arm.first == arm.second
+                    ? StudySummary.short(arm.first)
+                    : "\(StudySummary.short(arm.second)) against \(StudySummary.short(arm.first))") + "\n"
+            var lines = [["outcome", "unit", "A", "B", "B - A [95 % CI]", "p", "n"]]
+            var equal: [String] = []
+            for outcome in shown {
+                guard let row = row(outcome.name, of: arm) else { continue }
+                if row.isEqualInEveryPair {
+                    equal.append(outcome.name)
+                    continue
+                }
+                lines.append([
+                    outcome.name, outcome.unitText, StudySummary.rounded(row.first, 2),
+                    StudySummary.rounded(row.second, 2), StudySummary.text(row.difference, row.ci95),
+                    row.p.map { $0 < 0.001 ? "< 0.001" : StudySummary.rounded($0, 3) } ?? "-", "\(row.n)",
+                ])
+            }
+            if lines.count > 1 { text += TextGrid.aligned(lines) }
+            if !equal.isEmpty { text += TextGrid.wrapped("equal in every pair: ", equal) }
+        }
+        return text + "\np is of one comparison each, not adjusted for their number.\n"
+    }
+
+    /// What became of a bound, a line for each arm.
+    package func findings(_ bound: DifferenceBound) throws(InputProblem) -> [(text: String, isCrossed: Bool)]
+    {
+        var findings: [(text: String, isCrossed: Bool)] = []
+        for arm in arms {
+            guard let row = row(bound.metric, of: arm) else { continue }
+            let name = StudySummary.short(arm.second)
+            let isCrossed = bound.isCrossed(by: row)
+            let end = bound.end(of: row).map {
+                "B - A is \(bound.isUpper ? "at most" : "at least") \(StudySummary.rounded($0, 3)) (95 % interval; mean \(StudySummary.rounded(row.difference, 3)), n = \(row.n))"
+            }
+            findings.append(
+                (
+                    "\(isCrossed ? "CROSSED" : "kept") \(bound) in \(name): "
+                        + (end ?? "no interval from \(row.n) people, so it can't be told to keep within"),
+                    isCrossed
+                ))
+        }
+        guard !findings.isEmpty else {
+            throw InputProblem(
+                file: second.folder.path, found: "nobody with \(bound.metric) in both folders",
+                expected: "an outcome that both have")
+        }
+        return findings
+    }
+}
