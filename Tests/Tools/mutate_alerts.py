@@ -13,7 +13,7 @@ import argparse, concurrent.futures, glob, os, re, shutil, subprocess, sys, temp
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES = {
-    "engine": "Engine/AlertEngine.swift", "episodes": "Engine/AlertEngine+Episodes.swift",
+    "engine": "Engine/AlertEngine.swift", "values": "Engine/AlertEngine+Values.swift", "episodes": "Engine/AlertEngine+Episodes.swift",
     "annunciation": "Engine/AlertEngine+Annunciation.swift", "lists": "Engine/AlertEngine+Lists.swift",
     "age": "Engine/AlertEngine+ReadingAge.swift", "effects": "Engine/AlertEngine+Effects.swift",
     "launch": "Engine/AlertEngine+Launch.swift", "message": "Engine/AlertMessage.swift",
@@ -41,20 +41,20 @@ MUTANTS = [
     # Values and verdicts
     ("engine", "sampledAt <= before.sampledAt", "sampledAt < before.sampledAt.adding(-1)"),
     ("engine", "now.nanoseconds - sampledAt.nanoseconds <= limits.freshness", "now.nanoseconds - sampledAt.nanoseconds < limits.freshness"),
-    ("engine", FRESH, "true"),
-    ("engine", FRESH, "now.nanoseconds - sample.sampledAt.nanoseconds < limits.freshness", ),
-    ("engine", "!test.isBreached(by: sample.value)", "false"),
-    ("engine", "test.isCleared(by: sample.value)", "false"),
+    ("values", FRESH, "true"),
+    ("values", FRESH, "now.nanoseconds - sample.sampledAt.nanoseconds < limits.freshness", ),
+    ("values", "!test.isBreached(by: sample.value)", "false"),
+    ("values", "test.isCleared(by: sample.value)", "false"),
     ("engine", "now.nanoseconds - $0.sampledAt.nanoseconds > limits.freshness", "false"),
-    ("engine", "allBreached = false\n                continue\n            }", "if !@ { allBreached = false }\n                continue\n            }"),
-    statement("engine", "if test.isCleared(byAge: age) { return .away(.recovered) }"),
-    statement("engine", "if !test.isBreached(byAge: age) { allBreached = false }"),
+    ("values", "allBreached = false\n                continue\n            }", "if !@ { allBreached = false }\n                continue\n            }"),
+    statement("values", "if test.isCleared(byAge: age) { return .away(.recovered) }"),
+    statement("values", "if !test.isBreached(byAge: age) { allBreached = false }"),
     ("engine", "metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false",
      "metric == .glucose && !@ ? noteReading(sampledAt: sampledAt, at: now) : false"),
     ("engine", "!isAtRest[rule] || followsAge[rule]", "!isAtRest[rule]"),
-    ("engine", "state.tracks[rule].details.severity = policy.rules[rule].severity(at: sample.value)",
+    ("values", "state.tracks[rule].details.severity = policy.rules[rule].severity(at: sample.value)",
      "state.tracks[rule].details.severity = @ ? nil : policy.rules[rule].severity(at: sample.value)"),
-    ("engine", "state.tracks[rule].values?.take(value, side)", "if !@ { state.tracks[rule].values?.take(value, side) }"),
+    ("values", "state.tracks[rule].values?.take(value, side)", "if !@ { state.tracks[rule].values?.take(value, side) }"),
     # Judging
     ("engine", "!state.tracks[rule].holds\n", "(@ || !state.tracks[rule].holds)\n", "let began = !state.tracks[rule].holds\n"),
     ("engine", "reason != .recovered", "false"),
