@@ -213,6 +213,18 @@ public enum BasalSource: Sendable {
 }
 
 /// A dosing algorithm. Pure: the same input and state give the same answer.
+///
+///     /// Open loop, with a share of each meal's bolus.
+///     struct HalfBolus: DosingAlgorithm {
+///         let name = "half-bolus"
+///         let basalSource = BasalSource.programmed
+///
+///         func run(_ input: borrowing StepInput, state: inout NoState) -> StepOutput {
+///             let grams = input.user.meal?.carbohydrate.grams ?? 0
+///             return StepOutput(
+///                 meal: InsulinAmount(units: grams / 2 / input.therapy.carbohydrateRatioGramsPerUnit))
+///         }
+///     }
 public protocol DosingAlgorithm: Sendable {
     associatedtype State: AlgorithmState = NoState
 

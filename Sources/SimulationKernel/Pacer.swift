@@ -11,6 +11,10 @@
 public import SessionTime
 import Synchronization
 
+/// Runs sessions by a wall clock.
+///
+///     // An hour of two sessions in a minute.
+///     try await Pacer(wallClock: ContinuousClock(), speed: 60).run([first, second], until: .minutes(60))
 public final class Pacer<WallClock: Clock>: Sendable where WallClock.Duration == Duration {
     private let wallClock: WallClock
     /// Session seconds per wall second: 1 is real time, 60 runs an hour in a minute.

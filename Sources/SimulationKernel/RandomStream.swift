@@ -7,6 +7,11 @@
 // Does not: serve cryptography.
 
 /// The random streams of one subject of a study.
+///
+///     var meals = RandomStreams(seed: 1, subject: 0).stream("meals")
+///     let grams = 20 + 60 * meals.uniform()
+///
+/// Another name is another stream: what one part draws shifts no number of another.
 public struct RandomStreams: Sendable {
     public let seed: UInt64
     public let subject: UInt64

@@ -6,6 +6,16 @@
 // under a lock for each call.
 
 /// An actor that lives on a session's executor.
+///
+///     actor Counter: SessionActor {
+///         nonisolated let executor: SessionExecutor
+///         private var count = 0
+///
+///         init(_ executor: SessionExecutor) { self.executor = executor }
+///         private func count(up steps: Int) { count += steps }
+///         /// Callable from any actor of the session, without an `await`.
+///         nonisolated func add(_ steps: Int) { here(steps) { $0.count(up: $1) } }
+///     }
 public protocol SessionActor: Actor {
     nonisolated var executor: SessionExecutor { get }
 }

@@ -14,6 +14,14 @@ public import Glibc
 public import SessionTime
 public import Synchronization
 
+/// The executor of one session: its clock, its queue of events and its input queue.
+///
+///     let session = SessionExecutor()
+///     session.start("alarm") {
+///         try await SessionClock(session).sleep(until: .minutes(7))
+///     }
+///     try session.advance(to: .minutes(10))
+///     try session.end()
 public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Jobs in a row, or events of one instant, after which the session counts as caught in a livelock.
     public static let jobsPerInstantLimit = 100_000

@@ -140,6 +140,10 @@ public final class Wakeup: @unchecked Sendable {
 }
 
 /// A queue of messages to one waiting task of the same session.
+///
+///     let calls = MessageQueue<String>(session, phase: .person, "calls")
+///     session.start("callee") { while true { answer(try await calls.next()) } }
+///     calls.send("hello")
 public final class MessageQueue<Message: Sendable>: @unchecked Sendable {
     private let wakeup: Wakeup
     private var messages: [Message] = []

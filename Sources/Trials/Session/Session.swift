@@ -18,6 +18,10 @@ public import SimulatedDevices
 public import SimulationKernel
 
 /// The live actors of one session.
+///
+///     let session = try Session(study: study, subject: subject, index: 0, arm: study.arms[0])
+///     let outcome = session.run()
+///     print(outcome.outcomes["mean_mgdl"] ?? .nan, outcome.digest)
 public final class Session {
     public let executor: SessionExecutor
     public let recorder: SessionRecorder

@@ -1,13 +1,17 @@
 // Where somebody can stand between the actors of a session.
 //
 // Guarantees: seams that pass everything on leave the session as it is, to the digest.
-// Does not: belong to studies. Those who watch a session, or spoil it in a test, hand them in.
+// Does not: belong to studies. Whoever watches a session, or changes it in a test, passes them in.
 
 public import ClosedLoop
 public import Devices
 public import SimulatedDevices
 
 /// Who stands between the actors: nobody, in ordinary runs.
+///
+///     var seams = SessionSeams()
+///     seams.algorithm = { _ in HalfBolus() }
+///     let outcome = try Session(study: study, subject: subject, index: 0, arm: arm, seams: seams).run()
 public struct SessionSeams {
     /// Between loop and pump.
     public var pump: (SimulatedPump) -> any InsulinPumpPort = { $0 }

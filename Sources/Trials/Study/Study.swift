@@ -13,6 +13,10 @@ public import Records
 public import SimulatedDevices
 
 /// One study, resolved.
+///
+///     let study = try Study.parse(
+///         "duration: 1d\ncohort: { generate: { count: 1 } }\narms: [{ algorithm: basal-bolus }]\n",
+///         file: "study.yaml")
 public struct Study: Hashable, Sendable {
     /// The most sessions (subjects × arms) that one study may have.
     public static let maximumSessions = 1_000_000
