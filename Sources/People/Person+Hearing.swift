@@ -53,10 +53,11 @@ extension Person {
 
     /// The body is low now. Once a low it is settled whether that can be felt, awake or asleep.
     func feel(_ plasma: GlucoseConcentration) {
-        guard let settings = mind?.settings, settings.feelsAwake > 0 || settings.feelsAsleep > 0 else {
-            return
-        }
         let now = executor.now
+        mind?.plasma = (now, plasma.milligramsPerDecilitre)
+        guard let settings = mind?.settings, settings.feelsAwake > 0 || settings.feelsAsleep > 0,
+            plasma.milligramsPerDecilitre < settings.feelsBelow
+        else { return }
         if mind?.lastLow.map({ now.nanoseconds - $0.nanoseconds > Self.lowGap }) ?? true {
             let draw = mind?.draws.feeling(at: now) ?? 1
             mind?.lowDraw = draw

@@ -56,6 +56,8 @@ struct PersonMind: Sendable {
     var awakeUntil = Instant.start
 
     // Feeling
+    /// The last that the body told of a low, mg/dL.
+    var plasma: (at: Instant, mgdl: Double)?
     var lastLow: Instant?
     var lowDraw = 1.0
     var feltAt: Instant?
@@ -183,6 +185,9 @@ struct PersonMind: Sendable {
         return (n, isFirst)
     }
 
+    /// The body tells of a low every five minutes.
+    private static let low = 6 * Nanoseconds.minute
+
     /// Whether nothing about this has rung yet in the night of `now`.
     mutating func isFirstOfNight(_ topic: AlertTopic, at now: Instant) -> Bool {
         let (place, night) = (Int(topic.rawValue), sleep.eveningDay(of: now))
@@ -196,6 +201,9 @@ struct PersonMind: Sendable {
     ) -> (own: Double?, parents: Double?) {
         let attention = attention(at: now)
         let (settings, first) = (settings, isFirst ? settings.firstRing : 1)
+        let isDeep =
+            plasma.map { $0.mgdl < settings.wakesBelow && now.nanoseconds - $0.at.nanoseconds <= Self.low }
+            ?? false
         func delay(_ draws: PersonDraws, _ isAsleep: Bool, _ wakes: Double) -> Double? {
             guard isAsleep else {
                 let (uniform, z) = draws.ring(topic, at: now, n: n)
@@ -208,7 +216,8 @@ struct PersonMind: Sendable {
             guard uniform < min(1, wakes * first) * attention else { return nil }
             return Self.logNormal(settings.wakingDelay, settings.wakingDelaySpread, z)
         }
-        let own = delay(draws, isAsleep, wakes)
+        // A deep low makes for light sleep, or for a noise that others would wake of.
+        let own = isAsleep && isDeep ? delay(draws, false, wakes) : delay(draws, isAsleep, wakes)
         guard isAsleep, let parents = parent?.draws,
             parents.isSo(settings.parentNights, inNightOf: sleep.eveningDay(of: now))
         else { return (own, nil) }

@@ -53,6 +53,21 @@ extension PersonSettings {
             .assumed("no publication"))
     ]
 
+    /// Announces by these habits from now on, as by settings of its own.
+    public mutating func announce(by habits: HabitSettings) {
+        announcing = .own
+        countingSpread = habits.countingSpread
+        countingBias = habits.countingBias
+        countingRegression = habits.countingRegression
+        missedBoluses = habits.missedBoluses
+        missedOfPerson = habits.missedOfPerson
+        largestMissed = habits.largestMissed
+        unannouncedSnacks = habits.unannouncedSnacks
+        lateBoluses = habits.lateBoluses
+        earliestLate = habits.earliestLate
+        latestLate = habits.latestLate
+    }
+
     /// As the habits of somebody: what they say of meals, and when.
     public var announcingHabits: HabitSettings {
         var habits = HabitSettings()

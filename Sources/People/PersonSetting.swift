@@ -157,6 +157,12 @@ extension PersonSettings {
             "feelsAsleep", \.feelsAsleep, 0.3, deaf: 0, in: chance, "the chance that a low wakes, once a low",
             .assumed("models.md 6.5")),
         PersonSetting(
+            "wakesBelow", \.wakesBelow, 45, in: 0...100, "mg/dL",
+            "true plasma glucose below which somebody asleep notices a ring as somebody awake does",
+            .assumed(
+                "in all 11 confirmed lows somebody woke (Buckingham 2005); below which value is not published, this is that of `life`"
+            )),
+        PersonSetting(
             "looksPerDay", \.looksPerDay, 9.9, attentive: 20, deaf: 0, in: 0...200, "1/d",
             "looks at the phone of the person's own accord, while awake",
             .published("screen unlocks of the bionic pancreas' trial; models.md 8.5")),

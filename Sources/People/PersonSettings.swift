@@ -54,6 +54,7 @@ public struct PersonSettings: Hashable, Sendable {
     public var feelsBelow = 60.0
     public var feelsAwake = 0.8
     public var feelsAsleep = 0.3
+    public var wakesBelow = 45.0
     public var looksPerDay = 9.9
     public var lookLength = 1.0
     public var reopensApp = 1.0

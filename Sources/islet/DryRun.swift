@@ -9,6 +9,8 @@ struct DryRun {
     let studyPath: String
     let jobs: Int
     let shard: Shard
+    /// Of a sensitivity analysis, each the whole study once more.
+    var variants = 0
 
     /// Measured on quickstart, release build, one core: rough, and said to be.
     static let patientDaysPerSecondAndCore = 2500.0
@@ -32,15 +34,20 @@ struct DryRun {
         let subjects = try study.cohortSize(studyPath: studyPath)
         try study.checkConfirmation(file: studyPath)
         let confirming = study.confirmSeed == nil || shard != .whole ? 0 : subjects * study.confirmedArms
-        let sessions = shard.subjects(of: subjects) * study.arms.count + confirming
+        let once = shard.subjects(of: subjects) * study.arms.count
+        let varied = variants * once
+        let sessions = once + confirming + varied
         let days = Double(study.duration.seconds) / 86_400
         let patientDays = Double(sessions) * days
         let seconds = patientDays / Self.patientDaysPerSecondAndCore / Double(jobs)
-        let bytes = Double(sessions) * Self.bytesPerSession + patientDays * Self.bytesPerDay(study.record)
+        // Variants are summed up, not stored.
+        let stored = Double(sessions - varied)
+        let bytes = stored * (Self.bytesPerSession + days * Self.bytesPerDay(study.record))
         try StandardStream.output.write(
             """
             \(study.name): \(subjects) subjects × \(study.arms.count) arms × \(SummaryText.decimal(days)) days
-            sessions        \(sessions) (shard \(shard))\(confirming == 0 ? "" : confirmingText(confirming))
+            sessions        \(sessions) (shard \(shard))\(confirming == 0 ? "" : confirmingText(confirming))\
+            \(varied == 0 ? "" : ", of these \(varied) in \(variants) variants of what is assumed about people")
             patient-days    \(SummaryText.decimal(patientDays))
             estimated time  \(SummaryText.decimal(seconds)) s on \(jobs) threads
             estimated size  \(SummaryText.decimal(bytes / 1e6)) MB (record: \(study.record.rawValue))

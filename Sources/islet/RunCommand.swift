@@ -14,7 +14,9 @@ struct RunCommand: ParsableCommand {
         commandName: "run", abstract: "Run a study.",
         discussion: """
             Writes manifest.json, summary.json, sessions.csv, alerts.csv and study.sqlite to DIR and prints a table. A study with
-            `confirm` selects its best arm, and compares that one on other people; their results stand in DIR/confirm.
+            `confirm` selects its best arm, and compares that one on other people; their results stand in DIR/confirm. With
+            --sensitivity the study is run again with what is assumed about its people otherwise (one setting at a time, low and
+            high, and all together), and sensitivity.json and sensitivity.csv say whether the ranking of arms by `primary` holds.
 
             Examples:
               islet run Cohorts/quickstart.yaml --out results/quickstart
@@ -41,6 +43,9 @@ struct RunCommand: ParsableCommand {
         help: "Go on with the run in DIR after an interruption, from its beginning where there is none yet.")
     var resume = false
 
+    @Flag(help: "Ask whether the ranking of arms holds when what is assumed about people is otherwise.")
+    var sensitivity = false
+
     @Flag(help: "Print what would be run, with estimates, and stop.")
     var dryRun = false
 
@@ -54,6 +59,9 @@ struct RunCommand: ParsableCommand {
         if let shard, Shard(shard) == nil {
             throw ValidationError("--shard takes I/N with I from 1 to N, as in 2/3.")
         }
+        if sensitivity, shard != nil {
+            throw ValidationError("--sensitivity takes a whole study: join its shards first, then --resume.")
+        }
         if out == nil, !dryRun { throw ValidationError("Missing expected argument '--out <out>'") }
         if let out, out.isEmpty { throw ValidationError("--out takes a directory.") }
     }
@@ -63,8 +71,12 @@ struct RunCommand: ParsableCommand {
         if let seed { study.seed = seed }
         let shard = shard.flatMap { Shard($0) } ?? .whole
         let jobs = jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        let plan = try sensitivity ? SensitivityPlan(study, file: arguments.study) : nil
         if dryRun {
-            try DryRun(study: study, studyPath: arguments.study, jobs: jobs, shard: shard).print()
+            try DryRun(
+                study: study, studyPath: arguments.study, jobs: jobs, shard: shard,
+                variants: plan?.variants.count ?? 0
+            ).print()
             return
         }
         guard let out else { return }
@@ -73,6 +85,7 @@ struct RunCommand: ParsableCommand {
         try study.checkConfirmation(file: arguments.study)
         try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary in
             if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+            if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
             guard let selection = summary.selection, let arm = selection.arm else { return }
             guard shard == .whole else {
                 return StandardStream.error.writeLineIgnoringFailure(
@@ -189,6 +202,46 @@ struct RunCommand: ParsableCommand {
             programs: [program.facts] + before)
     }
 
+    /// Runs the variants of a study whose own results stand in the folder, and adds what comes of it.
+    private func analyse(
+        _ plan: SensitivityPlan, in folder: ResultFolder, jobs: Int, _ interrupt: Interrupt, out: String
+    ) throws {
+        let study = plan.study
+        let interrupted = OutputProblem(
+            .temporary, path: folder.path,
+            message:
+                "interrupted in the sensitivity analysis; the study itself is whole: begin the analysis again with "
+                + resumeCommand(out, shard: nil))
+        let subjects: [VirtualSubject]
+        do {
+            subjects = try CohortLoader.subjects(
+                of: study, studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
+        } catch is CancellationError {
+            throw interrupted
+        }
+        var analysis = try Sensitivity(of: study, store: StudyStore(readingAt: folder.storePath))
+        let progress = ProgressLine(
+            sessions: plan.variants.count * subjects.count * study.arms.count, alreadyDone: 0,
+            style: .standardError(quiet: quiet))
+        do {
+            for variant in plan.variants {
+                let store = MemoryStore(of: variant.study)
+                let runner = TrialRunner(study: variant.study, subjects: subjects, jobs: jobs)
+                guard
+                    try runner.run(
+                        into: store, isInterrupted: { interrupt.isRaised }, progress: progress)
+                else { throw interrupted }
+                try analysis.add(variant, store: store)
+            }
+        } catch {
+            progress.clear()
+            throw error
+        }
+        progress.finish()
+        try folder.add(analysis)
+        if !quiet { try StandardStream.output.write("\n" + analysis.table) }
+    }
+
     private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {
         guard try store.studyText() == text else {
             throw InputProblem(
@@ -202,6 +255,7 @@ struct RunCommand: ParsableCommand {
         for override in arguments.set { words += ["--set", override] }
         if let seed { words += ["--seed", "\(seed)"] }
         if let shard { words += ["--shard", shard] }
+        if sensitivity { words.append("--sensitivity") }
         return words.map(Self.quoted).joined(separator: " ")
     }
 

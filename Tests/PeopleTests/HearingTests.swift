@@ -133,6 +133,35 @@ struct HearingTests {
         #expect(!grown.contains([true]))
     }
 
+    /// The harm: one sleep cycle is 18 rings, and whoever slept as deep as that slept into a low that kills.
+    @Test("of a deep low within a few rings, however deep the sleep; who is deaf to rings still doesn't")
+    func deepLows() throws {
+        for (preset, expected) in [(PersonPreset.typical, 150), (.muted, 0), (.deaf, 0)] {
+            var settings = PersonSettings(preset)
+            settings.looksPerDay = 0
+            settings.feelsAwake = 0
+            settings.feelsAsleep = 0
+            settings.wakesAdult = 0
+            var woken = 0
+            for subject in 0..<150 {
+                let world = PersonWorld(settings, hour: 3, subject: UInt64(subject))
+                defer { world.end() }
+                var isWoken = false
+                for n in 0..<6 where !isWoken {
+                    try world.advance(toMinute: Double(5 * n))
+                    world.feel(42)
+                    isWoken = world.ring(.low)
+                }
+                if isWoken { woken += 1 }
+                // What isn't deep, or is over, is a ring like others.
+                try world.advance(toMinute: 90)
+                if !isWoken { world.feel(50) }
+                #expect(isWoken || !world.ring(.low))
+            }
+            #expect(woken == expected, "\(preset)")
+        }
+    }
+
     @Test("and whose parent hears is treated: the child sleeps, a parent comes, and the low is eaten against")
     func parentTreats() throws {
         var settings = PersonSettings(.typical)

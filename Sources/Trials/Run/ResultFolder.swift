@@ -102,8 +102,11 @@ package struct ResultFolder: Sendable {
     private static let names: Set<String> = [
         "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
         "study.sqlite-shm",
-        "study.sqlite-journal",
+        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv",
     ]
+
+    /// What a sensitivity analysis adds; a run doesn't need it.
+    static let sensitivityNames = ["sensitivity.csv", "sensitivity.json"]
 
     private static func isOurs(_ name: String) -> Bool { names.contains(name) || isLeftover(name) }
 
@@ -144,8 +147,25 @@ package struct ResultFolder: Sendable {
                 ("alerts.csv", alertsHash.description), ("sessions.csv", sessionsHash.description),
                 ("study.sqlite", storeHash),
                 ("summary.json", summaryHash.description),
-            ])
+            ] + sensitivityHashes())
         return summary
+    }
+
+    /// Of an analysis that is there: it is of this study, or the folder would have been refused.
+    private func sensitivityHashes() throws -> [(String, String)] {
+        try Self.sensitivityNames.filter { FileManager.default.fileExists(atPath: file($0)) }
+            .map { ($0, try hash(of: file($0))) }
+    }
+
+    /// Adds a sensitivity analysis to a complete run's files, and its hashes to the manifest.
+    package func add(_ analysis: Sensitivity) throws {
+        try AtomicFile.write(analysis.csv, to: file("sensitivity.csv"))
+        try AtomicFile.write(analysis.json.prettyText, to: file("sensitivity.json"))
+        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"]
+        try writeManifest(
+            analysis.study, identity: try RunIdentity(of: self), state: .complete,
+            programs: ProgramFacts.recorded(in: self),
+            files: try names.map { ($0, try hash(of: file($0))) } + sensitivityHashes())
     }
 
     /// Writes the manifest: what was asked for, by what, on what.

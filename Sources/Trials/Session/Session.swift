@@ -135,9 +135,12 @@ public final class Session {
             try await loop.begin(observers: [alerts])
             await app?.begin()
             if let personSettings {
-                if personSettings.feelsAwake > 0 || personSettings.feelsAsleep > 0 {
+                if personSettings.feelsAwake > 0 || personSettings.feelsAsleep > 0
+                    || personSettings.noticesAwake > 0
+                {
                     await patient.tellLows(
-                        below: GlucoseConcentration(milligramsPerDecilitre: personSettings.feelsBelow),
+                        below: GlucoseConcentration(
+                            milligramsPerDecilitre: max(personSettings.feelsBelow, personSettings.wakesBelow)),
                         to: person)
                 }
                 await person.begin(phone: handset, devices: handset)

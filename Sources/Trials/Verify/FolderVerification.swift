@@ -49,7 +49,9 @@ package struct FolderVerification {
         if state != "complete" {
             findings.append("manifest.json: state is \(printable(state, limit: 40)): incomplete")
         }
-        let hashed = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"]
+        // An analysis is hashed where there is one.
+        let added = ResultFolder.sensitivityNames.filter { root["files"]?[$0] != nil }
+        let hashed = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + added
         for name in hashed {
             let path = folder.file(name)
             guard FileManager.default.fileExists(atPath: path) else {
