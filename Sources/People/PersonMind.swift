@@ -5,7 +5,8 @@ import Devices
 import Records
 import SessionTime
 
-struct PersonMind: Sendable {
+/// Of one person alone: a class, so that no look at it copies it.
+final class PersonMind {
     /// Why the phone is looked at.
     enum Cause: UInt64 {
         case ownAccord, alert, recheck
@@ -124,16 +125,16 @@ struct PersonMind: Sendable {
 
     // MARK: Sleep
 
-    mutating func isNight(at now: Instant) -> Bool { sleep.isNight(at: now) }
+    func isNight(at now: Instant) -> Bool { sleep.isNight(at: now) }
 
-    mutating func isAsleep(at now: Instant) -> Bool { now >= awakeUntil && sleep.isNight(at: now) }
+    func isAsleep(at now: Instant) -> Bool { now >= awakeUntil && sleep.isNight(at: now) }
 
     /// Awake now, and for a while.
-    mutating func stayAwake(until instant: Instant) {
+    func stayAwake(until instant: Instant) {
         awakeUntil = max(awakeUntil, instant.adding(Self.nanoseconds(settings.backToSleep)))
     }
 
-    mutating func ate(at now: Instant) {
+    func ate(at now: Instant) {
         lastMeal = now
         stayAwake(until: now)
     }
@@ -141,7 +142,7 @@ struct PersonMind: Sendable {
     // MARK: Looking of one's own accord
 
     /// The next look after `now`, at random over the day's waking hours. Those of a day don't hang on what else was looked at.
-    mutating func planLook(after now: Instant) {
+    func planLook(after now: Instant) {
         looksAt = nil
         guard settings.looksPerDay > 0 else { return }
         if lookDay == nil {
@@ -170,7 +171,7 @@ struct PersonMind: Sendable {
     // MARK: Rings
 
     /// Counts a ring; says the how many-th about this it is in its slot, from 0, and whether it is the first of an event.
-    mutating func count(_ topic: AlertTopic, at now: Instant) -> (n: Int, isFirst: Bool) {
+    func count(_ topic: AlertTopic, at now: Instant) -> (n: Int, isFirst: Bool) {
         let place = Int(topic.rawValue)
         let slot = now.nanoseconds / PersonDraws.slot
         if ringSlots[place] != slot {
@@ -189,14 +190,14 @@ struct PersonMind: Sendable {
     private static let low = 6 * Nanoseconds.minute
 
     /// Whether nothing about this has rung yet in the night of `now`.
-    mutating func isFirstOfNight(_ topic: AlertTopic, at now: Instant) -> Bool {
+    func isFirstOfNight(_ topic: AlertTopic, at now: Instant) -> Bool {
         let (place, night) = (Int(topic.rawValue), sleep.eveningDay(of: now))
         defer { ringNights[place] = night }
         return ringNights[place] != night
     }
 
     /// Minutes from a ring to the phone in the hand, of the person and of a parent; nil for who doesn't hear it. A parent listens while a child sleeps.
-    mutating func ears(
+    func ears(
         _ topic: AlertTopic, at now: Instant, n: Int, isAsleep: Bool, isFirst: Bool
     ) -> (own: Double?, parents: Double?) {
         let attention = attention(at: now)
@@ -226,14 +227,14 @@ struct PersonMind: Sendable {
     }
 
     /// A factor on the chance to hear.
-    mutating func attention(at now: Instant) -> Double {
+    func attention(at now: Instant) -> Double {
         let oldest = now.adding(-Int64(settings.fatigueDays * Double(Nanoseconds.day)))
         if let first = nuisances.first, first < oldest { nuisances.removeAll { $0 < oldest } }
         guard !nuisances.isEmpty else { return 1 }
         return max(settings.fatigueFloor, exponential(-settings.fatigue * Double(nuisances.count) / 20))
     }
 
-    mutating func calledForNothing(_ count: Int, at now: Instant) {
+    func calledForNothing(_ count: Int, at now: Instant) {
         guard settings.fatigue > 0 else { return }
         // More than these move nothing.
         for _ in 0..<count where nuisances.count < 10_000 { nuisances.append(now) }
@@ -242,12 +243,12 @@ struct PersonMind: Sendable {
     // MARK: Rescues
 
     /// Grams of the last two hours.
-    mutating func rescued(at now: Instant) -> Double {
+    func rescued(at now: Instant) -> Double {
         rescues.removeAll { $0.at.adding(2 * Nanoseconds.hour) <= now }
         return rescues.reduce(0) { $0 + $1.grams }
     }
 
-    mutating func rescue(_ grams: Double, at now: Instant) {
+    func rescue(_ grams: Double, at now: Instant) {
         lastRescue = now
         rescues.append((now, grams))
     }

@@ -206,7 +206,7 @@ struct HearingTests {
 
     @Test("less after rings that called for nothing, never below the floor, and as well again a week later")
     func fatigue() throws {
-        var mind = PersonMind(
+        let mind = PersonMind(
             PersonConfiguration(
                 settings: PersonSettings(.typical), age: .adult,
                 calendar: SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
