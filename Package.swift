@@ -80,9 +80,8 @@ let package = Package(
             "Trials",
             [
                 "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "ClosedLoop", "Algorithms", "People",
-                "Documents",
-                "GlucoseMetrics", "AlertFiles",
+                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
+                "Documents", "GlucoseMetrics", "AlertFiles",
             ]),
         // Floor 7
         module(

@@ -15,8 +15,28 @@ package struct AlertMetrics: Sendable {
     /// Time without an alert while something was true, by cause; nil where no log was kept.
     package private(set) var silence: SilentMinutes?
 
+    private var matchings: [AlertMatching] = []
+
     package subscript(_ key: AlertMetricKey) -> Double? {
         AlertMetricKey.all.firstIndex(of: key).flatMap { values[$0] }
+    }
+
+    /// Share of the episodes of one truth with an alert at most `grace` nanoseconds after their onset; nil where there were none.
+    package func sensitivity(to truth: AlertTruth, within grace: Int64) -> Double? {
+        matchings.first { $0.truth == truth }.flatMap {
+            let found = $0.detected(within: grace)
+            return Self.share(found.some, found.all)
+        }
+    }
+
+    /// Share of the alerts about one truth with it at most `margin` nanoseconds away; nil where there were none.
+    package func precision(about truth: AlertTruth, within margin: Int64) -> Double? {
+        matchings.first { $0.truth == truth }.flatMap { Self.share($0.near(margin), $0.alerts.count) }
+    }
+
+    /// Episodes of one truth that ended without an alert; nil where there were none.
+    package func missed(of truth: AlertTruth) -> Int? {
+        matchings.first { $0.truth == truth }.flatMap { $0.detections.isEmpty ? nil : $0.missed.count }
     }
 
     /// - Parameters:
@@ -43,6 +63,7 @@ package struct AlertMetrics: Sendable {
         }
         detections = matchings.flatMap(\.matching.detections)
         values = [Double?](repeating: nil, count: AlertMetricKey.all.count)
+        self.matchings = matchings.map(\.matching)
         if truth.days > 0 {
             judge(matchings.map(\.matching), truth)
             burden(policy, alarms, truth)

@@ -150,6 +150,7 @@ extension Person {
         recorder.did(.rescue, bites.grams, at: now)
         mind?.rescue(bites.grams, at: now)
         mind?.counts.rescues.add(1, atNight: isNight)
+        mind?.counts.rescuedAt.append(now)
         mind?.counts.rescueGrams.add(bites.grams, atNight: isNight)
         if let rang = mind?.lowRang {
             mind?.counts.treated.add(1, atNight: rang.isNight)
@@ -183,6 +184,7 @@ extension Person {
             // Refused or not, nobody tries again at the next look.
             recorder.did(.manualBolus, units, at: now)
             mind?.counts.corrections += 1
+            mind?.counts.correctedAt.append(now)
             mind?.counts.correctionUnits += units
         } catch {
             isRefused = true

@@ -29,6 +29,9 @@ public struct PersonFacts: Sendable {
     public var felt = Split<Int>()
     public var corrections = 0
     public var correctionUnits = 0.0
+    /// When carbohydrate was eaten against a low, and insulin asked for against a high; rising.
+    public var rescuedAt: [Instant] = []
+    public var correctedAt: [Instant] = []
     public var askedAgain = 0
     public var looks = 0
     /// When the person woke at night, by whatever; rising.

@@ -51,6 +51,18 @@ public struct BlameLog: Hashable, Sendable {
         self.reached = reached
     }
 
+    /// One log of a policy from those of its parts.
+    /// - Parameter parts: each part's log, and for each of its rules the place in the policy.
+    package init(merging parts: [(log: BlameLog, places: [Int])], rules: Int) {
+        self.init(rules: rules, from: .start)
+        for (log, places) in parts {
+            for (rule, place) in places.enumerated() where changes.indices.contains(place) {
+                changes[place] = log.changes[rule]
+            }
+            reached = max(reached, log.reached)
+        }
+    }
+
     mutating func note(_ rule: Int, _ standing: AlertStanding, at instant: Instant) {
         if let last = changes[rule].last, last.instant == instant { changes[rule].removeLast() }
         if changes[rule].last?.standing ?? AlertStanding() != standing {

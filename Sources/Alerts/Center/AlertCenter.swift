@@ -36,6 +36,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var counts: AlertTallies
     private static let night = QuietHours(from: 23 * Nanoseconds.hour, to: 7 * Nanoseconds.hour)
     public private(set) var storeFailures = 0
+    /// Effects that a person could notice, in their order, for metrics.
+    package private(set) var noticed: [AlertEffect] = []
+    private var lastSuccess: Instant?
+    private var interruptions: [Interval] = []
     /// Sees every effect; nil in ordinary runs.
     public var observer: (@Sendable (AlertEffect) -> Void)?
 
@@ -241,6 +245,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
                 instant: effect.instant, effect: effect.kind.rawValue, code: effect.code,
                 severity: effect.severity.name, reason: effect.reason.rawValue))
         observer?(effect)
+        if effect.kind.isNoticed { noticed.append(effect) }
         counts.take(effect) { wallClock.isQuiet(Self.night, at: effect.instant) }
         switch effect.kind {
         case .notify:
@@ -255,6 +260,23 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
             instant: effect.instant, code: effect.code,
             topic: policy.rules.indices.contains(effect.rule) ? policy.rules[effect.rule].topic : .app,
             severity: effect.severity)
+    }
+
+    // MARK: Truth
+
+    /// Three steps without one are an interruption, whatever the policy says of it.
+    private static let missedSteps = AlertLimits().stepping
+
+    private func noteStep() {
+        let since = (lastSuccess ?? .start).adding(Self.missedSteps)
+        if since < executor.now { interruptions.append(Interval(since, executor.now)) }
+        lastSuccess = executor.now
+    }
+
+    /// When stepping truly was interrupted: from 15 min after a success, or after the start, to the next one. A dead app takes no steps.
+    package func trueInterruptions() -> IntervalSet {
+        let since = (lastSuccess ?? .start).adding(Self.missedSteps)
+        return IntervalSet(interruptions + [Interval(since, executor.now)])
     }
 
     // MARK: Devices
@@ -302,6 +324,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         // The pump speaks up at its own milestones only: a threshold between them needs asking.
         if watchesReservoir, let pump { hearReservoir(pump.status) }
         guard stepSucceeded else { return }
+        noteStep()
         if !app.flow.surroundings.isFirstStepDone { change { $0.isFirstStepDone = true } }
         if app.stepped(at: executor.now) {
             judgeLater()

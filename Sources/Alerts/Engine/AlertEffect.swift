@@ -24,6 +24,14 @@ public struct AlertEffect: Hashable, Sendable {
         /// A pending start was given up.
         case drop
 
+        /// Whether it begins or ends something for the person.
+        var isNoticed: Bool {
+            switch self {
+            case .raise, .clear, .notify, .withdraw, .acknowledge, .snooze: true
+            case .update, .route, .refresh, .suppress, .schedule, .wait, .drop: false
+            }
+        }
+
         public var index: Int {
             switch self {
             case .raise: 0

@@ -13,6 +13,8 @@ final class FaultLog {
     private let executor: SessionExecutor
     private let recorder: SessionRecorder
     private var open: [(kind: FaultKind, began: Instant)] = []
+    /// Those that are over.
+    private(set) var closed: [(kind: FaultKind, span: Interval)] = []
 
     init(executor: SessionExecutor, recorder: SessionRecorder) {
         self.executor = executor
@@ -49,6 +51,7 @@ final class FaultLog {
     private func close(_ span: (kind: FaultKind, began: Instant), at ended: Instant) {
         executor.journal.record(
             .faultEnded, at: executor.now, UInt64(span.kind.index), UInt64(bitPattern: ended.nanoseconds))
+        closed.append((span.kind, Interval(span.began, ended)))
         recorder.fault(FaultRow(instant: span.began, end: ended, kind: span.kind.id))
     }
 }

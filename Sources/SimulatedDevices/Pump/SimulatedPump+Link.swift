@@ -68,6 +68,7 @@ extension SimulatedPump {
         guard connected != link.isConnected else { return }
         var known = trueStatus()
         link.isConnected = connected
+        truth.set(.unreachable, !connected, at: executor.now)
         journal.record(.pumpConnection, at: executor.now, connected ? 1 : 0)
         if connected {
             link.lastKnown = nil

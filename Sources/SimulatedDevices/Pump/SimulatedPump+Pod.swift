@@ -64,6 +64,8 @@ extension SimulatedPump {
         schedule(\.reservoir, "reservoir", at: nil) { _ in }
         schedule(\.empty, "reservoir empty", at: nil) { _ in }
 
+        truth.set(.stopped, false, at: executor.now)
+        truth.set(.withoutPod, true, at: executor.now)
         pod.state = .priming
         let prime = device.pulses(in: device.primeAmount) + device.pulses(in: device.cannulaAmount)
         account.prime(prime)
@@ -92,6 +94,7 @@ extension SimulatedPump {
         retract(.finishSetupReminder)
         journal.record(.podChanged, at: executor.now, UInt64(bitPattern: account.delivered))
         attachPod()
+        truth.set(.withoutPod, false, at: executor.now)
         try applyBasal()
         tellStatus()
     }
@@ -185,6 +188,7 @@ extension SimulatedPump {
         try cutBolus(by: .pump)
         pod.state = .fault
         pod.stopped = end
+        truth.set(.stopped, true, at: executor.now)
         temporary = nil
         try applyBasal()
         journal.record(.podStopped, at: executor.now, end.rawValue)

@@ -34,6 +34,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     let startOfDay: Int64
     let habits: PodHabits
     var observers: [any DeviceObserver] = []
+    var truth = PumpTruth()
     var account = PumpLedger()
     var wakeups = Wakeups()
 
@@ -109,7 +110,17 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     public func ledger() -> PumpLedger { accountNow }
 
     /// The session is over: faults that still last are recorded up to now.
-    public func finish() { log.finish() }
+    public func finish() {
+        log.finish()
+        truth.finish(at: executor.now)
+    }
+
+    /// When it truly was in trouble, once the session is over; an occluded pod counts as stopped.
+    package func trueSpans() -> PumpTruth {
+        var spans = truth
+        for span in log.closed where span.kind == .occlusion { spans.add(.stopped, span.span) }
+        return spans
+    }
 
     /// Lets go of those who listen: they hold the pump, too.
     public func dismissObservers() {

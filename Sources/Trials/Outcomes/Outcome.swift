@@ -64,7 +64,8 @@ package struct Outcome: Sendable {
     }
 
     /// Every outcome, in the order of the files.
-    package static let all: [Outcome] = truth + treatment + alerts + truthByWeek + sensor + person
+    package static let all: [Outcome] =
+        truth + treatment + alerts + truthByWeek + sensor + person + alertMetrics
 
     /// The row under a name.
     package static func named(_ name: String) -> Outcome? { byName[name] }

@@ -1,5 +1,6 @@
 // What outcomes are computed from: one finished session in plain values.
 
+import AlertMetrics
 import GlucoseMetrics
 import Records
 
@@ -21,6 +22,10 @@ struct SessionFacts {
     var alerts: [AlertTally]
     /// nil where nobody listens.
     var person: PersonOutcomeFacts?
+    /// What was truly so.
+    var standard: SessionTruth
+    /// Of the arm's own policy; blame only where somebody listens.
+    var metrics: AlertMetrics
 
     /// Per day lived; nil for a session of no length.
     func perDay(_ amount: Double) -> Double? { days > 0 ? amount / days : nil }

@@ -4,6 +4,7 @@
 // says so. A subject that leaves the physiological range ends it early, and the record names why and when.
 // Does not: write files or know how many sessions there are.
 
+import AlertMetrics
 import Documents
 import GlucoseMetrics
 import Alerts
@@ -36,6 +37,7 @@ public final class Session {
     let alerts: AlertCenter
     private let app: AppFaults?
     private let person: Person
+    private let policy: AlertPolicy
     private let calendar: SessionCalendar
     private let stepLog: StepLog?
     private var meals: [Meal] = []
@@ -54,6 +56,7 @@ public final class Session {
     ) throws {
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         calendar = study.start.calendar
+        policy = arm.alerts
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index)).offset(by: arm.luckOffset)
@@ -126,6 +129,8 @@ public final class Session {
         executor.start("session") {
             await patient.expect(sessionEnd)
             await phone?.begin(alerts: alerts, loop: loop)
+            // Only where somebody listens: what is in the way matters to nobody else.
+            if personSettings != nil { await alerts.keepBlame() }
             await alerts.begin(pump: pump, listener: personSettings == nil ? nil : person)
             let observers: [any DeviceObserver] = watchers + (phone.map { [$0] } ?? [alerts, loop])
             try await sensor.begin(observers: observers)
@@ -229,7 +234,7 @@ public final class Session {
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now
-        let (truth, ledger, tallies, deeds) = executor.inspect {
+        let (truth, ledger, tallies, deeds, judged) = executor.inspect {
             [patient, pump, sensor, alerts, app, person] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
@@ -237,7 +242,15 @@ public final class Session {
             if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
-                alerts.here { $0.tallies() }, person.here { $0.facts() }
+                alerts.here { $0.tallies() }, person.here { $0.facts() },
+                (
+                    pump: pump.here { $0.trueSpans() },
+                    alerts: alerts.here {
+                        (
+                            interruptions: $0.trueInterruptions(), effects: $0.noticed, blame: $0.takeBlame()
+                        )
+                    }
+                )
             )
         }
         // The last value stands at the end itself: the trace covers the intervals before it.
@@ -246,6 +259,9 @@ public final class Session {
             mgdl: truth.map(Double.init))
         let points = recorder.takeSensorTrace()
         let shown = sensorTrace(points)
+        let standard = SessionTruth(
+            plasma: truth, reached: reached, pump: judged.pump, interruptions: judged.alerts.interruptions,
+            readings: points, deeds: deeds)
         recorder.finish(plasma: truth, every: VirtualPatient.truthInterval, sensor: points)
         let facts = SessionFacts(
             days: Double(reached.nanoseconds) / Double(Nanoseconds.day),
@@ -256,7 +272,11 @@ public final class Session {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
             } + (deeds?.rescueGrams.sum ?? 0),
             alerts: tallies,
-            person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) })
+            person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
+            standard: standard,
+            metrics: AlertMetrics(
+                policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init), truth: standard,
+                blame: judged.alerts.blame, heard: deeds?.heard.sum))
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
             digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,

@@ -1,0 +1,79 @@
+// Alerts held against the truth in whole sessions: what their metrics come to, and who is to blame.
+
+import Alerts
+import Documents
+import Records
+import Testing
+
+@testable import Trials
+
+@Suite struct AlertTruthSessionTests {
+    private func outcomes(_ overrides: String..., policy: String = "dexcom-g7") throws -> [OutcomeValues] {
+        let study = try Study.parse(
+            """
+            study: truth
+            seed: 11
+            duration: 4d
+            cohort: { generate: { model: uva-padova-2008, group: adolescent, count: 4 } }
+            scenario: { meals: hard }
+            arms: [{ algorithm: basal-bolus, alerts: \(policy) }]
+            """, file: "truth.yaml", overrides: try overrides.map { try SetOverride($0) })
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "truth.yaml", jobs: 1)
+        return try subjects.enumerated().map { index, subject in
+            try Session(study: study, subject: subject, index: index, arm: study.arms[0]).run().outcomes
+        }
+    }
+
+    private func sum(_ sessions: [OutcomeValues], _ name: String) -> Double {
+        sessions.reduce(0) { $0 + ($1[name] ?? 0) }
+    }
+
+    @Test func theMinutesOfTheWaterfallAddUpWhereSomebodyListens() throws {
+        let sessions = try outcomes("person=typical", "faults=all")
+        var judged = 0
+        for one in sessions {
+            guard let whole = one["alerts_suppressed_while_true_min"] else { continue }
+            judged += 1
+            var parts = try #require(one["alerts_suppressed_unseen_min"])
+            for obstacle in AlertObstacle.allCases {
+                parts += try #require(one["alerts_suppressed_\(obstacle.key)_min"])
+            }
+            #expect(abs(parts - whole) < 1e-6)
+        }
+        #expect(judged > 0)
+        // A typical person acknowledges, and lows outlast that.
+        #expect(sum(sessions, "alerts_suppressed_acknowledged_min") > 0)
+    }
+
+    @Test func nobodyAcknowledgesWhatNobodyHears() throws {
+        let deaf = try outcomes("person=deaf")
+        #expect(sum(deaf, "alerts_suppressed_acknowledged_min") == 0)
+        #expect(sum(deaf, "alerts_suppressed_while_true_min") > 0)
+        let nobody = try outcomes()
+        for (one, other) in zip(deaf, nobody) {
+            #expect(one["alerts_sensitivity_g15"] == other["alerts_sensitivity_g15"])
+            #expect(
+                one["alerts_suppressed_while_true_min"] == other["alerts_suppressed_while_true_min"])
+            // What stood in the way is known only where somebody listens.
+            #expect(other["alerts_suppressed_debounce_min"] == nil)
+        }
+    }
+
+    @Test func aSensorThatFollowsTheBloodFindsMostLowsAndADeadAppFindsNone() throws {
+        let sessions = try outcomes("person=deaf")
+        let found = sessions.compactMap { $0["alerts_sensitivity_g30"] }
+        #expect(!found.isEmpty && found.allSatisfy { $0 > 0.5 && $0 <= 1 })
+        let dead = try outcomes("person=deaf", "faults={ app-quit: { rate: 8 } }")
+        #expect(sum(dead, "alerts_suppressed_app_dead_min") > 0)
+        #expect(sum(sessions, "alerts_suppressed_app_dead_min") == 0)
+    }
+
+    @Test func aPumpOutOfReachIsATruthThatAnAlertIsAbout() throws {
+        let lost = try outcomes(
+            "person=deaf", "faults={ pump-outage: { rate: 4 } }", policy: "bionicloop")
+        // Five minutes of debounce, an outage of eight in the median.
+        #expect(sum(lost, "alerts_suppressed_debounce_min") > 0)
+        #expect(lost.allSatisfy { $0["alerts_ppv"] ?? 1 > 0.9 })
+        #expect(lost.contains { $0["alerts_ppv"] != nil })
+    }
+}
