@@ -1,5 +1,6 @@
 import AlertMetrics
 import Alerts
+import Records
 import SessionTime
 import Testing
 
