@@ -13,8 +13,10 @@ struct RowWriter {
     let outcomeKeys: [String]
     /// Of every session, ISO 8601.
     let start: String
+    var words: ResultWords
 
-    func write(_ record: SessionRecord) throws {
+    mutating func write(_ record: SessionRecord) throws {
+        try addWords(of: record)
         let columns = outcomeKeys.map { "\"\($0)\"" }.joined(separator: ", ")
         let marks = String(repeating: ", ?", count: outcomeKeys.count)
         let session = try RowBinder(
@@ -45,13 +47,14 @@ struct RowWriter {
             $0.bind($1.amount)
         }
         try insert(
-            record, rows.alerts, into: "alert_effects", "effect, code, severity, reason", at: \.instant
+            record, rows.alerts, into: "alert_effects_coded", "effect, code, severity, reason", at: \.instant
         ) {
-            $0.bind($1.effect)
-            $0.bind($1.code.rawValue)
-            $0.bind($1.severity)
-            $0.bind($1.reason)
+            $0.bind(words.number(of: $1.effect))
+            $0.bind(words.number(of: $1.code.rawValue))
+            $0.bind(words.number(of: $1.severity))
+            $0.bind(words.number(of: $1.reason))
         }
+        try insertShadows(record)
         try insert(record, rows.faults, into: "faults", "end_ns, kind", at: \.instant) {
             $0.bind(Int($1.end.nanoseconds))
             $0.bind($1.kind)
@@ -87,19 +90,46 @@ struct RowWriter {
         }
     }
 
+    /// What no study told of beforehand.
+    private mutating func addWords(of record: SessionRecord) throws {
+        let known = words.words.count
+        for tally in record.alerts {
+            _ = words.add(tally.policy)
+            _ = words.add(tally.code.rawValue)
+        }
+        for row in record.recorder.alerts {
+            for word in [row.effect, row.code.rawValue, row.severity, row.reason] { _ = words.add(word) }
+        }
+        if words.words.count > known { try StoredWords.write(words, db) }
+    }
+
+    private func insertShadows(_ record: SessionRecord) throws {
+        guard !record.shadows.isEmpty else { return }
+        let statement = try RowBinder(
+            db, sql: "INSERT INTO shadow_logs (session, policy, log) VALUES (?, ?, ?)")
+        for shadow in record.shadows {
+            try statement.insert {
+                $0.bind(record.session)
+                $0.bind(shadow.policy)
+                $0.bind(text: shadow.log)
+            }
+        }
+    }
+
     private func insertAlerts(_ record: SessionRecord) throws {
         guard !record.alerts.isEmpty else { return }
         let statement = try RowBinder(
             db,
             sql: """
-                INSERT INTO alerts (session, policy, code, raised, raised_night, notified, notified_night, heard, \
-                minutes_active, minutes_annunciating) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO alerts_coded (session, in_shadow, policy, code, raised, raised_night, notified, \
+                notified_night, heard, minutes_active, minutes_annunciating) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         for tally in record.alerts {
             try statement.insert {
                 $0.bind(record.session)
-                $0.bind(tally.policy)
-                $0.bind(tally.code.rawValue)
+                $0.bind(tally.isInShadow ? 1 : 0)
+                $0.bind(words.number(of: tally.policy))
+                $0.bind(words.number(of: tally.code.rawValue))
                 $0.bind(tally.raised)
                 $0.bind(tally.raisedNight)
                 $0.bind(tally.notified)
@@ -153,6 +183,20 @@ struct RowBinder {
                 sqlite3_bind_double(statement, index, value)
             } else {
                 sqlite3_bind_null(statement, index)
+            }
+        }
+
+        /// UTF-8 text that isn't empty.
+        mutating func bind(text: [UInt8]) {
+            index += 1
+            let position = index
+            text.withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { characters in
+                    // SQLite copies the text before this returns.
+                    _ = sqlite3_bind_text(
+                        statement, position, characters.baseAddress, Int32(characters.count),
+                        unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+                }
             }
         }
 

@@ -1,5 +1,6 @@
 // The tables and views of a study's store, made from `ResultTable`. Times are nanoseconds since the session's start; each table of
-// rows has a view with the session's names and ISO 8601 times.
+// rows has a view with the session's names and ISO 8601 times. Where words are kept as numbers, the rows stand in a table of
+// another name, and the table is a view of them with the words.
 
 import GRDB
 import Records
@@ -7,7 +8,7 @@ import SessionTime
 
 enum Schema {
     /// Those that have rows of sessions, in the order in which rows may be inserted.
-    static let tables = ResultTable.all.filter { $0.rows != .study }.map(\.name)
+    static let tables = ResultTable.all.filter { $0.rows != .study && $0.rows != .shared }
 
     /// The columns of `sessions` that are no outcomes.
     static let sessionColumns = Set(ResultTable.sessions.columns.map(\.name))
@@ -18,11 +19,12 @@ enum Schema {
                 table.rows == .sessions
                 ? outcomeKeys.map { ResultColumn($0, .real, isOptional: true, "") } : []
             try db.execute(sql: definition(of: table, adding: outcomes))
+            if let words = wordsView(of: table) { try db.execute(sql: words) }
             if let view = view(of: table) { try db.execute(sql: view) }
         }
         try db.execute(sql: "CREATE INDEX sessions_by_arm ON sessions (arm_index, subject_index)")
-        try db.execute(sql: "CREATE INDEX alerts_by_code ON alerts (code, policy)")
-        try db.execute(sql: "CREATE INDEX alert_effects_by_code ON alert_effects (code, effect)")
+        try db.execute(sql: "CREATE INDEX alerts_by_code ON alerts_coded (code, policy)")
+        try db.execute(sql: "CREATE INDEX alert_effects_by_code ON alert_effects_coded (code, effect)")
         try db.execute(sql: "PRAGMA user_version = \(StudyStore.schemaVersion)")
     }
 
@@ -40,12 +42,15 @@ enum Schema {
 
     private static func definition(of table: ResultTable, adding outcomes: [ResultColumn]) -> String {
         var lines = (table.allColumns + outcomes).map { column in
-            "\"\(column.name)\" \(column.storage.rawValue)" + (column.isOptional ? "" : " NOT NULL")
+            let storage = column.isWord ? ResultColumn.Storage.integer : column.storage
+            return "\"\(column.name)\" \(storage.rawValue)" + (column.isOptional ? "" : " NOT NULL")
         }
         var tail = ""
         switch table.rows {
         case .study:
             lines += ["PRIMARY KEY (id)", "CHECK (id = 1)"]
+        case .shared:
+            lines = ["word_id INTEGER PRIMARY KEY", "word TEXT NOT NULL UNIQUE"]
         case .sessions:
             lines[0] = "session INTEGER PRIMARY KEY"
         case .events:
@@ -56,8 +61,48 @@ enum Schema {
             lines[0] += " REFERENCES sessions (session)"
             lines.append("PRIMARY KEY (\((["session"] + keys).joined(separator: ", ")))")
             tail = " WITHOUT ROWID"
+        case .packed:
+            lines = [
+                "session INTEGER NOT NULL REFERENCES sessions (session)",
+                "policy INTEGER NOT NULL REFERENCES words (word_id)", "log TEXT NOT NULL",
+                "UNIQUE (session, policy)",
+            ]
         }
-        return "CREATE TABLE \(table.name) (\n    \(lines.joined(separator: ",\n    "))\n)\(tail)"
+        return "CREATE TABLE \(table.storedName) (\n    \(lines.joined(separator: ",\n    "))\n)\(tail)"
+    }
+
+    /// The table as it is spoken of, where the store keeps it in numbers.
+    private static func wordsView(of table: ResultTable) -> String? {
+        guard table.storedName != table.name else { return nil }
+        var columns: [String] = []
+        var joins: [String] = []
+        var packed = 0
+        for column in table.allColumns {
+            var source = "t.\"\(column.name)\""
+            if case .packed = table.rows {
+                switch column.name {
+                case "session", "policy": break
+                case "seq": source = "e.key"
+                default:
+                    source = "json_extract(e.value, '$[\(packed)]')"
+                    packed += 1
+                }
+            }
+            if column.isWord {
+                let alias = "word_of_\(column.name)"
+                joins.append("JOIN words AS \(alias) ON \(alias).word_id = \(source)")
+                source = "\(alias).word"
+            }
+            columns.append("\(source) AS \"\(column.name)\"")
+        }
+        var rows = "\(table.storedName) AS t"
+        if case .packed = table.rows { rows += " JOIN json_each(t.log) AS e" }
+        return """
+            CREATE VIEW \(table.name) AS SELECT
+                \(columns.joined(separator: ",\n    "))
+            FROM \(rows)
+            \(joins.joined(separator: "\n"))
+            """
     }
 
     /// The same rows with who and what the session is, and each time as ISO 8601 with the study's offset: `time_ns` is `time` and, in

@@ -3,6 +3,14 @@
 import GRDB
 public import Records
 
+extension Database {
+    /// Empty where there is no such table or view.
+    fileprivate func tableOrViewColumns(_ name: String) throws -> [String] {
+        guard try tableExists(name) || viewExists(name) else { return [] }
+        return try columns(in: name).map(\.name)
+    }
+}
+
 extension StudyStore {
     /// One line a difference, at most a few a table: the session's own row, and its rows in every table. The record is written to a store in
     /// memory as it would be to a file, and the two are compared cell by cell, to the bit.
@@ -12,13 +20,16 @@ extension StudyStore {
         let unknown = Set(outcomeKeys).subtracting(outcomes)
         let start = try reading { try String.fetchOne($0, sql: "SELECT start FROM study") } ?? ""
         let fresh = try DatabaseQueue()
+        let words = words
         try fresh.write { db in
             try Schema.create(db, outcomeKeys: outcomeKeys)
-            try RowWriter(db: db, outcomeKeys: outcomeKeys, start: start).write(record)
+            try StoredWords.write(words, db)
+            var writer = RowWriter(db: db, outcomeKeys: outcomeKeys, start: start, words: words)
+            try writer.write(record)
         }
         return try reading { stored in
             try fresh.read { expected in
-                try ResultTable.all.filter { $0.rows != .study }.flatMap { table in
+                try Schema.tables.flatMap { table in
                     try Self.differences(
                         in: table, ofSession: record.session, stored, expected, leaving: unknown)
                 }
@@ -30,18 +41,24 @@ extension StudyStore {
         in table: ResultTable, ofSession session: Int, _ stored: Database, _ expected: Database,
         leaving unknown: Set<String>
     ) throws -> [String] {
-        let names = try expected.columns(in: table.name).map(\.name).filter {
-            table.rows != .sessions || !unknown.contains($0)
+        // What the folder's version didn't have is in no row of it.
+        var name = table.name
+        if case .packed(let logs) = table.rows { name = logs }
+        let there = try Set(stored.tableOrViewColumns(name))
+        if there.isEmpty { return [] }
+        let names = try expected.columns(in: name).map(\.name).filter {
+            there.contains($0) && (table.rows != .sessions || !unknown.contains($0))
         }
         let columns = names.map { "\"\($0)\"" }.joined(separator: ", ")
         let keys: [String] =
             switch table.rows {
-            case .study, .sessions: ["session"]
+            case .study, .sessions, .shared: ["session"]
             case .events: ["seq"]
-            case .keyed(let keys): keys
+            case .keyed(let keys): keys.filter(there.contains)
+            case .packed: ["policy"]
             }
         let sql =
-            "SELECT \(columns) FROM \"\(table.name)\" WHERE session = ? ORDER BY \(keys.joined(separator: ", "))"
+            "SELECT \(columns) FROM \"\(name)\" WHERE session = ? ORDER BY \(keys.joined(separator: ", "))"
         let rows = try Row.fetchCursor(stored, sql: sql, arguments: [session])
         let wanted = try Row.fetchCursor(expected, sql: sql, arguments: [session])
         let place = "study.sqlite: session \(session)" + (table.rows == .sessions ? "" : ", \(table.name)")

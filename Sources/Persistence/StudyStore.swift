@@ -14,12 +14,13 @@ public import SessionTime
 
 public final class StudyStore: ResultStore {
     /// The schema that this code reads and writes.
-    public static let schemaVersion = 3
+    public static let schemaVersion = 4
     /// The oldest that it still reads.
     public static let oldestReadableVersion = 2
     /// The file within a study's output directory.
     public static let fileName = "study.sqlite"
 
+    public private(set) var words = ResultWords()
     private let queue: DatabaseQueue
     private let path: String
     /// The columns of outcomes: those asked for in a new store, those that are there in an old one.
@@ -33,8 +34,10 @@ public final class StudyStore: ResultStore {
     ///   - studyText: the resolved study, canonically; kept in a new store.
     ///   - calendar: when and where every session starts.
     ///   - outcomeKeys: the outcome columns; names of letters, digits and underscores.
+    ///   - words: what the study's policies are called and say.
     public init(
-        path: String, studyText: String, version: String, calendar: SessionCalendar, outcomeKeys: [String]
+        path: String, studyText: String, version: String, calendar: SessionCalendar, outcomeKeys: [String],
+        words: ResultWords = ResultWords()
     ) throws {
         self.path = path
         start = calendar.iso8601(at: .start)
@@ -49,10 +52,12 @@ public final class StudyStore: ResultStore {
                 if try Int.fetchOne(db, sql: "PRAGMA user_version") == 0 {
                     try Schema.create(db, outcomeKeys: outcomeKeys)
                     try Schema.insertStudy(db, text: studyText, version: version, calendar: calendar)
+                    try StoredWords.write(words, db)
                 }
             }
         }
         try checkSchema(oldest: Self.schemaVersion)
+        self.words = try reading { try StoredWords.read($0) }
     }
 
     /// Opens a store for reading. Stores of earlier versions are read as far as they go: columns that they lack are outcomes that
@@ -74,6 +79,7 @@ public final class StudyStore: ResultStore {
             }
         }
         try checkSchema(oldest: Self.oldestReadableVersion)
+        words = try reading { try StoredWords.read($0) }
     }
 
     private static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
@@ -153,9 +159,9 @@ public final class StudyStore: ResultStore {
     public func write(_ records: [SessionRecord]) throws {
         try translatingSQLite(path) {
             try queue.write { db in
-                for record in records {
-                    try RowWriter(db: db, outcomeKeys: outcomeKeys, start: start).write(record)
-                }
+                var writer = RowWriter(db: db, outcomeKeys: outcomeKeys, start: start, words: words)
+                for record in records { try writer.write(record) }
+                words = writer.words
                 if let clock {
                     try db.execute(sql: "UPDATE study SET wall_seconds = ?", arguments: [clock()])
                 }
@@ -173,7 +179,7 @@ public final class StudyStore: ResultStore {
                     SELECT session, subject_index, subject, arm_index, arm, ended_early, lived_days, digest, events, \
                     \(notFinite)\(outcomeKeys.map { ", \"\($0)\"" }.joined()) FROM sessions ORDER BY session
                     """)
-            var alerts = try AlertCursor(db)
+            var alerts = try AlertCursor(db, words: words)
             while let row = try rows.next() {
                 let reason = try row.decode(String?.self, atIndex: 5)
                 var outcomes = OutcomeValues()
@@ -224,19 +230,41 @@ public final class StudyStore: ResultStore {
                             CREATE TEMP TABLE fresh AS SELECT session FROM shard.sessions
                             WHERE session NOT IN (SELECT session FROM main.sessions)
                             """)
+                    try absorbWords(of: source.words, db, other)
                     for table in Schema.tables {
-                        let columns = try db.columns(in: table).map { "\"\($0.name)\"" }.joined(
-                            separator: ", ")
+                        let name = table.storedName
+                        let columns = try db.columns(in: name).map(\.name)
+                        let coded = table.columns.filter(\.isWord).map(\.name)
+                        // The same word may have another number there.
+                        let values = columns.map { column in
+                            coded.contains(column) && name != table.name
+                                ? "(SELECT m.word_id FROM main.words AS m JOIN shard.words AS w ON w.word = m.word WHERE w.word_id = t.\"\(column)\")"
+                                : "t.\"\(column)\""
+                        }
+                        let names = columns.map { "\"\($0)\"" }.joined(separator: ", ")
                         try db.execute(
                             sql: """
-                                INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM shard.\(table)
-                                WHERE session IN (SELECT session FROM fresh)
+                                INSERT INTO main.\(name) (\(names)) SELECT \(values.joined(separator: ", "))
+                                FROM shard.\(name) AS t WHERE session IN (SELECT session FROM fresh)
                                 """)
                     }
                     try db.execute(sql: "DROP TABLE fresh")
                     return .commit
                 }
             }
+        }
+    }
+
+    /// Takes over words that only the other has. Logs say numbers: those of the study must be the same in both.
+    private func absorbWords(of others: ResultWords, _ db: Database, _ other: String) throws {
+        for word in others.words { _ = words.add(word) }
+        try StoredWords.write(words, db)
+        let logs = try Int.fetchOne(db, sql: "SELECT count(*) FROM shard.shadow_logs") ?? 0
+        guard logs > 0 else { return }
+        for (place, word) in others.words.enumerated() where words.number(of: word) != place + 1 {
+            throw InputProblem(
+                file: other, found: "another number for \(quoted(word))",
+                expected: "the numbers of the version that made the other parts")
         }
     }
 

@@ -7,6 +7,8 @@
 public struct AlertTally: Hashable, Sendable {
     /// The policy's name.
     public var policy: String
+    /// Whether it listened in shadow.
+    public var isInShadow = false
     /// The catalogue's, or the policy's own.
     public var code: AlertName
     /// Episodes.

@@ -17,10 +17,11 @@ extension ResultTable {
         ResultTable(
             "alert_effects", from: .events, .events, "each decision of the alert center",
             [
-                ResultColumn("effect", .text, "what it did: `raise`, `notify`, `suppress`, ..."),
-                ResultColumn("code", .text, "the alert's code"),
-                ResultColumn("severity", .text, "at that time"),
-                ResultColumn("reason", .text, "why"),
+                ResultColumn(
+                    "effect", .text, isWord: true, "what it did: `raise`, `notify`, `suppress`, ..."),
+                ResultColumn("code", .text, isWord: true, "the alert's code"),
+                ResultColumn("severity", .text, isWord: true, "at that time"),
+                ResultColumn("reason", .text, isWord: true, "why"),
             ]),
         ResultTable(
             "faults", from: .events, .events, "each fault over its true span",
@@ -68,4 +69,15 @@ extension ResultTable {
                     "sensor_backfilled", .integer, "1 where that came late, and nobody saw it at that time"),
             ]),
     ]
+
+    /// Like `alert_effects`, of each policy in shadow.
+    static let shadowEffects = ResultTable(
+        "shadow_effects", from: .events, .packed(logs: "shadow_logs"),
+        "each decision of the policies in shadow",
+        [
+            ResultColumn("effect", .text, isWord: true, "what it did: `raise`, `notify`, `suppress`, ..."),
+            ResultColumn("code", .text, isWord: true, "the alert's code"),
+            ResultColumn("severity", .text, isWord: true, "at that time"),
+            ResultColumn("reason", .text, isWord: true, "why"),
+        ])
 }

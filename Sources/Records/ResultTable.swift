@@ -19,12 +19,17 @@ public struct ResultColumn: Hashable, Sendable {
     public let storage: Storage
     /// May be NULL.
     public let isOptional: Bool
+    /// Text that the store keeps as its number in `words`.
+    public let isWord: Bool
     public let meaning: String
 
-    public init(_ name: String, _ storage: Storage, isOptional: Bool = false, _ meaning: String) {
+    public init(
+        _ name: String, _ storage: Storage, isOptional: Bool = false, isWord: Bool = false, _ meaning: String
+    ) {
         self.name = name
         self.storage = storage
         self.isOptional = isOptional
+        self.isWord = isWord
         self.meaning = meaning
     }
 }
@@ -40,6 +45,11 @@ public struct ResultTable: Hashable, Sendable {
         case events
         /// Those of a session are told apart by these columns; `session` stands before them.
         case keyed([String])
+        /// As many as happened to each policy in shadow; the store keeps those of a session and policy in one piece, in the table
+        /// `logs`, so that this is a view.
+        case packed(logs: String)
+        /// Those that the whole study shares.
+        case shared
     }
 
     public let name: String
@@ -63,8 +73,9 @@ public struct ResultTable: Hashable, Sendable {
     /// All columns but those of outcomes.
     public var allColumns: [ResultColumn] {
         switch rows {
-        case .study, .sessions: columns
+        case .study, .sessions, .shared: columns
         case .keyed: [Self.session] + columns
+        case .packed: [Self.session, Self.policy, Self.sequence, Self.time] + columns
         case .events: [Self.session, Self.sequence, Self.time] + columns
         }
     }
@@ -72,9 +83,15 @@ public struct ResultTable: Hashable, Sendable {
     /// The view that has the same rows with names and ISO times; nil where the table has them itself.
     public var viewName: String? {
         switch rows {
-        case .study, .sessions: nil
-        case .events, .keyed: name + "_iso"
+        case .study, .sessions, .shared: nil
+        case .events, .keyed, .packed: name + "_iso"
         }
+    }
+
+    /// Where the store keeps its rows: where words are numbers, the table itself is a view.
+    public var storedName: String {
+        if case .packed(let logs) = rows { return logs }
+        return columns.contains(where: \.isWord) ? name + "_coded" : name
     }
 
     static let session = ResultColumn(
@@ -94,7 +111,17 @@ public struct ResultTable: Hashable, Sendable {
     public static func named(_ name: String) -> ResultTable? { all.first { $0.name == name } }
 
     /// In the order in which rows may be inserted.
-    public static let all: [ResultTable] = [study, sessions, alerts] + events
+    public static let all: [ResultTable] = [study, words, sessions, alerts] + events + [shadowEffects]
+
+    static let words = ResultTable(
+        "words", from: .summary, .shared,
+        "what stands as a number in tables `*_coded` and `shadow_logs`: policies, codes, effects, severities, reasons",
+        [
+            ResultColumn("word_id", .integer, "its number, from 1"),
+            ResultColumn("word", .text, "as the views have it"),
+        ])
+
+    static let policy = ResultColumn("policy", .text, isWord: true, "the policy's name")
 
     static let study = ResultTable(
         "study", from: .summary, .study, "what was run",
@@ -131,11 +158,12 @@ public struct ResultTable: Hashable, Sendable {
     public static let storeOnly: Set<String> = ["events", "checkpoints"]
 
     public static let alerts = ResultTable(
-        "alerts", from: .summary, .keyed(["policy", "code"]),
+        "alerts", from: .summary, .keyed(["in_shadow", "policy", "code"]),
         "one row a session, policy and code that the policy has: a code that it doesn't have is absent, one that was not raised is 0",
         [
-            ResultColumn("policy", .text, "the policy's name"),
-            ResultColumn("code", .text, "the alert's code: the catalogue's or the policy's own"),
+            policy,
+            ResultColumn(
+                "code", .text, isWord: true, "the alert's code: the catalogue's or the policy's own"),
             ResultColumn("raised", .integer, "episodes raised"),
             ResultColumn(
                 "notified", .integer,
@@ -151,5 +179,6 @@ public struct ResultTable: Hashable, Sendable {
                 "minutes from a notification to the episode's end, its acknowledgement or snooze, or the notification's withdrawal"
             ),
             ResultColumn("raised_night", .integer, "of the episodes, those raised between 23:00 and 07:00"),
+            ResultColumn("in_shadow", .integer, "1 where the policy listened in shadow, 0 for the arm's own"),
         ])
 }

@@ -34,14 +34,16 @@ public struct SessionRecord: Sendable {
     /// The digest on the way: canonical text, for bisecting. Empty where a session is short.
     public var checkpoints: String
     public var outcomes: OutcomeValues
-    /// One a code of the arm's policy.
+    /// One a code of the arm's policy, then of the policies in shadow.
     public var alerts: [AlertTally]
+    /// What the policies in shadow decided; empty for `record: summary`.
+    public var shadows: [ShadowLogRow]
     public var recorder: SessionRecorder
 
     public init(
         session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
         endedAt: Instant, digest: String, events: Int, checkpoints: String = "", outcomes: OutcomeValues,
-        alerts: [AlertTally] = [], recorder: SessionRecorder
+        alerts: [AlertTally] = [], shadows: [ShadowLogRow] = [], recorder: SessionRecorder
     ) {
         self.session = session
         self.subjectIndex = subjectIndex
@@ -55,6 +57,7 @@ public struct SessionRecord: Sendable {
         self.checkpoints = checkpoints
         self.outcomes = outcomes
         self.alerts = alerts
+        self.shadows = shadows
         self.recorder = recorder
     }
 }
@@ -71,7 +74,7 @@ public struct SessionSummary: Hashable, Sendable {
     public var digest: String
     public var events: Int
     public var outcomes: OutcomeValues
-    /// One a code of the arm's policy; empty where the store has none.
+    /// One a code of the arm's policy, then of those in shadow; empty where the store has none.
     public var alerts: [AlertTally]
 
     public init(
@@ -104,6 +107,13 @@ public protocol ResultStore: AnyObject {
     func forEachSummary(_ body: (SessionSummary) throws -> Void) throws
     /// Takes over the sessions of another store of the same study that this one lacks.
     func absorb(storeAt path: String) throws
+    /// The numbers that it keeps in place of names.
+    var words: ResultWords { get }
     /// Brings everything into the one file and closes it.
     func close() throws
+}
+
+extension ResultStore {
+    /// None, for a store that keeps names.
+    public var words: ResultWords { ResultWords() }
 }

@@ -29,6 +29,10 @@ struct DryRun {
         ", of these \(sessions) on seed \(study.confirmSeed ?? 0): the reference and the selected of \(study.candidates.count) arms"
             + (study.confirmedArms > 2 ? ", and those that the margin is measured by" : "")
     }
+    static let bytesPerPolicySession = 400.0
+
+    /// Bytes a patient-day and policy in shadow.
+    static func shadowBytesPerDay(_ level: RecordLevel) -> Double { level == .summary ? 0 : 500 }
 
     func print() throws {
         let subjects = try study.cohortSize(studyPath: studyPath)
@@ -51,6 +55,21 @@ struct DryRun {
             patient-days    \(SummaryText.decimal(patientDays))
             estimated time  \(SummaryText.decimal(seconds)) s on \(jobs) threads
             estimated size  \(SummaryText.decimal(bytes / 1e6)) MB (record: \(study.record.rawValue))
+
+            """)
+        try printShadows(sessions: shard.subjects(of: subjects) * study.arms.count, days: days)
+    }
+
+    private func printShadows(sessions: Int, days: Double) throws {
+        let listeners = study.shadowPolicies.count
+        guard listeners > 0 else { return }
+        let bytes =
+            Double(listeners * sessions)
+            * (Self.bytesPerPolicySession + days * Self.shadowBytesPerDay(study.record))
+        try StandardStream.output.write(
+            """
+            in shadow       \(listeners) \(listeners == 1 ? "policy" : "policies") on each session: \(listeners * sessions) policy sessions, \
+            \(SummaryText.decimal(bytes / 1e6)) MB more
 
             """)
     }

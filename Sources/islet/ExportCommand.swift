@@ -52,6 +52,9 @@ struct ExportCommand: ParsableCommand {
     @Option(help: "What to write: \(ExportTable.allCases.map(\.rawValue).joined(separator: ", ")).")
     var what: ExportTable = .steps
 
+    @Option(help: "With --what alerts: this policy's alone, be it an arm's or in shadow.")
+    var policy: String?
+
     @Option(help: "csv or jsonl.")
     var format: StepFormat = .csv
 
@@ -71,6 +74,10 @@ struct ExportCommand: ParsableCommand {
         try selection.tellIfIncomplete()
         let sessions = try selection.open(interrupt)
         let entries = try sessions.entries(session: selection.session, arm: arm)
+        if let policy {
+            guard what == .alerts else { throw ValidationError("--policy goes with --what alerts.") }
+            try sessions.policy(policy)
+        }
         let progress = ProgressLine(sessions: entries.count, style: .standardError(quiet: quiet))
         defer { progress.clear() }
         try interruptible {
@@ -90,7 +97,7 @@ struct ExportCommand: ParsableCommand {
     ) throws {
         // A session that isn't what it was leaves standard output without a header, too.
         var isBegun = false
-        let texts = try sessions.texts(of: entries, table: what, format: format)
+        let texts = try sessions.texts(of: entries, table: what, format: format, policy: policy)
         while let (_, text, days) = try texts.next() {
             if !isBegun { try emit(Array(what.header(format).utf8)) }
             isBegun = true

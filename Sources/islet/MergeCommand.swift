@@ -41,7 +41,8 @@ struct MergeCommand: ParsableCommand {
             try folder.writeManifest(study, identity: identity, state: .merging, programs: [.init()] + before)
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,
-                calendar: study.start.calendar, outcomeKeys: Outcome.all.map(\.name))
+                calendar: study.start.calendar, outcomeKeys: Outcome.all.map(\.name),
+                words: study.resultWords)
             for shard in folders {
                 guard !interrupt.isRaised else {
                     throw OutputProblem(.temporary, path: out, message: "interrupted: nothing was merged")

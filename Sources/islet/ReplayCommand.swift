@@ -40,6 +40,9 @@ struct ReplayCommand: ParsableCommand {
             valueName: "ALERT"))
     var around: String?
 
+    @Option(help: "The alerts of this policy, which listened in shadow, in place of the arm's own.")
+    var policy: String?
+
     @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
     var study: String?
 
@@ -60,7 +63,8 @@ struct ReplayCommand: ParsableCommand {
         let replay = try Replay(
             resolved, subject: subject, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
             checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)),
-            until: until.flatMap { TimeSpan($0) }.map { Instant(nanoseconds: $0.nanoseconds) })
+            until: until.flatMap { TimeSpan($0) }.map { Instant(nanoseconds: $0.nanoseconds) },
+            policy: try policy.flatMap { try sessions.policy($0) })
         try StandardStream.output.writeLine(
             "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")
         for line in try selected(replay.story) {

@@ -164,7 +164,7 @@ struct RunCommand: ParsableCommand {
         }
         let store = try StudyStore(
             path: folder.storePath, studyText: text, version: Islet.version,
-            calendar: study.start.calendar, outcomeKeys: keys)
+            calendar: study.start.calendar, outcomeKeys: keys, words: study.resultWords)
         try check(store, isOf: text, folder)
         let before = ProgramFacts.recorded(in: folder)
         try folder.writeManifest(study, identity: identity, state: .running, programs: [.init()] + before)
@@ -177,7 +177,8 @@ struct RunCommand: ParsableCommand {
         let earlier = try store.wallSeconds()
         let wallSeconds = { earlier + ProgressLine.monotonicSeconds() - began }
         store.clock = wallSeconds
-        let runner = TrialRunner(study: study, subjects: subjects, shard: shard, jobs: jobs)
+        let runner = TrialRunner(
+            study: study, subjects: subjects, shard: shard, jobs: jobs, words: store.words)
         let finished = try store.finishedSessions()
         let progress = ProgressLine(
             sessions: runner.sessions.count, alreadyDone: finished.count, style: .standardError(quiet: quiet))

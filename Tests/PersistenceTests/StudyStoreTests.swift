@@ -37,6 +37,14 @@ private func record(_ session: Int, rows: Int = 3) -> SessionRecord {
         session: session, subjectIndex: session / 2, subject: "adult#001", armIndex: session % 2, arm: "arm",
         end: session == 1 ? .endedEarly(reason: "left, the \"range\"") : .completed, endedAt: .minutes(1440),
         digest: "digest\(session)", events: 7, outcomes: ["mean_mgdl": Double(session) + 0.1],
+        // The first words that a store without a study's words learns of this record are those of its effects.
+        shadows: [
+            ShadowLogRow(
+                policy: 2,
+                log: Array(
+                    ("[" + (0..<rows).map { "[\($0 * 300_000_000_000),1,2,3,4]" }.joined(separator: ",") + "]")
+                        .utf8))
+        ],
         recorder: recorder)
 }
 
@@ -224,10 +232,12 @@ struct StudyStoreTests {
             try DatabaseQueue(path: path).writeWithoutTransaction { db in
                 for table in ResultTable.all {
                     if let view = table.viewName { try db.execute(sql: "DROP VIEW \(view)") }
+                    guard table.storedName != table.name else { continue }
+                    try db.execute(sql: "DROP VIEW \(table.name); DROP TABLE \(table.storedName)")
                 }
                 try db.execute(
                     sql: """
-                        DROP TABLE alerts;
+                        DROP TABLE words;
                         ALTER TABLE sessions DROP COLUMN start;
                         ALTER TABLE sessions DROP COLUMN not_finite;
                         ALTER TABLE sessions DROP COLUMN tir_70_180_percent;
@@ -242,6 +252,67 @@ struct StudyStoreTests {
             #expect(throws: InputProblem.self) { try store(path) }
             let new = try store(folder + "/new.sqlite")
             #expect(throws: InputProblem.self) { try new.absorb(storeAt: path) }
+        }
+    }
+
+    @Test("reads the counts of version 3, which kept words as text")
+    func version3() throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            try store(path, writing: [0]).close()
+            try DatabaseQueue(path: path).writeWithoutTransaction { db in
+                try db.execute(
+                    sql: """
+                        DROP VIEW alerts_iso;
+                        DROP VIEW alerts;
+                        CREATE TABLE alerts (session INTEGER NOT NULL REFERENCES sessions (session), policy TEXT NOT NULL,
+                            code TEXT NOT NULL, raised INTEGER NOT NULL, notified INTEGER NOT NULL,
+                            notified_night INTEGER NOT NULL, heard INTEGER, minutes_active REAL NOT NULL,
+                            minutes_annunciating REAL NOT NULL, raised_night INTEGER NOT NULL,
+                            PRIMARY KEY (session, policy, code)) WITHOUT ROWID;
+                        INSERT INTO alerts VALUES (0, 'mine', 'LOW', 3, 7, 2, NULL, 12.5, 4.25, 1);
+                        DROP TABLE alerts_coded;
+                        DROP VIEW shadow_effects_iso; DROP VIEW shadow_effects; DROP TABLE shadow_logs;
+                        PRAGMA user_version = 3
+                        """)
+            }
+            var low = AlertTally(policy: "mine", code: "LOW")
+            low.raised = 3
+            low.raisedNight = 1
+            low.notified = 7
+            low.notifiedNight = 2
+            low.minutesActive = 12.5
+            low.minutesAnnunciating = 4.25
+            let old = try StudyStore(readingAt: path)
+            #expect(try summaries(old).map(\.alerts) == [[low]])
+            var again = record(0)
+            again.alerts = [low]
+            #expect(try old.differences(from: again, outcomes: keys) == [])
+            again.alerts[0].raised = 4
+            #expect(try old.differences(from: again, outcomes: keys).count == 1)
+        }
+    }
+
+    @Test("keeps what was decided in shadow in one piece a policy, and shows it decision by decision")
+    func shadows() throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            try store(path, writing: [3]).close()
+            let rows = try DatabaseQueue(path: path).read {
+                try Row.fetchAll(
+                    $0,
+                    sql:
+                        "SELECT policy, seq, time_ns, effect, code, severity, reason FROM shadow_effects ORDER BY seq"
+                )
+            }
+            #expect(rows.map { $0["seq"] as Int } == [0, 1, 2])
+            #expect(rows.map { $0["time_ns"] as Int } == [0, 300_000_000_000, 600_000_000_000])
+            for row in rows {
+                let words: [String] = [
+                    row["policy"], row["effect"], row["code"], row["severity"], row["reason"],
+                ]
+                #expect(words == ["ALERT-X", "raise", "ALERT-X", "actionable", "it's"])
+            }
         }
     }
 
@@ -274,13 +345,15 @@ struct StudyStoreTests {
             let tables = try queue.read {
                 try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
             }
-            #expect(Set(tables) == Set(ResultTable.all.map(\.name)))
-            for table in tables {
-                let section = try #require(page.components(separatedBy: "\n### \(table)\n").last)
-                    .components(separatedBy: "\n### ")[0]
-                for column in try queue.read({ try $0.columns(in: table).map(\.name) })
+            #expect(Set(tables) == Set(ResultTable.all.map(\.storedName)))
+            for table in ResultTable.all {
+                let parts = page.components(separatedBy: "\n### \(table.name)\n")
+                let section = try #require(parts.count == 2 ? parts[1] : nil).components(
+                    separatedBy: "\n### ")[0]
+                if table.storedName != table.name { #expect(section.contains("`\(table.storedName)`")) }
+                for column in try queue.read({ try $0.columns(in: table.storedName).map(\.name) })
                 where !keys.contains(column) {
-                    #expect(section.contains("\n| `\(column)` |"), "\(table).\(column)")
+                    #expect(section.contains("\n| `\(column)` |"), "\(table.name).\(column)")
                 }
             }
         }

@@ -4,6 +4,7 @@ struct AlertCodeSet: Hashable, Sendable {
 
     /// What a pump says by itself.
     static let native = AlertCodeSet(AlertCode.allCases.filter(\.isNative))
+    static let all = AlertCodeSet(AlertCode.allCases)
     static let countingDown = AlertCodeSet(AlertCode.allCases.filter(\.countsDown))
 
     init() {}

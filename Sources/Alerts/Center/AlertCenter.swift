@@ -26,7 +26,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var remembered: AlertMemory?
     private var pump: (any InsulinPumpControls)?
     private let watchesReservoir: Bool
+    private let shadowsWatchReservoir: Bool
     private weak var listener: (any AlertListener)?
+    /// Policies that hear all that this one hears.
+    private let shadows: ShadowPolicies?
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
     private static let retry = 10 * Nanoseconds.second
@@ -48,20 +51,24 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     ///   - surroundings: what the app finds at the session's start.
     ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time. What it would have written
     ///     and scheduled by then is written and scheduled at its death: nobody can tell, and it costs nothing before.
+    ///   - shadows: who hears all that this one hears; nil for nobody.
     /// - Throws: what the store throws when it is read.
     public init(
         executor: SessionExecutor, policy: PreparedPolicy, recorder: SessionRecorder,
         wallClock: WallClock = WallClock(SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)),
         surroundings: Surroundings = Surroundings(), store: (any AlertStore)? = nil,
-        port: (any NotificationPort)? = nil, diesBetweenInstants: Bool = false
+        port: (any NotificationPort)? = nil, diesBetweenInstants: Bool = false,
+        shadows: ShadowPolicies? = nil
     ) throws {
         precondition(!diesBetweenInstants || store == nil, "a memory kept at death needs no store")
         self.executor = executor
+        self.shadows = shadows
         self.port = port
         self.diesBetweenInstants = diesBetweenInstants
         prepared = policy
         counts = AlertTallies(policy.policy)
         watchesReservoir = policy.watchesReservoir
+        shadowsWatchReservoir = shadows?.plan.watchesReservoir ?? false
         self.recorder = recorder
         self.wallClock = wallClock
         app = try AlertApp(
@@ -81,6 +88,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if listener != nil { counts.expectListener() }
         silencing = Wakeup(executor, phase: .alerts, "silencing") { [unowned self] in here { $0.silence() } }
         wakeup = Wakeup(executor, phase: .alerts, "alert center") { [unowned self] in here { $0.wake() } }
+        shadows?.here { $0.begin() }
         guarding { try app.launch(inForeground: isForeground, at: executor.now) }
         judgeLater()
     }
@@ -95,6 +103,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     public func kill() {
         // Nobody looks at a dead app; who opens it again says so.
         isForeground = false
+        shadows?.here { $0.kill() }
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
         app.dieInBlame(at: executor.now)
@@ -115,6 +124,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if let status { Self.see(status, in: &around) }
         if diesBetweenInstants { kill() }
         let blame = app.takeBlame(at: executor.now)
+        shadows?.here(around) { $0.relaunch(finding: $1) }
         guarding {
             app = try AlertApp(
                 policy: prepared, wallClock: wallClock, surroundings: around, store: app.store,
@@ -145,6 +155,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     /// Tells the app something. Judged in the alerts phase of this instant.
     public func tell(_ input: AlertInput) {
+        shadows?.here(input) { $0.tell($1) }
         switch input {
         case .foreground: isForeground = true
         case .background: isForeground = false
@@ -285,6 +296,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if state != app.flow.surroundings.cgmState { change { $0.cgmState = state } }
         guard let reading, reading.isReliable, !reading.isBackfilled else { return }
         let value = reading.glucose.milligramsPerDecilitre
+        shadows?.here((value, reading.instant)) { $0.hear(.glucose, $1.0, sampledAt: $1.1) }
         let isNews = app.hear(.glucose, value, sampledAt: reading.instant, at: executor.now)
         if isNews || app.hasStore { judgeLater() }
     }
@@ -292,6 +304,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// History: no threshold hears it. How long ago the sensor was heard it says all the same.
     private func hear(late readings: [GlucoseReading]) {
         guard let newest = readings.lazy.filter(\.isReliable).map(\.instant).max() else { return }
+        shadows?.here(newest) { $0.hearHistory(sampledAt: $1) }
         if app.hearHistory(sampledAt: newest, at: executor.now) || app.hasStore { judgeLater() }
     }
 
@@ -303,15 +316,19 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
             change { Self.see(status, in: &$0) }
             if status.isConnected { silence() }
         }
-        hearReservoir(status)
+        if let units = Self.exactReservoir(status) {
+            shadows?.here(units) { $0.hear(.reservoir, $1, sampledAt: $0.executor.now) }
+            hearReservoir(units)
+        }
     }
 
     /// What the pump only calls "more than" says nothing to a threshold, nor does what it said before it was out of reach.
-    private func hearReservoir(_ status: PumpStatus) {
-        guard status.isConnected, status.isReservoirExact, status.pod != .none else { return }
-        if app.hear(.reservoir, status.reservoir.units, sampledAt: executor.now, at: executor.now) {
-            judgeLater()
-        }
+    private static func exactReservoir(_ status: PumpStatus) -> Double? {
+        status.isConnected && status.isReservoirExact && status.pod != .none ? status.reservoir.units : nil
+    }
+
+    private func hearReservoir(_ units: Double) {
+        if app.hear(.reservoir, units, sampledAt: executor.now, at: executor.now) { judgeLater() }
     }
 
     private static func see(_ status: PumpStatus, in around: inout Surroundings) {
@@ -322,10 +339,16 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     private func hear(stepSucceeded: Bool) {
         // The pump speaks up at its own milestones only: a threshold between them needs asking.
-        if watchesReservoir, let pump { hearReservoir(pump.status) }
+        if watchesReservoir || shadowsWatchReservoir, let pump,
+            let units = Self.exactReservoir(pump.status)
+        {
+            if watchesReservoir { hearReservoir(units) }
+            if shadowsWatchReservoir { shadows?.here(units) { $0.hearAsked(.reservoir, $1) } }
+        }
         guard stepSucceeded else { return }
         noteStep()
         if !app.flow.surroundings.isFirstStepDone { change { $0.isFirstStepDone = true } }
+        shadows?.here { $0.stepped() }
         if app.stepped(at: executor.now) {
             judgeLater()
         } else if !isTold {

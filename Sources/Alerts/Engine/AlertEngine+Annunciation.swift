@@ -116,7 +116,8 @@ extension AlertEngine {
 
     /// What is to be said of a rule at `now`.
     func text(_ rule: Int, at now: Instant) -> String {
-        AlertMessage.text(
+        if isShadow { return "" }
+        return AlertMessage.text(
             policy.rules[rule], state.tracks[rule].details, sample(rule, at: now), limits, at: now)
     }
 
@@ -146,6 +147,7 @@ extension AlertEngine {
         as kind: NotificationKind = .alert,
         body: String? = nil
     ) {
+        if isShadow { return }
         let settings = policy.rules[rule]
         let track = state.tracks[rule]
         let severity = track.active?.severity ?? settings.severity
@@ -214,6 +216,7 @@ extension AlertEngine {
         guard state.tracks[rule].scheduledFor != due else { return }
         state.tracks[rule].scheduledFor = due
         emit(.schedule, rule, .deadline, at: now) { $0.due = due }
+        if isShadow { return }
         let body = AlertMessage.text(policy.rules[rule], Details(since: since), nil, limits, at: due)
         request(rule, .schedule(at: due), at: now, body: body)
     }

@@ -31,7 +31,14 @@ extension AlertEngine {
     mutating func gatherEffects() {
         guard !groups.isEmpty else { return }
         let sorted = groups.count > 1 ? groups.sorted { isBefore($0, $1) } : groups
-        for group in sorted { effects += group.effects }
+        for group in sorted {
+            effects += group.effects
+            guard isShadow else { continue }
+            let place = Place(
+                isReplacement: Self.isReplacement(group),
+                order: group.rule < 0 ? group.rule : orderOf[group.rule])
+            for _ in group.effects { places.append(place) }
+        }
         groups.removeAll(keepingCapacity: true)
     }
 

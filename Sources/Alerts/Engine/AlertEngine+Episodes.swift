@@ -149,8 +149,9 @@ extension AlertEngine {
         request(rule, .withdraw, at: now, as: .preview)
     }
 
-    mutating func remember(_ cleared: ClearedAlert) {
-        state.recentlyCleared.insert(cleared, at: 0)
+    mutating func remember(_ cleared: @autoclosure () -> ClearedAlert) {
+        if isShadow { return }
+        state.recentlyCleared.insert(cleared(), at: 0)
         if state.recentlyCleared.count > Self.recentlyClearedLimit { state.recentlyCleared.removeLast() }
     }
 
@@ -198,7 +199,7 @@ extension AlertEngine {
             return
         }
         state.tracks[rule].nextRefresh = due.adding((missed + 1) * Nanoseconds.minute)
-        let message = AlertMessage.countdown(known[rule], until: end, at: now)
+        let message = isShadow ? "" : AlertMessage.countdown(known[rule], until: end, at: now)
         state.tracks[rule].active?.message = message
         emit(.refresh, rule, .countdown, at: now)
     }

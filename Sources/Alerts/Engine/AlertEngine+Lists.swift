@@ -34,13 +34,14 @@ extension AlertEngine {
     }
 
     /// The next instant at which time alone changes something.
-    public func nextDeadline(after now: Instant) -> Instant? {
+    /// - Parameter withAge: whether the instants count at which the age of the newest reading passes a bound.
+    public func nextDeadline(after now: Instant, withAge: Bool = true) -> Instant? {
         var next: Instant?
         func consider(_ instant: Instant?) {
             guard let instant, instant > now, instant < next ?? .distantFuture else { return }
             next = instant
         }
-        for rule in ageRules { considerAge(rule, consider) }
+        if withAge { for rule in ageRules { considerAge(rule, consider) } }
         for rule in isCalm.indices where !isCalm[rule] {
             // Field by field: rules and tracks are large, and this is asked after every judgement.
             if policy.rules[rule].isLiteral { continue }

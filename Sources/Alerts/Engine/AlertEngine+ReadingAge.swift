@@ -35,7 +35,9 @@ extension AlertEngine {
             if case .holds = verdict {
                 weigh(rule, at: now)
             } else if state.tracks[rule].isQuiet, reports[rule] == nil {
-                // Its deadline has moved on, and to look at the old one finds nothing.
+                // Its deadline has moved on, and to look at the old one finds nothing; one that was passed in vain, because another
+                // comparison was not breached, comes anew.
+                if policy.rules[rule].tests.count > 1 { needsSettling = true }
                 continue
             }
             put(rule, ConditionReport(verdict: verdict, order: order))

@@ -91,6 +91,10 @@ public struct AlertEngine: Sendable {
     var effects: [AlertEffect] = []
     /// Who is told what stands in the way; nil in ordinary sessions.
     public internal(set) var blame: BlameLog?
+    /// Nobody hears it: no words, no requests, no list of what was cleared.
+    var isShadow = false
+    /// Of each of `effects` in a shadow.
+    var places: [Place] = []
 
     public init(policy: PreparedPolicy, wallClock: WallClock, state: State? = nil) {
         prepared = policy

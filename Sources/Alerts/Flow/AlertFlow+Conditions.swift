@@ -7,6 +7,8 @@ public import SessionTime
 extension AlertFlow {
     /// Tells the engine which conditions began or ended. What ends does so `because`, unless another alert replaced it.
     mutating func sync(because reason: AlertEffect.Reason = .recovered, at now: Instant) {
+        // What the group keeps for all.
+        if isShadow, !hasSources { return }
         let natives = openNatives()
         let current = conditions(natives, at: now)
         if current.contains(.pumpExpired), natives.contains(.pumpExpiring) {

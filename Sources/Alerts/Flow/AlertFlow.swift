@@ -15,10 +15,15 @@ public struct AlertFlow: Sendable {
     /// Whether the stepping deadline is also scheduled with the system.
     public var schedulesAhead = false
 
+    /// Nobody hears it.
+    var isShadow = false
+    /// Whether some rule waits for what a source says.
+    let hasSources: Bool
+
     /// Whether the instant's inputs are all in: only then is time asked.
     var isJudging = false
     /// The instant of the newest input.
-    private var inputInstant: Instant?
+    var inputInstant: Instant?
     /// What the engine was told to hold.
     var held = AlertCodeSet()
     let rules: [Int?]
@@ -33,6 +38,7 @@ public struct AlertFlow: Sendable {
         self.surroundings = surroundings
         rules = policy.rulesOfSource
         watchesStepping = rules[AlertCode.steppingInterrupted.index] != nil
+        hasSources = rules.contains { $0 != nil }
     }
 
     /// Everything that a relaunch starts from.

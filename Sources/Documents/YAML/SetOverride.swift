@@ -107,7 +107,7 @@ package struct SetOverride: Hashable, Sendable {
 
 extension YAMLNode {
     /// The same tree, said to come from `origin`.
-    func placed(at origin: Origin) -> YAMLNode {
+    package func placed(at origin: Origin) -> YAMLNode {
         switch content {
         case .scalar: YAMLNode(content, origin: origin)
         case .sequence(let items): YAMLNode(.sequence(items.map { $0.placed(at: origin) }), origin: origin)

@@ -22,6 +22,8 @@ package indirect enum Shape: Sendable {
     case list(Shape, count: ClosedRange<Int>)
     /// Keys and values.
     case mapping(MappingShape)
+    /// A mapping whose keys are no fixed names; the decoder looks at them.
+    case open(expectation: String)
     /// Any of several shapes. The first whose kind (scalar, list, mapping) fits is the one that is checked.
     case either([Shape])
 
@@ -154,6 +156,7 @@ extension Shape {
         case .list(_, let count) where count.lowerBound == 0: "a list of at most \(count.upperBound)"
         case .list(_, let count): "a list of \(count.lowerBound) to \(count.upperBound)"
         case .mapping(let shape): "a mapping with \(shape.names.joined(separator: ", "))"
+        case .open(let expectation): expectation
         case .either(let shapes): shapes.map(\.expectation).joined(separator: "; or ")
         }
     }
@@ -163,7 +166,7 @@ extension Shape {
         switch self {
         case .choice(_, let choices): choices.map(\.id)
         case .either(let shapes): shapes.flatMap(\.names)
-        case .text, .wholeNumber, .number, .flag, .list, .mapping: []
+        case .text, .wholeNumber, .number, .flag, .list, .mapping, .open: []
         }
     }
 
@@ -197,6 +200,8 @@ extension Shape {
                 .init("maxItems", .integer(Int64(count.upperBound))), .init("items", item.schema),
             ]
         case .mapping(let shape): shape.schemaMembers
+        case .open(let expectation):
+            [.init("type", .string("object")), .init("description", .string(expectation))]
         case .either(let shapes): [.init("anyOf", .array(shapes.map(\.schema)))]
         }
     }

@@ -84,7 +84,7 @@ extension Shape {
         case .list(let item, _): "a list of: " + item.takes(at: path + "[]")
         case .mapping: "keys of `\(path)`"
         case .either(let shapes): shapes.map { $0.takes(at: path) }.joined(separator: "; or ")
-        case .text, .wholeNumber, .number: expectation.inCell
+        case .text, .wholeNumber, .number, .open: expectation.inCell
         }
     }
 
@@ -93,7 +93,7 @@ extension Shape {
         switch self {
         case .choice(_, let choices): choices.filter { !$0.summary.isEmpty && $0.summary != $0.id }
         case .either(let shapes): shapes.flatMap(\.choices)
-        case .text, .wholeNumber, .number, .flag, .list, .mapping: []
+        case .text, .wholeNumber, .number, .flag, .list, .mapping, .open: []
         }
     }
 
@@ -103,7 +103,7 @@ extension Shape {
         case .mapping(let mapping): [(path, mapping)]
         case .list(let item, _): item.mappings(at: path + "[]")
         case .either(let shapes): shapes.flatMap { $0.mappings(at: path) }
-        case .text, .wholeNumber, .number, .flag, .choice: []
+        case .text, .wholeNumber, .number, .flag, .choice, .open: []
         }
     }
 }

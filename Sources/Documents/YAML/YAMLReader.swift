@@ -108,6 +108,7 @@ package struct YAMLReader: Sendable {
         case .mapping(let mapping):
             guard isMapping else { throw problem(expected: shape.expectation) }
             try check(mapping)
+        case .open: guard isMapping else { throw problem(expected: shape.expectation) }
         case .either(let shapes):
             guard let fitting = shapes.first(where: fits) else { throw problem(expected: shape.expectation) }
             do {
@@ -130,7 +131,7 @@ package struct YAMLReader: Sendable {
         switch shape {
         case .text, .wholeNumber, .number, .flag, .choice: !isList && !isMapping
         case .list: isList
-        case .mapping: isMapping
+        case .mapping, .open: isMapping
         case .either(let shapes): shapes.contains(where: fits)
         }
     }

@@ -17,7 +17,8 @@ package enum ExportTable: String, Sendable, CaseIterable {
             "each run of the dosing algorithm: what it was given, what it answered, what became of that"
         case .readings: "each reading of the sensor"
         case .truth: "every 5 min the true plasma glucose, and what the sensor made of it"
-        case .alerts: "each effect of the alert center, with its reason"
+        case .alerts:
+            "each effect of the alert center, with its reason; those of the arm's own policy, then of each in shadow"
         case .events: "meals, announcements, boluses that the person asked for, and faults"
         case .deliveries: "each delivery of the pump that was asked for"
         }
@@ -69,11 +70,13 @@ package enum ExportTable: String, Sendable, CaseIterable {
         },
     ]
 
-    static let alertColumns: [ExportColumn<AlertRow>] = [
-        .text("effect", "what the alert center did") { $0.pointee.effect },
-        .text("code", "the alert") { $0.pointee.code.rawValue },
-        .text("severity", "how grave it is") { $0.pointee.severity },
-        .text("reason", "why") { $0.pointee.reason },
+    static let alertColumns: [ExportColumn<PolicyAlertRow>] = [
+        .text("effect", "what the alert center did") { $0.pointee.row.effect },
+        .text("code", "the alert") { $0.pointee.row.code.rawValue },
+        .text("severity", "how grave it is") { $0.pointee.row.severity },
+        .text("reason", "why") { $0.pointee.row.reason },
+        .text("policy", "whose decision it is") { $0.pointee.policy },
+        .flag("in_shadow", "true where the policy listened in shadow") { $0.pointee.isInShadow },
     ]
 
     static let eventColumns: [ExportColumn<EventRow>] =
@@ -92,6 +95,13 @@ package enum ExportTable: String, Sendable, CaseIterable {
         .integer("request_id", "the request that it was for") { $0.pointee.requestID },
         .number("delivered_u", "how much of it was delivered") { $0.pointee.units },
     ]
+}
+
+/// An effect of one policy.
+struct PolicyAlertRow: Sendable {
+    var policy: String
+    var isInShadow: Bool
+    var row: AlertRow
 }
 
 /// Something that happened to the person.

@@ -6,6 +6,7 @@
 // Does not: find out where a digest went astray. `Replay` does.
 
 import Documents
+package import Alerts
 import Checksums
 import ClosedLoop
 import Devices
@@ -68,6 +69,9 @@ package final class ResultSessions {
         same.primary = []
         same.margin = nil
         same.confirmSeed = nil
+        // Nor does who listens in shadow.
+        same.policies = []
+        same.sweep = nil
         identityBytes = Array((same.yaml + "\n").utf8)
         var entries: [Entry] = []
         try store.forEachSummary {
@@ -94,6 +98,19 @@ package final class ResultSessions {
                 expected: "a session that has been run")
         }
         return found
+    }
+
+    /// The policy that listened in shadow under this name; nil for an arm's own.
+    /// - Throws: `InputProblem` for one that no arm has and that didn't listen.
+    @discardableResult
+    package func policy(_ policy: String) throws(InputProblem) -> AlertPolicy? {
+        if let listener = study.shadowPolicies.first(where: { $0.name == policy }) { return listener }
+        let names = study.arms.map(\.alerts.name) + study.shadowPolicies.map(\.name)
+        guard !names.contains(policy) else { return nil }
+        let meant = nearest(to: policy, among: names).map { " (nearest: `\($0)`)" } ?? ""
+        throw InputProblem(
+            file: directory, found: "no policy \(quotedForMessage(policy))",
+            expected: "one of " + printable(names.joined(separator: ", "), limit: 400) + meant)
     }
 
     /// Who and what a session is run with.
@@ -131,22 +148,27 @@ package final class ResultSessions {
 
     /// A session to be run again, on any thread.
     /// - Throws: what `cast` throws.
-    package func rerun(of entry: Entry) throws -> SessionRerun {
+    package func rerun(of entry: Entry, policy: String? = nil) throws -> SessionRerun {
         let (subject, arm) = try cast(of: entry)
         return SessionRerun(
             study: study, subject: subject, arm: arm,
             origin: LoggedStep.Origin(
-                study: study.name, key: key(of: entry), session: entry, calendar: study.start.calendar))
+                study: study.name, key: key(of: entry), session: entry, calendar: study.start.calendar),
+            policy: policy)
     }
 
     /// Rows of one table of each of `entries`, as text, in their order; made on all the threads that this was given.
     /// - Throws: what `cast` throws; `OutputProblem` where the system grants no thread.
-    package func texts(of entries: [Entry], table: ExportTable, format: StepFormat) throws -> SessionTexts {
+    /// - Parameter policy: whose alerts alone are wanted.
+    package func texts(
+        of entries: [Entry], table: ExportTable, format: StepFormat, policy: String? = nil
+    ) throws -> SessionTexts {
         SessionTexts(
             entries,
             try InOrder(
                 count: entries.count, jobs: jobs,
-                make: { [isInterrupted, reruns = try entries.map { try rerun(of: $0) }] index in
+                make: {
+                    [isInterrupted, reruns = try entries.map { try rerun(of: $0, policy: policy) }] index in
                     let (text, days) = try reruns[index].text(table, format, isInterrupted: isInterrupted)
                     return SessionTexts.Made(text: text, days: days)
                 }))

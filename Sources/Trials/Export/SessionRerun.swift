@@ -3,6 +3,7 @@
 // Guarantees: rows are handed out only of a session whose digest is the stored one, whole and in their order, and the same ones
 // every time; what is held in memory doesn't grow with a session's length, but for what its bodies and devices themselves keep.
 
+import Alerts
 import ClosedLoop
 import Devices
 import Physiology
@@ -18,14 +19,48 @@ package struct SessionRerun: Sendable {
     let subject: VirtualSubject
     let arm: Study.Arm
     let origin: LoggedStep.Origin
+    /// Whose alerts alone are wanted; nil for everybody's.
+    var policy: String?
 
     private var entry: ResultSessions.Entry { origin.session }
 
-    private func session(record: RecordLevel, keepsStepLog: Bool) throws -> Session {
+    /// Effects of the arm's own policy, then of those in shadow, policy by policy; of one policy where that is asked for.
+    private func alerts(_ format: StepFormat, to text: SpooledText, _ pause: () throws -> Void) throws
+        -> Instant
+    {
+        let listeners = study.shadowPolicies.filter { policy == nil || $0.name == policy }
+        let plan = listeners.isEmpty ? nil : ShadowPlan(listeners)
+        let session = try session(record: .events, keepsStepLog: false, shadows: plan)
+        let table = RecordRows(format, of: origin, ExportTable.alertColumns, at: { $0.row.instant })
+        let isOwnWanted = policy == nil || policy == arm.alerts.name
+        let outcome = try session.run(inPiecesOf: Self.piece) {
+            try pause()
+            let rows = session.recorder.takeRows().alerts
+            guard isOwnWanted else { return }
+            let own = rows.map { PolicyAlertRow(policy: arm.alerts.name, isInShadow: false, row: $0) }
+            try text.append(table.bytes(own), lines: own.count)
+        }
+        try check(outcome)
+        for (listener, effects) in zip(listeners, session.shadowEffects) {
+            for part in stride(from: 0, to: effects.count, by: 2000) {
+                let rows = effects[part..<min(part + 2000, effects.count)].map { effect in
+                    PolicyAlertRow(
+                        policy: listener.name, isInShadow: true, row: AlertRow(effect, of: listener))
+                }
+                try text.append(table.bytes(rows), lines: rows.count)
+            }
+        }
+        return outcome.endedAt
+    }
+
+    private func session(
+        record: RecordLevel, keepsStepLog: Bool, shadows: ShadowPlan? = nil
+    ) throws -> Session {
         var study = study
         study.record = record
         return try Session(
-            study: study, subject: subject, index: entry.subjectIndex, arm: arm, keepsStepLog: keepsStepLog)
+            study: study, subject: subject, index: entry.subjectIndex, arm: arm, keepsStepLog: keepsStepLog,
+            shadows: shadows)
     }
 
     private func check(_ outcome: SessionOutcome) throws {
@@ -61,8 +96,7 @@ package struct SessionRerun: Sendable {
                 format, ExportTable.readingColumns, at: { $0.instant }, to: text, pause, \.readings)
         case .truth:
             end = try records(format, ExportTable.truthColumns, at: { $0.instant }, to: text, pause, \.truth)
-        case .alerts:
-            end = try records(format, ExportTable.alertColumns, at: { $0.instant }, to: text, pause, \.alerts)
+        case .alerts: end = try alerts(format, to: text, pause)
         case .deliveries:
             end = try records(
                 format, ExportTable.deliveryColumns, at: { $0.instant }, to: text, pause, \.deliveries)
@@ -111,5 +145,14 @@ package struct SessionRerun: Sendable {
         try check(outcome)
         for entry in session.takeSteps() { try body(LoggedStep(origin: origin, entry: entry)) }
         return outcome.endedAt
+    }
+}
+
+extension AlertRow {
+    /// As the alert center of `policy` would have recorded it.
+    init(_ effect: ShadowEffect, of policy: AlertPolicy) {
+        self.init(
+            instant: effect.instant, effect: effect.kind.rawValue, code: policy.rules[effect.rule].code,
+            severity: effect.severity.name, reason: effect.reason.rawValue)
     }
 }

@@ -100,9 +100,29 @@ package enum DataDictionary {
                 "\n### \(result.name)\n\n\(result.meaning.prefix(1).uppercased() + result.meaning.dropFirst()). "
             text += result.level == .summary ? "Always there" : "From `record: \(result.level.rawValue)` on"
             text += result.viewName.map { "; view `\($0)`.\n\n" } ?? ".\n\n"
+            text += stored(result)
             text += table(result.allColumns)
         }
         return text
+    }
+
+    /// Where the rows stand, where that is a table of another name.
+    private static func stored(_ result: ResultTable) -> String {
+        guard result.storedName != result.name else { return "" }
+        if case .packed = result.rows {
+            return """
+                A view of `\(result.storedName)`, which has one row a session and policy:
+
+                | column | type | meaning |
+                |---|---|---|
+                | `log` | TEXT | JSON: of each decision a list of `time_ns` and the numbers (`words`) of effect, code, severity and reason |
+
+                The view's columns:
+
+
+                """
+        }
+        return "A view of `\(result.storedName)`, which keeps words as their numbers in `words`.\n\n"
     }
 
     private static func table(_ columns: [ResultColumn]) -> String {

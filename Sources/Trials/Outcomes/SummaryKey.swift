@@ -30,10 +30,19 @@ struct SummaryKey: Sendable {
             "arms[].outcomes.*",
             "`mean`, `sd` (n − 1), `ci95` (Student's t) over subjects, `mcse` (Monte Carlo standard error, sd/√n), and `n`, those for which the outcome is defined"
         ),
-        SummaryKey("alerts[]", "each arm and policy: `arm`, `policy`, `codes`"),
+        SummaryKey("alerts[]", "each arm and policy: `arm`, `policy`, `in_shadow`, `codes`"),
         SummaryKey(
             "alerts[].codes.*",
             "over the arm's sessions: `sessions` with the policy, `sessions_raised`, the sums of the columns of alerts.csv, and `raised_per_day`, `notified_per_day`, `notified_night_per_day` as in `arms[].outcomes`"
+        ),
+        SummaryKey(
+            "policies[]",
+            "each arm and policy, those in shadow too: `arm`, `policy`, `in_shadow` (heard and acknowledged by nobody), `outcomes`"
+        ),
+        SummaryKey(
+            "policies[].outcomes.*",
+            "as in `arms[].outcomes`, of: "
+                + PolicyOutcome.all.map { "`\($0.name)` (\($0.unit)): \($0.meaning)" }.joined(separator: "; ")
         ),
         SummaryKey("primary[]", "the outcomes that the study declares as primary"),
         SummaryKey(

@@ -4,6 +4,7 @@
 // here that differ are bisected to their first diverging event, both sides shown; two that agree leave the difference
 // between this machine and the one that stored, narrowed down to a span of events by the stored checkpoints.
 
+package import Alerts
 import Documents
 package import Physiology
 import Records
@@ -30,15 +31,23 @@ package struct Replay: Sendable {
     /// - Parameters:
     ///   - checkpoints: as stored; empty where there are none.
     ///   - until: where to stop; nil for the session's end.
+    ///   - policy: whose alerts the story tells, heard by nobody; nil for the arm's own.
     package init(
         _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, storedDigest: String,
-        checkpoints: [Journal.Checkpoint], until: Instant? = nil
+        checkpoints: [Journal.Checkpoint], until: Instant? = nil,
+        policy: AlertPolicy? = nil
     ) throws {
         var study = study
         study.record = .full
-        let session = try Session(study: study, subject: subject, index: index, arm: arm)
+        let session = try Session(
+            study: study, subject: subject, index: index, arm: arm,
+            shadows: policy.map { ShadowPlan([$0]) })
         outcome = session.run(until: until)
-        story = SessionStory(session.recorder, calendar: study.start.calendar)
+        story = SessionStory(
+            session.recorder, calendar: study.start.calendar,
+            alerts: policy.map { policy in
+                session.shadowEffects[0].map { AlertRow($0, of: policy) }
+            })
         if let until, until < session.duration, case .completed = outcome.end {
             let here = session.executor.journal.checkpoints
             let common = min(here.count, checkpoints.count)

@@ -17,7 +17,8 @@ package struct SessionStory: Sendable {
     package private(set) var lines: [Line] = []
     private let calendar: SessionCalendar
 
-    package init(_ rows: SessionRecorder, calendar: SessionCalendar) {
+    /// - Parameter alerts: in place of those of the arm's own policy.
+    package init(_ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil) {
         self.calendar = calendar
         // Within an instant: what the sensor said, what the loop did, what the pump gave, what the person did, what the
         // alert center made of it.
@@ -39,7 +40,7 @@ package struct SessionStory: Sendable {
             add(row.instant, Self.text(row))
         }
         for row in rows.faults { add(row.instant, "fault      \(row.kind), until \(time(row.end))") }
-        addAlerts(rows.alerts)
+        addAlerts(alerts ?? rows.alerts)
         lines = lines.enumerated().sorted {
             $0.element.instant != $1.element.instant
                 ? $0.element.instant < $1.element.instant : $0.offset < $1.offset

@@ -24,48 +24,118 @@ extension StudySummary {
         }
     }
 
+    /// One policy in one arm.
+    package struct PolicySummary: Hashable, Sendable {
+        package var policy: String
+        package var isInShadow: Bool
+        /// Over sessions, by name.
+        package var outcomes: [String: Estimate] = [:]
+    }
+
     /// Adds up the tallies of an arm's sessions.
     struct AlertSums {
-        private struct Key: Hashable {
-            var policy: String
-            var code: AlertName
-        }
-
-        private struct Rates {
+        private struct Sum {
+            var summary: AlertSummary
             var raised: [Double] = []
             var notified: [Double] = []
             var notifiedNight: [Double] = []
         }
 
-        private var sums: [Key: (summary: AlertSummary, rates: Rates)] = [:]
+        private struct PolicySum {
+            var policy: String
+            var isInShadow: Bool
+            var values: [[Double]]
+        }
+
+        private var sums: [Sum] = []
+        private var policies: [PolicySum] = []
 
         mutating func add(_ session: SessionSummary) {
-            for tally in session.alerts {
-                let key = Key(policy: tally.policy, code: tally.code)
-                var (sum, rates) =
-                    sums[key]
-                    ?? (AlertSummary(total: AlertTally(policy: tally.policy, code: tally.code)), Rates())
-                sum.sessions += 1
-                if tally.raised > 0 { sum.sessionsRaised += 1 }
-                sum.total += tally
+            var begin = 0
+            var number = 0
+            let alerts = session.alerts
+            for (place, tally) in alerts.enumerated() {
+                let sum = self.place(of: tally, near: place)
+                sums[sum].summary.sessions += 1
+                if tally.raised > 0 { sums[sum].summary.sessionsRaised += 1 }
+                sums[sum].summary.total += tally
                 if session.days > 0 {
-                    rates.raised.append(Double(tally.raised) / session.days)
-                    rates.notified.append(Double(tally.notified) / session.days)
-                    rates.notifiedNight.append(Double(tally.notifiedNight) / session.days)
+                    sums[sum].raised.append(Double(tally.raised) / session.days)
+                    sums[sum].notified.append(Double(tally.notified) / session.days)
+                    sums[sum].notifiedNight.append(Double(tally.notifiedNight) / session.days)
                 }
-                sums[key] = (sum, rates)
+                let isLast =
+                    place + 1 == alerts.count || alerts[place + 1].policy != tally.policy
+                    || alerts[place + 1].isInShadow != tally.isInShadow
+                guard isLast else { continue }
+                add(Array(alerts[begin...place]), days: session.days, near: number)
+                begin = place + 1
+                number += 1
             }
         }
 
-        /// By policy and code.
+        /// Sessions of one arm have the same tallies in the same order.
+        private mutating func place(of tally: AlertTally, near place: Int) -> Int {
+            func isIt(_ sum: Int) -> Bool {
+                let total = sums[sum].summary.total
+                return total.code == tally.code && total.policy == tally.policy
+                    && total.isInShadow == tally.isInShadow
+            }
+            if sums.indices.contains(place), isIt(place) { return place }
+            if let found = sums.indices.first(where: isIt) { return found }
+            var empty = AlertTally(policy: tally.policy, code: tally.code)
+            empty.isInShadow = tally.isInShadow
+            sums.append(Sum(summary: AlertSummary(total: empty)))
+            return sums.count - 1
+        }
+
+        private mutating func add(_ tallies: [AlertTally], days: Double, near number: Int) {
+            guard let first = tallies.first else { return }
+            func isIt(_ place: Int) -> Bool {
+                policies[place].policy == first.policy && policies[place].isInShadow == first.isInShadow
+            }
+            let place: Int
+            if policies.indices.contains(number), isIt(number) {
+                place = number
+            } else if let found = policies.indices.first(where: isIt) {
+                place = found
+            } else {
+                policies.append(
+                    PolicySum(
+                        policy: first.policy, isInShadow: first.isInShadow,
+                        values: PolicyOutcome.all.map { _ in [] }))
+                place = policies.count - 1
+            }
+            let facts = PolicyFacts(days: days, alerts: tallies)
+            for (row, outcome) in PolicyOutcome.all.enumerated() {
+                if let value = outcome.value(facts) { policies[place].values[row].append(value) }
+            }
+        }
+
+        /// The arm's own policy first, then by policy and code.
         var summaries: [AlertSummary] {
-            sums.values.map { sum, rates in
-                var summary = sum
-                summary.raisedPerDay = StudySummary.estimate(rates.raised)
-                summary.notifiedPerDay = StudySummary.estimate(rates.notified)
-                summary.notifiedNightPerDay = StudySummary.estimate(rates.notifiedNight)
+            sums.map { sum in
+                var summary = sum.summary
+                summary.raisedPerDay = StudySummary.estimate(sum.raised)
+                summary.notifiedPerDay = StudySummary.estimate(sum.notified)
+                summary.notifiedNightPerDay = StudySummary.estimate(sum.notifiedNight)
                 return summary
-            }.sorted { ($0.policy, $0.code) < ($1.policy, $1.code) }
+            }.sorted {
+                ($0.total.isInShadow ? 1 : 0, $0.policy, $0.code) < (
+                    $1.total.isInShadow ? 1 : 0, $1.policy, $1.code
+                )
+            }
+        }
+
+        /// In the same order.
+        var policySummaries: [PolicySummary] {
+            policies.map { sum in
+                var summary = PolicySummary(policy: sum.policy, isInShadow: sum.isInShadow)
+                for (outcome, values) in zip(PolicyOutcome.all, sum.values) {
+                    summary.outcomes[outcome.name] = StudySummary.estimate(values)
+                }
+                return summary
+            }.sorted { ($0.isInShadow ? 1 : 0, $0.policy) < ($1.isInShadow ? 1 : 0, $1.policy) }
         }
     }
 }

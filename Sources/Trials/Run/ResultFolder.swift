@@ -135,7 +135,9 @@ package struct ResultFolder: Sendable {
         programs: [ProgramFacts]
     ) throws -> StudySummary {
         let summary = try StudySummary(of: study, store: store)
-        let tables = ResultTables(folder: self, start: study.start.calendar.iso8601(at: .start))
+        let tables = ResultTables(
+            folder: self, start: study.start.calendar.iso8601(at: .start),
+            hasShadows: study.record >= .events)
         let (sessionsHash, alertsHash) = try tables.write(store)
         let json = summary.json(study: study, speed: speed)
         let summaryHash = try AtomicFile.write(json.prettyText, to: file("summary.json"))

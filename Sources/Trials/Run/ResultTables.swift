@@ -11,6 +11,8 @@ struct ResultTables {
     let folder: ResultFolder
     /// Of every session, ISO 8601.
     let start: String
+    /// Whether `alerts.csv` has the policies in shadow too.
+    let hasShadows: Bool
 
     /// The columns of `sessions.csv`.
     static let sessionColumns: [String] =
@@ -29,7 +31,7 @@ struct ResultTables {
         try alerts.append(Self.alertColumns.joined(separator: ",") + "\n")
         try store.forEachSummary { session in
             try sessions.append(row(session) + "\n")
-            for tally in session.alerts { try alerts.append(Self.row(session, tally) + "\n") }
+            try alerts.append(alertRows(session).joined())
         }
         return (try sessions.commit(), try alerts.commit())
     }
@@ -39,7 +41,8 @@ struct ResultTables {
         let columns = try sessionColumns()
         var lacking: [String] = []
         var sessions = try RowDifferences(folder, "sessions.csv", columns)
-        var alerts = try RowDifferences(folder, "alerts.csv", Self.alertColumns)
+        let alertColumns = try alertColumns()
+        var alerts = try RowDifferences(folder, "alerts.csv", alertColumns)
         try store.forEachSummary { session in
             sessions.check(row(session, columns), "session \(session.session)")
             for outcome in Outcome.all
@@ -48,8 +51,9 @@ struct ResultTables {
             {
                 lacking.append(outcome.name)
             }
-            for tally in session.alerts {
-                alerts.check(Self.row(session, tally), "session \(session.session), \(tally.code)")
+            for (tally, row) in zip(listed(session), alertRows(session, alertColumns)) {
+                alerts.check(
+                    String(row.dropLast()), "session \(session.session), \(tally.policy), \(tally.code)")
             }
         }
         return sessions.findings()
@@ -77,16 +81,39 @@ struct ResultTables {
         }.joined(separator: ",")
     }
 
-    private static func row(_ session: SessionSummary, _ tally: AlertTally) -> String {
-        let fields = origin(session).merging([
-            "policy": csvField(tally.policy), "code": csvField(tally.code.rawValue),
-            "raised": "\(tally.raised)",
-            "raised_night": "\(tally.raisedNight)", "notified": "\(tally.notified)",
-            "notified_night": "\(tally.notifiedNight)", "heard": tally.heard.map { "\($0)" } ?? "",
-            "minutes_active": "\(tally.minutesActive)",
-            "minutes_annunciating": "\(tally.minutesAnnunciating)",
-        ]) { first, _ in first }
-        return alertColumns.map { fields[$0] ?? "" }.joined(separator: ",")
+    /// Those of the file: earlier versions had no `in_shadow`.
+    private func alertColumns() throws -> [String] {
+        guard let found = try RowDifferences.header(folder, "alerts.csv"),
+            found.count < Self.alertColumns.count
+        else { return Self.alertColumns }
+        return Self.alertColumns.starts(with: found) ? found : Self.alertColumns
+    }
+
+    /// What `alerts.csv` has of a session: with `record: summary` the store alone has what was heard in shadow.
+    private func listed(_ session: SessionSummary) -> [AlertTally] {
+        hasShadows ? session.alerts : session.alerts.filter { !$0.isInShadow }
+    }
+
+    /// Lines: a study with many policies in shadow has hundreds of thousands.
+    private func alertRows(
+        _ session: SessionSummary, _ columns: [String] = alertColumns
+    ) -> [String] {
+        let origin = Self.origin(session)
+        let lead = columns.prefix { origin[$0] != nil }.map { origin[$0] ?? "" }.joined(separator: ",")
+        let hasMode = columns.contains("in_shadow")
+        return listed(session).map { tally in
+            var line = lead
+            for field in [
+                csvField(tally.policy), csvField(tally.code.rawValue), "\(tally.raised)", "\(tally.notified)",
+                "\(tally.notifiedNight)", tally.heard.map { "\($0)" } ?? "", "\(tally.minutesActive)",
+                "\(tally.minutesAnnunciating)", "\(tally.raisedNight)",
+            ] {
+                line += ","
+                line += field
+            }
+            if hasMode { line += tally.isInShadow ? ",1" : ",0" }
+            return line + "\n"
+        }
     }
 
     private static func origin(_ session: SessionSummary) -> [String: String] {

@@ -42,6 +42,8 @@ package struct StudySummary: Sendable {
         package var outcomes: [String: Estimate]
         /// By policy and code.
         package var alerts: [AlertSummary]
+        /// The arm's own policy, and those that listened in shadow.
+        package var policies: [PolicySummary] = []
     }
 
     package struct Comparison: Hashable, Sendable {
@@ -180,7 +182,7 @@ package struct StudySummary: Sendable {
                 name: study.arms[arm].name, sessions: counts[arm].sessions,
                 endedEarly: counts[arm].endedEarly,
                 outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) },
-                alerts: alerts[arm].summaries)
+                alerts: alerts[arm].summaries, policies: alerts[arm].policySummaries)
         }
         for (arm, values) in zip(arms, columns) {
             // Finite values whose sums overflow.

@@ -20,7 +20,9 @@ extension StudySummary {
     static let ofThisRunOnly: Set<String> = ["wall_seconds", "patient_days_per_second", "jobs"]
 
     /// Keys that earlier versions didn't write.
-    static let laterKeys: Set<String> = ["primary", "family", "mcse", "p_sign_flip", "claims", "selection"]
+    static let laterKeys: Set<String> = [
+        "primary", "family", "mcse", "p_sign_flip", "claims", "selection", "policies", "in_shadow",
+    ]
 
     /// The summary as it stands in the file.
     /// - Parameter speed: nil where no run made it: merged shards have run elsewhere.
@@ -41,6 +43,7 @@ extension StudySummary {
             .init("jobs", speed.map { .integer(Int64($0.jobs)) } ?? .null),
             .init("arms", .array(arms.map(\.json))),
             .init("alerts", .array(arms.flatMap(\.alertsJSON))),
+            .init("policies", .array(arms.flatMap(\.policiesJSON))),
             .init("primary", .array(study.primary.map { .string($0) })),
             .init("claims", claims?.json ?? .null),
             .init("selection", selection?.json ?? .null),
@@ -87,14 +90,36 @@ extension StudySummary.Arm {
 extension StudySummary.Arm {
     /// One object a policy that listened in the arm.
     var alertsJSON: [JSONValue] {
-        var policies: [String] = []
-        for alert in alerts where policies.last != alert.policy { policies.append(alert.policy) }
-        return policies.map { policy in
+        var objects: [JSONValue] = []
+        var begin = 0
+        for (place, alert) in alerts.enumerated() {
+            let isLast =
+                place + 1 == alerts.count || alerts[place + 1].policy != alert.policy
+                || alerts[place + 1].isInShadow != alert.isInShadow
+            guard isLast else { continue }
+            objects.append(
+                .object([
+                    .init("arm", .string(name)), .init("policy", .string(alert.policy)),
+                    .init("in_shadow", .bool(alert.isInShadow)),
+                    .init("codes", .object(alerts[begin...place].map { .init($0.code.rawValue, $0.json) })),
+                ]))
+            begin = place + 1
+        }
+        return objects
+    }
+
+    /// What each policy that listened in the arm came to.
+    var policiesJSON: [JSONValue] {
+        policies.map { policy in
             .object([
-                .init("arm", .string(name)), .init("policy", .string(policy)),
+                .init("arm", .string(name)), .init("policy", .string(policy.policy)),
+                .init("in_shadow", .bool(policy.isInShadow)),
                 .init(
-                    "codes",
-                    .object(alerts.filter { $0.policy == policy }.map { .init($0.code.rawValue, $0.json) })),
+                    "outcomes",
+                    .object(
+                        PolicyOutcome.all.compactMap { outcome in
+                            policy.outcomes[outcome.name].map { .init(outcome.name, $0.json) }
+                        })),
             ])
         }
     }

@@ -13,6 +13,7 @@ extension StudySummary {
         var parts = [outcomeTable()]
         if let alerts = alertTable() { parts.append(alerts) }
         if let claims = claimsText() { parts.append(claims) }
+        parts += shadowTables()
         parts += differenceTables()
         if !notFinite.isEmpty { parts.append(notFiniteText()) }
         if !failures.isEmpty { parts.append(failureText()) }
@@ -46,7 +47,7 @@ extension StudySummary {
     private func alertTable() -> String? {
         var codes: [AlertName] = []
         for alert in arms.flatMap(\.alerts)
-        where alert.raised + alert.notified > 0 && !codes.contains(alert.code) {
+        where !alert.isInShadow && alert.raised + alert.notified > 0 && !codes.contains(alert.code) {
             codes.append(alert.code)
         }
         guard !codes.isEmpty else { return nil }
@@ -57,7 +58,7 @@ extension StudySummary {
                     (
                         printable(code.rawValue, limit: 60), "1/day",
                         arms.map { arm in
-                            arm.alerts.filter { $0.code == code }.map { alert in
+                            arm.alerts.filter { !$0.isInShadow && $0.code == code }.map { alert in
                                 [alert.raisedPerDay, alert.notifiedPerDay, alert.notifiedNightPerDay]
                                     .map { $0.map { Self.rounded($0.mean, 2) } ?? "-" }.joined(
                                         separator: " / ")

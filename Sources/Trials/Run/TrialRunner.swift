@@ -3,6 +3,7 @@
 // Guarantees: what is stored doesn't depend on the number of workers, on shards or on interruptions; one writer stores
 // whole batches of whole sessions; when it can't write, workers stop and the store stays good to resume from.
 
+import Alerts
 package import Documents
 package import Physiology
 package import Records
@@ -46,11 +47,26 @@ package struct TrialRunner: Sendable {
     package let subjects: [VirtualSubject]
     package let shard: Shard
     package let jobs: Int
+    /// Who listens in shadow; nil for nobody.
+    private let shadows: ShadowPlan?
+    private let numbers: ShadowNumbers?
+    /// The numbers of the policies' names.
+    private let policyNumbers: [Int]
 
     /// Rows that wait to be written at most, beside those of the sessions that run: about 30 MB.
     static let queueCapacity = 250_000
 
-    package init(study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int) {
+    /// - Parameter words: as the store has them that keeps the results.
+    package init(
+        study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int,
+        words: ResultWords = ResultWords()
+    ) {
+        let listeners = study.shadowPolicies
+        let plan = listeners.isEmpty ? nil : ShadowPlan(listeners)
+        shadows = plan
+        let number = { (word: String) in words.number(of: word) ?? 0 }
+        numbers = plan.map { ShadowNumbers($0, number: number) }
+        policyNumbers = listeners.map { number($0.name) }
         self.study = study
         self.subjects = subjects
         self.shard = shard
@@ -68,14 +84,29 @@ package struct TrialRunner: Sendable {
         let armIndex = session % study.arms.count
         let subject = subjects[subjectIndex]
         let arm = study.arms[armIndex]
-        let live = try Session(study: study, subject: subject, index: subjectIndex, arm: arm)
+        let live = try Session(
+            study: study, subject: subject, index: subjectIndex, arm: arm, shadows: shadows)
         let outcome = live.run()
+        var alerts = outcome.alerts
+        for tallies in live.shadowTallies {
+            for var tally in tallies {
+                tally.isInShadow = true
+                alerts.append(tally)
+            }
+        }
         return SessionRecord(
             session: session, subjectIndex: subjectIndex, subject: subject.name, armIndex: armIndex,
             arm: arm.name,
             end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
             events: outcome.events, checkpoints: Journal.Checkpoint.text(outcome.checkpoints),
-            outcomes: outcome.outcomes, alerts: outcome.alerts, recorder: live.recorder)
+            outcomes: outcome.outcomes, alerts: alerts, shadows: logs(of: live), recorder: live.recorder)
+    }
+
+    private func logs(of session: Session) -> [ShadowLogRow] {
+        guard let numbers, study.record >= .events else { return [] }
+        return zip(policyNumbers, session.shadowTexts(numbers)).compactMap { policy, text in
+            text.isEmpty ? nil : ShadowLogRow(policy: policy, log: text)
+        }
     }
 
     /// Runs every session that the store lacks, and stores it.
@@ -92,7 +123,8 @@ package struct TrialRunner: Sendable {
         let missing = sessions.filter { !finished.contains($0) }
         let jobs = max(1, min(jobs, missing.count))
         let queue = BoundedQueue<SessionRecord>(
-            capacity: Self.queueCapacity, producers: jobs, weight: { $0.recorder.rowCount + 50 })
+            capacity: Self.queueCapacity, producers: jobs,
+            weight: { $0.recorder.rowCount + $0.alerts.count + $0.shadows.count + 50 })
         let next = Atomic(0)
         let failure = Mutex<(any Error)?>(nil)
         let workers = try Workers.start(jobs: jobs) {

@@ -7,7 +7,7 @@
 import AlertMetrics
 import Documents
 import GlucoseMetrics
-import Alerts
+public import Alerts
 import Algorithms
 public import ClosedLoop
 import Devices
@@ -35,6 +35,8 @@ public final class Session {
     let sensor: SimulatedSensor
     let loop: LoopController
     let alerts: AlertCenter
+    /// nil where nobody listens in shadow.
+    public let shadows: ShadowPolicies?
     private let app: AppFaults?
     private let person: Person
     private let policy: AlertPolicy
@@ -48,11 +50,12 @@ public final class Session {
     /// - Parameters:
     ///   - index: the subject's place in the cohort: the key of its random streams.
     ///   - keepsStepLog: whether `takeStepLog` has something to give; it costs memory, and changes nothing else.
+    ///   - shadows: who listens in shadow; changes nothing else.
     ///   - seams: who stands between the actors.
     /// - Throws: `SensorDrawFailed`.
     public init(
         study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil,
-        keepsStepLog: Bool = false, seams: SessionSeams = SessionSeams()
+        keepsStepLog: Bool = false, shadows plan: ShadowPlan? = nil, seams: SessionSeams = SessionSeams()
     ) throws {
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         calendar = study.start.calendar
@@ -64,7 +67,7 @@ public final class Session {
         let weeks = SessionWeeks(study, streams: streams, person: personSettings, subject: subject)
         meals = weeks.meals
 
-        let plan = study.faults.plan(
+        let faults = study.faults.plan(
             start: study.start, duration: study.duration, group: subject.group)
         let patient = VirtualPatient(
             executor: executor, model: subject.makeModel(options: weeks.bodyOptions),
@@ -72,19 +75,24 @@ public final class Session {
         let sensor = SimulatedSensor(
             executor: executor, model: study.sensor.model,
             streams: streams,
-            body: patient, recorder: recorder, faults: plan, startOfDay: calendar.startOfDayOffset)
+            body: patient, recorder: recorder, faults: faults, startOfDay: calendar.startOfDayOffset)
         let pump = SimulatedPump(
             executor: executor, device: study.pump.device, body: seams.body(patient), recorder: recorder,
-            faults: plan,
+            faults: faults,
             streams: streams, startOfDay: calendar.startOfDayOffset)
         var around = Surroundings()
         around.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.
-        let phone = plan.hasAppFaults ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
+        let phone = faults.hasAppFaults ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
+        let shadows = plan.map { [executor, calendar, around] in
+            ShadowPolicies(
+                executor: executor, plan: $0, surroundings: around, wallClock: WallClock(calendar),
+                keepsEffects: study.record >= .events)
+        }
         let alerts = try AlertCenter(
             executor: executor, policy: arm.preparedAlerts, recorder: recorder,
             wallClock: WallClock(calendar),
-            surroundings: around, port: phone, diesBetweenInstants: phone != nil)
+            surroundings: around, port: phone, diesBetweenInstants: phone != nil, shadows: shadows)
         var settings = TherapySettings(subject)
         settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)
         let therapy = settings
@@ -97,7 +105,7 @@ public final class Session {
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppFaults(
-                executor: executor, plan: plan, streams: streams, recorder: recorder,
+                executor: executor, plan: faults, streams: streams, recorder: recorder,
                 quit: { [unowned phone] in phone.here { $0.quit() } },
                 launch: { [unowned phone] in phone.here { $0.launch() } })
         }
@@ -115,13 +123,14 @@ public final class Session {
         let handset = PersonPhoneAdapter(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
         self.person = person
-        let phoneActors: [(any SessionActor)?] = [phone, app]
+        let phoneActors: [(any SessionActor)?] = [phone, app, shadows]
         cast = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }
         self.app = app
         self.patient = patient
         self.pump = pump
         self.sensor = sensor
         self.alerts = alerts
+        self.shadows = shadows
         self.loop = loop
         self.stepLog = stepLog
 
@@ -213,6 +222,24 @@ public final class Session {
         executor.inspect { patient.here { $0.plasmaTruthSoFar() } }.map(Double.init)
     }
 
+    /// What each policy in shadow decided so far, in the plan's order; empty for `record: summary`.
+    package var shadowEffects: [[ShadowEffect]] {
+        guard let shadows else { return [] }
+        return executor.inspect { shadows.here { $0.effects() } }
+    }
+
+    /// The same as text, as a store keeps it.
+    func shadowTexts(_ numbers: ShadowNumbers) -> [[UInt8]] {
+        guard let shadows else { return [] }
+        return executor.inspect { shadows.here { $0.texts(numbers) } }
+    }
+
+    /// What each code of each policy in shadow came to so far, in the plan's order.
+    package var shadowTallies: [[AlertTally]] {
+        guard let shadows else { return [] }
+        return executor.inspect { shadows.here { $0.tallies() } }
+    }
+
     /// When each sensor so far measures.
     public var sensorTimings: [SensorTiming] { executor.inspect { sensor.here { $0.timings } } }
 
@@ -233,6 +260,9 @@ public final class Session {
     }
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
+        executor.inspect { [shadows] in
+            if let shadows { shadows.here { $0.finish() } }
+        }
         let reached = executor.now
         let (truth, ledger, tallies, deeds, judged) = executor.inspect {
             [patient, pump, sensor, alerts, app, person] in

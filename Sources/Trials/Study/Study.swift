@@ -4,6 +4,7 @@
 // reference is an arm, the subjects are within `maximumSessions`. Encoding it and decoding the text gives an equal one.
 // Does not: open the cohort's table. How many subjects a table has is known when it is read; call `checkSessions` then.
 
+package import AlertFiles
 public import Documents
 public import Alerts
 public import Algorithms
@@ -40,6 +41,10 @@ public struct Study: Hashable, Sendable {
     public var record = RecordLevel.events
     /// At least one; names differ.
     public var arms: [Arm] = []
+    /// Who listens in shadow to every arm's sessions; names differ.
+    public var policies: [AlertPolicy] = []
+    /// Variants of one policy that listen in shadow too. Those of a closed sweep are arms.
+    package var sweep: PolicySweep?
     /// The outcomes that the study is about, by name; none where it doesn't say.
     public var primary: [String] = []
     /// By how many points time below 54 may rise at most for an arm to count as not worse; nil for a study that makes no claim.
@@ -167,6 +172,9 @@ public struct Study: Hashable, Sendable {
         case nobody
         case somebody(PersonSettings)
     }
+
+    /// All that listen in shadow, those of the sweep last.
+    public var shadowPolicies: [AlertPolicy] { policies + (sweep?.variants ?? []) }
 
     /// The settings of the person in an arm; nil where nobody listens.
     public func person(in arm: Arm) -> PersonSettings? {

@@ -40,6 +40,11 @@ extension Study: Keyed {
             KeyRow(
                 "arms", \.arms, armsCodec, "What is compared, 1 to 100 arms.", isRequired: true),
             KeyRow(
+                "policies", \.policies, policiesCodec,
+                "Alert policies that listen in shadow to every arm's sessions: presets, paths of policy files, or policies.",
+                leftOut: "nobody listens in shadow", isWritten: { !$0.policies.isEmpty }),
+            sweepRow,
+            KeyRow(
                 "primary", \.primary, primaryCodec,
                 "The outcomes that the study is about: p is adjusted (Holm) for these, and all others are exploratory.",
                 leftOut: "none declared; p is adjusted for all comparisons",
@@ -175,7 +180,7 @@ extension Study.Arm: Keyed {
                 "algorithm", \.algorithm, TunedAlgorithm.codec,
                 "The dosing algorithm: its name, or its name and parameters."),
             KeyRow(
-                "alerts", \.alerts, AlertPolicy.armCodec,
+                "alerts", \.alerts, AlertPolicy.studyCodec,
                 "The alert policy: a preset, the path of a policy file, or a policy."),
             KeyRow(
                 "person", optional: \.person, Study.Listener.codec,
@@ -192,8 +197,8 @@ extension Study.Arm: Keyed {
 }
 
 extension AlertPolicy {
-    /// Of an arm.
-    fileprivate static let armCodec: Codec<AlertPolicy> = {
+    /// Of a study.
+    static let studyCodec: Codec<AlertPolicy> = {
         let rule = TextRule(
             expectation: "an alert policy: " + AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")
                 + "; or the path of a policy file",

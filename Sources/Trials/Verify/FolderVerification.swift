@@ -112,8 +112,11 @@ package struct FolderVerification {
         }
         findings += try sessions(store, study, shard, subjects)
         guard isComplete else { return findings }
-        findings += try ResultTables(folder: folder, start: study.start.calendar.iso8601(at: .start))
-            .differences(store)
+        findings += try ResultTables(
+            folder: folder, start: study.start.calendar.iso8601(at: .start),
+            hasShadows: study.record >= .events
+        )
+        .differences(store)
         findings += try summary(store, study)
         return findings
     }
@@ -234,7 +237,7 @@ package struct FolderVerification {
                 try tell("manifest.json: cohort_checksum is not that of the study's people")
             }
         }
-        let runner = TrialRunner(study: study, subjects: subjects, jobs: jobs)
+        let runner = TrialRunner(study: study, subjects: subjects, jobs: jobs, words: store.words)
         let line = progress(sessions.count)
         let records = try InOrder(count: sessions.count, jobs: jobs) { [isInterrupted] index in
             if isInterrupted() { throw CancellationError() }

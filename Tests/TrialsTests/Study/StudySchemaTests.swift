@@ -51,6 +51,7 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
         let zone = try SetOverride("timeZone=America/New_York")
         let text =
             completeStudy + "primary: [mean_mgdl, tbr_70_percent]\nperson: typical\n"
+            + "policies: [bionicloop]\nsweep: { of: loop, points: [{ notifyWhenStale: true }] }\n"
             + "margin: { tbr_54_percent: 0.5 }\nconfirm: { seed: 2 }\n"
         guard case .object(let members) = try Study.parse(text, file: "s", overrides: [zone]).json else {
             Issue.record("a study is an object")
@@ -96,7 +97,11 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
             $0.hasSuffix(".yaml")
         }
         #expect(
-            Set(files).isSuperset(of: ["quickstart.yaml", "speed.yaml", "adolescents.yaml", "children.yaml"]))
+            Set(files).isSuperset(of: [
+                "quickstart.yaml", "speed.yaml", "adolescents.yaml", "children.yaml",
+                "debounce-cooldown.yaml",
+                "alert-presets.yaml",
+            ]))
         for file in files {
             let study = try Study.read(path: directory.appending(path: file).path())
             #expect(file == study.name + ".yaml")

@@ -1,0 +1,64 @@
+// What an engine does for a policy that nobody hears.
+//
+// Guarantees: its decisions are those of any engine; words, lists of what was and requests to the system are left out, since nobody
+// reads them.
+
+import SessionTime
+
+extension AlertEngine {
+    /// Where an effect stands among those of its instant, beside its code.
+    struct Place: Hashable, Sendable {
+        var isReplacement = false
+        var order = AlertEngine.timerOrder
+    }
+
+    /// What was decided since the last call, each with its place.
+    mutating func takeKeyedEffects() -> [(AlertEffect, Place)] {
+        if groups.isEmpty, effects.isEmpty { return [] }
+        gatherEffects()
+        defer {
+            effects.removeAll(keepingCapacity: true)
+            places.removeAll(keepingCapacity: true)
+        }
+        return Array(zip(effects, places))
+    }
+
+    /// What the system will show by itself.
+    var scheduled: [(rule: Int, due: Instant)] {
+        policy.rules.indices.compactMap { rule in state.tracks[rule].scheduledFor.map { (rule, $0) } }
+    }
+
+    /// Whether every value of a metric counts, whatever it is: the sketch, comparisons that are joined, and what waits for a fresh value.
+    var isEager: Bool {
+        policy.rules.indices.contains { rule in
+            if policy.rules[rule].isLiteral { return true }
+            if state.tracks[rule].isOwed, !policy.notifiesWhenStale { return true }
+            return policy.rules[rule].tests.count > 1 && !state.tracks[rule].isQuiet
+        }
+    }
+
+    /// Takes over what all engines of the same world know alike.
+    mutating func catchUp(with other: borrowing AlertEngine) {
+        state.samples = other.state.samples
+        state.newestReading = other.state.newestReading
+        isForeground = other.isForeground
+        order = other.order
+    }
+
+    /// As an engine that was made anew from this one's state.
+    mutating func restart() {
+        for rule in reports.indices {
+            reports[rule] = nil
+            orderOf[rule] = Self.timerOrder
+            isCalm[rule] = state.tracks[rule].isQuiet
+            isAtRest[rule] = state.tracks[rule].isAtRest
+        }
+        touched = []
+        actions = []
+        attempts = []
+        groups = []
+        effects = []
+        places = []
+        order = 0
+    }
+}

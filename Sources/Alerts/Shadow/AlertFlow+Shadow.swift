@@ -1,0 +1,74 @@
+// What a flow does for a policy that nobody hears: it takes the world over from the flow that keeps it for all.
+
+import SessionTime
+
+extension AlertFlow {
+    mutating func catchUp(with other: borrowing AlertFlow) {
+        memory = other.memory
+        surroundings = other.surroundings
+        inputInstant = other.inputInstant
+        engine.catchUp(with: other.engine)
+    }
+
+    /// As an app that died and was made anew from what it remembered.
+    mutating func relaunch(_ surroundings: Surroundings, inForeground: Bool, at now: Instant) {
+        engine.restart()
+        held = AlertCodeSet()
+        isJudging = false
+        inputInstant = nil
+        self.surroundings = surroundings
+        launch(inForeground: inForeground, at: now)
+        engine.forgetSchedule()
+    }
+
+    /// Whether neither clock nor cloud have anything to say.
+    var isCloudQuiet: Bool {
+        let skew = surroundings.clockSkewSeconds ?? 0
+        return skew.magnitude <= Double(limits.clockSkew) / Double(Nanoseconds.second)
+            && !memory.monitor.isSkewed
+            && !memory.monitor.hasConflict && surroundings.isClaimOk
+    }
+
+    /// Whether an input at `now` is the instant's first, and a window of the pod begins or ends with it.
+    func beginsInstantOnWindow(at now: Instant) -> Bool {
+        guard inputInstant != now, surroundings.hasPod, let end = surroundings.podExpiresAt else {
+            return false
+        }
+        let left = end.nanoseconds - now.nanoseconds
+        return left == limits.podExpiring || left == 0 || left == -limits.podService
+    }
+
+    /// When a window of the pod begins or ends next.
+    func nextWindow(after now: Instant) -> Instant? {
+        guard surroundings.hasPod, let end = surroundings.podExpiresAt else { return nil }
+        return [end.adding(-limits.podExpiring), end, end.adding(limits.podService)].first { $0 > now }
+    }
+}
+
+extension Surroundings {
+    /// Codes whose condition may be another in `new`.
+    func codes(changing new: Surroundings) -> AlertCodeSet {
+        if isArmed != new.isArmed || isPumpHandlerRegistered != new.isPumpHandlerRegistered
+            || isCGMHandlerRegistered != new.isCGMHandlerRegistered
+        {
+            return .all
+        }
+        var codes = AlertCodeSet()
+        func note(_ isOther: Bool, _ some: AlertCode...) {
+            if isOther { for code in some { codes.insert(code) } }
+        }
+        note(hasPod != new.hasPod, .pumpSignalLoss, .pumpNoActivePod, .pumpExpiring, .pumpExpired)
+        note(podExpiresAt != new.podExpiresAt, .pumpExpiring, .pumpExpired)
+        note(
+            hasPumpSession != new.hasPumpSession || isPumpStatusKnown != new.isPumpStatusKnown,
+            .pumpSignalLoss)
+        note(isFirstStepDone != new.isFirstStepDone, .pumpNoActivePod)
+        note(
+            cgmState != new.cgmState || cgmLifecycle != new.cgmLifecycle, .cgmUnavailable, .cgmFailedOrExpired
+        )
+        note(isSignedIn != new.isSignedIn, .loginRequired)
+        note(isClaimOk != new.isClaimOk, .subjectConflict)
+        note(clockSkewSeconds != new.clockSkewSeconds, .clockSkew)
+        return codes
+    }
+}

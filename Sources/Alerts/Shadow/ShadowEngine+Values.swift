@@ -1,0 +1,142 @@
+// Values of metrics, and the age of the newest reading: who has to hear of them.
+//
+// Guarantees: a value that stays between the same edges concerns nobody but those for whom every value counts, or who have
+// something due at its instant.
+
+import SessionTime
+
+extension ShadowEngine {
+    /// Whether a part in which nothing goes on may begin something: all comparisons of a rule are breached by the newest values.
+    private func mayBegin(_ part: Int, _ group: Int, _ glucose: Double?, _ rate: Double?, _ news: AlertMetric)
+        -> Bool
+    {
+        for rule in plan.parts[part].policy.rules where !rule.tests.isEmpty {
+            let isBreached = rule.tests.allSatisfy { test in
+                if test.metric == .readingAge { return true }
+                let value: Double? =
+                    test.metric == news
+                    ? glucose
+                    : test.metric == .glucoseRate && rate != nil
+                        ? rate : groups[group].flow.engine.state.samples[test.metric.index]?.value
+                return value.map { test.isBreached(by: $0) } ?? false
+            }
+            if isBreached { return true }
+        }
+        return false
+    }
+
+    /// A value of a metric. Costs little where no part has to hear it.
+    mutating func hear(_ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant) {
+        for group in groups.indices { hear(group, metric, value, sampledAt: sampledAt, at: now) }
+    }
+
+    /// The reservoir as it was asked for at a step: only those hear of it that had it asked for.
+    mutating func hearAsked(_ metric: AlertMetric, _ value: Double, at now: Instant) {
+        for group in groups.indices where plan.groups[group].watchesReservoir {
+            hear(group, metric, value, sampledAt: now, at: now)
+        }
+    }
+
+    private mutating func hear(
+        _ group: Int, _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
+    ) {
+        callForWindow(group, at: now)
+        let isNews =
+            groups[group].flow.engine.state.samples[metric.index].map { sampledAt > $0.sampledAt } ?? true
+        if isNews, value.isFinite {
+            callForValues(group, metric, value, sampledAt: sampledAt, at: now)
+            if metric == .glucose { callForAge(group, sampledAt: sampledAt, at: now) }
+        }
+        tellCalled { $0.hear(metric, value, sampledAt: sampledAt, at: now) }
+        _ = groups[group].flow.hear(metric, value, sampledAt: sampledAt, at: now)
+    }
+
+    private mutating func callForValues(
+        _ group: Int, _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
+    ) {
+        guard now.nanoseconds - sampledAt.nanoseconds <= plan.groups[group].limits.freshness else { return }
+        let rate =
+            metric == .glucose && plan.groups[group].hasRate ? rate(group, value, sampledAt) : nil
+        callForEdges(group, metric, value, at: now)
+        if let rate { callForEdges(group, .glucoseRate, rate, at: now) }
+        // Calm ones hear only of what may begin something.
+        if !called.isEmpty {
+            var kept = 0
+            for part in called {
+                if parts[part].isCalm, !mayBegin(part, group, value, rate, metric) {
+                    parts[part].isCalled = false
+                } else {
+                    called[kept] = part
+                    kept += 1
+                }
+            }
+            called.removeLast(called.count - kept)
+        }
+        callForDeadlines(group, at: now)
+        if groups[group].hasEager {
+            var hasEager = false
+            for part in plan.groups[group].parts where parts[part].isEager {
+                call(part)
+                hasEager = true
+            }
+            groups[group].hasEager = hasEager
+        }
+    }
+
+    /// What is due at the instant of a value counts with the value.
+    private mutating func callForDeadlines(_ group: Int, at now: Instant) {
+        if earliest > now.nanoseconds { return }
+        for part in plan.groups[group].parts where deadlines[part] <= now.nanoseconds { call(part) }
+    }
+
+    /// As `AlertFlow.hear` finds it; nil where there is none.
+    private func rate(_ group: Int, _ value: Double, _ sampledAt: Instant) -> Double? {
+        guard let last = groups[group].flow.memory.monitor.lastGlucose, sampledAt > last.sampledAt,
+            sampledAt.nanoseconds - last.sampledAt.nanoseconds <= plan.groups[group].limits.freshness
+        else { return nil }
+        return (value - last.value) / (sampledAt.minutes - last.sampledAt.minutes)
+    }
+
+    /// Parts of which the value passes an edge. After a gap it is as if it came from nowhere: whoever has the metric.
+    private mutating func callForEdges(
+        _ group: Int, _ metric: AlertMetric, _ value: Double, at now: Instant
+    ) {
+        let place = metric.index
+        if plan.groups[group].edges[place].isEmpty { return }
+        let before = groups[group].flow.engine.state.samples[place]
+        let hasGap =
+            before.map { now.nanoseconds - $0.sampledAt.nanoseconds > plan.groups[group].limits.freshness }
+            ?? true
+        let cell = groups[group].cells[place]
+        if !hasGap, plan.groups[group].edges[place].isInside(value, cell: cell) { return }
+        let edges = plan.groups[group].edges[place]
+        let new = edges.cell(of: value)
+        groups[group].cells[place] = new
+        for edge in hasGap ? edges.parts.indices : edges.edges(between: cell, new) { call(edges.parts[edge]) }
+    }
+
+    /// A reliable reading that came too late to be news.
+    mutating func hearHistory(sampledAt: Instant, at now: Instant) {
+        for group in groups.indices {
+            callForWindow(group, at: now)
+            callForAge(group, sampledAt: sampledAt, at: now)
+            callForDeadlines(group, at: now)
+            tellCalled { $0.hearHistory(sampledAt: sampledAt, at: now) }
+            _ = groups[group].flow.hearHistory(sampledAt: sampledAt, at: now)
+        }
+    }
+
+    /// A newer reading makes the age younger.
+    private mutating func callForAge(_ group: Int, sampledAt: Instant, at now: Instant) {
+        if plan.groups[group].ages.isEmpty { return }
+        let newest = groups[group].flow.engine.state.newestReading
+        if let newest, sampledAt <= newest { return }
+        let ages = plan.groups[group].ages
+        let young = now.nanoseconds - sampledAt.nanoseconds
+        let old = now.nanoseconds - (newest ?? .start).nanoseconds
+        groups[group].nextAge = ages.next(above: young).map { sampledAt.adding($0) } ?? .distantFuture
+        let (from, to) = (ages.cell(of: old), ages.cell(of: young))
+        guard from != to else { return }
+        for place in ages.edges(between: from, to) { call(ages.parts[place]) }
+    }
+}

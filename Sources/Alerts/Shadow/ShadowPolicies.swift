@@ -1,0 +1,120 @@
+// The policies that listen to a session in shadow: one actor for all of them, beside the alert center.
+//
+// Guarantees: they hear what the alert center hears, word for word and at the same instant, but for what the person does with its
+// alerts; nothing of theirs is written, asked of the system, journaled or heard. So a session is the same to the digest, whoever
+// listens.
+// Does not: decide. `ShadowEngine` does.
+
+public import Records
+import SessionTime
+public import SimulationKernel
+
+public actor ShadowPolicies: SessionActor {
+    public nonisolated let executor: SessionExecutor
+
+    public nonisolated let plan: ShadowPlan
+    private var engine: ShadowEngine
+    private var wakeup: Wakeup?
+    private var isForeground = false
+
+    /// - Parameters:
+    ///   - surroundings: what the app finds at the session's start.
+    ///   - keepsEffects: whether each decision is kept, or counts only.
+    public init(
+        executor: SessionExecutor, plan: ShadowPlan, surroundings: Surroundings, wallClock: WallClock,
+        keepsEffects: Bool
+    ) {
+        self.executor = executor
+        self.plan = plan
+        engine = ShadowEngine(
+            plan: plan, surroundings: surroundings, wallClock: wallClock, keepsEffects: keepsEffects)
+    }
+
+    // MARK: What the alert center hears
+
+    func begin() {
+        wakeup = Wakeup(executor, phase: .alerts, "shadow policies") { [unowned self] in here { $0.wake() } }
+        engine.launch(at: executor.now)
+        judgeLater()
+    }
+
+    func hear(_ metric: AlertMetric, _ value: Double, sampledAt: Instant) {
+        engine.hear(metric, value, sampledAt: sampledAt, at: executor.now)
+        judgeLater()
+    }
+
+    func hearAsked(_ metric: AlertMetric, _ value: Double) {
+        engine.hearAsked(metric, value, at: executor.now)
+        judgeLater()
+    }
+
+    func hearHistory(sampledAt: Instant) {
+        engine.hearHistory(sampledAt: sampledAt, at: executor.now)
+        judgeLater()
+    }
+
+    func tell(_ input: AlertInput) {
+        switch input {
+        case .acknowledge, .snooze, .tap, .dismiss, .preview, .testAlert: return
+        case .foreground: isForeground = true
+        case .background: isForeground = false
+        case .wallClock(let clock): engine.log.wallClock = clock
+        case .surroundings, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
+            .settingsSaved, .settingsOpened:
+            break
+        }
+        engine.apply(input, at: executor.now)
+        judgeLater()
+    }
+
+    func stepped() {
+        engine.stepped(at: executor.now)
+        if engine.isTold {
+            judgeLater()
+        } else if wakeup?.instant == nil {
+            wakeup?.schedule(at: engine.nextDeadline(after: executor.now))
+        }
+    }
+
+    func kill() {
+        isForeground = false
+        engine.kill(at: executor.now)
+        wakeup?.schedule(at: nil)
+    }
+
+    func relaunch(finding surroundings: Surroundings) {
+        engine.relaunch(surroundings, inForeground: isForeground, at: executor.now)
+        judgeLater()
+    }
+
+    // MARK: Judging
+
+    private func judgeLater() {
+        if engine.isTold {
+            wakeup?.schedule(at: executor.now)
+        } else if let next = engine.nextDeadline(after: executor.now),
+            next < wakeup?.instant ?? .distantFuture
+        {
+            wakeup?.schedule(at: next)
+        }
+    }
+
+    private func wake() {
+        engine.settle(at: executor.now)
+        wakeup?.schedule(at: engine.nextDeadline(after: executor.now))
+    }
+
+    // MARK: What it came to
+
+    /// The session is over.
+    public func finish() { engine.finish(at: executor.now) }
+
+    /// Of each policy, by its rules.
+    public func tallies() -> [[AlertTally]] { engine.log.tallies(at: executor.now) }
+
+    /// The same as text, as a store keeps it.
+    public func texts(_ numbers: ShadowNumbers) -> [[UInt8]] { engine.log.texts(numbers) }
+
+    /// Of each policy, in the order in which it alone would have them; empty unless they are kept.
+    public func effects() -> [[ShadowEffect]] { engine.log.effects() }
+}
