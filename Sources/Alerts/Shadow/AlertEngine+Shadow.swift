@@ -37,14 +37,6 @@ extension AlertEngine {
         }
     }
 
-    /// Takes over what all engines of the same world know alike.
-    mutating func catchUp(with other: borrowing AlertEngine) {
-        state.samples = other.state.samples
-        state.newestReading = other.state.newestReading
-        isForeground = other.isForeground
-        order = other.order
-    }
-
     /// As an engine that was made anew from this one's state.
     mutating func restart() {
         for rule in reports.indices {

@@ -3,12 +3,20 @@
 import SessionTime
 
 extension AlertFlow {
-    mutating func catchUp(with other: borrowing AlertFlow) {
-        memory = other.memory
-        surroundings = other.surroundings
-        inputInstant = other.inputInstant
-        engine.catchUp(with: other.engine)
+    /// What a part waits for from now on. Mutating, and changes nothing: it looks in place, where a flow is large to copy.
+    mutating func rest(after now: Instant) -> (deadline: Int64, isAtRest: Bool, isEager: Bool) {
+        let deadline = engine.nextDeadline(after: now, withAge: false)?.nanoseconds ?? .max
+        let isAtRest = engine.isAtRest.allSatisfy { $0 }
+        return (deadline, isAtRest, !isAtRest && engine.isEager)
     }
+
+    /// The next instant at which time alone changes something, ns. In place, as `rest`.
+    mutating func deadline(after now: Instant) -> Int64 {
+        engine.nextDeadline(after: now, withAge: false)?.nanoseconds ?? .max
+    }
+
+    /// The same as `steppingDeadline`, in place.
+    mutating func lookUpSteppingDeadline() -> Instant? { steppingDeadline }
 
     /// As an app that died and was made anew from what it remembered.
     mutating func relaunch(_ surroundings: Surroundings, inForeground: Bool, at now: Instant) {
@@ -22,24 +30,15 @@ extension AlertFlow {
     }
 
     /// Whether neither clock nor cloud have anything to say.
-    var isCloudQuiet: Bool {
+    mutating func isCloudQuiet() -> Bool {
         let skew = surroundings.clockSkewSeconds ?? 0
         return skew.magnitude <= Double(limits.clockSkew) / Double(Nanoseconds.second)
             && !memory.monitor.isSkewed
             && !memory.monitor.hasConflict && surroundings.isClaimOk
     }
 
-    /// Whether an input at `now` is the instant's first, and a window of the pod begins or ends with it.
-    func beginsInstantOnWindow(at now: Instant) -> Bool {
-        guard inputInstant != now, surroundings.hasPod, let end = surroundings.podExpiresAt else {
-            return false
-        }
-        let left = end.nanoseconds - now.nanoseconds
-        return left == limits.podExpiring || left == 0 || left == -limits.podService
-    }
-
     /// When a window of the pod begins or ends next.
-    func nextWindow(after now: Instant) -> Instant? {
+    mutating func nextWindow(after now: Instant) -> Instant? {
         guard surroundings.hasPod, let end = surroundings.podExpiresAt else { return nil }
         return [end.adding(-limits.podExpiring), end, end.adding(limits.podService)].first { $0 > now }
     }

@@ -35,12 +35,6 @@ struct ShadowEdges<Value: Comparable & Sendable>: Sendable {
         return 2 * low + (low < values.count && values[low] == value ? 1 : 0)
     }
 
-    func isInside(_ value: Value, cell: Int) -> Bool {
-        if cell & 1 == 1 { return values[cell / 2] == value }
-        let above = cell / 2
-        return (above == 0 || values[above - 1] < value) && (above == values.count || value < values[above])
-    }
-
     /// The edges that are passed, left or reached between two different cells.
     func edges(between a: Int, _ b: Int) -> Range<Int> { min(a, b) / 2..<(max(a, b) + 1) / 2 }
 
@@ -49,5 +43,16 @@ struct ShadowEdges<Value: Comparable & Sendable>: Sendable {
         let cell = cell(of: value)
         let place = (cell + 1) / 2
         return place < values.count ? values[place] : nil
+    }
+}
+
+extension ShadowEdges<Double> {
+    /// What lies strictly between these two is in this cell; nothing, where it is an edge.
+    func between(cell: Int) -> (Double, Double) {
+        if cell & 1 == 1 { return (.infinity, -.infinity) }
+        let above = cell / 2
+        return (
+            above == 0 ? -.infinity : values[above - 1], above == values.count ? .infinity : values[above]
+        )
     }
 }

@@ -10,17 +10,20 @@ extension ShadowEngine {
     private func mayBegin(_ part: Int, _ group: Int, _ glucose: Double?, _ rate: Double?, _ news: AlertMetric)
         -> Bool
     {
-        for rule in plan.parts[part].policy.rules where !rule.tests.isEmpty {
-            let isBreached = rule.tests.allSatisfy { test in
-                if test.metric == .readingAge { return true }
-                let value: Double? =
+        var isBreached = true
+        for place in plan.parts[part].tests.indices {
+            let (test, endsRule) = plan.parts[part].tests[place]
+            if isBreached, test.metric != .readingAge {
+                let known: Double? =
                     test.metric == news
                     ? glucose
                     : test.metric == .glucoseRate && rate != nil
                         ? rate : groups[group].flow.engine.state.samples[test.metric.index]?.value
-                return value.map { test.isBreached(by: $0) } ?? false
+                isBreached = known.map { test.isBreached(by: $0) } ?? false
             }
+            guard endsRule else { continue }
             if isBreached { return true }
+            isBreached = true
         }
         return false
     }
@@ -108,10 +111,11 @@ extension ShadowEngine {
             before.map { now.nanoseconds - $0.sampledAt.nanoseconds > plan.groups[group].limits.freshness }
             ?? true
         let cell = groups[group].cells[place]
-        if !hasGap, plan.groups[group].edges[place].isInside(value, cell: cell) { return }
+        if !hasGap, value > groups[group].low[place], value < groups[group].high[place] { return }
         let edges = plan.groups[group].edges[place]
         let new = edges.cell(of: value)
         groups[group].cells[place] = new
+        (groups[group].low[place], groups[group].high[place]) = edges.between(cell: new)
         for edge in hasGap ? edges.parts.indices : edges.edges(between: cell, new) { call(edges.parts[edge]) }
     }
 
@@ -131,9 +135,14 @@ extension ShadowEngine {
         if plan.groups[group].ages.isEmpty { return }
         let newest = groups[group].flow.engine.state.newestReading
         if let newest, sampledAt <= newest { return }
-        let ages = plan.groups[group].ages
         let young = now.nanoseconds - sampledAt.nanoseconds
         let old = now.nanoseconds - (newest ?? .start).nanoseconds
+        let first = plan.groups[group].firstAge
+        if old < first, young < first {
+            groups[group].nextAge = sampledAt.adding(first)
+            return
+        }
+        let ages = plan.groups[group].ages
         groups[group].nextAge = ages.next(above: young).map { sampledAt.adding($0) } ?? .distantFuture
         let (from, to) = (ages.cell(of: old), ages.cell(of: young))
         guard from != to else { return }

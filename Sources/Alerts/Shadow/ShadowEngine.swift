@@ -39,19 +39,29 @@ struct ShadowEngine: Sendable {
         var flow: AlertFlow
         /// By metric. Before the first value nobody asks.
         var cells: [Int]
+        /// By metric: what lies strictly between these is in the same cell.
+        var low: [Double]
+        var high: [Double]
         /// Whether some part is eager.
         var hasEager = false
         /// Whether to some part stepping is interrupted.
         var hasInterrupted = false
         var nextAge = Instant.distantFuture
         var nextWindow = Instant.distantFuture
+        /// When stepping counts as interrupted; nil while nothing is watched.
+        var steppingDeadline: Instant?
         /// The stepping deadline that has been judged.
         var judgedDeadline: Instant?
     }
 
     init(plan: ShadowPlan, surroundings: Surroundings, wallClock: WallClock, keepsEffects: Bool) {
         self.plan = plan
-        groups = plan.groups.map { Group(flow: $0.flow, cells: AlertMetric.allCases.map { _ in 0 }) }
+        groups = plan.groups.map {
+            Group(
+                flow: $0.flow, cells: AlertMetric.allCases.map { _ in 0 },
+                low: AlertMetric.allCases.map { _ in .infinity },
+                high: AlertMetric.allCases.map { _ in -.infinity })
+        }
         parts = plan.parts.map { Part(flow: $0.flow) }
         deadlines = [Int64](repeating: .max, count: plan.parts.count)
         log = ShadowLog(plan, wallClock: wallClock, keepsEffects: keepsEffects)
@@ -66,18 +76,33 @@ struct ShadowEngine: Sendable {
     }
 
     /// Whether something waits to be judged.
-    var isTold: Bool { !told.isEmpty }
+    private(set) var isTold = false
 
     // MARK: Waking
 
     /// Has the part know what its group knows.
     mutating func bringUp(_ part: Int) {
-        parts[part].flow.catchUp(with: groups[plan.parts[part].group].flow)
+        let group = plan.parts[part].group
+        // Field by field: a whole flow is large to copy.
+        parts[part].flow.surroundings = groups[group].flow.surroundings
+        parts[part].flow.inputInstant = groups[group].flow.inputInstant
+        parts[part].flow.memory.monitor = groups[group].flow.memory.monitor
+        if parts[part].flow.hasSources {
+            parts[part].flow.memory.pump = groups[group].flow.memory.pump
+            parts[part].flow.memory.cgm = groups[group].flow.memory.cgm
+            parts[part].flow.memory.pendingAcknowledgements =
+                groups[group].flow.memory.pendingAcknowledgements
+        }
+        parts[part].flow.engine.state.samples = groups[group].flow.engine.state.samples
+        parts[part].flow.engine.state.newestReading = groups[group].flow.engine.state.newestReading
+        parts[part].flow.engine.isForeground = groups[group].flow.engine.isForeground
+        parts[part].flow.engine.order = groups[group].flow.engine.order
     }
 
     mutating func settleLater(_ part: Int) {
         if parts[part].isTold { return }
         parts[part].isTold = true
+        isTold = true
         told.append(part)
     }
 
@@ -131,7 +156,7 @@ struct ShadowEngine: Sendable {
             }
         case .wallClock: return call(plan.groups[group].parts)
         case .background, .step, .metric: break
-        case .foreground: if !groups[group].flow.isCloudQuiet { codes = .all }
+        case .foreground: if !groups[group].flow.isCloudQuiet() { codes = .all }
         case .loopReset, .cgmIssue, .cgmRetract, .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap,
             .dismiss, .preview, .testAlert:
             codes = .all
@@ -161,6 +186,7 @@ struct ShadowEngine: Sendable {
                 }
             }
             groups[group].flow.step(succeeded: true, at: now)
+            groups[group].steppingDeadline = groups[group].flow.lookUpSteppingDeadline()
         }
     }
 
@@ -240,7 +266,15 @@ struct ShadowEngine: Sendable {
 
     /// Parts that a pod's window concerns, where this instant's first input falls on one.
     mutating func callForWindow(_ group: Int, at now: Instant) {
-        if groups[group].flow.beginsInstantOnWindow(at: now) { windowParts(group) { $0.call($1) } }
+        guard let end = groups[group].flow.surroundings.podExpiresAt, groups[group].flow.surroundings.hasPod,
+            groups[group].flow.inputInstant != now
+        else { return }
+        let left = end.nanoseconds - now.nanoseconds
+        guard
+            left == plan.groups[group].limits.podExpiring || left == 0
+                || left == -plan.groups[group].limits.podService
+        else { return }
+        windowParts(group) { $0.call($1) }
     }
 
     private mutating func windowParts(_ group: Int, _ body: (inout Self, Int) -> Void) {
@@ -250,6 +284,7 @@ struct ShadowEngine: Sendable {
     }
 
     private mutating func lookForWindow(_ group: Int, after now: Instant) {
+        groups[group].steppingDeadline = groups[group].flow.lookUpSteppingDeadline()
         groups[group].nextWindow = groups[group].flow.nextWindow(after: now) ?? .distantFuture
     }
 
@@ -260,7 +295,7 @@ struct ShadowEngine: Sendable {
             for part in deadlines.indices where deadlines[part] <= now.nanoseconds && !parts[part].isTold {
                 bringUp(part)
                 // A deadline that has moved on since it was set is nothing to judge.
-                let due = deadline(of: part, after: now.adding(-1))
+                let due = parts[part].flow.deadline(after: now.adding(-1))
                 if due <= now.nanoseconds { settleLater(part) } else { deadlines[part] = due }
             }
         }
@@ -272,13 +307,14 @@ struct ShadowEngine: Sendable {
             rest(part, at: now)
         }
         told.removeAll(keepingCapacity: true)
+        isTold = false
         log.endInstant()
         for group in groups.indices { groups[group].flow.engine.order = 0 }
         earliest = deadlines.min() ?? .max
     }
 
     private mutating func callWhatIsDue(_ group: Int, at now: Instant) {
-        if let deadline = groups[group].flow.steppingDeadline, deadline <= now,
+        if let deadline = groups[group].steppingDeadline, deadline <= now,
             groups[group].judgedDeadline != deadline
         {
             groups[group].judgedDeadline = deadline
@@ -305,25 +341,22 @@ struct ShadowEngine: Sendable {
 
     /// What the part waits for from now on.
     private mutating func rest(_ part: Int, at now: Instant) {
-        deadlines[part] = deadline(of: part, after: now)
-        parts[part].isCalm = parts[part].flow.engine.isAtRest.allSatisfy { $0 }
-        parts[part].isEager = !parts[part].isCalm && parts[part].flow.engine.isEager
+        let rest = parts[part].flow.rest(after: now)
+        deadlines[part] = rest.deadline
+        parts[part].isCalm = rest.isAtRest
+        parts[part].isEager = rest.isEager
         if parts[part].isEager { groups[plan.parts[part].group].hasEager = true }
         if parts[part].flow.isSteppingInterrupted { groups[plan.parts[part].group].hasInterrupted = true }
     }
 
-    private func deadline(of part: Int, after now: Instant) -> Int64 {
-        parts[part].flow.engine.nextDeadline(after: now, withAge: false)?.nanoseconds ?? .max
-    }
-
     /// When time alone may next change something.
-    func nextDeadline(after now: Instant) -> Instant? {
+    mutating func nextDeadline(after now: Instant) -> Instant? {
         if isDead { return nil }
         var next = earliest == .max ? Instant.distantFuture : Instant(nanoseconds: earliest)
-        for (number, group) in groups.enumerated() {
-            next = min(next, group.nextWindow, group.nextAge)
-            if !plan.groups[number].waiting[AlertCode.steppingInterrupted.index].isEmpty,
-                let deadline = group.flow.steppingDeadline, deadline > now
+        for group in groups.indices {
+            next = min(next, groups[group].nextWindow, groups[group].nextAge)
+            if let deadline = groups[group].steppingDeadline, deadline > now,
+                plan.groups[group].watchesStepping
             {
                 next = min(next, deadline)
             }

@@ -75,23 +75,21 @@ struct ShadowLog: Sendable {
     mutating func endInstant() {
         if batch.isEmpty { return }
         if batch.count > 1 {
-            let order = batch.indices.sorted { isBefore($0, $1) }
-            for index in order { entries.append(batch[index].entry) }
+            var keys = batch.indices.map { key(of: $0) }
+            keys.sort()
+            for key in keys { entries.append(batch[Int(key & 0xFF_FFFF)].entry) }
         } else {
             entries.append(batch[0].entry)
         }
         batch.removeAll(keepingCapacity: true)
     }
 
-    /// As one engine orders its groups; equal ones stay as they came.
-    private func isBefore(_ a: Int, _ b: Int) -> Bool {
-        let (first, second) = (batch[a], batch[b])
-        if first.place.isReplacement != second.place.isReplacement { return first.place.isReplacement }
-        if first.place.order != second.place.order { return first.place.order < second.place.order }
-        if first.entry.effect.code != second.entry.effect.code {
-            return first.entry.effect.code < second.entry.effect.code
-        }
-        return a < b
+    /// As one engine orders its groups: replacements, the inputs' order, the code; equal ones stay as they came.
+    private func key(of index: Int) -> UInt64 {
+        let (entry, place) = batch[index]
+        let order = UInt64(clamping: min(max(place.order, 0), 0xFFFF))
+        return (place.isReplacement ? 0 : 1) << 56 | order << 40 | UInt64(entry.effect.code) << 24
+            | UInt64(index)
     }
 
     /// Of each policy of the plan.

@@ -30,6 +30,8 @@ public struct ShadowPlan: Sendable {
         var codes: [Int] = []
         /// The literal sketch looks at every input of its policy.
         var isLiteral: Bool
+        /// The comparisons of its rules, one rule after the other.
+        var tests: [(test: MetricTest, endsRule: Bool)] = []
         /// Before any session.
         var flow: AlertFlow
     }
@@ -44,6 +46,8 @@ public struct ShadowPlan: Sendable {
         var edges: [ShadowEdges<Double>] = []
         /// Of the age of the newest reading, ns.
         var ages = ShadowEdges<Int64>()
+        var firstAge = Int64.max
+        var watchesStepping = false
         var hasRate = false
         /// By code of the catalogue.
         var waiting: [[Int]] = []
@@ -117,6 +121,9 @@ extension ShadowPlan.Part {
             flow: AlertFlow(shadowing: policy))
         for rule in policy.rules {
             if case .source(let code) = rule.trigger { sources.insert(code) }
+            for (place, test) in rule.tests.enumerated() {
+                tests.append((test, place + 1 == rule.tests.count))
+            }
         }
     }
 }
@@ -163,6 +170,8 @@ extension ShadowPlan.Group {
     fileprivate mutating func sort() {
         for metric in edges.indices { edges[metric].sort() }
         ages.sort()
+        firstAge = ages.values.first ?? .max
+        watchesStepping = !waiting[AlertCode.steppingInterrupted.index].isEmpty
     }
 }
 
