@@ -54,6 +54,9 @@ extension StudySummary {
 
     private static func finding(_ claim: StudyClaims.Claim, margin: Double) -> String {
         guard claim.metric == StudyClaims.gate else { return claim.verdict.rawValue }
+        if claim.verdict == .tooFewLows {
+            return "\(claim.verdict.rawValue) (\(StudyClaims.fewestWithLows) are needed)"
+        }
         guard let upper = claim.upper95 else { return "\(claim.verdict.rawValue): fewer than 6 pairs" }
         let bound = upper <= 0 ? "not more" : "at most \(rounded(upper, 2)) more"
         return claim.verdict == .nonInferior

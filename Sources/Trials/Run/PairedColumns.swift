@@ -8,13 +8,20 @@ package typealias SubjectValues = [(subject: Int, value: Double)]
 package enum PairedColumns {
     /// Value − reference of everybody whom both have.
     package static func differences(_ values: SubjectValues, _ references: SubjectValues) -> [Double] {
-        var differences: [Double] = []
+        pairs(values, references).map { $0.value - $0.reference }
+    }
+
+    /// Both values of everybody whom both have.
+    package static func pairs(
+        _ values: SubjectValues, _ references: SubjectValues
+    ) -> [(value: Double, reference: Double)] {
+        var pairs: [(value: Double, reference: Double)] = []
         var other = references.makeIterator()
         var candidate = other.next()
         for (subject, value) in values {
             while let c = candidate, c.subject < subject { candidate = other.next() }
-            if let c = candidate, c.subject == subject { differences.append(value - c.value) }
+            if let c = candidate, c.subject == subject { pairs.append((value, c.value)) }
         }
-        return differences
+        return pairs
     }
 }

@@ -2,7 +2,7 @@
 //
 // Guarantees: the power is that of what a report calls `shown`: the mean's 95 % interval and the adjusted rank test must both say so, so
 // the lesser of the two powers counts. Durations are told from two: the pilot's own, and its first half, which is run again.
-// What the pilot can't tell is refused: from fewer than 12 pairs, where hardly anybody differs, or of more than twice its days.
+// What the pilot can't tell is refused: from fewer than 12 pairs, where fewer than a third differ, or of more than twice its days.
 // Does not: add up the luck of the pilot itself. Its sd is an estimate; `safeSubjects` says what it takes if the true one is as high as
 // 4 of 5 pilots would let it be.
 
@@ -57,6 +57,13 @@ package struct PowerPlan: Hashable, Sendable {
                     "\(nonZero) of \(differences.count) people in whom the arms differ, or all by the same",
                 expected:
                     "at least \(Statistics.fewestPairs), not all by the same: a longer pilot, or more people")
+        }
+        guard nonZero * 3 >= differences.count else {
+            throw InputProblem(
+                file: pilot, found: "\(nonZero) of \(differences.count) people in whom the arms differ",
+                expected:
+                    "at least a third: what is 0 for most people is shown far more seldom than any forecast says; "
+                    + "a longer pilot")
         }
         self.differences = differences
         self.days = days

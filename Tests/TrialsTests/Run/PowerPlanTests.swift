@@ -56,6 +56,16 @@ struct PowerPlanTests {
         #expect(try plan(pilot, 1e-9).subjects() == nil)
     }
 
+    @Test(
+        "refuses a pilot in which fewer than a third of the people differ: its forecast would be too hopeful")
+    func mostlyZero() throws {
+        func differences(_ moved: Int) -> [Double] {
+            (0..<60).map { $0 < moved ? 0.1 + Double($0) / 100 : 0 }
+        }
+        #expect(throws: InputProblem.self) { try plan(differences(19), 0.1) }
+        #expect(try plan(differences(20), 0.1).differences.count == 60)
+    }
+
     @Test("tells people from days by two durations of the same people")
     func parts() throws {
         // 2000 people with an effect of their own (sd 1) and 8 days with luck of their own (sd 3).

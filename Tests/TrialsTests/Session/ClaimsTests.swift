@@ -180,6 +180,22 @@ struct ClaimsTests {
         #expect(try verdicts(summary, "quiet") == [.nonInferior, .notShown])
     }
 
+    @Test("need 20 people who have any time below 54: where lows are rare an interval misses harm")
+    func rareLows() throws {
+        // 60 people; in 19 (then 20) of them there is something to see, and there `quiet` is as good as the reference.
+        func verdicts(lows: Int) throws -> [StudyClaims.Verdict] {
+            let study = try study()
+            let store = MadeStore(study, subjects: 60) { subject, arm in
+                var values = values(subject, arm)
+                if subject >= lows, arm != "deaf" { values["tbr_54_percent"] = 0 }
+                return values
+            }
+            return try self.verdicts(StudySummary(of: study, store: store), "quiet")
+        }
+        #expect(try verdicts(lows: 19) == [.tooFewLows, .closed])
+        #expect(try verdicts(lows: 20) == [.nonInferior, .lower])
+    }
+
     @Test("are none without a margin, and the table says so where outcomes are declared")
     func noMargin() throws {
         let declared = try summary(study(margin: nil))
