@@ -46,6 +46,23 @@ private func summary(_ folder: String) throws -> NSDictionary {
         }
     }
 
+    @Test("every variant has a row of the table under its whole name")
+    func wholeNames() throws {
+        try withFolder { folder in
+            let run = try islet(
+                "run", Self.sweep, "--out", folder + "/t", "--set", "cohort.generate.count=2", "--set",
+                "duration=1d")
+            #expect(run.status == 0, "\(run.error)")
+            let lines = run.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            let policies = try #require(try summary(folder + "/t")["policies"] as? [[String: Any]])
+            let names = policies.filter { $0["in_shadow"] as? Bool == true }.compactMap {
+                $0["policy"] as? String
+            }
+            #expect(names.count == 48 && Set(names).isSubset(of: lines))
+            #expect(lines.allSatisfy { $0.count <= 100 })
+        }
+    }
+
     @Test("nobody who listens changes a digest; rows in shadow are verified, exported and replayed")
     func untouched() throws {
         try withFolder { folder in

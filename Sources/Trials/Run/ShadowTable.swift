@@ -1,6 +1,6 @@
 // The policies in shadow as tables for people.
 //
-// Guarantees: a row a policy, in the order of their names; says that nobody heard them.
+// Guarantees: a row a policy, in the order of their names, which stand whole: variants differ in the middle of them; says that nobody heard them.
 
 import Records
 
@@ -16,7 +16,7 @@ extension StudySummary {
             var lines = [["policy", "raised", "notified", "at night", "min annunciating"]]
             for policy in listeners.prefix(Self.printedPolicies) {
                 lines.append(
-                    [Self.shadowName(policy.policy)]
+                    [printable(policy.policy, limit: TextGrid.width)]
                         + [
                             "alerts_raised_per_day", "alerts_notifications_per_day",
                             "alerts_notifications_night_per_day", "alerts_minutes_annunciating_per_day",
@@ -29,10 +29,5 @@ extension StudySummary {
             if more > 0 { text += "... \(more) more stand in summary.json\n" }
             return text
         }
-    }
-
-    private static func shadowName(_ name: String) -> String {
-        let name = printable(name, limit: 1000)
-        return name.count <= 56 ? name : "\(name.prefix(12))…\(name.suffix(43))"
     }
 }
