@@ -55,7 +55,7 @@ struct SummaryKey: Sendable {
         ),
         SummaryKey(
             "claims.findings[]",
-            "`arm`, `reference`, `metric`, `verdict`, `upper95` (the gate's one-sided 95 % bound of arm less reference, which must lie below the margin). Verdicts: `non-inferior`, `not shown non-inferior` for the gate; `shown lower`, `shown higher`, `not shown` for the others; `closed: non-inferiority was not shown` behind a gate that was not passed; `claim refused`"
+            "`arm`, `reference`, `metric`, `verdict`, `upper95` (the gate's one-sided 95 % bound of arm less reference, which must lie below the margin). Verdicts: `non-inferior`, `not shown non-inferior`, `not shown: too few people have any time below 54` (fewer than 20) for the gate; `shown lower`, `shown higher`, `not shown` for the others; `closed: non-inferiority was not shown` behind a gate that was not passed; `claim refused`"
         ),
         SummaryKey(
             "selection",
