@@ -100,7 +100,7 @@ MUTANTS = [
     # Episodes
     statement("episodes", "state.tracks[rule].escalationsDone = 0"),
     ("episodes", "if state.tracks[rule].isShown {\n            // Delivered", "if !@, state.tracks[rule].isShown {\n            // Delivered"),
-    ("episodes", "state.recentlyCleared.insert(cleared, at: 0)", "state.recentlyCleared.insert(cleared, at: @ ? state.recentlyCleared.count : 0)"),
+    ("episodes", "state.recentlyCleared.insert(cleared(), at: 0)", "state.recentlyCleared.insert(cleared(), at: @ ? state.recentlyCleared.count : 0)"),
     ("episodes", "state.tracks[rule].closedSeverity = active.ownSeverity", "state.tracks[rule].closedSeverity = @ ? nil : active.ownSeverity"),
     ("episodes", "case .closes:\n", "case .closes where @: return\n            case .closes:\n"),
     ("episodes", "case .reviews where isOver:", "case .reviews where isOver && !@:"),
