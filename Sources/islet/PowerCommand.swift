@@ -49,13 +49,9 @@ struct PowerCommand: ParsableCommand {
     @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
     var study: String?
 
-    @Option(help: "Threads (default: all cores).")
-    var jobs: Int?
+    @OptionGroup var threads: ThreadCount
 
     func validate() throws {
-        if let jobs, !(1...1024).contains(jobs) {
-            throw ValidationError("--jobs takes a number from 1 to 1024.")
-        }
         if !(power > 0.05 && power < 1) {
             throw ValidationError("--power takes a number between 0.05 and 1.")
         }
@@ -83,7 +79,7 @@ struct PowerCommand: ParsableCommand {
         let half: (days: Double, differences: [Double])?
         do {
             half = try pair.firstHalf(
-                studyPath: study ?? pilot, jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount,
+                studyPath: study ?? pilot, jobs: threads.count,
                 isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
             throw OutputProblem(.temporary, path: pilot, message: "interrupted")

@@ -33,8 +33,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The seed of every random draw, in place of the study's.")
     var seed: UInt64?
 
-    @Option(help: "Threads that run sessions (default: all cores).")
-    var jobs: Int?
+    @OptionGroup var threads: ThreadCount
 
     @Option(help: ArgumentHelp("Run only part I of N; `islet merge` joins the parts.", valueName: "I/N"))
     var shard: String?
@@ -53,9 +52,6 @@ struct RunCommand: ParsableCommand {
     var quiet = false
 
     func validate() throws {
-        if let jobs, !(1...1024).contains(jobs) {
-            throw ValidationError("--jobs takes a number from 1 to 1024.")
-        }
         if let shard, Shard(shard) == nil {
             throw ValidationError("--shard takes I/N with I from 1 to N, as in 2/3.")
         }
@@ -70,7 +66,7 @@ struct RunCommand: ParsableCommand {
         var study = try arguments.read()
         if let seed { study.seed = seed }
         let shard = shard.flatMap { Shard($0) } ?? .whole
-        let jobs = jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        let jobs = threads.count
         let plan = try sensitivity ? SensitivityPlan(study, file: arguments.study) : nil
         if dryRun {
             try DryRun(

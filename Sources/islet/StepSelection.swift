@@ -21,13 +21,9 @@ struct StepSelection: ParsableArguments {
     @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
     var study: String?
 
-    @Option(help: "Threads (default: all cores).")
-    var jobs: Int?
+    @OptionGroup var threads: ThreadCount
 
     func validate() throws {
-        if let jobs, !(1...1024).contains(jobs) {
-            throw ValidationError("--jobs takes a number from 1 to 1024.")
-        }
         if let session, session < 0 { throw ValidationError("--session takes an index from 0.") }
     }
 
@@ -35,7 +31,7 @@ struct StepSelection: ParsableArguments {
         let store = try StudyStore(readingAt: ResultFolder(path: directory).storePath)
         return try ResultSessions(
             store, directory: directory, studyPath: study,
-            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isInterrupted: { interrupt.isRaised })
+            jobs: threads.count, isInterrupted: { interrupt.isRaised })
     }
 
     func tellIfIncomplete() throws { try ResultFolder(path: directory).tellIfIncomplete() }

@@ -48,8 +48,7 @@ struct SwarmCommand: ParsableCommand {
     @Option(help: "Shrink the plans of the first so many seeds that fail (default: 5).")
     var shrink = 5
 
-    @Option(help: "Threads that run sessions (default: all cores).")
-    var jobs: Int?
+    @OptionGroup var threads: ThreadCount
 
     @Flag(help: "No progress.")
     var quiet = false
@@ -68,9 +67,6 @@ struct SwarmCommand: ParsableCommand {
         }
         if duration != nil, seeds == nil { throw ValidationError("--duration goes with --seeds.") }
         if plan, seeds == nil { throw ValidationError("--plan goes with --seeds.") }
-        if let jobs, !(1...1024).contains(jobs) {
-            throw ValidationError("--jobs takes a number from 1 to 1024.")
-        }
         if !(0...1000).contains(shrink) { throw ValidationError("--shrink takes a number from 0 to 1000.") }
         if out.isEmpty { throw ValidationError("--out takes a directory.") }
     }
@@ -89,7 +85,7 @@ struct SwarmCommand: ParsableCommand {
         }
     }
 
-    private var workers: Int { jobs ?? ProcessInfo.processInfo.activeProcessorCount }
+    private var workers: Int { threads.count }
 
     // MARK: Seeds
 

@@ -36,16 +36,12 @@ struct VerifyCommand: ParsableCommand {
     @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
     var study: String?
 
-    @Option(help: "Threads (default: all cores).")
-    var jobs: Int?
+    @OptionGroup var threads: ThreadCount
 
     @Flag(help: "No progress.")
     var quiet = false
 
     func validate() throws {
-        if let jobs, !(1...1024).contains(jobs) {
-            throw ValidationError("--jobs takes a number from 1 to 1024.")
-        }
         if let sample, sample < 0 { throw ValidationError("--sample takes a number from 0.") }
         if let session, session < 0 { throw ValidationError("--session takes an index from 0.") }
         if sample != nil, session != nil { throw ValidationError("--sample or --session, not both.") }
@@ -94,7 +90,7 @@ struct VerifyCommand: ParsableCommand {
             do { try body() } catch let problem as InputProblem { try tell(problem.description) }
         }
         let verification = FolderVerification(
-            folder: folder, studyPath: study, jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount,
+            folder: folder, studyPath: study, jobs: threads.count,
             isInterrupted: { interrupt.isRaised })
         try trying { for finding in try verification.files() { try tell(finding) } }
         var next: ResultFolder?
