@@ -43,6 +43,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// The same model where it varies; nil where it is the published one.
     private let varying: UVAPadova2008?
     private var variation: BodyVariation
+    /// What it says of the end of the segment that was run last, where the next one begins as a rule.
+    private var factors: (at: Instant, sensitivity: Double, productionRise: Double)?
     private var position = Instant.start
     private var nextTruth = Instant.start
     private var truth: [Float] = []
@@ -266,10 +268,17 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
 
     /// Within a segment, factors go straight from one end to the other.
     private func vary(_ body: UVAPadova2008, until end: Instant) {
+        let now = factors(at: position)
+        let then = factors(at: end)
+        factors = then
         body.vary(
-            sensitivity: (variation.sensitivity(at: position), variation.sensitivity(at: end)),
-            productionRise: (variation.productionRise(at: position), variation.productionRise(at: end)),
-            overMinutes: minutes(until: end))
+            sensitivity: (now.sensitivity, then.sensitivity),
+            productionRise: (now.productionRise, then.productionRise), overMinutes: minutes(until: end))
+    }
+
+    private func factors(at instant: Instant) -> (at: Instant, sensitivity: Double, productionRise: Double) {
+        if let factors, factors.at == instant { return factors }
+        return (instant, variation.sensitivity(at: instant), variation.productionRise(at: instant))
     }
 
     private func minutes(until instant: Instant) -> Double {

@@ -129,7 +129,16 @@ public final class UVAPadova2008: GlucoseModel {
 
     static let rightHandSide: ODEIntegrator.RightHandSide = { t, y, f, raw in
         guard let y, let f, let raw else { return 9 }
-        let c = raw.assumingMemoryBound(to: Constants.self)
+        derive(t, y, f, raw.assumingMemoryBound(to: Constants.self))
+        return 0
+    }
+
+    /// The published equations. Inlined into both right-hand sides: the one with options shares their terms.
+    @inline(__always)
+    static func derive(
+        _ t: Double, _ y: UnsafePointer<Double>, _ f: UnsafeMutablePointer<Double>,
+        _ c: UnsafeMutablePointer<Constants>
+    ) {
         let Qsto1 = y[0]
         let Qsto2 = y[1]
         let Qgut = y[2]
@@ -191,7 +200,6 @@ public final class UVAPadova2008: GlucoseModel {
         f[6] = c.pointee.p.p2u * (I - c.pointee.p.Ib - X)
         f[7] = c.pointee.p.ki * (I - I1)
         f[8] = c.pointee.p.ki * (I1 - Id)
-        return 0
     }
 
     // MARK: Inputs

@@ -109,25 +109,27 @@ extension UVAPadova2008 {
 
     /// The published equations with the body's options. Hovorka's 4.5 mmol/L is 81 mg/dL.
     static let optionalRightHandSide: ODEIntegrator.RightHandSide = { t, y, f, raw in
-        let code = UVAPadova2008.rightHandSide(t, y, f, raw)
-        guard code == 0, let y, let f, let raw else { return code }
+        guard let y, let f, let raw else { return 9 }
         let c = raw.assumingMemoryBound(to: Constants.self)
-        let v = c.pointee.varying
+        derive(t, y, f, c)
         let Gp = y[3]
         let Gt = y[4]
-        let S = v.sensitivity + v.sensitivitySlope * t
+        let S = c.pointee.varying.sensitivity + c.pointee.varying.sensitivitySlope * t
         let own = c.pointee.p.kp1 - c.pointee.p.kp2 * Gp
         let EGP = max(0, own - c.pointee.p.kp3 * y[8])
-        let made = max(0, own + v.production + v.productionSlope * t - c.pointee.p.kp3 * S * y[8])
+        let made = max(
+            0,
+            own + c.pointee.varying.production + c.pointee.varying.productionSlope * t - c.pointee.p.kp3 * S
+                * y[8])
         var Fsnc = c.pointee.p.Fsnc
-        if v.options.fadesUptakeAtLowGlucose, Gp < UVAPadova2008.fadesBelow * c.pointee.p.Vg {
+        if c.pointee.varying.options.fadesUptakeAtLowGlucose, Gp < UVAPadova2008.fadesBelow * c.pointee.p.Vg {
             Fsnc *= max(0, Gp) / (UVAPadova2008.fadesBelow * c.pointee.p.Vg)
         }
         var rescued = 0.0
-        if v.rescue.first + v.rescue.second > 0 {
-            rescued = v.rescue.appearance(afterMinutes: t) / c.pointee.p.BW
+        if c.pointee.varying.rescue.isBusy {
+            rescued = c.pointee.varying.rescue.appearance(afterMinutes: t) / c.pointee.p.BW
         }
-        if v.options.excretesMore {
+        if c.pointee.varying.options.excretesMore {
             let excreted = c.pointee.p.ke1 * max(0, Gp - c.pointee.p.ke2)
             let more = UVAPadova2008.excretion * (Gp - UVAPadova2008.excretesAbove * c.pointee.p.Vg)
             if more > excreted { f[3] -= more - excreted }
@@ -135,7 +137,7 @@ extension UVAPadova2008 {
         if Gp >= 0 { f[3] += made - EGP + c.pointee.p.Fsnc - Fsnc + rescued }
         var utilisation = c.pointee.p.Vm0 + c.pointee.p.Vmx * y[6]
         let published = utilisation
-        if v.options.floorsUtilisation { utilisation = max(0, utilisation) }
+        if c.pointee.varying.options.floorsUtilisation { utilisation = max(0, utilisation) }
         if Gt >= 0 { f[4] -= (utilisation * S - published) * Gt / (c.pointee.p.Km0 + Gt) }
         return 0
     }
