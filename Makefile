@@ -2,7 +2,7 @@
 
 .PHONY: trial test soak docs format bench clean
 
-trial: ## Build, run Cohorts/quickstart.yaml, print its table.
+trial: ## Build, run Cohorts/quickstart.yaml (two alert policies), print its table.
 	@.ci/setup.sh build
 	@.ci/trial.sh
 

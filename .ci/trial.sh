@@ -14,5 +14,6 @@ while [ -e "$out" ]; do
 done
 "$islet" run Cohorts/quickstart.yaml --out "$out"
 echo
-echo "The table says what each arm did, with 95 % intervals over people; docs/results.md explains its rows."
+echo "The question: should low and high alarms wait 15 minutes? \`claims\` answers it, the table says what each policy did,"
+echo "with 95 % intervals over people; docs/results.md explains its rows."
 echo "Everything is in $out: summary.json, sessions.csv, study.sqlite, manifest.json."

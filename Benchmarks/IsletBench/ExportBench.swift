@@ -11,7 +11,7 @@ struct ExportBench {
     private(set) var bytes = 0.0
     private(set) var steps = 0.0
 
-    /// Quickstart's study with more people and days, in a folder that is gone afterwards.
+    /// The study of open and closed loop with more people and days, in a folder that is gone afterwards.
     /// - Throws: `TwinFailed`, also where the program isn't built.
     init(people: Int, days: Int, rounds: Int) throws {
         let folder = NSTemporaryDirectory() + "/islet-bench-\(ProcessInfo.processInfo.processIdentifier)"
@@ -22,7 +22,8 @@ struct ExportBench {
             run = try min(
                 run,
                 Self.seconds([
-                    "run", "Cohorts/quickstart.yaml", "--set", "cohort.generate.count=\(people)", "--set",
+                    "run", "Cohorts/open-and-closed-loop.yaml", "--set", "cohort.generate.count=\(people)",
+                    "--set",
                     "duration=\(days)d", "--out", results, "--quiet",
                 ]))
             export = try min(export, Self.seconds(["export", results, "--out", rows, "--quiet"]))

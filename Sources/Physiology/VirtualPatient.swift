@@ -19,8 +19,10 @@ public struct LeftPhysiologicalRange: Error, Hashable, Sendable, CustomStringCon
     public var plasmaGlucose: GlucoseConcentration
 
     public var description: String {
-        "plasma glucose \(plasmaGlucose.milligramsPerDecilitre) mg/dL at minute \(instant.minutes): outside "
-            + "\(VirtualPatient.physiologicalRange.lowerBound)...\(VirtualPatient.physiologicalRange.upperBound)"
+        let glucose = (plasmaGlucose.milligramsPerDecilitre * 10).rounded() / 10
+        let range = VirtualPatient.physiologicalRange
+        return "plasma glucose \(glucose) mg/dL at minute \(Int64(instant.minutes)): outside "
+            + "\(Int(range.lowerBound)) to \(Int(range.upperBound)) mg/dL"
     }
 }
 

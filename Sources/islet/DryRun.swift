@@ -12,7 +12,7 @@ struct DryRun {
     /// Of a sensitivity analysis, each the whole study once more.
     var variants = 0
 
-    /// Measured on quickstart, release build, one core: rough, and said to be.
+    /// Measured on open-and-closed-loop, release build, one core: rough, and said to be.
     static let patientDaysPerSecondAndCore = 2500.0
     static let bytesPerSession = 1500.0
 

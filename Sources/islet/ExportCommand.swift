@@ -17,7 +17,7 @@ struct ExportCommand: ParsableCommand {
 
             Examples:
               islet export results/quickstart --session 12
-              islet export results/quickstart --arm closed-loop --out steps.csv
+              islet export results/quickstart --arm after-15-min --out steps.csv
               islet export results/quickstart --what truth --out truth.csv
               islet export results/quickstart --format jsonl --out steps.jsonl
 

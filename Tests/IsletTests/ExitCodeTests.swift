@@ -7,7 +7,7 @@ import Testing
         let outcome = try islet(
             "study", "check", "Cohorts/quickstart.yaml", "--set", "cohort.generate.count=10")
         #expect(outcome.status == 0)
-        #expect(outcome.output == "quickstart: 10 subjects × 2 arms × 7d = 20 sessions\nok\n")
+        #expect(outcome.output == "quickstart: 10 subjects × 3 arms × 7d = 30 sessions\nok\n")
         #expect(outcome.error.isEmpty)
     }
 

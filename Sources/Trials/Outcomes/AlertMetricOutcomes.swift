@@ -12,10 +12,16 @@ extension Outcome {
         .notifications, .notificationsNight, .acknowledgeDelay, .heard,
     ]
 
+    /// What a first look at two policies needs: what was caught and how late, what rang for nothing.
+    private static let shown: [AlertMetricKey] = [
+        .sensitivityG15, .timeToDetect, .missed, .falsePerDay, .nuisance,
+    ]
+
     static let alertMetrics: [Outcome] =
         AlertMetricKey.all.filter { !elsewhere.contains($0) }.map { key in
             Outcome(
-                key.name, unit: key.unit, key.meaning + empty(key), better: better(key), kind: .alerts
+                key.name, unit: key.unit, key.meaning + empty(key), better: better(key), kind: .alerts,
+                display: shown.contains(key) ? .differing : .never
             ) { $0.metrics[key] }
         } + glucoseTruths.flatMap(ofTruth) + aroundLows
 

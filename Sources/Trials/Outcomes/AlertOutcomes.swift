@@ -28,7 +28,7 @@ extension Outcome {
             return Outcome(
                 column(of: code), unit: "1/day",
                 "episodes of \(name), per day; empty where the policy has no such code",
-                better: .neither, kind: .alerts
+                better: .neither, kind: .alerts, display: .differing
             ) { facts in
                 facts.alerts.first { $0.code == name }.flatMap { facts.perDay(Double($0.raised)) }
             }

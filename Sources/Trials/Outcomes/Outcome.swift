@@ -31,6 +31,8 @@ package struct Outcome: Sendable {
     /// When the printed table has a row of it.
     package enum Display: Sendable {
         case always
+        /// Among the differences between arms, where any arm has it at all.
+        case differing
         /// In files only.
         case never
     }

@@ -46,7 +46,8 @@ extension StudySummary {
                 "being deaf costs ",
                 words:
                     "\(self.text(loss.difference, loss.ci95)) points of \(StudyClaims.gate) (\(short(loss.deafArm)) - "
-                    + "\(short(loss.typicalArm)), n = \(loss.n)): a margin of up to \(rounded(loss.widestMargin, 2)) supports a claim"
+                    + "\(short(loss.typicalArm)), n = \(loss.n)): a margin of up to \(rounded(loss.widestMargin, 2)) supports a claim. "
+                    + "The outcomes of \(short(loss.deafArm)) stand in summary.json"
             )
         }
         return text

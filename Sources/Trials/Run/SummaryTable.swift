@@ -2,7 +2,7 @@
 //
 // Guarantees: up to four arms stand side by side where they fit, else below each other; no line is longer than 100 characters.
 // Comparisons that are equal in every pair are named and left out; where interval and p seem to disagree a note says what
-// each tests; what is no number is named.
+// each tests; what is no number is named. An arm that is a yardstick, and told of as such, has no column: summary.json has it.
 
 import GSL
 import Records
@@ -22,8 +22,14 @@ extension StudySummary {
 
     // MARK: Arms
 
+    /// Without the yardstick: its only use is told with the claims.
+    private var shownArms: [Arm] {
+        let yardstick = claims?.loss?.deafArm
+        return arms.filter { $0.name != yardstick || $0.name == comparisons.first?.reference }
+    }
+
     private var armHeads: [String] {
-        arms.map { arm in
+        shownArms.map { arm in
             let early = arm.endedEarly > 0 ? ", \(arm.endedEarly) ended early" : ""
             return "\(Self.short(arm.name)) (n = \(arm.sessions)\(early))"
         }
@@ -36,7 +42,7 @@ extension StudySummary {
             rows.map { outcome in
                 (
                     outcome.name, outcome.unitText,
-                    arms.map { arm in
+                    shownArms.map { arm in
                         arm.outcomes[outcome.name].map { Self.text($0.mean, $0.ci95) } ?? "-"
                     }
                 )
@@ -46,7 +52,7 @@ extension StudySummary {
     /// The codes that were raised or notified of at all; nil where there are none. A policy that lacks a code has a dash.
     private func alertTable() -> String? {
         var codes: [AlertName] = []
-        for alert in arms.flatMap(\.alerts)
+        for alert in shownArms.flatMap(\.alerts)
         where !alert.isInShadow && alert.raised + alert.notified > 0 && !codes.contains(alert.code) {
             codes.append(alert.code)
         }
@@ -57,7 +63,7 @@ extension StudySummary {
                 codes.sorted().map { code in
                     (
                         printable(code.rawValue, limit: 60), "1/day",
-                        arms.map { arm in
+                        shownArms.map { arm in
                             arm.alerts.filter { !$0.isInShadow && $0.code == code }.map { alert in
                                 [alert.raisedPerDay, alert.notifiedPerDay, alert.notifiedNightPerDay]
                                     .map { $0.map { Self.rounded($0.mean, 2) } ?? "-" }.joined(
@@ -73,7 +79,7 @@ extension StudySummary {
         _ head: String, _ rows: [(name: String, unit: String, cells: [String])]
     ) -> String {
         let side = [[head, "unit"] + armHeads] + rows.map { [$0.name, $0.unit] + $0.cells }
-        if arms.count <= 4 {
+        if shownArms.count <= 4 {
             let text = TextGrid.aligned(side)
             if TextGrid.fits(text) { return text }
         }
@@ -88,16 +94,15 @@ extension StudySummary {
     // MARK: Differences
 
     private func differenceTables() -> [String] {
-        let raised = Set(arms.flatMap { $0.outcomes.filter { $0.value.mean != 0 }.map(\.key) })
+        let present = Set(arms.flatMap { $0.outcomes.filter { $0.value.mean != 0 }.map(\.key) })
         let wanted = comparisons.filter { comparison in
             guard let outcome = Outcome.named(comparison.metric) else { return false }
-            // Of the codes, those that were raised at all.
             return comparison.family == .primary || outcome.display == .always
-                || outcome.kind == .alerts && raised.contains(outcome.name)
+                || outcome.display == .differing && present.contains(outcome.name)
         }
         var parts: [String] = []
         var disagreements: Set<Disagreement> = []
-        for arm in arms.map(\.name) {
+        for arm in shownArms.map(\.name) {
             let all = wanted.filter { $0.arm == arm }
             let differing = all.filter { !$0.isEqualInEveryPair }
             guard let reference = all.first?.reference else { continue }

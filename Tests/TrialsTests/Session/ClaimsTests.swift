@@ -102,6 +102,19 @@ struct ClaimsTests {
         #expect(text.contains("not shown non-inferior (up to 1.3"))
         #expect(text.contains("closed: non-inferiority was not shown"))
         for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+        // The yardstick is told with the claims, and has no column of its own: whose is the second number would be asked else.
+        #expect(text.contains("points of tbr_54_percent (deaf - usual"))
+        #expect(!text.contains("deaf (n =") && !text.contains("paired difference, deaf"))
+        #expect(unfolded(text).contains("The outcomes of deaf stand in summary.json"))
+    }
+
+    @Test("leave their yardstick in the table where it is the reference, or nothing is told of it")
+    func yardsticksThatAreNotTold() throws {
+        let reference = try summary(
+            study(0.5, "primary: [alerts_notifications_per_day]\ncompare: { reference: deaf }"))
+        #expect(reference.table().contains("deaf (n ="))
+        let unclaimed = try summary(study(margin: nil))
+        #expect(unclaimed.table().contains("deaf (n ="))
     }
 
     @Test(

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Trials
 
-/// What a week without anything special does to the people of the shipped quickstart.
+/// What a week without anything special does to the people of the shipped study of open and closed loop.
 @Suite struct OrdinaryWeekTests {
     /// Adult 95 of the first generator died in both arms of it, of meal corrections that added up.
-    @Test(arguments: ["basal-bolus", "pid-insulin-feedback"]) func nobodyOfTheQuickstartEndsEarly(
+    @Test(arguments: ["basal-bolus", "pid-insulin-feedback"]) func nobodyEndsEarly(
         _ algorithm: String
     ) throws {
         let study = try Study.parse(

@@ -98,7 +98,8 @@ let projectDirectory = URL(filePath: #filePath).deletingLastPathComponent().dele
         }
         #expect(
             Set(files).isSuperset(of: [
-                "quickstart.yaml", "speed.yaml", "adolescents.yaml", "children.yaml",
+                "quickstart.yaml", "open-and-closed-loop.yaml", "speed.yaml", "adolescents.yaml",
+                "children.yaml",
                 "debounce-cooldown.yaml",
                 "alert-presets.yaml",
             ]))
