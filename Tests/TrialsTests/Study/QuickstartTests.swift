@@ -3,6 +3,7 @@
 import Alerts
 import Foundation
 import People
+import Records
 import SessionTime
 import Testing
 
@@ -18,7 +19,7 @@ struct QuickstartTests {
     @Test("compares two policies on people who hear them, in a week of life; they differ in 15 minutes alone")
     func twoPolicies() throws {
         let study = try study()
-        #expect(study.scenario.life != nil && study.duration == TimeSpan("7d"))
+        #expect(study.scenario.life != nil && study.duration.seconds == 7 * 86_400)
         #expect(study.arms.map(\.name) == ["at-once", "after-15-min", "silent"])
         let listeners = study.arms.map { study.person(in: $0) }
         #expect(listeners == [PersonSettings(.typical), PersonSettings(.typical), PersonSettings(.muted)])
