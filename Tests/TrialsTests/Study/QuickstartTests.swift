@@ -1,6 +1,7 @@
 // What the shipped quickstart asks, so that nobody's edit makes it ask something else than its words say.
 
 import Alerts
+import Documents
 import Foundation
 import People
 import Records
