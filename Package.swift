@@ -50,6 +50,7 @@ let package = Package(
         module("Checksums", ["CSHA256"]),
         module("GSL", ["CGSL"]),
         module("SimulationKernel", ["SessionTime"]),
+        module("Charts", ["SessionTime"]),
         module("Devices", ["SessionTime"]),
         module("Records", ["SessionTime"]),
         // Floor 2
@@ -112,6 +113,7 @@ let package = Package(
 
         tests("GSLTests", ["GSL"]),
         tests("SessionTimeTests", ["SessionTime"]),
+        tests("ChartsTests", ["Charts", "SessionTime"]),
         tests("SimulationKernelTests", ["SimulationKernel", "SessionTime"]),
         tests(
             "SimulatedDevicesTests",
