@@ -73,7 +73,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Floor 5
-        module("GlucoseMetrics", ["Records", "Documents"]),
+        module("GlucoseMetrics", ["SessionTime", "Records", "Documents"]),
         module("AlertFiles", ["SessionTime", "Devices", "Records", "Alerts", "Documents"]),
         module("DeviceLinks", ["SessionTime", "Records"]),
         // Floor 6

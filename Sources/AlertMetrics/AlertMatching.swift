@@ -15,7 +15,7 @@ package struct Detection: Hashable, Sendable {
     package var end: Instant
     /// From the alert to the onset, min, at most 30; below 0 for an alert that came later; nil where none came.
     package var leadMinutes: Double?
-    /// The episode outlived the session: nobody knows whether an alert would have come.
+    /// The episode outlived a session that went to its planned end: nobody knows whether an alert would have come.
     package var isOpen: Bool
 
     /// From the onset to the alert, min; 0 where the alert came first; nil where none came.
@@ -40,12 +40,17 @@ package struct AlertMatching: Sendable {
     /// Alerts that are of no episode.
     package private(set) var unmatched = 0
     private let reached: Instant
+    private let endedEarly: Bool
 
-    package init(_ truth: AlertTruth, spans: IntervalSet, rules: [Int], alarms: AlarmSpans, reached: Instant)
-    {
+    /// - Parameter endedEarly: what was so at the session's end had its end in it.
+    package init(
+        _ truth: AlertTruth, spans: IntervalSet, rules: [Int], alarms: AlarmSpans, reached: Instant,
+        endedEarly: Bool = false
+    ) {
         self.truth = truth
         self.spans = spans
         self.reached = reached
+        self.endedEarly = endedEarly
         annunciating = AlarmSpans.union(alarms.annunciating, of: rules)
         let rung = alarms.notifications.filter { rules.contains($0.rule) }.map(\.instant)
         var next = 0
@@ -60,7 +65,7 @@ package struct AlertMatching: Sendable {
                 truth: truth, onset: episode.from, end: episode.to,
                 leadMinutes: alert.map { min(Self.lead, episode.from.nanoseconds - $0.nanoseconds) }.map {
                     Double($0) / Double(Nanoseconds.minute)
-                }, isOpen: episode.to >= reached)
+                }, isOpen: isCut(episode))
         }
     }
 
@@ -69,13 +74,16 @@ package struct AlertMatching: Sendable {
         let found = match(within: grace)
         var (some, all) = (0, 0)
         for (episode, alert) in zip(spans.intervals, found.alerts) {
-            let isCut = episode.to >= reached && reached < episode.from.adding(grace)
+            let isCut = isCut(episode) && reached < episode.from.adding(grace)
             guard alert != nil || !isCut else { continue }
             all += 1
             some += alert == nil ? 0 : 1
         }
         return (some, all)
     }
+
+    /// Whether nobody knows what came after: not where the session itself came to its end by what was so.
+    private func isCut(_ episode: Interval) -> Bool { episode.to >= reached && !endedEarly }
 
     /// Episodes that ended without an alert.
     package var missed: [Detection] { detections.filter { $0.leadMinutes == nil && !$0.isOpen } }

@@ -17,9 +17,7 @@ package struct AlertMetrics: Sendable {
 
     private var matchings: [AlertMatching] = []
 
-    package subscript(_ key: AlertMetricKey) -> Double? {
-        AlertMetricKey.all.firstIndex(of: key).flatMap { values[$0] }
-    }
+    package subscript(_ key: AlertMetricKey) -> Double? { values[key.index] }
 
     /// Share of the episodes of one truth with an alert at most `grace` nanoseconds after their onset; nil where there were none.
     package func sensitivity(to truth: AlertTruth, within grace: Int64) -> Double? {
@@ -57,7 +55,9 @@ package struct AlertMetrics: Sendable {
             guard let spans = truth[about], !ofTruth[about.index].isEmpty else { return nil }
             let rules = ofTruth[about.index]
             return (
-                AlertMatching(about, spans: spans, rules: rules, alarms: alarms, reached: truth.reached),
+                AlertMatching(
+                    about, spans: spans, rules: rules, alarms: alarms, reached: truth.reached,
+                    endedEarly: truth.endedEarly),
                 rules
             )
         }
@@ -68,6 +68,9 @@ package struct AlertMetrics: Sendable {
             judge(matchings.map(\.matching), truth)
             burden(policy, alarms, truth)
             blameSilence(matchings, truth, blame)
+            for key in AlertMetricKey.all {
+                if let perDay = key.perDay { self[set: perDay] = self[key].map { $0 / truth.days } }
+            }
         }
         self[set: .acknowledgeDelay] = Self.mean(
             alarms.acknowledgeDelays.map { Double($0) / Double(Nanoseconds.minute) })
@@ -76,9 +79,7 @@ package struct AlertMetrics: Sendable {
 
     private subscript(set key: AlertMetricKey) -> Double? {
         get { self[key] }
-        set {
-            if let place = AlertMetricKey.all.firstIndex(of: key) { values[place] = newValue }
-        }
+        set { values[key.index] = newValue }
     }
 
     static func share(_ some: Int, _ all: Int) -> Double? { all > 0 ? Double(some) / Double(all) : nil }

@@ -25,6 +25,8 @@ package struct SessionTruth: Sendable {
 
     /// How far the session got: its days are the wear-days.
     package let reached: Instant
+    /// The session ended before its planned end: what was so then ended it, or ended with it. An episode that nobody was told of by then was missed.
+    package var endedEarly = false
     /// mg/dL, one a `plasmaInterval` from the session's start.
     package let plasma: [Float]
     package let plasmaInterval: Int64
@@ -103,26 +105,9 @@ package struct SessionTruth: Sendable {
         of values: [Float], every interval: Int64, until reached: Instant, isBeyond: (Float) -> Bool
     ) -> IntervalSet {
         var episodes: [Interval] = []
-        var onset: Instant?
-        /// The end of the last run beyond the bound that belongs to the episode.
-        var end = Instant.start
-        var place = 0
-        while place < values.count {
-            let beyond = isBeyond(values[place])
-            let first = place
-            while place < values.count, isBeyond(values[place]) == beyond { place += 1 }
-            let run = Interval(
-                Instant(nanoseconds: Int64(first) * interval),
-                min(reached, Instant(nanoseconds: Int64(place) * interval)))
-            if beyond {
-                if onset == nil, run.nanoseconds >= shortest { onset = run.from }
-                end = run.to
-            } else if let began = onset, run.nanoseconds >= shortest {
-                episodes.append(Interval(began, end))
-                onset = nil
-            }
-        }
-        if let began = onset { episodes.append(Interval(began, end)) }
+        EpisodeRule(shortest: shortest, standsFor: interval, end: reached.nanoseconds).forEachEpisode(
+            of: values.count, at: { Int64($0) * interval }, isBeyond: { isBeyond(values[$0]) }
+        ) { episodes.append(Interval(Instant(nanoseconds: $0), Instant(nanoseconds: $1))) }
         return IntervalSet(episodes)
     }
 }

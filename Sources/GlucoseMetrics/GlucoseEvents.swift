@@ -4,7 +4,9 @@
 // run of readings beyond the threshold that lasts 15 min or more, and ends with a run of 15 min or more that
 // isn't beyond it, with a long gap, or with the trace. A reading stands for one sampling interval, so a run lasts
 // from its first reading to its last plus one interval (at 5 min: three readings, as in iglu). A level 2 event is
-// a level 1 event too. Does not: count readings that aren't there. A short gap within a run counts as time.
+// a level 1 event too (`EpisodeRule`). Does not: count readings that aren't there. A short gap within a run counts as time.
+
+import SessionTime
 
 /// Counts of events in one trace.
 package struct GlucoseEvents: Hashable, Sendable {
@@ -38,29 +40,13 @@ package struct GlucoseEvents: Hashable, Sendable {
     private static func count(_ trace: GlucoseTrace, beyond: (Double) -> Bool) -> Int {
         // A single reading says nothing about how long it lasted.
         guard let interval = trace.intervalMilliseconds else { return 0 }
-        let standsFor = min(interval, longestGapMilliseconds)
+        let rule = EpisodeRule(
+            shortest: minimumMilliseconds, standsFor: min(interval, longestGapMilliseconds),
+            longestGap: longestGapMilliseconds)
         var events = 0
-        var isActive = false
-        var isRunBeyond = false
-        var runStart: Int64 = 0
-        var previous = Int64.min / 4
-        for index in trace.mgdl.indices {
-            let instant = trace.localMilliseconds[index]
-            let isBeyond = beyond(trace.mgdl[index])
-            if instant - previous > longestGapMilliseconds {
-                isActive = false
-                isRunBeyond = isBeyond
-                runStart = instant
-            } else if isBeyond != isRunBeyond {
-                isRunBeyond = isBeyond
-                runStart = instant
-            }
-            previous = instant
-            if isRunBeyond != isActive && instant - runStart + standsFor >= minimumMilliseconds {
-                isActive = isRunBeyond
-                events += isActive ? 1 : 0
-            }
-        }
+        rule.forEachEpisode(
+            of: trace.mgdl.count, at: { trace.localMilliseconds[$0] }, isBeyond: { beyond(trace.mgdl[$0]) }
+        ) { _, _ in events += 1 }
         return events
     }
 }

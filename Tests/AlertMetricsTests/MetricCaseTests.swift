@@ -206,8 +206,67 @@ import Testing
         #expect(event(.suppress, .cooldown) == nil && event(.wait, .conditionBegan) == nil)
     }
 
+    // MARK: Unequal lengths
+
+    /// A low of an hour at 40 mg/dL each day from 10:00, and nobody told of any.
+    private func unheardLows(days: Int64, endsEarly: Bool) -> AlertMetrics {
+        let lows = (0..<Int(days)).map { (from: $0 * 1440 + 600, to: $0 * 1440 + 660, mgdl: Float(40)) }
+        var paper = Paper(name: "", plasma: lows, rules: [Paper.low, Paper.urgentLow])
+        paper.standings = [[(0, .held(.quietHours))], [(0, .held(.quietHours))]]
+        // The last low is the end.
+        paper.length = endsEarly ? (days - 1) * 1440 + 660 : days * 1440
+        paper.endsEarly = endsEarly
+        return paper.metrics
+    }
+
+    @Test func anArmThatEndsEarlyDoesNotLookBetter() throws {
+        let (whole, ended) = (unheardLows(days: 10, endsEarly: false), unheardLows(days: 2, endsEarly: true))
+        // Two truths: 10 lows and 10 deep ones. Those of two days are fewer, and that is no merit.
+        #expect(whole[.missed] == 20 && ended[.missed] == 4)
+        #expect(whole[.suppressed] == 1200 && ended[.suppressed] == 240)
+        for key in AlertMetricKey.all where key.isTotal {
+            let perDay = try #require(key.perDay)
+            #expect(!perDay.isTotal && perDay.perDay == nil && perDay.unit == key.unit + "/day")
+            guard let more = whole[key], more > 0 else { continue }
+            #expect(try #require(whole[perDay]) == more / 10)
+            #expect(try #require(ended[perDay]) > more / 10, "\(perDay.name)")
+        }
+        #expect(whole[.missedSeverity] == 8400)
+        #expect(try #require(AlertMetricKey.missed.perDay).name == "alerts_missed_per_day")
+    }
+
+    /// The low that ends a session is no low of which nobody knows what came after.
+    @Test func anEpisodeThatEndsTheSessionUnheardWasMissed() {
+        func metrics(endsEarly: Bool) -> AlertMetrics {
+            var paper = Paper(name: "", plasma: [(600, 660, 40)], rules: [Paper.urgentLow])
+            paper.length = 660
+            paper.endsEarly = endsEarly
+            return paper.metrics
+        }
+        #expect(metrics(endsEarly: false)[.missed] == 0 && metrics(endsEarly: true)[.missed] == 1)
+        #expect(metrics(endsEarly: true)[.missedSeverity] == 840)
+        // Its end came before the grace was over: that is no reason to leave it out.
+        var paper = Paper(name: "", plasma: [(600, 620, 40)], rules: [Paper.urgentLow])
+        paper.length = 620
+        #expect(paper.metrics[.sensitivityG30] == nil)
+        paper.endsEarly = true
+        #expect(paper.metrics[.sensitivityG30] == 0)
+    }
+
     @Test func namesAreUniqueAndSayWhatTheyAreOf() {
         let names = AlertMetricKey.all.map(\.name)
+        #expect(AlertMetricKey.all.enumerated().allSatisfy { $0.element.index == $0.offset })
+        for obstacle in AlertObstacle.allCases {
+            #expect(AlertMetricKey.suppressed(by: obstacle).name == "alerts_suppressed_\(obstacle.key)_min")
+        }
+        // A constant whose row were gone would be the first one.
+        let constants: [AlertMetricKey] = [
+            .sensitivityG0, .sensitivityG15, .sensitivityG30, .ppv, .ppv30, .falsePerDay, .lead,
+            .timeToDetect,
+            .notifications, .notificationsNight, .notificationsMax, .annunciating, .nuisance, .suppressed,
+            .missed, .missedPerDay, .missedSeverity, .acknowledgeDelay, .heard, .unseen,
+        ]
+        #expect(Set(constants).count == constants.count)
         #expect(Set(names).count == names.count && names.allSatisfy { $0.hasPrefix("alerts_") })
     }
 }

@@ -21,6 +21,7 @@ struct PaperSession {
     var treatments: [(Int64, AlertTopic)] = []
     var heard: Int?
     var length: Int64 = 1440
+    var endsEarly = false
     /// nil: it has no value. Every key that isn't here is not looked at.
     var expected: [(AlertMetricKey, Double?)] = []
 
@@ -31,6 +32,7 @@ struct PaperSession {
         }
         var truth = SessionTruth(plasma: values, every: 5 * Nanoseconds.minute, reached: .minutes(length))
         for (about, spans) in devices { truth[about] = Self.set(spans) }
+        truth.endedEarly = endsEarly
         truth.nights = nights.map(Self.set)
         truth.treatments = treatments.map { .init(.minutes($0.0), $0.1) }
         return truth

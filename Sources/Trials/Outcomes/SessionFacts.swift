@@ -23,7 +23,7 @@ struct SessionFacts {
     /// nil where nobody listens.
     var person: PersonOutcomeFacts?
     /// What was truly so.
-    var standard: SessionTruth
+    var sessionTruth: SessionTruth
     /// Of the arm's own policy; blame only where somebody listens.
     var metrics: AlertMetrics
 

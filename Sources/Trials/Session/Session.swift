@@ -289,9 +289,10 @@ public final class Session {
             mgdl: truth.map(Double.init))
         let points = recorder.takeSensorTrace()
         let shown = sensorTrace(points)
-        let standard = SessionTruth(
+        var sessionTruth = SessionTruth(
             plasma: truth, reached: reached, pump: judged.pump, interruptions: judged.alerts.interruptions,
             readings: points, deeds: deeds)
+        sessionTruth.endedEarly = reason != nil
         recorder.finish(plasma: truth, every: VirtualPatient.truthInterval, sensor: points)
         let facts = SessionFacts(
             days: Double(reached.nanoseconds) / Double(Nanoseconds.day),
@@ -303,9 +304,10 @@ public final class Session {
             } + (deeds?.rescueGrams.sum ?? 0),
             alerts: tallies,
             person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
-            standard: standard,
+            sessionTruth: sessionTruth,
             metrics: AlertMetrics(
-                policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init), truth: standard,
+                policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),
+                truth: sessionTruth,
                 blame: judged.alerts.blame, heard: deeds?.heard.sum))
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
