@@ -1,6 +1,6 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
 
-.PHONY: trial test soak docs format bench clean
+.PHONY: trial test soak docs findings format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml (two alert policies), print its table.
 	@.ci/setup.sh build
@@ -26,6 +26,11 @@ docs: ## Write the pages of docs that are made from definitions.
 	.build/debug/islet alerts schema --markdown > docs/policy-files.md
 	.build/debug/islet alerts schema --scenario --markdown > docs/scenario-files.md
 
+findings: ## Run the studies of docs/findings and write their pages, figures and README's table (2 minutes).
+	@.ci/setup.sh build python
+	.ci/release.sh build --product islet
+	python3 Tests/Tools/findings.py --islet .build/release/islet
+
 format: ## Format every Swift file in place.
 	@git ls-files -co --exclude-standard '*.swift' | xargs swift format --in-place --parallel
 
@@ -35,4 +40,4 @@ bench: ## Measure speed and memory; writes JSON.
 	.ci/release.sh run islet-bench
 
 clean: ## Remove what was built; results stay.
-	rm -rf .build .build-oracles .build-oracles-statistics .build-library
+	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-library

@@ -67,6 +67,9 @@ counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
 counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
 counted "fuzz, 400 mutations (make soak: 10 000)" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
 
+counted "the numbers of docs/findings and README, run again" \
+    python3 Tests/Tools/findings.py --islet "$release" --check
+
 # environment FOLDER REQUIREMENTS: a virtual environment with what the file lists; fails where it can't be had.
 environment() {
     local folder=$1 wanted
@@ -79,7 +82,7 @@ environment() {
         echo "$wanted" >"$folder/requirements"
         return 0
     elif grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError|Max retries exceeded' "$log"; then
-        echo "SKIPPED: the oracles of $2, because the Python package index cannot be reached"
+        echo "SKIPPED: what needs $2, because the Python package index cannot be reached"
     else
         one_failed "the packages of $2 could not be installed"
     fi
@@ -104,6 +107,14 @@ if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
 elif environment .build-oracles-statistics Tests/Oracles/statistics_requirements.txt; then
     counted "statistics against scipy, statsmodels and lifelines" \
         .build-oracles-statistics/bin/python Tests/Oracles/statistics_oracle.py --bench "${debug%islet}islet-bench"
+fi
+
+step "notebooks"
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    echo "SKIPPED: the notebooks, which need Python 3.11"
+elif environment .build-notebooks Notebooks/requirements.txt; then
+    counted "notebooks, executed on small studies" \
+        Tests/Tools/notebook_checks.sh --islet "$release" --python .build-notebooks/bin/python
 fi
 
 step "traceability"

@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+"""Runs the studies of docs/findings and writes their pages, and README's table, from what comes out: no number is typed by hand.
+
+Usage: findings.py --islet BINARY [--check] [--results FOLDER]
+  without --check   writes docs/findings/*.md, their figures, and the table in README.md (`make findings`)
+  --check           writes nothing: compares each number of the pages and of README with the runs; last line `N passed, N failed`
+  --results FOLDER  keeps the results there, and takes from it those that an earlier call has left
+
+A page is made from docs/findings/templates/PAGE.md: what stands in {{ }} is an expression of the helpers in `Page`. Words that hang on a number
+(rises, falls, isn't shown to change) come from the helpers too, so that a page can't say what its numbers don't.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FINDINGS = ROOT / "docs" / "findings"
+
+# What each finding rests on: a name, and how it is run.
+RUNS = {
+    "quickstart": ["Cohorts/quickstart.yaml"],
+    "debounce-cooldown": ["Cohorts/debounce-cooldown.yaml"],
+    "debounce-cooldown-heard": ["Cohorts/debounce-cooldown-heard.yaml"],
+    "presets-heard": ["Cohorts/presets-heard.yaml"],
+    "literal-sketch": ["Cohorts/literal-sketch.yaml"],
+    "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
+}
+
+# What the figures of `islet report RUN --figures` are called here: (run, its file, the file of the finding).
+FIGURES = []
+
+POINTS = {"%": " points"}
+
+
+def rounded(value, places=2):
+    text = f"{value:.{places}f}"
+    return text[1:] if float(text) == 0 and text.startswith("-") else text
+
+
+class Run:
+    """A results folder: its summary, and its sensitivity analysis where there is one."""
+
+    def __init__(self, folder, table):
+        self.folder = folder
+        self.table = table
+        self.summary = json.loads((folder / "summary.json").read_text())
+        self.arms = {arm["name"]: arm for arm in self.summary["arms"]}
+        self.claims = self.summary["claims"]
+        sensitivity = folder / "sensitivity.json"
+        self.sensitivity = json.loads(sensitivity.read_text()) if sensitivity.exists() else None
+
+    def outcome(self, arm, key):
+        return self.arms[arm]["outcomes"][key]
+
+    def comparison(self, arm, key):
+        found = [c for c in self.summary["comparisons"] if (c["arm"], c["metric"]) == (arm, key)]
+        if not found:
+            raise KeyError(f"no comparison of {arm} by {key}")
+        return found[0]
+
+    def finding(self, arm, key):
+        return next(f for f in self.claims["findings"] if (f["arm"], f["metric"]) == (arm, key))
+
+
+class Page:
+    """What a template may say. `run` is the name of a run, `arm` and `key` are as in its summary.json."""
+
+    def __init__(self, runs):
+        self.runs = runs
+
+    def mean(self, run, arm, key, places=2):
+        return rounded(self.runs[run].outcome(arm, key)["mean"], places)
+
+    def interval(self, run, arm, key, places=2):
+        """A mean with its 95 % interval over people."""
+        found = self.runs[run].outcome(arm, key)
+        low, high = found["ci95"]
+        return f"{rounded(found['mean'], places)} [{rounded(low, places)}, {rounded(high, places)}]"
+
+    def difference(self, run, arm, key, places=2):
+        """Arm less reference, person by person, with its 95 % interval."""
+        found = self.runs[run].comparison(arm, key)
+        if found["equal_in_every_pair"]:
+            return "equal in every person"
+        low, high = found["ci95"]
+        return f"{rounded(found['difference'], places)} [{rounded(low, places)}, {rounded(high, places)}]"
+
+    def percent(self, run, arm, key, reference):
+        """How much more or less of it an arm has than another, in words."""
+        ratio = self.runs[run].outcome(arm, key)["mean"] / self.runs[run].outcome(reference, key)["mean"]
+        return f"{abs(ratio - 1) * 100:.0f} % {'more' if ratio > 1 else 'fewer'}"
+
+    def times(self, run, arm, key, reference):
+        ratio = self.runs[run].outcome(arm, key)["mean"] / self.runs[run].outcome(reference, key)["mean"]
+        return f"{ratio:.1f} times"
+
+    def moves(self, run, arm, key, up="rises by", down="falls by", still="isn't shown to change", unit="", places=2):
+        """A difference in words: its direction where the interval leaves out 0, and that it isn't shown else."""
+        found = self.runs[run].comparison(arm, key)
+        if found["equal_in_every_pair"]:
+            return "is the same in every person"
+        low, high = found["ci95"]
+        size = abs(found["difference"])
+        ends = sorted([abs(low), abs(high)])
+        if low > 0 or high < 0:
+            return (
+                f"{up if low > 0 else down} {rounded(size, places)}{unit} "
+                f"[{rounded(ends[0], places)}, {rounded(ends[1], places)}]"
+            )
+        return f"{still} ({self.difference(run, arm, key, places)}{unit})"
+
+    # What a sentence may rest on: it stands on the page only where this is so.
+
+    def lower(self, run, arm, key):
+        found = self.runs[run].comparison(arm, key)
+        return bool(found["ci95"]) and found["ci95"][1] < 0
+
+    def higher(self, run, arm, key):
+        found = self.runs[run].comparison(arm, key)
+        return bool(found["ci95"]) and found["ci95"][0] > 0
+
+    def within(self, run, arm, key, bound):
+        """Whether the whole interval of a difference lies within ± bound."""
+        found = self.runs[run].comparison(arm, key)
+        return found["equal_in_every_pair"] or max(abs(end) for end in found["ci95"]) <= bound
+
+    def most(self, run, arms, key):
+        return max(arms, key=lambda arm: self.runs[run].outcome(arm, key)["mean"])
+
+    def least(self, run, arms, key):
+        return min(arms, key=lambda arm: self.runs[run].outcome(arm, key)["mean"])
+
+    def given(self, so, sentence, otherwise=""):
+        return sentence if so else otherwise
+
+    def verdict(self, run, arm, key):
+        """What the study may claim of it."""
+        claims = self.runs[run].claims
+        return "claim refused" if claims["refused"] else self.runs[run].finding(arm, key)["verdict"]
+
+    def allowed(self, run, arm):
+        """The gate in words: the upper bound on what an arm costs in time below 54, and the verdict."""
+        found = self.runs[run].finding(arm, "tbr_54_percent")
+        upper = found["upper95"]
+        verdict = self.verdict(run, arm, "tbr_54_percent")
+        words = "at most" if verdict == "non-inferior" else "up to"
+        return f"{verdict} ({'not more' if upper <= 0 else f'{words} {rounded(upper)} more'})"
+
+    def table(self, run, arms, rows, differences=False):
+        """Means of arms with intervals, or their differences to the reference; a row of `rows` is (words, key, places)."""
+        lines = ["| | " + " | ".join(arms) + " |", "|---|" + "---|" * len(arms)]
+        for words, key, places in rows:
+            cells = []
+            for arm in arms:
+                has = key in self.runs[run].arms[arm]["outcomes"]
+                cell = self.difference if differences else self.interval
+                cells.append(cell(run, arm, key, places) if has else "none")
+            lines.append(f"| {words} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def arms_table(self, run, arms, columns):
+        """One row an arm, one column an outcome: (words, key, places)."""
+        lines = ["| | " + " | ".join(c[0] for c in columns) + " |", "|---|" + "---|" * len(columns)]
+        for arm in arms:
+            cells = [
+                self.mean(run, arm, key, places) if key in self.runs[run].arms[arm]["outcomes"] else "none"
+                for _, key, places in columns
+            ]
+            lines.append(f"| {arm} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def differences_table(self, run, arms, columns):
+        """One row an arm, its differences to the reference."""
+        lines = ["| | " + " | ".join(c[0] for c in columns) + " |", "|---|" + "---|" * len(columns)]
+        for arm in arms:
+            cells = [self.difference(run, arm, key, places) for _, key, places in columns]
+            lines.append(f"| {arm} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def claims_table(self, run, arms, rows):
+        lines = ["| | time below 54 | " + " | ".join(words for words, _ in rows) + " |", "|---|---|" + "---|" * len(rows)]
+        for arm in arms:
+            cells = [self.allowed(run, arm)] + [self.verdict(run, arm, key) for _, key in rows]
+            lines.append(f"| {arm} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def loss(self, run):
+        """What unheard alarms cost, in points of time below 54."""
+        found = self.runs[run].claims["loss_when_deaf"]
+        low, high = found["ci95"]
+        return f"{rounded(found['difference'])} [{rounded(low)}, {rounded(high)}]"
+
+    def widest(self, run):
+        return rounded(self.runs[run].claims["loss_when_deaf"]["widest_margin"])
+
+    def people(self, run):
+        return str(next(iter(self.runs[run].arms.values()))["sessions"])
+
+    def early(self, run):
+        failures = self.runs[run].summary["failures"]
+        sessions = self.runs[run].summary["sessions"]
+        if not failures:
+            return f"None of {sessions} sessions ended early."
+        arms = {}
+        for failure in failures:
+            arms[failure["arm"]] = arms.get(failure["arm"], 0) + 1
+        where = ", ".join(f"{count} in `{arm}`" for arm, count in arms.items())
+        return f"{len(failures)} of {sessions} sessions ended early, as glucose left 10 to 1000 mg/dL ({where})."
+
+    def shadow(self, run, policy, key, places=2):
+        found = next(p for p in self.runs[run].summary["policies"] if p["policy"] == policy and p["in_shadow"])
+        return rounded(found["outcomes"][key]["mean"], places)
+
+    def shadow_table(self, run, debounces, cooldowns, key, name, places=2):
+        """Variants in shadow: a row a debounce, a column a cooldown. `name` makes a policy's name of both."""
+        lines = ["| debounce | " + " | ".join(f"cooldown {c}" for c in cooldowns) + " |", "|---|" + "---|" * len(cooldowns)]
+        for debounce in debounces:
+            cells = [self.shadow(run, name.format(debounce=debounce, cooldown=c), key, places) for c in cooldowns]
+            lines.append(f"| {debounce} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    # Sensitivity.
+
+    def variants(self, run):
+        return str(len(self.runs[run].sensitivity["variants"]))
+
+    def holds(self, run, key):
+        """In how many variants the order of two arms holds, in words."""
+        variants = self.runs[run].sensitivity["variants"]
+        base = self.runs[run].sensitivity["base"]["outcomes"][key]["pairs"]
+        told = [p for p in base if p["ci95"][0] > 0 or p["ci95"][1] < 0]
+        if not told:
+            return "the study does not tell the two apart, so there is no order to lose"
+        counts = {}
+        for variant in variants:
+            verdict = variant["outcomes"][key]["verdict"]
+            counts[verdict] = counts.get(verdict, 0) + 1
+        parts = [f"holds in {counts.pop('holds', 0)} of {len(variants)}"]
+        parts += [f"{verdict} in {count}" for verdict, count in sorted(counts.items())]
+        return ", ".join(parts)
+
+    def range(self, run, key, arm, reference, places=2):
+        """The smallest and the largest difference of two arms over all variants, with their names."""
+        values = []
+        for variant in self.runs[run].sensitivity["variants"]:
+            for pair in variant["outcomes"][key]["pairs"]:
+                if (pair["arm"], pair["reference"]) == (arm, reference):
+                    values.append((pair["difference"], variant["variant"]))
+        (low, first), (high, last) = min(values), max(values)
+        return f"from {rounded(low, places)} (`{first}`) to {rounded(high, places)} (`{last}`)"
+
+    def extremes(self, run, key, arm, reference, count=5, places=2):
+        """The single settings that move a difference most: a table."""
+        base = next(
+            p
+            for p in self.runs[run].sensitivity["base"]["outcomes"][key]["pairs"]
+            if (p["arm"], p["reference"]) == (arm, reference)
+        )
+        rows = []
+        for variant in self.runs[run].sensitivity["variants"]:
+            pair = next(
+                p for p in variant["outcomes"][key]["pairs"] if (p["arm"], p["reference"]) == (arm, reference)
+            )
+            rows.append((abs(pair["difference"] - base["difference"]), variant["variant"], pair))
+        rows.sort(key=lambda row: (-row[0], row[1]))
+        lines = ["| variant | difference |", "|---|---|"]
+        low, high = base["ci95"]
+        lines.append(f"| the study | {rounded(base['difference'], places)} [{rounded(low, places)}, {rounded(high, places)}] |")
+        for _, name, pair in rows[:count]:
+            low, high = pair["ci95"]
+            lines.append(f"| `{name}` | {rounded(pair['difference'], places)} [{rounded(low, places)}, {rounded(high, places)}] |")
+        return "\n".join(lines)
+
+    def figure(self, name, words):
+        return f"![{words}](figures/{name}.svg)" if (name in {f[2] for f in FIGURES}) else ""
+
+    def render(self, template):
+        scope = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
+
+        def value(match):
+            try:
+                return str(eval(match.group(1).strip(), {"__builtins__": {}}, scope))
+            except Exception as error:  # Which expression it was is what its writer needs.
+                sys.exit(f"findings: {match.group(1).strip()}: {error!r}")
+
+        return re.sub(r"\{\{(.+?)\}\}", value, template, flags=re.S)
+
+
+README_ROWS = ["tbr_70_percent", "tbr_54_percent", "alerts_notifications_per_day"]
+
+
+def readme_block(table):
+    """Of the printed table what README shows: the arms' primary outcomes, the claims, and the primary differences."""
+    parts = table.split("\n\n")
+    outcomes = next(p for p in parts if "\noutcome " in "\n" + p).splitlines()
+    lines = [outcomes[0]] + [line for line in outcomes if line.split(" ")[0] in README_ROWS]
+    claims = next(p for p in parts if p.startswith("claims:")).splitlines()
+    claims = claims[: next(i for i, line in enumerate(claims) if line.startswith("being deaf costs"))]
+    differences = next(p for p in parts if p.startswith("paired difference")).splitlines()
+    end = next((i for i, line in enumerate(differences) if line.startswith("exploratory")), len(differences))
+    return "\n".join(lines + [""] + claims + [""] + differences[:end])
+
+
+def with_readme(text, runs):
+    begin, end = "<!-- quickstart: written by `make findings` -->\n", "<!-- end -->"
+    head, rest = text.split(begin)
+    _, tail = rest.split(end, 1)
+    return f"{head}{begin}```\n{readme_block(runs['quickstart'].table)}\n```\n{end}{tail}"
+
+
+def run_all(islet, results):
+    runs = {}
+    for name, arguments in RUNS.items():
+        folder = results / name
+        table = results / (name + ".txt")
+        if not ((folder / "summary.json").exists() and table.exists()):
+            shutil.rmtree(folder, ignore_errors=True)
+            print(f"running {name}", flush=True)
+            done = subprocess.run(
+                [islet, "run", *arguments, "--out", str(folder)], cwd=ROOT, capture_output=True, text=True
+            )
+            if done.returncode:
+                sys.exit(f"findings: {name} left with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
+            table.write_text(done.stdout)
+        runs[name] = Run(folder, table.read_text())
+    return runs
+
+
+def made(runs, islet, results):
+    """All files that this makes: path → text."""
+    page = Page(runs)
+    files = {}
+    for template in sorted((FINDINGS / "templates").glob("*.md")):
+        files[FINDINGS / template.name] = page.render(template.read_text())
+    files[ROOT / "README.md"] = with_readme((ROOT / "README.md").read_text(), runs)
+    for run in sorted({figure[0] for figure in FIGURES}):
+        folder = results / (run + "-figures")
+        if not folder.exists():
+            subprocess.run(
+                [islet, "report", str(results / run), "--figures", str(folder)], cwd=ROOT, check=True, capture_output=True
+            )
+    for run, source, name in FIGURES:
+        files[FINDINGS / "figures" / f"{name}.svg"] = (results / (run + "-figures") / source).read_text()
+    return files
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def check(files):
+    passed = failed = 0
+    for path, wanted in files.items():
+        found = path.read_text() if path.exists() else ""
+        if found == wanted:
+            passed += 1 if path.suffix == ".svg" else len(NUMBER.findall(wanted))
+            continue
+        failed += 1
+        print(f"FAILED {path.relative_to(ROOT)} is not what its runs say; `make findings` writes it anew:")
+        lines = difflib.unified_diff(found.splitlines(), wanted.splitlines(), "the page", "the runs", lineterm="", n=0)
+        for line in list(lines)[:20]:
+            print("  " + line[:200])
+    print(f"{passed} passed, {failed} failed")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--islet", required=True)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--results")
+    arguments = parser.parse_args()
+    islet = os.path.abspath(arguments.islet)
+    with tempfile.TemporaryDirectory() as temporary:
+        results = pathlib.Path(arguments.results or temporary).resolve()
+        results.mkdir(parents=True, exist_ok=True)
+        files = made(run_all(islet, results), islet, results)
+        if arguments.check:
+            sys.exit(1 if check(files) else 0)
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
