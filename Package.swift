@@ -74,7 +74,7 @@ let package = Package(
             ]),
         // Floor 5
         module("GlucoseMetrics", ["SessionTime", "Records", "Documents"]),
-        module("AlertFiles", ["SessionTime", "Devices", "Records", "Alerts", "Documents"]),
+        module("AlertFiles", ["SessionTime", "Charts", "Devices", "Records", "Alerts", "Documents"]),
         module("DeviceLinks", ["SessionTime", "Records"]),
         // Floor 6
         module(
@@ -82,7 +82,7 @@ let package = Package(
             [
                 "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
                 "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
-                "Documents", "GlucoseMetrics", "AlertFiles",
+                "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
             ]),
         // Floor 7
         module(
@@ -95,7 +95,8 @@ let package = Package(
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm", "Persistence",
+                "Checksums", "Charts", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm",
+                "Persistence",
                 "Records", "Physiology", "Devices", "Alerts",
                 "SessionTime",
                 "SimulationKernel", "DeviceLinks",

@@ -67,6 +67,7 @@ counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
 counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
 counted "fuzz, 400 mutations (make soak: 10 000)" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
 
+counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "$release"
 counted "the numbers of docs/findings and README, run again" \
     python3 Tests/Tools/findings.py --islet "$release" --check
 

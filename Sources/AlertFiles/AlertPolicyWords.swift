@@ -2,6 +2,7 @@
 
 import Documents
 package import Alerts
+package import Charts
 import SessionTime
 
 extension AlertRule {
@@ -10,30 +11,43 @@ extension AlertRule {
     }
 
     /// What it waits for, with the bounds.
-    package var condition: String {
-        if let known, tests.isEmpty { return known.condition }
+    package var condition: String { conditionText(in: .mgdl) }
+
+    /// The same with glucose in a unit.
+    package func conditionText(in unit: GlucoseUnit) -> String {
+        if let known, tests.isEmpty { return unit.words(known.condition) }
         let texts = tests.map {
-            "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") \($0.bound) \($0.metric.unit)"
+            "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") "
+                + unit.words("\($0.bound) \($0.metric.unit)")
         }
         return texts.joined(separator: " and ")
     }
 
     /// What ends an episode.
-    package var closing: String {
-        if let known, tests.isEmpty { return known.closing }
+    package var closing: String { closingText(in: .mgdl) }
+
+    /// The same with glucose in a unit.
+    package func closingText(in unit: GlucoseUnit) -> String {
+        if let known, tests.isEmpty { return unit.words(known.closing) }
         let texts = tests.map {
-            "\($0.metric.rawValue) \($0.side == .low ? ">=" : "<=") \(JSONValue.numberText($0.clearAt ?? $0.bound))"
+            "\($0.metric.rawValue) \($0.side == .low ? ">=" : "<=") \(Self.number($0.clearAt ?? $0.bound, of: $0.metric, unit))"
         }
         return "fresh " + texts.joined(separator: " or ") + (isLatching ? ", once acknowledged" : "")
     }
 
+    private static func number(_ value: Double, of metric: AlertMetric, _ unit: GlucoseUnit) -> String {
+        unit.converts(metric.unit)
+            ? unit.pair(value, nil, places: unit.places(of: metric.unit)).value : JSONValue.numberText(value)
+    }
+
     /// How its episodes and annunciations go, key by key as in a policy file, defaults included.
-    package func settings(in policy: AlertPolicy) -> [(key: String, value: String)] {
+    package func settings(
+        in policy: AlertPolicy, _ unit: GlucoseUnit = .mgdl
+    ) -> [(key: String, value: String)] {
         var settings = Self.ruleFields.words(self)
-        if let clearAt = tests.first?.clearAt {
-            settings.append(("clearAt", JSONValue.numberText(clearAt)))
-        } else if let test = tests.first {
-            settings.append(("clearAt", JSONValue.numberText(test.bound) + ", the bound"))
+        if let test = tests.first {
+            let number = Self.number(test.clearAt ?? test.bound, of: test.metric, unit)
+            settings.append(("clearAt", number + (test.clearAt == nil ? ", the bound" : "")))
         }
         settings += Self.fields.words(self)
         // What a rule says, the policy's limits and its severity have to be seen together.
@@ -44,9 +58,11 @@ extension AlertRule {
         }
         settings.append(("snooze", "as long as the person says; a higher severity is heard"))
         if criticalBelow != nil || criticalAbove != nil {
+            func number(_ value: Double) -> String {
+                tests.first.map { Self.number(value, of: $0.metric, unit) } ?? JSONValue.numberText(value)
+            }
             let texts = [
-                criticalBelow.map { "below \(JSONValue.numberText($0))" },
-                criticalAbove.map { "above \(JSONValue.numberText($0))" },
+                criticalBelow.map { "below \(number($0))" }, criticalAbove.map { "above \(number($0))" },
             ].compactMap { $0 }
             settings.append(("critical", texts.joined(separator: ", ")))
         }
@@ -59,8 +75,9 @@ extension AlertRule {
     }
 
     /// The rule in few words, each a setting.
-    package func words(in policy: AlertPolicy) -> [String] {
-        [condition] + settings(in: policy).filter { $0.key != "snooze" }.map { "\($0.key) \($0.value)" }
+    package func words(in policy: AlertPolicy, _ unit: GlucoseUnit = .mgdl) -> [String] {
+        [conditionText(in: unit)]
+            + settings(in: policy, unit).filter { $0.key != "snooze" }.map { "\($0.key) \($0.value)" }
     }
 }
 

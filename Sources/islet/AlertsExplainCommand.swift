@@ -22,6 +22,7 @@ struct AlertsExplainCommand: ParsableCommand {
             Examples:
               islet alerts explain results/quickstart --session 3 --list
               islet alerts explain results/quickstart --session 3 --alert 1
+              islet alerts explain results/quickstart --session 3 --alert 1 --units mmol/L
             """)
 
     @Argument(help: "A study's output directory.", completion: .directory)
@@ -39,6 +40,8 @@ struct AlertsExplainCommand: ParsableCommand {
     @Option(help: "The study file, where its cohort's table is relative to it.")
     var study: String?
 
+    @OptionGroup var units: GlucoseUnits
+
     func run() throws {
         let folder = ResultFolder(path: directory)
         let store = try StudyStore(readingAt: folder.storePath)
@@ -48,7 +51,7 @@ struct AlertsExplainCommand: ParsableCommand {
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (subject, arm) = try sessions.cast(of: stored)
         let told = try AlertExplanation(
-            sessions.study, subject: subject, index: stored.subjectIndex, arm: arm)
+            sessions.study, subject: subject, index: stored.subjectIndex, arm: arm, unit: units.unit)
         let digest = told.digest.description
         guard digest == stored.digest else {
             throw CheckFailure(

@@ -28,6 +28,8 @@ struct AlertsListCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @OptionGroup var units: GlucoseUnits
+
     func run() throws {
         if presets {
             for preset in AlertPreset.allCases {
@@ -60,9 +62,10 @@ struct AlertsListCommand: ParsableCommand {
             if rule.acknowledgement != .none { text += ", acknowledge \(rule.acknowledgement.rawValue)" }
             if rule.known?.isReserved == true { text += ", reserved" }
             if !rule.notifies { text += ", never notifies" }
-            text += "\n  when: \(rule.condition)\n  closes: \(rule.closing)\n"
+            text +=
+                "\n  when: \(rule.conditionText(in: units.unit))\n  closes: \(rule.closingText(in: units.unit))\n"
             try StandardStream.output.write(text)
-            if policy != nil { try write(rule.settings(in: resolved), indent: "  ") }
+            if policy != nil { try write(rule.settings(in: resolved, units.unit), indent: "  ") }
         }
         if resolved.name == AlertPreset.bionicloop.rawValue {
             try StandardStream.output.writeLine(

@@ -43,12 +43,16 @@ struct CompareCommand: ParsableCommand {
     @Flag(help: "No table; bounds are told all the same.")
     var quiet = false
 
+    @OptionGroup var units: GlucoseUnits
+
     func run() throws {
         let bounds = try failOn.map { try DifferenceBound($0, file: "--fail-on") }
         let comparison = try FolderComparison(
             Self.values(a), Self.values(b), arm: arm, isPaired: !unpaired)
-        let findings = try bounds.map { try comparison.findings($0) }.flatMap { $0 }
-        if !quiet { try StandardStream.output.write(comparison.table(showing: bounds.map(\.metric))) }
+        let findings = try bounds.map { try comparison.findings($0, in: units.unit) }.flatMap { $0 }
+        if !quiet {
+            try StandardStream.output.write(comparison.table(showing: bounds.map(\.metric), in: units.unit))
+        }
         for finding in findings { try StandardStream.output.writeLine(finding.text) }
         let crossed = findings.count { $0.isCrossed }
         guard crossed > 0 else { return }

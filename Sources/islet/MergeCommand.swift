@@ -26,6 +26,8 @@ struct MergeCommand: ParsableCommand {
     @Flag(help: "No table.")
     var quiet = false
 
+    @OptionGroup var units: GlucoseUnits
+
     func run() throws {
         let interrupt = Interrupt()
         guard !out.isEmpty else { throw ValidationError("--out takes a directory.") }
@@ -51,7 +53,7 @@ struct MergeCommand: ParsableCommand {
             }
             let summary = try folder.finish(
                 study, store: store, identity: identity, speed: nil, programs: [program.facts] + before)
-            if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+            if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
         } catch {
             folder.discard()
             throw error

@@ -18,7 +18,12 @@ struct ModelsCommand: ParsableCommand {
 
     /// `islet models list`
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the models.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the models.",
+            discussion: """
+                Example:
+                  islet models list
+                """)
 
         func run() throws {
             let rows = ModelKind.all.map { [$0.id, $0.title, $0.source] }

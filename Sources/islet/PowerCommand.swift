@@ -51,6 +51,8 @@ struct PowerCommand: ParsableCommand {
 
     @OptionGroup var threads: ThreadCount
 
+    @OptionGroup var units: GlucoseUnits
+
     func validate() throws {
         if !(power > 0.05 && power < 1) {
             throw ValidationError("--power takes a number between 0.05 and 1.")
@@ -85,6 +87,6 @@ struct PowerCommand: ParsableCommand {
             throw OutputProblem(.temporary, path: pilot, message: "interrupted")
         }
         let (rows, parts) = try plan.rows(half: half, subjects: subjects, days: days, pilot: pilot)
-        try StandardStream.output.write(pair.text(plan, rows, parts, subjects: subjects))
+        try StandardStream.output.write(pair.text(plan, rows, parts, subjects: subjects, in: units.unit))
     }
 }

@@ -2,6 +2,7 @@
 
 import Documents
 import ArgumentParser
+import Charts
 import Persistence
 import Records
 import SessionTime
@@ -20,7 +21,7 @@ struct ReplayCommand: ParsableCommand {
             Examples:
               islet replay results/quickstart --session 12
               islet replay results/quickstart --session 12 --until 12h
-              islet replay results/quickstart --session 12 --around ALERT-CGM-URGENT-LOW
+              islet replay results/quickstart --session 12 --around LOW --units mmol/L
             """)
 
     @Argument(help: "A study's output directory.")
@@ -46,6 +47,8 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
     var study: String?
 
+    @OptionGroup var units: GlucoseUnits
+
     func validate() throws {
         if let until, TimeSpan(until) == nil {
             throw ValidationError("--until takes a duration, as in 90m or 1d2h.")
@@ -64,7 +67,7 @@ struct ReplayCommand: ParsableCommand {
             resolved, subject: subject, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
             checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)),
             until: until.flatMap { TimeSpan($0) }.map { Instant(nanoseconds: $0.nanoseconds) },
-            policy: try policy.flatMap { try sessions.policy($0) })
+            policy: try policy.flatMap { try sessions.policy($0) }, unit: units.unit)
         try StandardStream.output.writeLine(
             "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")
         for line in try selected(replay.story) {
@@ -76,10 +79,16 @@ struct ReplayCommand: ParsableCommand {
         let width = Outcome.all.map(\.name.count).max() ?? 0
         for outcome in Outcome.all {
             guard let value = replay.outcome.outcomes[outcome.name] else { continue }
-            let padding = String(repeating: " ", count: width - outcome.name.count)
+            let name = units.unit.text(ofName: outcome.name)
+            let padding = String(repeating: " ", count: max(0, width - name.count))
+            let text =
+                units.unit.converts(outcome.unit)
+                ? units.unit.pair(value, nil, places: units.unit.places(of: outcome.unit)).value
+                : JSONValue.number(value).compactText
             try StandardStream.output.writeLine(
-                "\(outcome.name)\(padding)  \(JSONValue.number(value).compactText) \(outcome.unit)")
+                "\(name)\(padding)  \(text) \(units.unit.text(ofUnit: outcome.unit))")
         }
+        if let note = units.unit.note { try StandardStream.output.writeLine(note) }
         try tell(replay.verdict, stored.digest, folder)
     }
 

@@ -1,5 +1,6 @@
 // What `run` and `merge` print when they are done.
 
+import Charts
 import Documents
 import Trials
 
@@ -7,11 +8,13 @@ struct ResultReport {
     let summary: StudySummary
     let study: Study
     let folder: ResultFolder
+    let unit: GlucoseUnit
 
-    init(_ summary: StudySummary, study: Study, folder: ResultFolder) {
+    init(_ summary: StudySummary, study: Study, folder: ResultFolder, unit: GlucoseUnit) {
         self.summary = summary
         self.study = study
         self.folder = folder
+        self.unit = unit
     }
 
     func print() throws {
@@ -20,7 +23,7 @@ struct ResultReport {
             \(study.name): \(summary.sessions) sessions, \(SummaryText.decimal(summary.patientDays)) patient-days, \
             seed \(study.seed)
 
-            \(summary.table())
+            \(summary.table(in: unit))
             digest   \(summary.digest)
             results  \(folder.path)
 

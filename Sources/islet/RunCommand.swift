@@ -51,6 +51,8 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "No progress and no table.")
     var quiet = false
 
+    @OptionGroup var units: GlucoseUnits
+
     func validate() throws {
         if let shard, Shard(shard) == nil {
             throw ValidationError("--shard takes I/N with I from 1 to N, as in 2/3.")
@@ -80,7 +82,7 @@ struct RunCommand: ParsableCommand {
         let interrupt = Interrupt()
         try study.checkConfirmation(file: arguments.study)
         try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary in
-            if !quiet { try ResultReport(summary, study: study, folder: folder).print() }
+            if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
             if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
             guard let selection = summary.selection, let arm = selection.arm else { return }
             guard shard == .whole else {
@@ -95,7 +97,8 @@ struct RunCommand: ParsableCommand {
                 try StandardStream.output.write(
                     "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
                 )
-                try ResultReport(summary, study: confirmation, folder: other).print()
+                try ResultReport(summary, study: confirmation, folder: other, unit: units.unit)
+                    .print()
             }
         }
     }
@@ -236,7 +239,7 @@ struct RunCommand: ParsableCommand {
         }
         progress.finish()
         try folder.add(analysis)
-        if !quiet { try StandardStream.output.write("\n" + analysis.table) }
+        if !quiet { try StandardStream.output.write("\n" + analysis.table(in: units.unit)) }
     }
 
     private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {

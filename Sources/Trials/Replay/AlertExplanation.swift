@@ -5,6 +5,7 @@
 // of the bound on which the rule saw it. What repeats without a change, such as a countdown, is one line.
 
 import AlertFiles
+package import Charts
 import Documents
 import Alerts
 import Devices
@@ -39,9 +40,14 @@ package struct AlertExplanation {
     private let moments: [AlertWitness.Moment]
     private let numbers: [Int?]
     private let calendar: SessionCalendar
+    private let unit: GlucoseUnit
 
     /// Runs the session again, and watches.
-    package init(_ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm) throws {
+    /// - Parameter unit: that glucose is told in.
+    package init(
+        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, unit: GlucoseUnit = .mgdl
+    ) throws {
+        self.unit = unit
         var study = study
         study.record = .full
         let session = try Session(study: study, subject: subject, index: index, arm: arm)
@@ -114,7 +120,7 @@ package struct AlertExplanation {
         let from = episode.begin.adding(-45 * Nanoseconds.minute)
         var events: [Event] = []
         for row in recorder.readings where row.instant >= from && row.instant <= episode.begin {
-            var text = "reading \(Self.text(row.mgdl, bounds(of: .glucose, rule))) mg/dL"
+            var text = "reading " + told(row.mgdl, of: .glucose, bounds(of: .glucose, rule)).value
             if let late = row.backfilledAt { text += ", which came at \(Self.time(late))" }
             events.append(Event(row.instant, 0, text))
         }
@@ -125,7 +131,7 @@ package struct AlertExplanation {
             events.append(
                 Event(
                     row.instant, isAnswer ? 3 : 1,
-                    row.words.map { "person: \($0)" }
+                    row.words.map { "person: \(unit.words($0))" }
                         ?? "\(row.kind.rawValue) \(Self.text(row.amount, [])) \(row.kind.unit)"))
         }
         for (place, moment) in moments.enumerated()
@@ -136,7 +142,7 @@ package struct AlertExplanation {
         }
         var lines = [
             "alert \(number) of \(episodes.count): \(episode.code), \(episode.severity)",
-            "rule: \(rule.words(in: policy).joined(separator: "; "))",
+            "rule: \(rule.words(in: policy, unit).joined(separator: "; "))",
         ]
         lines += Self.told(events.sorted { ($0.instant, $0.rank) < ($1.instant, $1.rank) })
         if let answer = answer(to: episode, until: end) { lines.append(answer) }
@@ -211,7 +217,7 @@ package struct AlertExplanation {
         if let due = effect.due { text += ", due \(Self.time(due))" }
         if effect.kind == .raise || effect.kind == .update || effect.kind == .notify, !effect.message.isEmpty
         {
-            text += ", \"\(effect.message)\""
+            text += ", \"\(unit.words(effect.message))\""
         }
         return text
     }
@@ -227,14 +233,16 @@ package struct AlertExplanation {
         var lines: [String] = []
         for (test, seen) in zip(rule.tests, moment.values) {
             let sign = test.side == .low ? "<" : ">"
-            let bound = Self.text(test.bound, [])
             guard let value = seen.value else {
-                lines.append("saw no fresh \(test.metric.rawValue) (\(sign) \(bound) \(test.metric.unit))")
+                let bound = told(test.bound, of: test.metric, []).value
+                lines.append("saw no fresh \(test.metric.rawValue) (\(sign) \(bound))")
                 continue
             }
+            let (text, bound) = told(
+                value, of: test.metric, bounds(of: test.metric, rule), against: test.bound)
             lines.append(
-                "saw \(test.metric.rawValue) \(Self.text(value, bounds(of: test.metric, rule))) \(test.metric.unit) "
-                    + "(\(sign) \(bound)), \(Self.time(Instant(nanoseconds: seen.ageNanoseconds))) old")
+                "saw \(test.metric.rawValue) \(text) (\(sign) \(bound)), "
+                    + "\(Self.time(Instant(nanoseconds: seen.ageNanoseconds))) old")
         }
         if moment.effect.kind != .wait, moment.effect.kind != .drop {
             lines.append(Self.words(moment.pump, at: moment.effect.instant))
@@ -304,6 +312,19 @@ package struct AlertExplanation {
         let tests = rule.tests.filter { $0.metric == metric }
         return tests.map(\.bound) + tests.compactMap(\.clearAt)
             + [rule.criticalBelow, rule.criticalAbove].compactMap { $0 }
+    }
+
+    /// A value with its unit, and without one what it is compared with: in mmol/L with as many places as it takes that both keep their order.
+    private func told(
+        _ value: Double, of metric: AlertMetric, _ bounds: [Double], against bound: Double = .nan
+    ) -> (value: String, bound: String) {
+        guard unit.converts(metric.unit) else {
+            return ("\(Self.text(value, bounds)) \(metric.unit)", Self.text(bound, []))
+        }
+        // The nearest is the one that rounding could move it to.
+        let nearest = bounds.min { abs($0 - value) < abs($1 - value) }
+        let shown = unit.pair(value, bound.isNaN ? nearest : bound, places: unit.places(of: metric.unit))
+        return ("\(shown.value) \(unit.text(ofUnit: metric.unit))", shown.bound ?? "")
     }
 
     /// One place after the point, or as many as it takes not to move the value to or over a bound.

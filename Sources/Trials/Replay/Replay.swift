@@ -5,6 +5,7 @@
 // between this machine and the one that stored, narrowed down to a span of events by the stored checkpoints.
 
 package import Alerts
+package import Charts
 import Documents
 package import Physiology
 import Records
@@ -32,10 +33,11 @@ package struct Replay: Sendable {
     ///   - checkpoints: as stored; empty where there are none.
     ///   - until: where to stop; nil for the session's end.
     ///   - policy: whose alerts the story tells, heard by nobody; nil for the arm's own.
+    ///   - unit: that the story tells glucose in.
     package init(
         _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, storedDigest: String,
         checkpoints: [Journal.Checkpoint], until: Instant? = nil,
-        policy: AlertPolicy? = nil
+        policy: AlertPolicy? = nil, unit: GlucoseUnit = .mgdl
     ) throws {
         var study = study
         study.record = .full
@@ -47,7 +49,7 @@ package struct Replay: Sendable {
             session.recorder, calendar: study.start.calendar,
             alerts: policy.map { policy in
                 session.shadowEffects[0].map { AlertRow($0, of: policy) }
-            })
+            }, unit: unit)
         if let until, until < session.duration, case .completed = outcome.end {
             let here = session.executor.journal.checkpoints
             let common = min(here.count, checkpoints.count)

@@ -1,5 +1,6 @@
 // What happened in one session, line by line.
 
+package import Charts
 package import Records
 package import SessionTime
 
@@ -16,16 +17,23 @@ package struct SessionStory: Sendable {
 
     package private(set) var lines: [Line] = []
     private let calendar: SessionCalendar
+    private let unit: GlucoseUnit
 
-    /// - Parameter alerts: in place of those of the arm's own policy.
-    package init(_ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil) {
+    /// - Parameters:
+    ///   - alerts: in place of those of the arm's own policy.
+    ///   - unit: that glucose is told in.
+    package init(
+        _ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil,
+        unit: GlucoseUnit = .mgdl
+    ) {
         self.calendar = calendar
+        self.unit = unit
         // Within an instant: what the sensor said, what the loop did, what the pump gave, what the person did, what the
         // alert center made of it.
-        for row in rows.readings { add(row.instant, "reading    \(Self.number(row.mgdl)) mg/dL") }
+        for row in rows.readings { add(row.instant, "reading    \(glucose(row.mgdl))") }
         for row in rows.steps {
             var text = "step \(row.algorithmTime)"
-            text += row.cgmMgdl.map { " on \(Self.number($0)) mg/dL" } ?? " without glucose"
+            text += row.cgmMgdl.map { " on \(glucose($0))" } ?? " without glucose"
             text += row.isPumpAvailable ? "" : ", pump unavailable"
             text +=
                 ": basal \(Self.number(row.basalUnits)) U, correction \(Self.number(row.correctionUnits)) U, meal "
@@ -58,7 +66,8 @@ package struct SessionStory: Sendable {
     private mutating func add(
         _ instant: Instant, _ text: String, alertCode: AlertName? = nil, episode: Int? = nil
     ) {
-        lines.append(Line(instant: instant, text: text, alertCode: alertCode, episode: episode))
+        lines.append(
+            Line(instant: instant, text: unit.words(text), alertCode: alertCode, episode: episode))
     }
 
     /// A countdown, and what is held back again and again for one reason, is told once, with how often.
@@ -87,6 +96,10 @@ package struct SessionStory: Sendable {
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return
             "day \(calendar.day(of: instant)) \(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+
+    private func glucose(_ mgdl: Double) -> String {
+        unit == .mgdl ? "\(Self.number(mgdl)) mg/dL" : "\(unit.pair(mgdl, nil).value) \(unit.rawValue)"
     }
 
     /// Up to three places after the point.

@@ -3,14 +3,15 @@
 // Guarantees: every line is at most 100 characters; where nothing may be claimed the first words say so, with the reason; a study that declares
 // primary outcomes and no margin is told that none of its numbers is a claim.
 
+import Charts
 import Records
 
 extension StudySummary {
     /// nil where the study declares nothing.
-    func claimsText() -> String? {
+    func claimsText(_ unit: GlucoseUnit) -> String? {
         var text = ""
         if let claims {
-            text += Self.text(claims)
+            text += Self.text(claims, unit)
         } else if comparisons.contains(where: { $0.family == .primary }) {
             text += TextGrid.wrapped(
                 "no claim: ",
@@ -18,11 +19,11 @@ extension StudySummary {
                     "the study has no `margin` for time below 54, so that an arm that rings less may cost lows. "
                     + "p is adjusted for the primary outcomes.")
         }
-        if let selection { text += Self.text(selection, isJudged: claims != nil) }
+        if let selection { text += Self.text(selection, isJudged: claims != nil, unit) }
         return text.isEmpty ? nil : text
     }
 
-    private static func text(_ claims: StudyClaims) -> String {
+    private static func text(_ claims: StudyClaims, _ unit: GlucoseUnit) -> String {
         var text = ""
         if let refusal = claims.refusal {
             text += TextGrid.wrapped("claims: none. claim refused: ", words: printable(refusal, limit: 400))
@@ -38,7 +39,7 @@ extension StudySummary {
                 let own = claims.claims.filter { $0.arm == arm }
                 text += "\(short(arm)) - \(short(own.first?.reference ?? ""))\n"
                 text += TextGrid.aligned(
-                    own.map { ["  " + $0.metric, finding($0, margin: claims.margin)] })
+                    own.map { ["  " + unit.text(ofName: $0.metric), finding($0, margin: claims.margin)] })
             }
         }
         if let loss = claims.loss {
@@ -65,7 +66,9 @@ extension StudySummary {
             : "\(claim.verdict.rawValue) (up to \(rounded(upper, 2)) more)"
     }
 
-    private static func text(_ selection: StudySelection, isJudged: Bool) -> String {
+    private static func text(
+        _ selection: StudySelection, isJudged: Bool, _ unit: GlucoseUnit
+    ) -> String {
         let among = "\(selection.candidates) arm\(selection.candidates == 1 ? "" : "s")"
         guard let arm = selection.arm else {
             return TextGrid.wrapped(
@@ -74,10 +77,12 @@ extension StudySummary {
                     ? "as none passes the gate here: nothing is confirmed"
                     : "as none can be compared: nothing is confirmed")
         }
+        let factor = unit.factor(of: Outcome.named(selection.metric)?.unit ?? "")
         return TextGrid.wrapped(
             "selected: ",
-            words: "\(short(arm)), the best of \(among) in \(selection.metric) on this seed "
-                + "(\(rounded(selection.difference ?? 0, 2)) against \(short(selection.reference))). Being the best of several, this "
+            words:
+                "\(short(arm)), the best of \(among) in \(unit.text(ofName: selection.metric)) on this seed "
+                + "(\(rounded((selection.difference ?? 0) * factor, 2)) against \(short(selection.reference))). Being the best of several, this "
                 + "difference flatters it: what holds is its comparison on other people, seed \(selection.seed), in the folder `confirm`."
         )
     }

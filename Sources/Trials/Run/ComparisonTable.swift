@@ -2,11 +2,12 @@
 //
 // Guarantees: at most 100 columns where names allow it; says whether people are paired, and whether they share their luck.
 
+package import Charts
 package import Records
 
 extension FolderComparison {
     /// - Parameter metrics: outcomes that are shown beside those that every table has.
-    package func table(showing metrics: [String]) -> String {
+    package func table(showing metrics: [String], in unit: GlucoseUnit = .mgdl) -> String {
         let shown = Outcome.all.filter {
             $0.isCompared && ($0.display == .always || metrics.contains($0.name))
         }
@@ -33,35 +34,43 @@ extension FolderComparison {
             for outcome in shown {
                 guard let row = row(outcome.name, of: arm) else { continue }
                 if row.isEqualInEveryPair {
-                    equal.append(outcome.name)
+                    equal.append(unit.text(ofName: outcome.name))
                     continue
                 }
+                let factor = unit.factor(of: outcome.unit)
+                let places = unit.converts(outcome.unit) ? 1 : 2
                 lines.append([
-                    outcome.name, outcome.unitText, StudySummary.rounded(row.first, 2),
-                    StudySummary.rounded(row.second, 2), StudySummary.text(row.difference, row.ci95),
+                    unit.text(ofName: outcome.name), unit.text(ofUnit: outcome.unitText),
+                    StudySummary.rounded(row.first * factor, places),
+                    StudySummary.rounded(row.second * factor, places),
+                    StudySummary.text(row.difference, row.ci95, factor: factor),
                     row.p.map { $0 < 0.001 ? "< 0.001" : StudySummary.rounded($0, 3) } ?? "-", "\(row.n)",
                 ])
             }
             if lines.count > 1 { text += TextGrid.aligned(lines) }
             if !equal.isEmpty { text += TextGrid.wrapped("equal in every pair: ", equal) }
         }
-        return text + "\np is of one comparison each, not adjusted for their number.\n"
+        text += "\np is of one comparison each, not adjusted for their number.\n"
+        if let note = unit.note { text += TextGrid.wrapped("", words: note) }
+        return text
     }
 
     /// What became of a bound, a line for each arm.
-    package func findings(_ bound: DifferenceBound) throws(InputProblem) -> [(text: String, isCrossed: Bool)]
-    {
+    package func findings(
+        _ bound: DifferenceBound, in unit: GlucoseUnit = .mgdl
+    ) throws(InputProblem) -> [(text: String, isCrossed: Bool)] {
+        let factor = unit.factor(of: Outcome.named(bound.metric)?.unit ?? "")
         var findings: [(text: String, isCrossed: Bool)] = []
         for arm in arms {
             guard let row = row(bound.metric, of: arm) else { continue }
             let name = StudySummary.short(arm.second)
             let isCrossed = bound.isCrossed(by: row)
             let end = bound.end(of: row).map {
-                "B - A is \(bound.isUpper ? "at most" : "at least") \(StudySummary.rounded($0, 3)) (95 % interval; mean \(StudySummary.rounded(row.difference, 3)), n = \(row.n))"
+                "B - A is \(bound.isUpper ? "at most" : "at least") \(StudySummary.rounded($0 * factor, 3)) (95 % interval; mean \(StudySummary.rounded(row.difference * factor, 3)), n = \(row.n))"
             }
             findings.append(
                 (
-                    "\(isCrossed ? "CROSSED" : "kept") \(bound) in \(name): "
+                    "\(isCrossed ? "CROSSED" : "kept") \(bound.text(in: unit)) in \(name): "
                         + (end ?? "no interval from \(row.n) people, so it can't be told to keep within"),
                     isCrossed
                 ))

@@ -4,6 +4,7 @@
 // where that is asked for, compared as independent groups and said to be. Folders that are shards or not complete are refused.
 // Does not: adjust for the number of comparisons: a bound is asked about one outcome, and all else is there to be looked at.
 
+import Charts
 import Documents
 import GSL
 package import Records
@@ -195,6 +196,14 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
         metric = name
         self.number = number
         description = "\(name) \(text[sign])\(includesNumber ? "=" : "") \(rest.trimmed)"
+    }
+
+    /// As it was given, or with its number in another unit of glucose.
+    func text(in unit: GlucoseUnit) -> String {
+        guard let known = Outcome.named(metric), unit.converts(known.unit) else { return description }
+        let sign = (isUpper ? ">" : "<") + (includesNumber ? "=" : "")
+        return
+            "\(unit.text(ofName: metric)) \(sign) \(StudySummary.rounded(number * unit.factor(of: known.unit), 3))"
     }
 
     /// Whether the difference can't be told to keep within the bound.

@@ -3,6 +3,7 @@
 // Guarantees: the first half is lived again by the pilot's own people with the pilot's own luck, and checked to be the same people.
 // Does not: check the digests of what is run again; `islet verify` does.
 
+package import Charts
 import Documents
 import GSL
 import Physiology
@@ -89,12 +90,14 @@ package struct PowerPilot {
 
     /// The plan as a table for people.
     package func text(
-        _ plan: PowerPlan, _ rows: [PowerPlan.Row], _ parts: PowerPlan.Parts?, subjects: Int?
+        _ plan: PowerPlan, _ rows: [PowerPlan.Row], _ parts: PowerPlan.Parts?, subjects: Int?,
+        in glucose: GlucoseUnit = .mgdl
     ) throws -> String {
-        func number(_ value: Double) -> String { StudySummary.rounded(value, 3) }
-        let unit = outcome.unit.isEmpty ? "" : " \(outcome.unit)"
+        let factor = glucose.factor(of: outcome.unit)
+        func number(_ value: Double) -> String { StudySummary.rounded(value * factor, 3) }
+        let unit = outcome.unit.isEmpty ? "" : " \(glucose.text(ofUnit: outcome.unit))"
         var text =
-            "\(outcome.name), \(StudySummary.short(arm)) - \(StudySummary.short(reference)): pilot of \(plan.differences.count) people over \(JSONText.short(days)) days\n"
+            "\(glucose.text(ofName: outcome.name)), \(StudySummary.short(arm)) - \(StudySummary.short(reference)): pilot of \(plan.differences.count) people over \(JSONText.short(days)) days\n"
         text +=
             "the pilot's difference  \(number(try Statistics.mean(plan.differences)))\(unit), sd between pairs \(number(try Statistics.standardDeviation(plan.differences)))"
         if let parts {

@@ -4,19 +4,22 @@
 // Comparisons that are equal in every pair are named and left out; where interval and p seem to disagree a note says what
 // each tests; what is no number is named. An arm that is a yardstick, and told of as such, has no column: summary.json has it.
 
+package import Charts
 import GSL
 import Records
 
 extension StudySummary {
     /// Every arm's outcomes, mean and 95 % interval, its alerts, then the paired differences.
-    package func table() -> String {
-        var parts = [outcomeTable()]
+    /// - Parameter unit: that glucose is shown in.
+    package func table(in unit: GlucoseUnit = .mgdl) -> String {
+        var parts = [outcomeTable(unit)]
         if let alerts = alertTable() { parts.append(alerts) }
-        if let claims = claimsText() { parts.append(claims) }
+        if let claims = claimsText(unit) { parts.append(claims) }
         parts += shadowTables()
-        parts += differenceTables()
-        if !notFinite.isEmpty { parts.append(notFiniteText()) }
-        if !failures.isEmpty { parts.append(failureText()) }
+        parts += differenceTables(unit)
+        if !notFinite.isEmpty { parts.append(notFiniteText(unit)) }
+        if !failures.isEmpty { parts.append(failureText(unit)) }
+        if let note = unit.note { parts.append(TextGrid.wrapped("", words: note)) }
         return parts.joined(separator: "\n")
     }
 
@@ -35,15 +38,19 @@ extension StudySummary {
         }
     }
 
-    private func outcomeTable() -> String {
+    private func outcomeTable(_ unit: GlucoseUnit) -> String {
         let rows = Outcome.all.filter { $0.display == .always }
         return byArm(
             "outcome",
             rows.map { outcome in
                 (
-                    outcome.name, outcome.unitText,
+                    unit.text(ofName: outcome.name), unit.text(ofUnit: outcome.unitText),
                     shownArms.map { arm in
-                        arm.outcomes[outcome.name].map { Self.text($0.mean, $0.ci95) } ?? "-"
+                        arm.outcomes[outcome.name].map {
+                            Self.text(
+                                $0.mean, $0.ci95, factor: unit.factor(of: outcome.unit),
+                                places: unit.converts(outcome.unit) ? 1 : 2)
+                        } ?? "-"
                     }
                 )
             })
@@ -93,7 +100,7 @@ extension StudySummary {
 
     // MARK: Differences
 
-    private func differenceTables() -> [String] {
+    private func differenceTables(_ unit: GlucoseUnit) -> [String] {
         let present = Set(arms.flatMap { $0.outcomes.filter { $0.value.mean != 0 }.map(\.key) })
         let wanted = comparisons.filter { comparison in
             guard let outcome = Outcome.named(comparison.metric) else { return false }
@@ -116,10 +123,13 @@ extension StudySummary {
                 for comparison in part {
                     let disagreement = comparison.disagreement
                     if let disagreement { disagreements.insert(disagreement) }
+                    let itsUnit = Outcome.named(comparison.metric)?.unitText ?? "-"
+                    // Two decimals in any unit: a difference that is shown must not be printed as none.
+                    let factor = unit.factor(of: itsUnit)
                     lines.append([
-                        comparison.metric, Outcome.named(comparison.metric)?.unitText ?? "-",
-                        Self.text(comparison.difference, comparison.ci95),
-                        comparison.standardError.map { Self.rounded($0, 2) } ?? "-",
+                        unit.text(ofName: comparison.metric), unit.text(ofUnit: itsUnit),
+                        Self.text(comparison.difference, comparison.ci95, factor: factor),
+                        comparison.standardError.map { Self.rounded($0 * factor, 2) } ?? "-",
                         (isExploratory ? comparison.p : comparison.pAdjusted).map {
                             $0 < 0.001 ? "< 0.001" : Self.rounded($0, 3)
                         } ?? "-",
@@ -128,7 +138,7 @@ extension StudySummary {
                 }
                 text += TextGrid.aligned(lines)
             }
-            let equal = all.filter(\.isEqualInEveryPair).map(\.metric)
+            let equal = all.filter(\.isEqualInEveryPair).map { unit.text(ofName: $0.metric) }
             if !equal.isEmpty {
                 text += TextGrid.wrapped("equal in every pair, left out: ", equal)
             }
@@ -180,23 +190,23 @@ extension StudySummary {
 
     // MARK: What is missing
 
-    private func notFiniteText() -> String {
+    private func notFiniteText(_ unit: GlucoseUnit) -> String {
         var text = "\(notFinite.count) value\(notFinite.count == 1 ? "" : "s") not finite, left out:\n"
         for value in notFinite.prefix(10) {
             let whose =
                 value.subject.map { "\(printable($0, limit: 30)) in " } ?? "the mean over subjects in "
-            text += "  \(value.outcome) of \(whose)\(Self.short(value.arm))\n"
+            text += "  \(unit.text(ofName: value.outcome)) of \(whose)\(Self.short(value.arm))\n"
         }
         if notFinite.count > 10 { text += "  ... all of them stand in summary.json\n" }
         return text
     }
 
-    private func failureText() -> String {
+    private func failureText(_ unit: GlucoseUnit) -> String {
         var text = "\(failures.count) of \(sessions) sessions ended early:\n"
         for failure in failures.prefix(10) {
             text += TextGrid.wrapped(
                 "  \(printable(failure.subject, limit: 30)) in \(Self.short(failure.arm)): ",
-                words: printable(failure.reason, limit: 300))
+                words: unit.words(printable(failure.reason, limit: 300)))
         }
         if failures.count > 10 { text += "  ... all of them stand in summary.json\n" }
         return text
@@ -210,9 +220,12 @@ extension StudySummary {
         return name.count <= 36 ? name : "\(name.prefix(20))…\(name.suffix(15))"
     }
 
-    static func text(_ value: Double, _ interval: ConfidenceBounds?) -> String {
-        guard let interval else { return rounded(value, 2) }
-        return "\(rounded(value, 2)) [\(rounded(interval.lower, 2)), \(rounded(interval.upper, 2))]"
+    static func text(
+        _ value: Double, _ interval: ConfidenceBounds?, factor: Double = 1, places: Int = 2
+    ) -> String {
+        func number(_ value: Double) -> String { rounded(value * factor, places) }
+        guard let interval else { return number(value) }
+        return "\(number(value)) [\(number(interval.lower)), \(number(interval.upper))]"
     }
 
     /// Decimal notation with this many places.

@@ -2,6 +2,7 @@
 //
 // Guarantees: nothing in either file but what the study determines: no times, no paths.
 
+package import Charts
 package import Documents
 import People
 
@@ -107,11 +108,14 @@ extension Sensitivity {
     // MARK: Words
 
     /// What `run` prints: the order of arms by each outcome, and in which variants it doesn't hold.
-    package var table: String {
+    package var table: String { table(in: .mgdl) }
+
+    /// - Parameter unit: that glucose is shown in.
+    package func table(in unit: GlucoseUnit = .mgdl) -> String {
         var text = "sensitivity to \(results.count) variants of what is assumed about people\n"
         for (place, ranking) in base.rankings.enumerated() {
             let apart = ranking.pairs.count(where: \.isToldApart)
-            text += "\n\(ranking.outcome.name): \(order(ranking).joined(separator: ", "))"
+            text += "\n\(unit.text(ofName: ranking.outcome.name)): \(order(ranking).joined(separator: ", "))"
             text += "; \(apart) of \(ranking.pairs.count) pairs of arms told apart\n"
             guard apart > 0 else {
                 text += "  no ranking to hold\n"

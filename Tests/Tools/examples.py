@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Runs every example of README, docs, notebooks and --help as it stands there, in a folder like a reader's.
+
+Usage: examples.py --islet BINARY
+Studies are run as they are written but for their size: fewer people and days, where the example says nothing of either. An example that can't be
+run here is named in SKIPPED with the reason. Every command has to have an example. The last line is `N passed, N failed`.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = ["README.md", "SWARM.md", "Notebooks/README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md") if "templates" not in p.parts)]
+
+# Why an example is not run: what it needs isn't here.
+SKIPPED = {
+    r"islet sync .*": "it needs a server (SyncClientTests have one)",
+    r"islet swarm --replay swarm-failures/.*": "there is no failure to replay",
+}
+# Words of examples that stand for something of the reader's.
+STANDINS = {"STUDY.yaml": "Cohorts/quickstart.yaml", "DIR": "results/standin", "TABLE.csv": "adults.csv", "IN.csv": "inputs.csv", "OUT.csv": "trace.csv"}
+# Codes that an example may leave with: a comparison may find what it asks for.
+ALLOWED = {"compare": (0, 1)}
+# What keeps examples short; an example that names the key itself keeps its own.
+SMALL = {"cohort.generate.count": "14", "duration": "2d"}
+
+SETTINGS = """policy: mine
+thresholds:
+  - {{ metric: glucose, min: {low}, writtenAt: "2026-03-02T0{hour}:00:00Z", device: {device} }}
+"""
+
+
+class Reader:
+    """A folder as a reader has it, with the program on the path."""
+
+    def __init__(self, islet, folder):
+        self.folder = folder
+        self.passed = self.failed = 0
+        self.done = set()
+        (folder / "bin").mkdir()
+        (folder / "bin" / "islet").symlink_to(islet)
+        self.environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "COLUMNS": "1000"}
+        for name in ("Cohorts", "Tests", "docs"):
+            (folder / name).symlink_to(ROOT / name)
+        (folder / "results").mkdir()
+
+    def run(self, command):
+        return subprocess.run(
+            ["bash", "-c", command], cwd=self.folder, env=self.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+
+    def prepare(self, command):
+        done = self.run(command)
+        if done.returncode:
+            sys.exit(f"examples: {command} left with {done.returncode}: {done.stderr.strip()[-300:]}")
+
+    def says(self, command):
+        return self.run(command).stdout
+
+    def small(self, command):
+        """A run as it is, but short."""
+        if not re.match(r"islet run ", command):
+            return command
+        out = re.search(r"--out (\S+)", command)
+        # Several pages run the same study into the same folder.
+        if out and "--resume" not in command:
+            shutil.rmtree(self.folder / out[1], ignore_errors=True)
+        if out and "--resume" in command and not (self.folder / out[1]).exists():
+            return command
+        sizes = dict(SMALL)
+        if "--sensitivity" in command:
+            sizes = {"cohort.generate.count": "6", "duration": "1d"}
+        for key, value in sizes.items():
+            if f"{key}=" not in command:
+                command += f" --set {key}={value}"
+        return command
+
+    def example(self, where, command):
+        for word, stands in STANDINS.items():
+            command = re.sub(rf"(?<![\w./-]){re.escape(word)}(?![\w.])", stands, command)
+        for pattern, reason in SKIPPED.items():
+            if re.fullmatch(pattern, command):
+                print(f"skipped: {command}: {reason}")
+                return
+        if command in self.done:
+            return
+        self.done.add(command)
+        command = re.sub(r"--seeds 1\.\.\d+", "--seeds 1..20", command)
+        short = self.small(command)
+        found = self.run(short)
+        verb = command.split()[1] if command.startswith("islet ") else ""
+        if found.returncode in ALLOWED.get(verb, (0,)):
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED {where}: {command}\n  left with {found.returncode}: {found.stderr.strip()[-300:]}")
+
+    def page(self, path):
+        text = (ROOT / path).read_text()
+        # "Save this as `mine.yaml`" and the block after it.
+        for name, block in re.findall(r"[Ss]ave this as `([\w.]+)`.*?```yaml\n(.*?)```", text, flags=re.S):
+            (self.folder / name).write_text(block)
+        for block in re.findall(r"^```(?:|sh|bash)\n(.*?)^```", text, flags=re.S | re.M):
+            for line in block.splitlines():
+                line = re.sub(r"^\$islet ", "islet ", re.sub(r"\s+#.*", "", line.strip()))
+                if re.match(r"(islet|sqlite3) ", line):
+                    self.example(path, line)
+
+    def commands(self, words=()):
+        """Every command that does something, with its examples."""
+        text = self.says(" ".join(["islet", *words, "--help"]))
+        parts = text.split("SUBCOMMANDS:")
+        below = re.findall(r"^  ([a-z][\w-]*)", parts[1].split("\n\n")[0], flags=re.M) if len(parts) > 1 else []
+        shown = re.search(r"^Examples?:\n((?:  .*\n)+)", text, flags=re.M)
+        examples = re.findall(r"^  (islet .*)$", shown[1], flags=re.M) if shown else []
+        if not below and not examples:
+            self.failed += 1
+            print(f"FAILED {' '.join(['islet', *words])} --help has no example")
+        for line in examples:
+            self.example(f"islet {' '.join(words)} --help", line.strip())
+        for name in below:
+            if name != "help":
+                self.commands((*words, name))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--islet", required=True)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        reader = Reader(os.path.abspath(arguments.islet), folder)
+        size = " ".join(f"--set {key}={value}" for key, value in SMALL.items())
+        quick = f"islet run Cohorts/quickstart.yaml {size} --quiet --out "
+        # What examples take for granted.
+        for name in ("results/main", "results/branch", "results/standin"):
+            reader.prepare(quick + name)
+        reader.prepare("islet run Cohorts/waiting-assumptions.yaml --set cohort.generate.count=14 --quiet --out results/pilot")
+        for number in (1, 2, 3):
+            reader.prepare(quick + f"shard{number} --shard {number}/3")
+        reader.prepare("islet cohort export Cohorts/quickstart.yaml --set cohort.generate.count=3 --out adults.csv")
+        (folder / "inputs.csv").write_text("minute,carbs_g,insulin_u\n0,0,0.02\n10,50,3\n59,0,0.01\n")
+        rows = "".join(f"2026-03-02T{minute // 60:02}:{minute % 60:02}:00Z,{100 + minute % 50}\n" for minute in range(0, 1440, 5))
+        (folder / "sensor.csv").write_text("time,glucose_mgdl\n" + rows)
+        (folder / "phone.yaml").write_text(SETTINGS.format(low=70, hour=6, device="phone"))
+        (folder / "tablet.yaml").write_text(SETTINGS.format(low=75, hour=7, device="tablet"))
+        reader.run(quick + "results/quickstart")
+        for path in PAGES:
+            reader.page(path)
+        reader.run(f"rm -rf results/quickstart; {quick} results/quickstart")
+        reader.commands()
+        print(f"{reader.passed} passed, {reader.failed} failed")
+        sys.exit(1 if reader.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
