@@ -67,7 +67,6 @@ counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
 counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
 counted "fuzz, 400 mutations (make soak: 10 000)" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
 
-counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "$release"
 counted "the numbers of docs/findings and README, run again" \
     python3 Tests/Tools/findings.py --islet "$release" --check
 
@@ -116,7 +115,9 @@ if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
 elif environment .build-notebooks Notebooks/requirements.txt; then
     counted "notebooks, executed on small studies" \
         Tests/Tools/notebook_checks.sh --islet "$release" --python .build-notebooks/bin/python
+    with_pandas=.build-notebooks/bin/python
 fi
+counted "every example of README, docs and --help" "${with_pandas:-python3}" Tests/Tools/examples.py --islet "$release"
 
 step "traceability"
 if python3 Tests/Tools/trace_requirements.py --check; then

@@ -16,4 +16,5 @@ done
 echo
 echo "The question: should low and high alarms wait 15 minutes? \`claims\` answers it, the table says what each policy did,"
 echo "with 95 % intervals over people; docs/results.md explains its rows."
+if [ -e "$out/report.html" ]; then echo "The same as a page, with figures and example sessions: $out/report.html"; fi
 echo "Everything is in $out: summary.json, sessions.csv, study.sqlite, manifest.json."

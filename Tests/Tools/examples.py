@@ -43,6 +43,7 @@ class Reader:
         self.folder = folder
         self.passed = self.failed = 0
         self.done = set()
+        self.has_pandas = subprocess.run([sys.executable, "-c", "import pandas"], capture_output=True).returncode == 0
         (folder / "bin").mkdir()
         (folder / "bin" / "islet").symlink_to(islet)
         self.environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "COLUMNS": "1000"}
@@ -106,11 +107,26 @@ class Reader:
         # "Save this as `mine.yaml`" and the block after it.
         for name, block in re.findall(r"[Ss]ave this as `([\w.]+)`.*?```yaml\n(.*?)```", text, flags=re.S):
             (self.folder / name).write_text(block)
-        for block in re.findall(r"^```(?:|sh|bash)\n(.*?)^```", text, flags=re.S | re.M):
-            for line in block.splitlines():
-                line = re.sub(r"^\$islet ", "islet ", re.sub(r"\s+#.*", "", line.strip()))
-                if re.match(r"(islet|sqlite3) ", line):
-                    self.example(path, line)
+        fence = None
+        for line in text.splitlines():
+            if line.startswith("```"):
+                fence = line[3:] if fence is None else None
+                continue
+            line = re.sub(r"\s+#.*", "", line.strip())
+            if fence in ("", "sh", "bash") and re.match(r"(islet|sqlite3) ", line):
+                self.example(path, line)
+        # Python that a reader is meant to run has to run, too; pandas is not everywhere.
+        if self.has_pandas:
+            for block in re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M):
+                self.python(path, block)
+
+    def python(self, path, block):
+        found = subprocess.run([sys.executable, "-c", block], cwd=self.folder, capture_output=True, text=True)
+        if found.returncode:
+            self.failed += 1
+            print(f"FAILED {path}: a Python block: {found.stderr.strip()[-300:]}")
+        else:
+            self.passed += 1
 
     def commands(self, words=()):
         """Every command that does something, with its examples."""

@@ -34,8 +34,15 @@ RUNS = {
     "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
 }
 
-# What the figures of `islet report RUN --figures` are called here: (run, its file, the file of the finding).
-FIGURES = []
+# Figures that `islet report RUN --figures` draws, by what they are called here: the run, and its name there.
+FIGURES = {
+    "debounce-and-cooldown": ("debounce-cooldown-heard", "difference-tbr-70-percent"),
+    "debounce-and-cooldown-rings": ("debounce-cooldown-heard", "difference-alerts-notifications-per-day"),
+    "presets": ("presets-heard", "difference-tbr-54-percent"),
+    "presets-rings": ("presets-heard", "difference-alerts-notifications-per-day"),
+    "the-literal-sketch": ("literal-sketch", "difference-tbr-54-percent"),
+    "the-literal-sketch-rings": ("literal-sketch", "difference-alerts-notifications-per-day"),
+}
 
 POINTS = {"%": " points"}
 
@@ -73,8 +80,9 @@ class Run:
 class Page:
     """What a template may say. `run` is the name of a run, `arm` and `key` are as in its summary.json."""
 
-    def __init__(self, runs):
+    def __init__(self, runs, figures):
         self.runs = runs
+        self.figures = figures
 
     def mean(self, run, arm, key, places=2):
         return rounded(self.runs[run].outcome(arm, key)["mean"], places)
@@ -280,7 +288,7 @@ class Page:
         return "\n".join(lines)
 
     def figure(self, name, words):
-        return f"![{words}](figures/{name}.svg)" if (name in {f[2] for f in FIGURES}) else ""
+        return f"![{words}](figures/{name}.svg)" if name in self.figures else ""
 
     def render(self, template):
         scope = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
@@ -291,7 +299,8 @@ class Page:
             except Exception as error:  # Which expression it was is what its writer needs.
                 sys.exit(f"findings: {match.group(1).strip()}: {error!r}")
 
-        return re.sub(r"\{\{(.+?)\}\}", value, template, flags=re.S)
+        # Where a figure or a sentence is left out, no gap stays.
+        return re.sub(r"\n{3,}", "\n\n", re.sub(r"\{\{(.+?)\}\}", value, template, flags=re.S))
 
 
 README_ROWS = ["tbr_70_percent", "tbr_54_percent", "alerts_notifications_per_day"]
@@ -318,6 +327,9 @@ def with_readme(text, runs):
 
 def run_all(islet, results):
     runs = {}
+    # The page of a run is made for its figures below, where it has some.
+    told = subprocess.run([islet, "run", "--help"], capture_output=True, text=True).stdout
+    quick = ["--no-report"] if "--no-report" in told else []
     for name, arguments in RUNS.items():
         folder = results / name
         table = results / (name + ".txt")
@@ -325,7 +337,7 @@ def run_all(islet, results):
             shutil.rmtree(folder, ignore_errors=True)
             print(f"running {name}", flush=True)
             done = subprocess.run(
-                [islet, "run", *arguments, "--out", str(folder)], cwd=ROOT, capture_output=True, text=True
+                [islet, "run", *arguments, *quick, "--out", str(folder)], cwd=ROOT, capture_output=True, text=True
             )
             if done.returncode:
                 sys.exit(f"findings: {name} left with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
@@ -334,21 +346,35 @@ def run_all(islet, results):
     return runs
 
 
+def drawn(islet, results):
+    """The figures, by name: their SVG."""
+    figures = {}
+    told = subprocess.run([islet, "--help"], capture_output=True, text=True).stdout
+    if not re.search(r"^  report ", told, flags=re.M):
+        print("no figures: this program has no `islet report`")
+        return figures
+    for name, (run, source) in FIGURES.items():
+        folder = results / (run + "-figures")
+        if not folder.exists():
+            print(f"drawing {run}", flush=True)
+            subprocess.run(
+                [islet, "report", str(results / run), "--out", str(results / (run + ".html")), "--figures", str(folder)],
+                cwd=ROOT, check=True, capture_output=True,
+            )
+        figures[name] = (folder / (source + ".svg")).read_text()
+    return figures
+
+
 def made(runs, islet, results):
     """All files that this makes: path → text."""
-    page = Page(runs)
+    figures = drawn(islet, results)
+    page = Page(runs, figures)
     files = {}
     for template in sorted((FINDINGS / "templates").glob("*.md")):
         files[FINDINGS / template.name] = page.render(template.read_text())
     files[ROOT / "README.md"] = with_readme((ROOT / "README.md").read_text(), runs)
-    for run in sorted({figure[0] for figure in FIGURES}):
-        folder = results / (run + "-figures")
-        if not folder.exists():
-            subprocess.run(
-                [islet, "report", str(results / run), "--figures", str(folder)], cwd=ROOT, check=True, capture_output=True
-            )
-    for run, source, name in FIGURES:
-        files[FINDINGS / "figures" / f"{name}.svg"] = (results / (run + "-figures") / source).read_text()
+    for name, text in figures.items():
+        files[FINDINGS / "figures" / f"{name}.svg"] = text
     return files
 
 
