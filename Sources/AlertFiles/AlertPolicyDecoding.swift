@@ -1,6 +1,6 @@
 // From a YAML tree to a policy.
 //
-// Guarantees: any text ends in a policy or in one `InputProblem` with its place; codes differ, no side of a metric is
+// Guarantees: any text ends in a policy or in one `InputError` with its place; codes differ, no side of a metric is
 // claimed twice, what latches can be acknowledged, what is inhibited exists.
 
 package import Documents
@@ -9,7 +9,7 @@ package import Records
 
 extension AlertPolicy {
     /// The policy that `reference` means, seen from `file`: the name of a preset, or a path relative to that file.
-    package static func find(_ reference: YAMLReader) throws(InputProblem) -> AlertPolicy {
+    package static func find(_ reference: YAMLReader) throws(InputError) -> AlertPolicy {
         if reference.isMapping { return try decode(reference.node) }
         let text = try reference.text()
         if let preset = AlertPreset(rawValue: text) { return try preset.policy() }
@@ -24,7 +24,7 @@ extension AlertPolicy {
             return try decode(try YAMLDocument.read(path: path))
         } catch let problem {
             guard problem.kind == .missing else { throw problem }
-            throw InputProblem(
+            throw InputError(
                 .missing, file: reference.node.origin.file, line: reference.node.origin.line,
                 found: "the policy file \(quotedForMessage(path)), \(problem.found)",
                 expected: "a preset or a readable policy file")
@@ -39,11 +39,11 @@ extension AlertPolicy {
         return file[...slash] + path
     }
 
-    package static func parse(_ text: String, file: String) throws(InputProblem) -> AlertPolicy {
+    package static func parse(_ text: String, file: String) throws(InputError) -> AlertPolicy {
         try decode(try YAMLDocument.parse(text, file: file))
     }
 
-    package static func decode(_ document: YAMLNode) throws(InputProblem) -> AlertPolicy {
+    package static func decode(_ document: YAMLNode) throws(InputError) -> AlertPolicy {
         let root = YAMLReader(document)
         try root.check(.mapping(shape))
         var policy = AlertPolicy(name: try root["policy"]?.text() ?? "policy", rules: [])
@@ -102,7 +102,7 @@ extension AlertPolicy {
 
     private mutating func add(
         _ rule: AlertRule, _ own: inout Set<AlertName>, _ item: YAMLReader
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         guard own.insert(rule.code).inserted else {
             throw (item["code"] ?? item["metric"] ?? item).problem(
                 found: "\(rule.code) a second time", expected: "one rule a code, each side of a metric once")
@@ -121,7 +121,7 @@ extension AlertPolicy {
     }
 
     /// Rules that hold each other back, over however many others, would all be silent.
-    private func checkInhibitions(_ inhibits: YAMLReader, of item: YAMLReader) throws(InputProblem) {
+    private func checkInhibitions(_ inhibits: YAMLReader, of item: YAMLReader) throws(InputError) {
         for start in try Self.codes(of: item) {
             var reached: [AlertName] = []
             var path = [[start]]
@@ -142,12 +142,12 @@ extension AlertPolicy {
     }
 
     /// The codes that an item of `rules` or `thresholds` makes.
-    private static func codes(of item: YAMLReader) throws(InputProblem) -> [AlertName] {
+    private static func codes(of item: YAMLReader) throws(InputError) -> [AlertName] {
         if let code = item["code"] { return [AlertName(rawValue: try code.text())] }
         return try decodeThreshold(item, subject: "", isLiteral: false).map(\.code)
     }
 
-    private static func decodeRule(_ item: YAMLReader, subject: String) throws(InputProblem) -> AlertRule {
+    private static func decodeRule(_ item: YAMLReader, subject: String) throws(InputError) -> AlertRule {
         let code = try item["code"]?.text() ?? ""
         var rule: AlertRule
         if let known = AlertCode(rawValue: code) {
@@ -174,7 +174,7 @@ extension AlertPolicy {
     }
 
     /// What a native retraction ends at once neither outlives it nor waits for an acknowledgement.
-    private static func checkLayers(_ rule: AlertRule, _ item: YAMLReader) throws(InputProblem) {
+    private static func checkLayers(_ rule: AlertRule, _ item: YAMLReader) throws(InputError) {
         guard case .source(let code) = rule.trigger, code.isNative else { return }
         for (key, isIgnored) in [("keepFiringFor", rule.keepFiringFor > 0), ("latching", rule.isLatching)]
         where isIgnored {
@@ -184,7 +184,7 @@ extension AlertPolicy {
         }
     }
 
-    private static func setClearAt(_ rule: inout AlertRule, _ reader: YAMLReader) throws(InputProblem) {
+    private static func setClearAt(_ rule: inout AlertRule, _ reader: YAMLReader) throws(InputError) {
         let value = try reader.number(in: bounds)
         var tests = rule.tests
         guard !tests.isEmpty else {
@@ -207,7 +207,7 @@ extension AlertPolicy {
     /// - Parameter evenDisabled: whether a threshold that is off is read too.
     static func decodeThreshold(
         _ item: YAMLReader, subject: String, isLiteral: Bool, evenDisabled: Bool = false
-    ) throws(InputProblem) -> [AlertRule] {
+    ) throws(InputError) -> [AlertRule] {
         guard let name = item["metric"], let metric = AlertMetric(rawValue: try name.text()) else {
             throw item.problem(expected: "a metric")
         }
@@ -277,13 +277,13 @@ extension AlertPolicy {
 
 extension YAMLReader? {
     /// The number here; nil where nothing stands.
-    fileprivate func number(_ range: ClosedRange<Double>) throws(InputProblem) -> Double? {
+    fileprivate func number(_ range: ClosedRange<Double>) throws(InputError) -> Double? {
         guard let reader = self else { return nil }
         return try reader.number(in: range)
     }
 
     /// The length of time here, ns; nil where nothing stands.
-    func span() throws(InputProblem) -> Int64? {
+    func span() throws(InputError) -> Int64? {
         guard let reader = self else { return nil }
         guard let span = TimeSpan(try reader.text()) else {
             throw reader.problem(expected: AlertPolicy.span.expectation)

@@ -27,7 +27,7 @@ package enum AlertPreset: String, Listed, CaseIterable {
     }
 
     /// What the preset means.
-    package func policy() throws(InputProblem) -> AlertPolicy {
+    package func policy() throws(InputError) -> AlertPolicy {
         switch self {
         case .bionicloop: .bionicloop
         case .none: .none

@@ -1,6 +1,6 @@
 // From a YAML tree to a scenario.
 //
-// Guarantees: any text ends in a scenario or in one `InputProblem` with its place. What could never come true (an
+// Guarantees: any text ends in a scenario or in one `InputError` with its place. What could never come true (an
 // effect that isn't compared, an effect or a state after the end, a code that the policy doesn't have) or would be ignored (an
 // event after the end, a snooze for no time) is a problem, not a failure; so is a wall clock that leaves the calendar.
 
@@ -11,15 +11,15 @@ package import Records
 import SessionTime
 
 extension AlertScenario {
-    package static func read(path: String) throws(InputProblem) -> AlertScenario {
+    package static func read(path: String) throws(InputError) -> AlertScenario {
         try decode(try YAMLDocument.read(path: path))
     }
 
-    package static func parse(_ text: String, file: String) throws(InputProblem) -> AlertScenario {
+    package static func parse(_ text: String, file: String) throws(InputError) -> AlertScenario {
         try decode(try YAMLDocument.parse(text, file: file))
     }
 
-    package static func decode(_ document: YAMLNode) throws(InputProblem) -> AlertScenario {
+    package static func decode(_ document: YAMLNode) throws(InputError) -> AlertScenario {
         let root = YAMLReader(document)
         try root.check(.mapping(shape))
         var policy = AlertPolicy.bionicloop
@@ -48,7 +48,7 @@ extension AlertScenario {
         return scenario
     }
 
-    private static func decodeCompare(_ reader: YAMLReader?) throws(InputProblem) -> [AlertEffect.Kind]? {
+    private static func decodeCompare(_ reader: YAMLReader?) throws(InputError) -> [AlertEffect.Kind]? {
         guard let reader else { return nil }
         var kinds: [AlertEffect.Kind] = []
         for item in reader.items {
@@ -57,7 +57,7 @@ extension AlertScenario {
         return kinds
     }
 
-    private static func decodeTexts(_ reader: YAMLReader?) throws(InputProblem) -> [String]? {
+    private static func decodeTexts(_ reader: YAMLReader?) throws(InputError) -> [String]? {
         guard let reader else { return nil }
         var texts: [String] = []
         for item in reader.items { texts.append(try item.text()) }
@@ -67,7 +67,7 @@ extension AlertScenario {
     // MARK: What would be ignored
 
     /// A code of the policy: a misspelt one would be ignored, or never happen.
-    private static func code(_ reader: YAMLReader, _ policy: AlertPolicy) throws(InputProblem) -> AlertName {
+    private static func code(_ reader: YAMLReader, _ policy: AlertPolicy) throws(InputError) -> AlertName {
         let code = AlertName(rawValue: try reader.text())
         let codes = policy.rules.map(\.code)
         guard !codes.contains(code) else { return code }
@@ -79,7 +79,7 @@ extension AlertScenario {
         )
     }
 
-    private static func codes(_ reader: YAMLReader?, _ policy: AlertPolicy) throws(InputProblem)
+    private static func codes(_ reader: YAMLReader?, _ policy: AlertPolicy) throws(InputError)
         -> [AlertName]?
     {
         guard let reader else { return nil }
@@ -89,7 +89,7 @@ extension AlertScenario {
     }
 
     /// An instant up to the case's end.
-    private static func instant(_ item: YAMLReader, _ until: Instant) throws(InputProblem) -> Instant {
+    private static func instant(_ item: YAMLReader, _ until: Instant) throws(InputError) -> Instant {
         let at = Instant(nanoseconds: try item["at"].span() ?? 0)
         guard at <= until else {
             throw (item["at"] ?? item).problem(
@@ -99,7 +99,7 @@ extension AlertScenario {
     }
 
     /// What a device calls its alert: any name but one that is a slip of the pen away from a known one.
-    private static func issue(_ reader: YAMLReader, _ known: [String]) throws(InputProblem) -> String {
+    private static func issue(_ reader: YAMLReader, _ known: [String]) throws(InputError) -> String {
         let issue = try reader.text()
         guard !known.contains(issue) else { return issue }
         let typed = Array(issue.unicodeScalars.prefix(64))
@@ -119,7 +119,7 @@ extension AlertScenario {
     }()
 
     /// Jumps add up, whatever their order in the file: at each the clock must show a time of the calendar.
-    private static func checkClock(_ reader: YAMLReader?, _ clock: WallClock) throws(InputProblem) {
+    private static func checkClock(_ reader: YAMLReader?, _ clock: WallClock) throws(InputError) {
         var jumps: [(at: Int64, jump: Int64, reader: YAMLReader)] = []
         for item in reader?.items ?? [] {
             guard let change = item["timeChange"], let jump = signed(try change.text()) else { continue }
@@ -148,28 +148,29 @@ extension AlertScenario {
     private static func decodeWorld(
         _ policy: AlertPolicy, _ shared: YAMLReader?, _ own: YAMLReader?, _ series: YAMLReader?,
         _ interval: Int64
-    ) throws(InputProblem) -> AlertWorld {
+    ) throws(InputError) -> AlertWorld {
         func reader(_ key: String) -> YAMLReader? { own?[key] ?? shared?[key] }
-        func text(_ key: String, _ other: String) throws(InputProblem) -> String {
+        func text(_ key: String, _ other: String) throws(InputError) -> String {
             try reader(key)?.text() ?? other
         }
         guard let start = StudyStart(try text("start", "2026-03-02T08:00:00-05:00")) else {
-            throw InputProblem(file: policy.name, found: "no start", expected: "a start")
+            throw InputError(file: policy.name, found: "no start", expected: "a start")
         }
         let name = try text("timeZone", "America/New_York")
         let zone = try zone(name, around: start.unixSeconds, reader("timeZone"))
-        var around = Surroundings()
-        around.isArmed = try text("loop", "armed") == "armed"
-        around.isFirstStepDone = try reader("firstStepDone")?.flag() ?? true
-        around.hasPod = try text("pod", "active") == "active"
-        around.podExpiresAt = Instant(nanoseconds: try reader("podExpiresIn").span() ?? AlertWorld.podLife)
-        around.hasPumpSession = try text("pumpSession", "established") == "established"
-        around.isPumpStatusKnown = try text("pumpStatus", "known") == "known"
-        around.cgmState = sensorState(try text("cgmState", "ok"))
-        around.cgmLifecycle = SensorLifecycle(rawValue: try text("cgmLifecycle", "ok")) ?? .ok
-        around.isSignedIn = try text("auth", "signedIn") == "signedIn"
-        around.isClaimOk = try text("subjectClaim", "ok") == "ok"
-        around.clockSkewSeconds = skewSeconds(try text("clockSkew", "0s"))
+        var environment = AppEnvironment()
+        environment.isArmed = try text("loop", "armed") == "armed"
+        environment.isFirstStepDone = try reader("firstStepDone")?.flag() ?? true
+        environment.hasPod = try text("pod", "active") == "active"
+        environment.podExpiresAt = Instant(
+            nanoseconds: try reader("podExpiresIn").span() ?? AlertWorld.podLife)
+        environment.hasPumpSession = try text("pumpSession", "established") == "established"
+        environment.isPumpStatusKnown = try text("pumpStatus", "known") == "known"
+        environment.cgmState = sensorState(try text("cgmState", "ok"))
+        environment.cgmLifecycle = SensorLifecycle(rawValue: try text("cgmLifecycle", "ok")) ?? .ok
+        environment.isSignedIn = try text("auth", "signedIn") == "signedIn"
+        environment.isClaimOk = try text("subjectClaim", "ok") == "ok"
+        environment.clockSkewSeconds = skewSeconds(try text("clockSkew", "0s"))
         var samples: [AlertSeries] = []
         if let series, case .mapping(let entries) = series.node.content {
             for entry in entries {
@@ -181,7 +182,7 @@ extension AlertScenario {
         }
         return AlertWorld(
             policy: policy, wallClock: WallClock(startEpochSeconds: start.unixSeconds, zone: zone),
-            surroundings: around,
+            environment: environment,
             appState: AlertWorldEvent.AppState(rawValue: try text("app", "foreground")) ?? .foreground,
             stepsRun: try text("steps", "running") == "running",
             glucose: try reader("glucose")?.number(in: 0...2000) ?? 120, series: samples)
@@ -189,10 +190,10 @@ extension AlertScenario {
 
     private static func zone(
         _ name: String, around second: Int64, _ reader: YAMLReader?
-    ) throws(InputProblem) -> ZoneTable {
+    ) throws(InputError) -> ZoneTable {
         guard let zone = ZoneTable.named(name, around: second) else {
             throw reader?.problem(expected: ZoneTable.rule.expectation)
-                ?? InputProblem(file: "time zones", found: "no \(name)", expected: "the IANA database")
+                ?? InputError(file: "time zones", found: "no \(name)", expected: "the IANA database")
         }
         return zone
     }
@@ -214,7 +215,7 @@ extension AlertScenario {
 
     private static func decodeTimeline(
         _ reader: YAMLReader?, _ policy: AlertPolicy, _ until: Instant
-    ) throws(InputProblem) -> [(at: Instant, events: [AlertWorldEvent])] {
+    ) throws(InputError) -> [(at: Instant, events: [AlertWorldEvent])] {
         var timeline: [(at: Instant, events: [AlertWorldEvent])] = []
         for item in reader?.items ?? [] {
             let at = try instant(item, until)
@@ -250,7 +251,7 @@ extension AlertScenario {
 
     private static func decodeEvent(
         _ key: String, _ value: YAMLReader, _ policy: AlertPolicy
-    ) throws(InputProblem) -> AlertWorldEvent? {
+    ) throws(InputError) -> AlertWorldEvent? {
         if let metric = AlertMetric(rawValue: key), metric != .glucose, metric != .readingAge {
             return .value(metric, try value.number(in: -100_000...100_000))
         }
@@ -316,7 +317,7 @@ extension AlertScenario {
 
     private static func zone(
         _ name: String, around second: Int64, _ reader: YAMLReader, years: Int
-    ) throws(InputProblem) -> ZoneTable {
+    ) throws(InputError) -> ZoneTable {
         guard let zone = ZoneTable.named(name, around: second, years: years) else {
             throw reader.problem(expected: ZoneTable.rule.expectation)
         }
@@ -327,7 +328,7 @@ extension AlertScenario {
 
     private static func decodeExpectations(
         _ reader: YAMLReader?, _ compare: [AlertEffect.Kind], _ policy: AlertPolicy, _ until: Instant
-    ) throws(InputProblem) -> [Expectation] {
+    ) throws(InputError) -> [Expectation] {
         var expectations: [Expectation] = []
         for item in reader?.items ?? [] {
             guard let kind = AlertEffect.Kind.allCases.first(where: { item[$0.rawValue] != nil }) else {
@@ -352,7 +353,7 @@ extension AlertScenario {
 
     private static func decodeStates(
         _ reader: YAMLReader?, _ policy: AlertPolicy, _ until: Instant
-    ) throws(InputProblem) -> [StateExpectation] {
+    ) throws(InputError) -> [StateExpectation] {
         var states: [StateExpectation] = []
         for item in reader?.items ?? [] {
             let at = try instant(item, until)

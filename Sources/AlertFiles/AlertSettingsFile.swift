@@ -12,11 +12,11 @@ package import Records
 
 extension AlertSettings {
     /// The thresholds of a policy file, each with its time and device.
-    package static func read(path: String) throws(InputProblem) -> AlertSettings {
+    package static func read(path: String) throws(InputError) -> AlertSettings {
         try decode(try YAMLDocument.read(path: path))
     }
 
-    static func decode(_ document: YAMLNode) throws(InputProblem) -> AlertSettings {
+    static func decode(_ document: YAMLNode) throws(InputError) -> AlertSettings {
         let root = YAMLReader(document)
         try root.check(.mapping(AlertPolicy.shape))
         var settings = AlertSettings()

@@ -94,7 +94,7 @@ extension PolicyField {
     // MARK: Reading
 
     /// Takes what the mapping at `item` says.
-    func decode(_ item: YAMLReader, into root: inout Root) throws(InputProblem) {
+    func decode(_ item: YAMLReader, into root: inout Root) throws(InputError) {
         guard let node = item[name] else { return }
         switch value {
         case .flag(let path): root[keyPath: path] = try node.flag()
@@ -130,14 +130,14 @@ extension PolicyField {
         }
     }
 
-    private static func severity(_ node: YAMLReader) throws(InputProblem) -> AlertSeverity {
+    private static func severity(_ node: YAMLReader) throws(InputError) -> AlertSeverity {
         guard let severity = AlertSeverity(name: try node.text()) else {
             throw node.problem(expected: AlertPolicy.severity.expectation)
         }
         return severity
     }
 
-    private static func cooldowns(_ item: YAMLReader) throws(InputProblem) -> AlertCooldowns {
+    private static func cooldowns(_ item: YAMLReader) throws(InputError) -> AlertCooldowns {
         AlertCooldowns(
             actionable: try item["actionable"].span(), safetyCritical: try item["safetyCritical"].span())
     }
@@ -177,7 +177,7 @@ extension Array {
     }
 
     /// Takes what the mapping at `item` says.
-    func decode<Root>(_ item: YAMLReader, into root: inout Root) throws(InputProblem)
+    func decode<Root>(_ item: YAMLReader, into root: inout Root) throws(InputError)
     where Element == PolicyField<Root> {
         for field in self { try field.decode(item, into: &root) }
     }

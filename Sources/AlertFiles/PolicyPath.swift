@@ -21,11 +21,11 @@ package struct PolicyPath: Hashable, Sendable {
     private let origin: YAMLNode.Origin
 
     /// - Parameter origin: where it is written.
-    package init(_ text: String, at origin: YAMLNode.Origin) throws(InputProblem) {
+    package init(_ text: String, at origin: YAMLNode.Origin) throws(InputError) {
         self.text = text
         self.origin = origin
         guard let steps = Self.steps(text) else {
-            throw InputProblem(
+            throw InputError(
                 file: origin.file, line: origin.line, found: "the path \(quotedForMessage(text))",
                 expected: "keys joined by dots, list items in brackets, for example rules[*].cooldown")
         }
@@ -66,12 +66,12 @@ package struct PolicyPath: Hashable, Sendable {
     }
 
     /// `policy`'s tree with `value` here; nothing (`null`) leaves the key out.
-    package func setting(_ value: YAMLNode, in policy: YAMLNode) throws(InputProblem) -> YAMLNode {
+    package func setting(_ value: YAMLNode, in policy: YAMLNode) throws(InputError) -> YAMLNode {
         try place(value, in: policy, .mapping(AlertPolicy.shape), steps[...], walked: "")
     }
 
-    private func problem(_ found: String, _ expected: String) -> InputProblem {
-        InputProblem(file: origin.file, line: origin.line, found: found, expected: expected)
+    private func problem(_ found: String, _ expected: String) -> InputError {
+        InputError(file: origin.file, line: origin.line, found: found, expected: expected)
     }
 
     /// The path that a slip in one of its words was meant to be.
@@ -82,7 +82,7 @@ package struct PolicyPath: Hashable, Sendable {
 
     private func place(
         _ value: YAMLNode, in node: YAMLNode, _ shape: Shape, _ steps: ArraySlice<Step>, walked: String
-    ) throws(InputProblem) -> YAMLNode {
+    ) throws(InputError) -> YAMLNode {
         guard let step = steps.first else { return value }
         guard let shape = shape.mapping else {
             throw problem(
@@ -122,7 +122,7 @@ package struct PolicyPath: Hashable, Sendable {
     private func place(
         _ value: YAMLNode, inItems wanted: [String], of node: YAMLNode, _ shape: Shape, _ key: String,
         _ steps: ArraySlice<Step>, walked: String
-    ) throws(InputProblem) -> YAMLNode {
+    ) throws(InputError) -> YAMLNode {
         guard let item = shape.item, let next = steps.first else {
             throw problem(
                 "\(quotedForMessage(text)), which matches nothing",

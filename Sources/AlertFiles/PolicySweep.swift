@@ -47,7 +47,7 @@ package struct PolicySweep: Hashable, Sendable {
     /// - Parameters:
     ///   - reader: the sweep.
     ///   - policy: what it is of.
-    package init(_ reader: YAMLReader, of policy: AlertPolicy, mode: Mode) throws(InputProblem) {
+    package init(_ reader: YAMLReader, of policy: AlertPolicy, mode: Mode) throws(InputError) {
         of = policy
         self.mode = mode
         var combinations: [[Change]] = []
@@ -72,7 +72,7 @@ package struct PolicySweep: Hashable, Sendable {
             variant.name = ""
             let place = changes[0].value.origin
             if let other = known[variant] {
-                throw InputProblem(
+                throw InputError(
                     file: place.file, line: place.line,
                     found:
                         "the variants \(quotedForMessage(other)) and \(quotedForMessage(name)), which are one policy",
@@ -81,7 +81,7 @@ package struct PolicySweep: Hashable, Sendable {
             known[variant] = name
             variant.name = name
             guard !variants.contains(where: { $0.name == name }) else {
-                throw InputProblem(
+                throw InputError(
                     file: place.file, line: place.line, found: "the variant \(quotedForMessage(name)) twice",
                     expected: "variants with different names")
             }
@@ -93,7 +93,7 @@ package struct PolicySweep: Hashable, Sendable {
 
     private static func decoded(
         _ tree: YAMLNode, of policy: AlertPolicy, name: String
-    ) throws(InputProblem) -> AlertPolicy {
+    ) throws(InputError) -> AlertPolicy {
         do {
             return try AlertPolicy.decode(tree)
         } catch var problem {
@@ -103,7 +103,7 @@ package struct PolicySweep: Hashable, Sendable {
     }
 
     /// Every value of the first path with every value of the second, and so on; the last one changes fastest.
-    private static func factorial(_ grid: YAMLReader) throws(InputProblem) -> [[Change]] {
+    private static func factorial(_ grid: YAMLReader) throws(InputError) -> [[Change]] {
         guard case .mapping(let entries) = grid.node.content, !entries.isEmpty else {
             throw grid.problem(found: "an empty grid", expected: "paths of the policy, each with its values")
         }
@@ -111,7 +111,7 @@ package struct PolicySweep: Hashable, Sendable {
         for entry in entries {
             let path = try PolicyPath(entry.key, at: entry.keyOrigin)
             guard case .sequence(let values) = entry.value.content, !values.isEmpty else {
-                throw InputProblem(
+                throw InputError(
                     file: entry.keyOrigin.file, line: entry.keyOrigin.line,
                     found: "\(entry.value.summary) for \(quotedForMessage(entry.key))",
                     expected: "a list of at least one value")
@@ -129,7 +129,7 @@ package struct PolicySweep: Hashable, Sendable {
         return combinations
     }
 
-    private static func changes(_ point: YAMLReader) throws(InputProblem) -> [Change] {
+    private static func changes(_ point: YAMLReader) throws(InputError) -> [Change] {
         guard case .mapping(let entries) = point.node.content, !entries.isEmpty else {
             throw point.problem(expected: "a combination: paths of the policy, each with one value")
         }

@@ -53,7 +53,7 @@ public struct SyncClient<Random: RandomNumberGenerator> {
     }
 
     /// Sends what the endpoint lacks.
-    /// - Throws: `InputProblem` for an answer that won't change; `OutputProblem` (temporary) when patience is over;
+    /// - Throws: `InputError` for an answer that won't change; `OutputError` (temporary) when patience is over;
     ///   `CancellationError`; what feed and cursors throw.
     @discardableResult
     public mutating func run() async throws -> SyncProgress {
@@ -142,11 +142,11 @@ public struct SyncClient<Random: RandomNumberGenerator> {
         guard !RetryPolicy.isTemporary(response.status) else { return }
         if (300...399).contains(response.status) {
             let target = response.location.map { " to " + printable(withoutSecrets($0), limit: 200) } ?? ""
-            throw InputProblem(
+            throw InputError(
                 file: transport.endpoint, found: "HTTP \(response.status), a redirect\(target)",
                 expected: "the endpoint itself: redirects are not followed")
         }
-        throw InputProblem(
+        throw InputError(
             file: transport.endpoint, found: "HTTP \(response.status)" + said(response),
             expected: "an endpoint that takes these steps")
     }
@@ -156,8 +156,8 @@ public struct SyncClient<Random: RandomNumberGenerator> {
         return text.isEmpty ? "" : " (" + printable(text, limit: 200) + ")"
     }
 
-    private func giveUp(_ message: String) -> OutputProblem {
-        OutputProblem(.temporary, path: transport.endpoint, message: message)
+    private func giveUp(_ message: String) -> OutputError {
+        OutputError(.temporary, path: transport.endpoint, message: message)
     }
 }
 

@@ -1,6 +1,6 @@
 // The table that `islet metrics` reads.
 //
-// Guarantees: a trace, or one `InputProblem` that names the file, the line, what was found and what was expected;
+// Guarantees: a trace, or one `InputError` that names the file, the line, what was found and what was expected;
 // never half a table. Rows must be in time order: a file out of order or with a time twice is wrong, and guessing
 // which row is meant would hide it. Does not: guess units. Readings that look like mmol/L are an error.
 
@@ -29,14 +29,14 @@ package enum MetricsCSV {
     /// - Parameters:
     ///   - text: the whole file.
     ///   - file: its name, for errors.
-    package static func parse(_ text: String, file: String) throws(InputProblem) -> GlucoseTrace {
+    package static func parse(_ text: String, file: String) throws(InputError) -> GlucoseTrace {
         try parse(bytes: Array(text.utf8), file: file)
     }
 
     /// - Parameters:
     ///   - bytes: the whole file, UTF-8.
     ///   - file: its name, for errors.
-    package static func parse(bytes: [UInt8], file: String) throws(InputProblem) -> GlucoseTrace {
+    package static func parse(bytes: [UInt8], file: String) throws(InputError) -> GlucoseTrace {
         var limits = CSVText.Limits()
         limits.bytes = .max
         limits.rows = .max
@@ -60,11 +60,11 @@ package enum MetricsCSV {
 
         init(file: String) { self.file = file }
 
-        func problem(_ line: Int?, _ found: String, _ expected: String) -> InputProblem {
-            InputProblem(file: file, line: line, found: found, expected: expected)
+        func problem(_ line: Int?, _ found: String, _ expected: String) -> InputError {
+            InputError(file: file, line: line, found: found, expected: expected)
         }
 
-        mutating func read(_ row: CSVText.Row) throws(InputProblem) {
+        mutating func read(_ row: CSVText.Row) throws(InputError) {
             guard let columns else { return try readHeader(row) }
             guard row.fields.count == columns.count else {
                 throw problem(
@@ -79,9 +79,9 @@ package enum MetricsCSV {
             }
         }
 
-        private mutating func readHeader(_ row: CSVText.Row) throws(InputProblem) {
+        private mutating func readHeader(_ row: CSVText.Row) throws(InputError) {
             let (line, names) = (row.line, row.fields)
-            func column(_ name: String) throws(InputProblem) -> Int {
+            func column(_ name: String) throws(InputError) -> Int {
                 let places = names.indices.filter { names[$0] == name }
                 guard let place = places.first else {
                     throw problem(
@@ -96,7 +96,7 @@ package enum MetricsCSV {
             columns = (try column("time"), try column("glucose_mgdl"), names.count)
         }
 
-        private mutating func readTime(line: Int, _ text: String) throws(InputProblem) -> Int64 {
+        private mutating func readTime(line: Int, _ text: String) throws(InputError) -> Int64 {
             guard let time = ISO8601Time(text) else {
                 throw problem(line, "the time \(MetricsCSV.quoted(text))", MetricsCSV.expectedTime)
             }
@@ -129,7 +129,7 @@ package enum MetricsCSV {
             return instant
         }
 
-        private func readGlucose(line: Int, _ text: String) throws(InputProblem) -> Double? {
+        private func readGlucose(line: Int, _ text: String) throws(InputError) -> Double? {
             if text.isEmpty { return nil }
             let range = "a number within 10...1000 mg/dL, or nothing for a missing reading"
             guard let value = finiteNumber(text) else {
@@ -142,7 +142,7 @@ package enum MetricsCSV {
             return value
         }
 
-        func trace() throws(InputProblem) -> GlucoseTrace {
+        func trace() throws(InputError) -> GlucoseTrace {
             guard columns != nil else { throw problem(nil, "an empty file", MetricsCSV.expectedHeader) }
             guard rows > 0 else { throw problem(nil, "no rows after the header", "at least one reading") }
             guard !readings.isEmpty else {

@@ -16,20 +16,20 @@ extension Person {
     /// A felt low that was felt last longer ago is over.
     private static let feltFor = 10 * Nanoseconds.minute
 
-    func planLook() { mind?.planLook(after: executor.now) }
+    func planLook() { state?.planLook(after: executor.now) }
 
     /// Looks at the phone, acknowledges, decides.
-    func attend(_ cause: PersonMind.Cause) {
-        guard let settings = mind?.settings, let phone else { return }
+    func attend(_ cause: PersonState.Cause) {
+        guard let settings = state?.settings, let phone else { return }
         let now = executor.now
-        let heard = mind?.heard ?? []
-        mind?.heard = []
-        mind?.attendsAt = nil
-        if let due = mind?.rechecksAt, due <= now { mind?.rechecksAt = nil }
-        mind?.stayAwake(until: now)
-        mind?.counts.looks += 1
-        let isFelt = mind?.feltAt.map { now.nanoseconds - $0.nanoseconds <= Self.feltFor } ?? false
-        if !phone.isAppAlive, let chance = mind?.draws.action(.reopen, at: now).uniform,
+        let heard = state?.heard ?? []
+        state?.heard = []
+        state?.attendsAt = nil
+        if let due = state?.rechecksAt, due <= now { state?.rechecksAt = nil }
+        state?.stayAwake(until: now)
+        state?.counts.looks += 1
+        let isFelt = state?.feltAt.map { now.nanoseconds - $0.nanoseconds <= Self.feltFor } ?? false
+        if !phone.isAppAlive, let chance = state?.draws.action(.reopen, at: now).uniform,
             chance < settings.reopensApp
         {
             phone.reopenApp()
@@ -52,11 +52,12 @@ extension Person {
         let isLow =
             isFelt
             || glucose.map { $0 < (isWarned ? settings.treatsWarnedBelow : settings.treatsBelow) } ?? false
-        let wasTreating = mind?.bites != nil || isRecent(mind?.lastRescue, settings.rescueWait)
-        if isLow { treat(glucose, isFelt: isFelt, settings) } else { mind?.lowRang = nil }
+        let wasTreating = state?.bites != nil || isRecent(state?.lastRescue, settings.rescueWait)
+        if isLow { treat(glucose, isFelt: isFelt, settings) } else { state?.lowRang = nil }
         // Who was warned and saw nothing to treat looks once more.
-        if isWarned, !isLow, let glucose, glucose < settings.treatsWarnedBelow + 15, mind?.rechecksAt == nil {
-            mind?.rechecksAt = now.adding(PersonMind.nanoseconds(settings.rescueWait))
+        if isWarned, !isLow, let glucose, glucose < settings.treatsWarnedBelow + 15, state?.rechecksAt == nil
+        {
+            state?.rechecksAt = now.adding(PersonState.nanoseconds(settings.rescueWait))
         }
         if let glucose, !isLow { correct(glucose, phone, settings) }
         let didChange = changeDevices(settings)
@@ -71,12 +72,12 @@ extension Person {
             case .app: break
             }
         }
-        if idle > 0 { mind?.calledForNothing(idle, at: now) }
+        if idle > 0 { state?.noteNuisances(idle, at: now) }
         scheduleNext()
     }
 
     private func isRecent(_ instant: Instant?, _ minutes: Double) -> Bool {
-        instant.map { executor.now.nanoseconds - $0.nanoseconds < PersonMind.nanoseconds(minutes) } ?? false
+        instant.map { executor.now.nanoseconds - $0.nanoseconds < PersonState.nanoseconds(minutes) } ?? false
     }
 
     private func did(_ kind: PersonRow.Kind, _ amount: Double, code: AlertName = .none) {
@@ -88,20 +89,20 @@ extension Person {
 
     private func open(_ phone: any PersonPhone, _ settings: PersonSettings) {
         let now = executor.now
-        if mind?.closesAt == nil { phone.open() }
-        mind?.closesAt = now.adding(PersonMind.nanoseconds(settings.lookLength))
+        if state?.closesAt == nil { phone.open() }
+        state?.closesAt = now.adding(PersonState.nanoseconds(settings.lookLength))
         for (code, raisedAt) in phone.toAcknowledge {
             phone.acknowledge(code)
-            let minutes = PersonMind.minutes(raisedAt, now)
-            let isNight = mind?.isNight(at: raisedAt) ?? false
-            mind?.counts.acknowledged.add(1, atNight: isNight)
-            mind?.counts.acknowledgeMinutes.add(minutes, atNight: isNight)
+            let minutes = PersonState.minutes(raisedAt, now)
+            let isNight = state?.isNight(at: raisedAt) ?? false
+            state?.counts.acknowledged.add(1, atNight: isNight)
+            state?.counts.acknowledgeMinutes.add(minutes, atNight: isNight)
             did(.acknowledged, minutes, code: code)
         }
     }
 
     func close() {
-        mind?.closesAt = nil
+        state?.closesAt = nil
         phone?.close()
     }
 
@@ -109,72 +110,72 @@ extension Person {
 
     /// Decides to eat, unless something is on its way or still acts; then looks again when that is over.
     private func treat(_ glucose: Double?, isFelt: Bool, _ settings: PersonSettings) {
-        guard mind?.bites == nil else { return }
+        guard state?.bites == nil else { return }
         let now = executor.now
         let isSevere = (glucose ?? .infinity) < settings.severeBelow
         var earliest = now
-        if let last = mind?.lastRescue {
-            earliest = max(earliest, last.adding(PersonMind.nanoseconds(settings.rescueWait)))
+        if let last = state?.lastRescue {
+            earliest = max(earliest, last.adding(PersonState.nanoseconds(settings.rescueWait)))
         }
-        if !isSevere, let last = mind?.lastMeal {
-            earliest = max(earliest, last.adding(PersonMind.nanoseconds(settings.mealWait)))
+        if !isSevere, let last = state?.lastMeal {
+            earliest = max(earliest, last.adding(PersonState.nanoseconds(settings.mealWait)))
         }
         guard earliest <= now else {
-            mind?.rechecksAt = earliest
-            mind?.stayAwake(until: earliest)
+            state?.rechecksAt = earliest
+            state?.stayAwake(until: earliest)
             return
         }
-        let draw = mind?.draws.action(.rescue, at: now) ?? (uniform: 1, normal: 0, other: 0)
+        let draw = state?.draws.action(.rescue, at: now) ?? (uniform: 1, normal: 0, other: 0)
         let usual = isSevere ? settings.severeRescue : settings.rescue
-        let left = settings.largestRescue - (mind?.rescued(at: now) ?? 0)
+        let left = settings.largestRescue - (state?.rescued(at: now) ?? 0)
         let wanted = usual * exponential(settings.rescueSpread * min(max(draw.normal, -2), 2))
         let grams = min(wanted, left).rounded(.down)
         guard grams >= 1 else {
             // Enough is enough: what was eaten must act first.
-            mind?.rechecksAt = now.adding(PersonMind.nanoseconds(settings.rescueWait))
+            state?.rechecksAt = now.adding(PersonState.nanoseconds(settings.rescueWait))
             return
         }
-        let delay = PersonMind.logNormal(settings.fetch, settings.fetchSpread, draw.other)
-        let at = now.adding(PersonMind.nanoseconds(delay))
-        mind?.bites = (at, grams)
-        mind?.stayAwake(until: at)
+        let delay = PersonState.logNormal(settings.fetch, settings.fetchSpread, draw.other)
+        let at = now.adding(PersonState.nanoseconds(delay))
+        state?.bites = (at, grams)
+        state?.stayAwake(until: at)
     }
 
     func bite() throws {
-        guard let bites = mind?.bites, let settings = mind?.settings else { return }
-        mind?.bites = nil
+        guard let bites = state?.bites, let settings = state?.settings else { return }
+        state?.bites = nil
         let now = executor.now
-        let isNight = mind?.isNight(at: now) ?? false
+        let isNight = state?.isNight(at: now) ?? false
         try body.swallowRescue(Carbohydrate(grams: bites.grams))
         executor.journal.record(.rescue, at: now, bites.grams.bitPattern)
         recorder.did(.rescue, bites.grams, at: now)
-        mind?.rescue(bites.grams, at: now)
-        mind?.counts.rescues.add(1, atNight: isNight)
-        mind?.counts.rescuedAt.append(now)
-        mind?.counts.rescueGrams.add(bites.grams, atNight: isNight)
-        if let rang = mind?.lowRang {
-            mind?.counts.treated.add(1, atNight: rang.isNight)
-            mind?.counts.treatMinutes.add(PersonMind.minutes(rang.at, now), atNight: rang.isNight)
-            mind?.lowRang = nil
+        state?.rescue(bites.grams, at: now)
+        state?.counts.rescues.add(1, atNight: isNight)
+        state?.counts.rescuedAt.append(now)
+        state?.counts.rescueGrams.add(bites.grams, atNight: isNight)
+        if let rang = state?.lowRang {
+            state?.counts.treated.add(1, atNight: rang.isNight)
+            state?.counts.treatMinutes.add(PersonState.minutes(rang.at, now), atNight: rang.isNight)
+            state?.lowRang = nil
         }
-        let recheck = now.adding(PersonMind.nanoseconds(settings.rescueWait))
-        mind?.rechecksAt = recheck
-        mind?.stayAwake(until: recheck)
+        let recheck = now.adding(PersonState.nanoseconds(settings.rescueWait))
+        state?.rechecksAt = recheck
+        state?.stayAwake(until: recheck)
     }
 
     // MARK: Highs
 
     private func correct(_ glucose: Double, _ phone: any PersonPhone, _ settings: PersonSettings) {
-        guard glucose > settings.correctsAbove, phone.isAppAlive, let therapy = mind?.therapy,
-            !isRecent(mind?.lastBolus, settings.correctsAfter * 60),
-            !isRecent(mind?.lastRescue, 60), mind?.owedBoluses == 0
+        guard glucose > settings.correctsAbove, phone.isAppAlive, let therapy = state?.therapy,
+            !isRecent(state?.lastBolus, settings.correctsAfter * 60),
+            !isRecent(state?.lastRescue, 60), state?.owedBoluses == 0
         else { return }
-        if let meal = mind?.nextMeal, PersonMind.minutes(executor.now, meal) < settings.correctsBefore {
+        if let meal = state?.nextMeal, PersonState.minutes(executor.now, meal) < settings.correctsBefore {
             return
         }
         let chance = phone.isClosedLoop ? settings.correctsClosedLoop : settings.correctsOpenLoop
         let now = executor.now
-        guard let draw = mind?.draws.action(.correction, at: now).uniform, draw < chance else { return }
+        guard let draw = state?.draws.action(.correction, at: now).uniform, draw < chance else { return }
         let wanted = (glucose - settings.correctsTowards) / therapy.correctionFactorMgdlPerUnit
         let units = min(wanted, therapy.maximumBolus.units)
         guard units > 0 else { return }
@@ -183,33 +184,33 @@ extension Person {
             try loop.request(manualBolus: InsulinAmount(units: units))
             // Refused or not, nobody tries again at the next look.
             recorder.did(.manualBolus, units, at: now)
-            mind?.counts.corrections += 1
-            mind?.counts.correctedAt.append(now)
-            mind?.counts.correctionUnits += units
+            state?.counts.corrections += 1
+            state?.counts.correctedAt.append(now)
+            state?.counts.correctionUnits += units
         } catch {
             isRefused = true
         }
-        mind?.lastBolus = now
-        mind?.lastCorrection = now
+        state?.lastBolus = now
+        state?.lastCorrection = now
         executor.journal.record(.askedBolus, at: now, units.bitPattern, isRefused ? 1 : 0)
     }
 
     private func askAgain(
         _ glucose: Double?, isLow: Bool, _ phone: any PersonPhone, _ settings: PersonSettings
     ) {
-        guard let dropped = phone.dropped, mind?.seenDropped != dropped.at else { return }
-        mind?.seenDropped = dropped.at
+        guard let dropped = phone.dropped, state?.seenDropped != dropped.at else { return }
+        state?.seenDropped = dropped.at
         let now = executor.now
         let isInTime =
-            now.nanoseconds - dropped.at.nanoseconds <= PersonMind.nanoseconds(settings.asksAgainWithin)
+            now.nanoseconds - dropped.at.nanoseconds <= PersonState.nanoseconds(settings.asksAgainWithin)
         guard isInTime, !isLow, let glucose, glucose > settings.asksAgainAbove,
-            !isRecent(mind?.lastRescue, 60), isStillWanted(dropped, settings),
-            let draw = mind?.draws.action(.askAgain, at: now).uniform, draw < settings.asksAgain
+            !isRecent(state?.lastRescue, 60), isStillWanted(dropped, settings),
+            let draw = state?.draws.action(.askAgain, at: now).uniform, draw < settings.asksAgain
         else { return phone.dismissDropped() }
         do {
             try phone.askAgain()
-            mind?.lastBolus = now
-            mind?.counts.askedAgain += 1
+            state?.lastBolus = now
+            state?.counts.askedAgain += 1
             did(.askedAgain, dropped.insulin.units)
             if dropped.insulin > .zero { recorder.did(.manualBolus, dropped.insulin.units, at: now) }
             if dropped.carbohydrate > .zero {
@@ -222,13 +223,13 @@ extension Person {
 
     /// Whether what was dropped is still missing: no bolus since, none to come, and not of a meal that is absorbed by now.
     private func isStillWanted(_ dropped: PersonDropped, _ settings: PersonSettings) -> Bool {
-        guard let mind, mind.owedBoluses == 0 else { return false }
-        guard let last = mind.lastBolus else { return true }
+        guard let state, state.owedBoluses == 0 else { return false }
+        guard let last = state.lastBolus else { return true }
         if last > dropped.at { return false }
-        guard mind.lastCorrection != last, let meal = mind.announcedMeal else { return true }
+        guard state.lastCorrection != last, let meal = state.announcedMeal else { return true }
         // Of a correction and a meal that was announced after it, the meal's bolus has corrected.
-        if isRecent(mind.lastCorrection, settings.asksAgainWithin) { return false }
-        return PersonMind.minutes(meal, executor.now) <= settings.mealBolusWithin
+        if isRecent(state.lastCorrection, settings.asksAgainWithin) { return false }
+        return PersonState.minutes(meal, executor.now) <= settings.mealBolusWithin
     }
 
     // MARK: Devices
@@ -239,12 +240,12 @@ extension Person {
         let now = executor.now
         var didChange = false
         if devices.podNeedsChange {
-            devices.changePod(at: now.adding(PersonMind.nanoseconds(settings.podChange)))
+            devices.changePod(at: now.adding(PersonState.nanoseconds(settings.podChange)))
             did(.podChange, settings.podChange)
             didChange = true
         }
         if devices.sensorNeedsChange {
-            devices.changeSensor(at: now.adding(PersonMind.nanoseconds(settings.sensorChange)))
+            devices.changeSensor(at: now.adding(PersonState.nanoseconds(settings.sensorChange)))
             did(.sensorChange, settings.sensorChange)
             didChange = true
         }

@@ -19,28 +19,28 @@ extension Person {
     /// Says it now, of a meal that was eaten before. Whoever treats a low does that first.
     func tellLate(_ announcement: MealAnnouncement, eaten: Instant) {
         let now = executor.now
-        guard let settings = mind?.settings else { return sayLate(announcement, eaten: eaten) }
-        let isInTime = PersonMind.minutes(eaten, now) <= settings.mealBolusWithin
-        let wait = PersonMind.nanoseconds(settings.rescueWait)
+        guard let settings = state?.settings else { return announceLate(announcement, eaten: eaten) }
+        let isInTime = PersonState.minutes(eaten, now) <= settings.mealBolusWithin
+        let wait = PersonState.nanoseconds(settings.rescueWait)
         let isTreating =
-            mind?.bites != nil
-            || mind?.lastRescue.map { now.nanoseconds - $0.nanoseconds < wait } ?? false
+            state?.bites != nil
+            || state?.lastRescue.map { now.nanoseconds - $0.nanoseconds < wait } ?? false
         if isInTime, isTreating {
             let then = now.adding(wait)
             let meal = MealAnnouncement(carbohydrate: announcement.carbohydrate, instant: then)
-            mind?.lateBoluses.append(PersonMind.LateBolus(at: then, meal: meal, eaten: eaten))
-            mind?.lateBoluses.sort { $0.at < $1.at }
+            state?.lateBoluses.append(PersonState.LateBolus(at: then, meal: meal, eaten: eaten))
+            state?.lateBoluses.sort { $0.at < $1.at }
             scheduleNext()
             return
         }
-        mind?.owedBoluses -= 1
-        if isInTime { return sayLate(announcement, eaten: eaten) }
+        state?.owedBoluses -= 1
+        if isInTime { return announceLate(announcement, eaten: eaten) }
         let grams = announcement.carbohydrate.grams
         executor.journal.record(.did, at: now, UInt64(PersonRow.Kind.bolusLeftOut.index), grams.bitPattern)
         recorder.did(.bolusLeftOut, grams, at: now)
     }
 
-    private func sayLate(_ announcement: MealAnnouncement, eaten: Instant) {
+    private func announceLate(_ announcement: MealAnnouncement, eaten: Instant) {
         say(announcement, eaten: eaten)
         recorder.did(.announcement, announcement.carbohydrate.grams, at: executor.now)
     }
@@ -48,8 +48,8 @@ extension Person {
     private func say(_ announcement: MealAnnouncement, eaten: Instant) {
         do {
             try loop.announce(announcement)
-            mind?.lastBolus = executor.now
-            mind?.announcedMeal = eaten
+            state?.lastBolus = executor.now
+            state?.announcedMeal = eaten
             watch?.announced(at: executor.now)
         } catch {
             executor.journal.record(.refused, at: executor.now, announcement.carbohydrate.grams.bitPattern)

@@ -9,13 +9,13 @@ import SimulationKernel
 extension Person {
     /// A notification rings. Whether it is heard is settled here; what comes of it, in the person's phase.
     func hear(_ ring: AlertRing) -> Bool {
-        guard mind != nil else { return false }
+        guard state != nil else { return false }
         let now = executor.now
-        let (n, isFirst) = mind?.count(ring.topic, at: now) ?? (n: 0, isFirst: true)
-        let isAsleep = mind?.isAsleep(at: now) ?? false
-        let isNight = mind?.isNight(at: now) ?? false
-        let isFirstOfNight = isAsleep && mind?.isFirstOfNight(ring.topic, at: now) ?? false
-        guard let ears = mind?.ears(ring.topic, at: now, n: n, isAsleep: isAsleep, isFirst: isFirstOfNight)
+        let (n, isFirst) = state?.count(ring.topic, at: now) ?? (n: 0, isFirst: true)
+        let isAsleep = state?.isAsleep(at: now) ?? false
+        let isNight = state?.isNight(at: now) ?? false
+        let isFirstOfNight = isAsleep && state?.isFirstOfNight(ring.topic, at: now) ?? false
+        guard let ears = state?.ears(ring.topic, at: now, n: n, isAsleep: isAsleep, isFirst: isFirstOfNight)
         else { return false }
         let isHeard = ears.own != nil || ears.parents != nil
         executor.journal.record(
@@ -25,25 +25,25 @@ extension Person {
             ears.own != nil
             ? (isAsleep ? .woke : .heard) : isHeard ? .parentHeard : (isAsleep ? .sleptOn : .unheard)
         recorder.did(kind, Double(n + 1), at: now, code: ring.code)
-        if ring.topic == .low, isFirst || mind?.lowRang == nil { mind?.lowRang = (now, isNight) }
+        if ring.topic == .low, isFirst || state?.lowRang == nil { state?.lowRang = (now, isNight) }
         guard isHeard else {
-            mind?.counts.unheard.add(1, atNight: isNight)
+            state?.counts.unheard.add(1, atNight: isNight)
             return false
         }
-        mind?.counts.heard.add(1, atNight: isNight)
-        mind?.heard.append(PersonMind.HeardAlert(topic: ring.topic, code: ring.code))
+        state?.counts.heard.add(1, atNight: isNight)
+        state?.heard.append(PersonState.HeardAlert(topic: ring.topic, code: ring.code))
         let delay = min(ears.own ?? .infinity, ears.parents ?? .infinity)
         // Whom a parent comes for is woken, too.
-        if isAsleep { mind?.counts.wakings.append(now) }
-        comeSoon(now.adding(PersonMind.nanoseconds(delay)))
+        if isAsleep { state?.counts.wakings.append(now) }
+        attendBy(now.adding(PersonState.nanoseconds(delay)))
         return true
     }
 
     /// The app is in front, and shows it.
     func see(_ ring: AlertRing) {
-        guard mind?.closesAt != nil else { return }
-        mind?.heard.append(PersonMind.HeardAlert(topic: ring.topic, code: ring.code))
-        comeSoon(executor.now.adding(Self.glance))
+        guard state?.closesAt != nil else { return }
+        state?.heard.append(PersonState.HeardAlert(topic: ring.topic, code: ring.code))
+        attendBy(executor.now.adding(Self.glance))
     }
 
     /// From what appears in front of somebody to their answer (assumed).
@@ -54,43 +54,43 @@ extension Person {
     /// The body is low now. Once a low it is settled whether that can be felt, awake or asleep.
     func feel(_ plasma: GlucoseConcentration) {
         let now = executor.now
-        mind?.plasma = (now, plasma.milligramsPerDecilitre)
-        guard let settings = mind?.settings, settings.feelsAwake > 0 || settings.feelsAsleep > 0,
+        state?.plasma = (now, plasma.milligramsPerDecilitre)
+        guard let settings = state?.settings, settings.feelsAwake > 0 || settings.feelsAsleep > 0,
             plasma.milligramsPerDecilitre < settings.feelsBelow
         else { return }
-        if mind?.lastLow.map({ now.nanoseconds - $0.nanoseconds > Self.lowGap }) ?? true {
-            let draw = mind?.draws.feeling(at: now) ?? 1
-            mind?.lowDraw = draw
-            mind?.feltAt = nil
+        if state?.lastLow.map({ now.nanoseconds - $0.nanoseconds > Self.lowGap }) ?? true {
+            let draw = state?.draws.feeling(at: now) ?? 1
+            state?.lowDraw = draw
+            state?.feltAt = nil
         }
-        mind?.lastLow = now
-        let isAsleep = mind?.isAsleep(at: now) ?? false
-        guard let draw = mind?.lowDraw, draw < (isAsleep ? settings.feelsAsleep : settings.feelsAwake) else {
+        state?.lastLow = now
+        let isAsleep = state?.isAsleep(at: now) ?? false
+        guard let draw = state?.lowDraw, draw < (isAsleep ? settings.feelsAsleep : settings.feelsAwake) else {
             return
         }
-        let isNews = mind?.feltAt == nil
-        mind?.feltAt = now
+        let isNews = state?.feltAt == nil
+        state?.feltAt = now
         if isNews {
             executor.journal.record(.felt, at: now, isAsleep ? 1 : 0)
             recorder.did(isAsleep ? .feltAsleep : .felt, plasma.milligramsPerDecilitre, at: now)
-            let isNight = mind?.isNight(at: now) ?? false
-            mind?.counts.felt.add(1, atNight: isNight)
-            if isAsleep { mind?.counts.wakings.append(now) }
+            let isNight = state?.isNight(at: now) ?? false
+            state?.counts.felt.add(1, atNight: isNight)
+            if isAsleep { state?.counts.wakings.append(now) }
         }
         // Somebody who is about to act already, or waits for what they ate, does nothing more.
-        guard mind?.attendsAt == nil, mind?.bites == nil, mind?.rechecksAt == nil else { return }
-        let z = mind?.draws.action(.feltDelay, at: now).normal ?? 0
-        comeSoon(
+        guard state?.attendsAt == nil, state?.bites == nil, state?.rechecksAt == nil else { return }
+        let z = state?.draws.action(.feltDelay, at: now).normal ?? 0
+        attendBy(
             now.adding(
-                PersonMind.nanoseconds(
-                    PersonMind.logNormal(settings.awakeDelay, settings.awakeDelaySpread, z))))
+                PersonState.nanoseconds(
+                    PersonState.logNormal(settings.awakeDelay, settings.awakeDelaySpread, z))))
     }
 
     /// Looks at `instant`, or sooner where that was planned already; awake until then.
-    private func comeSoon(_ instant: Instant) {
-        let soonest = min(mind?.attendsAt ?? .distantFuture, instant)
-        mind?.attendsAt = soonest
-        mind?.stayAwake(until: instant)
+    private func attendBy(_ instant: Instant) {
+        let soonest = min(state?.attendsAt ?? .distantFuture, instant)
+        state?.attendsAt = soonest
+        state?.stayAwake(until: instant)
         scheduleNext()
     }
 }

@@ -62,7 +62,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     private let meals: [PlannedMeal]
     let watch: PersonWatch?
     /// nil for somebody who only eats.
-    var mind: PersonMind?
+    var state: PersonState?
     var phone: (any PersonPhone)?
     var devices: (any PersonDevices)?
     private var wakeup: Wakeup?
@@ -81,12 +81,12 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
         self.loop = loop
         self.recorder = recorder
         self.watch = watch
-        mind = configuration.map(PersonMind.init)
+        state = configuration.map(PersonState.init)
     }
 
     /// Takes the phone; nothing for somebody who only eats.
     public func begin(phone: any PersonPhone, devices: any PersonDevices) {
-        guard mind != nil else { return }
+        guard state != nil else { return }
         self.phone = phone
         self.devices = devices
         wakeup = Wakeup(executor, phase: .person, "person") { [unowned self] in try here { try $0.wake() } }
@@ -103,7 +103,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     /// Lives the session.
     public func live() async throws {
         watch?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
-        mind?.nextMeal = meals.first?.instant
+        state?.nextMeal = meals.first?.instant
         for action in actions {
             try await clock.wait(until: action.instant, phase: .person, "meal")
             let meal = meals[action.meal]
@@ -114,9 +114,9 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
             guard action.eats else { continue }
             executor.journal.record(.meal, at: action.instant, meal.carbohydrate.grams.bitPattern)
             recorder.did(.meal, meal.carbohydrate.grams, at: action.instant)
-            mind?.ate(at: action.instant)
-            mind?.nextMeal = action.meal + 1 < meals.count ? meals[action.meal + 1].instant : nil
-            if !action.announces, meal.announcement != nil { mind?.owedBoluses += 1 }
+            state?.ate(at: action.instant)
+            state?.nextMeal = action.meal + 1 < meals.count ? meals[action.meal + 1].instant : nil
+            if !action.announces, meal.announcement != nil { state?.owedBoluses += 1 }
         }
     }
 
@@ -145,28 +145,28 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
 
     // MARK: Time
 
-    func scheduleNext() { wakeup?.schedule(at: mind?.next) }
+    func scheduleNext() { wakeup?.schedule(at: state?.next) }
 
     /// What is due, in the order in which one does it.
     private func wake() throws {
         let now = executor.now
-        if let due = mind?.closesAt, due <= now { close() }
-        if let due = mind?.bites?.at, due <= now { try bite() }
-        while let late = mind?.lateBoluses.first, late.at <= now {
-            mind?.lateBoluses.removeFirst()
+        if let due = state?.closesAt, due <= now { close() }
+        if let due = state?.bites?.at, due <= now { try bite() }
+        while let late = state?.lateBoluses.first, late.at <= now {
+            state?.lateBoluses.removeFirst()
             tellLate(late.meal, eaten: late.eaten)
         }
-        if let due = mind?.attendsAt, due <= now { attend(.alert) }
-        if let due = mind?.rechecksAt, due <= now { attend(.recheck) }
-        if let due = mind?.looksAt, due <= now {
-            if mind?.isAsleep(at: now) == false { attend(.ownAccord) }
+        if let due = state?.attendsAt, due <= now { attend(.alert) }
+        if let due = state?.rechecksAt, due <= now { attend(.recheck) }
+        if let due = state?.looksAt, due <= now {
+            if state?.isAsleep(at: now) == false { attend(.ownAccord) }
             planLook()
         }
         scheduleNext()
     }
 
     /// What the person heard and did up to now.
-    public func facts() -> PersonFacts? { mind?.facts(until: executor.now) }
+    public func facts() -> PersonFacts? { state?.facts(until: executor.now) }
 
     public nonisolated func alertDidRing(_ ring: AlertRing) -> Bool { here(ring) { $0.hear($1) } }
     public nonisolated func alertDidShow(_ ring: AlertRing) { here(ring) { $0.see($1) } }
@@ -186,7 +186,7 @@ extension EventKind {
     public static let rang = EventKind(0x504, "rang")
     /// A low was felt. Words: 1 where it woke.
     public static let felt = EventKind(0x505, "felt")
-    /// The person looked at the phone. Words: why (`PersonMind.Cause`), the reading (bits; NaN for none).
+    /// The person looked at the phone. Words: why (`PersonState.Cause`), the reading (bits; NaN for none).
     public static let looked = EventKind(0x506, "looked")
     /// Something else was done. Words: `PersonRow.Kind.index`, an instant or 0.
     public static let did = EventKind(0x507, "did")

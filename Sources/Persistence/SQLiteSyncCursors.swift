@@ -1,7 +1,7 @@
 // The cursors of one endpoint in one SQLite file.
 //
 // Guarantees: a saved cursor is on the disk when `save` returns; a kill leaves the cursor before it or the new one. While one client has the
-// file, another one is refused (`OutputProblem`, temporary).
+// file, another one is refused (`OutputError`, temporary).
 
 import GRDB
 public import Records
@@ -43,17 +43,17 @@ public final class SQLiteSyncCursors: SyncCursorStore {
                 }
             }
             guard found.version == Self.schemaVersion else {
-                throw InputProblem(
+                throw InputError(
                     file: path, found: "cursors with schema version \(found.version)",
                     expected: "schema version \(Self.schemaVersion)")
             }
             guard found.endpoint == endpoint else {
-                throw InputProblem(
+                throw InputError(
                     file: path, found: "cursors of \(found.endpoint ?? "no endpoint")",
                     expected: "cursors of \(endpoint)")
             }
-        } catch let problem as OutputProblem where problem.message.contains("locked") {
-            throw OutputProblem(.temporary, path: path, message: "another sync is at work")
+        } catch let problem as OutputError where problem.message.contains("locked") {
+            throw OutputError(.temporary, path: path, message: "another sync is at work")
         }
     }
 

@@ -15,7 +15,7 @@ extension StudyStore {
     /// One line a difference, at most a few a table: the session's own row, and its rows in every table. The record is written to a store in
     /// memory as it would be to a file, and the two are compared cell by cell, to the bit.
     /// - Parameter outcomes: those that this program knows: columns of others, which another version wrote, are left alone.
-    /// - Throws: `InputProblem` where the store can't be read.
+    /// - Throws: `InputError` where the store can't be read.
     public func differences(from record: SessionRecord, outcomes: [String]) throws -> [String] {
         let unknown = Set(outcomeKeys).subtracting(outcomes)
         let start = try reading { try String.fetchOne($0, sql: "SELECT start FROM study") } ?? ""

@@ -2,7 +2,7 @@
 //
 // Guarantees: a session's rows land in one transaction, with its outcomes, or not at all; killing the process at any
 // moment leaves a file from which the run goes on; two stores of one study merge by session index, in any order.
-// Full disks and locked files are `OutputProblem`s; a file that isn't such a store is an `InputProblem`.
+// Full disks and locked files are `OutputError`s; a file that isn't such a store is an `InputError`.
 // Does not: order sessions by time of writing, or serve two writers.
 //
 // The schema is public (README, "Results"): `PRAGMA user_version` counts its changes.
@@ -66,7 +66,7 @@ public final class StudyStore: ResultStore {
         self.path = path
         start = ""
         guard FileManager.default.fileExists(atPath: path) else {
-            throw InputProblem(.missing, file: path, found: "no file", expected: "a study's results")
+            throw InputError(.missing, file: path, found: "no file", expected: "a study's results")
         }
         let queue = try Self.open(path, readOnly: true)
         self.queue = queue
@@ -85,7 +85,7 @@ public final class StudyStore: ResultStore {
     private static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw InputProblem(file: path, found: "a directory", expected: "a SQLite file that Islet wrote")
+            throw InputError(file: path, found: "a directory", expected: "a SQLite file that Islet wrote")
         }
         var configuration = Configuration()
         configuration.readonly = readOnly
@@ -110,22 +110,22 @@ public final class StudyStore: ResultStore {
             )
         }
         guard (oldest...Self.schemaVersion).contains(version) else {
-            throw InputProblem(
+            throw InputError(
                 file: path, found: "results with schema version \(version)",
                 expected: "schema version " + (oldest == Self.schemaVersion ? "" : "\(oldest) to ")
                     + "\(Self.schemaVersion)")
         }
         if let lacking {
-            throw InputProblem(
+            throw InputError(
                 file: path, found: "no table \(lacking)", expected: "a SQLite file that Islet wrote")
         }
         for key in Self.neededColumns where !columns.contains(key) {
-            throw InputProblem(
+            throw InputError(
                 file: path, found: "a table sessions without \(key)",
                 expected: "a SQLite file that Islet wrote")
         }
         for key in outcomeKeys where !columns.contains(key) {
-            throw InputProblem(
+            throw InputError(
                 file: path, found: "results without the outcome \(key)", expected: "a column \(key)")
         }
     }
@@ -212,11 +212,11 @@ public final class StudyStore: ResultStore {
         let source = try StudyStore(readingAt: other)
         try source.checkSchema(oldest: Self.schemaVersion)
         for key in outcomeKeys where !source.outcomeKeys.contains(key) {
-            throw InputProblem(
+            throw InputError(
                 file: other, found: "results without the outcome \(key)", expected: "a column \(key)")
         }
         guard try source.studyText() == studyText() else {
-            throw InputProblem(
+            throw InputError(
                 file: other, found: "results of another study", expected: "a shard of the same study")
         }
         try source.queue.close()
@@ -262,7 +262,7 @@ public final class StudyStore: ResultStore {
         let logs = try Int.fetchOne(db, sql: "SELECT count(*) FROM shard.shadow_logs") ?? 0
         guard logs > 0 else { return }
         for (place, word) in others.words.enumerated() where words.number(of: word) != place + 1 {
-            throw InputProblem(
+            throw InputError(
                 file: other, found: "another number for \(quoted(word))",
                 expected: "the numbers of the version that made the other parts")
         }

@@ -28,23 +28,23 @@ package struct CSVText {
     private var line = 1
     private var rowsRead = 0
 
-    package init(_ bytes: [UInt8], file: String, limits: Limits = .init()) throws(InputProblem) {
+    package init(_ bytes: [UInt8], file: String, limits: Limits = .init()) throws(InputError) {
         self.file = file
         self.bytes = bytes
         self.limits = limits
         guard bytes.count <= limits.bytes else {
-            throw InputProblem(
+            throw InputError(
                 file: file, found: "\(bytes.count) bytes", expected: "at most \(limits.bytes)")
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    package func problem(_ line: Int?, _ found: String, _ expected: String) -> InputProblem {
-        InputProblem(file: file, line: line, found: found, expected: expected)
+    package func problem(_ line: Int?, _ found: String, _ expected: String) -> InputError {
+        InputError(file: file, line: line, found: found, expected: expected)
     }
 
     /// The next row that is not blank; nil at the end.
-    package mutating func next() throws(InputProblem) -> Row? {
+    package mutating func next() throws(InputError) -> Row? {
         while position < bytes.count {
             let start = line
             let fields = try record()
@@ -58,7 +58,7 @@ package struct CSVText {
         return nil
     }
 
-    private mutating func record() throws(InputProblem) -> [String] {
+    private mutating func record() throws(InputError) -> [String] {
         let start = line
         var fields: [String] = []
         var field: [UInt8] = []
@@ -118,7 +118,7 @@ package struct CSVText {
 
     private func close(
         _ field: inout [UInt8], _ quoted: Bool, _ fields: inout [String], on start: Int? = nil
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         guard let text = String(validating: field, as: UTF8.self) else {
             throw problem(start ?? line, "bytes that are not UTF-8", "comma-separated UTF-8 text")
         }

@@ -26,15 +26,15 @@ package struct FaultRule: Sendable {
     static func rule(_ kind: FaultKind) -> FaultRule {
         switch kind.notice {
         case .nothing(let why): FaultRule(kind: kind, alerts: [], explanation: why) { _, _ in true }
-        case .alerts(let codes, let excuse):
+        case .alerts(let codes, let exemption):
             FaultRule(
-                kind: kind, alerts: codes.map(AlertName.init(rawValue:)), explanation: words(excuse),
-                explains: judge(excuse))
+                kind: kind, alerts: codes.map(AlertName.init(rawValue:)), explanation: words(exemption),
+                explains: judge(exemption))
         }
     }
 
-    private static func words(_ excuse: FaultExcuse) -> String {
-        switch excuse {
+    private static func words(_ exemption: AlertExemption) -> String {
+        switch exemption {
         case .unseen: "between two samples, or none of its samples reached a living app"
         case .short: "not longer than the debounce of 5 min, as a living app saw it"
         case .belowDetection:
@@ -45,9 +45,9 @@ package struct FaultRule: Sendable {
     }
 
     private static func judge(
-        _ excuse: FaultExcuse
+        _ exemption: AlertExemption
     ) -> @Sendable (FaultRow, SwarmEvidence) -> Bool {
-        switch excuse {
+        switch exemption {
         case .unseen: { isUnseen($0, $1) }
         case .short: { isShort($0, $1) }
         case .belowDetection: { isBelowDetection($0, $1) }

@@ -49,7 +49,7 @@ package struct Swarm: Sendable {
         let study = try SwarmPlan.study(seed: seed, duration: duration)
         let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 1)
         guard let subject = subjects.first else {
-            throw InputProblem(file: study.name, found: "no subject", expected: "one")
+            throw InputError(file: study.name, found: "no subject", expected: "one")
         }
         return SwarmTrial(study: study, subject: subject, wrapPump: wrapPump)
     }

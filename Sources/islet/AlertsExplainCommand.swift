@@ -67,7 +67,7 @@ struct AlertsExplainCommand: ParsableCommand {
 
     private func lines(_ told: AlertExplanation) throws -> [String] {
         guard let lines = told.lines(of: alert) else {
-            throw InputProblem(
+            throw InputError(
                 file: directory, found: "alert \(alert) of session \(session)",
                 expected: told.episodes.isEmpty
                     ? "a session with alerts" : "an alert from 1 to \(told.episodes.count)")

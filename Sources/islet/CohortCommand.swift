@@ -38,7 +38,7 @@ struct CohortExportCommand: ParsableCommand {
         var study = try arguments.read()
         if let seed { study.seed = seed }
         guard case .generate = study.cohort else {
-            throw InputProblem(
+            throw InputError(
                 file: arguments.study, found: "a cohort that is a table already",
                 expected: "cohort: { generate: ... }")
         }

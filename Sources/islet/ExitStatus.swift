@@ -27,9 +27,9 @@ struct CheckFailure: Error {
 /// The status that an error of a running command ends in, and its line; nil for what ArgumentParser says itself.
 func status(of error: any Error) -> (status: ExitStatus, line: String?)? {
     switch error {
-    case let problem as InputProblem:
+    case let problem as InputError:
         (problem.kind == .missing ? .missingInput : .badInput, problem.description)
-    case let problem as OutputProblem:
+    case let problem as OutputError:
         (problem.kind == .temporary ? .temporary : .cannotCreateOutput, problem.description)
     case let failure as CheckFailure: (.checkFailed, failure.message)
     case let mismatch as DigestMismatch: (.checkFailed, mismatch.description)

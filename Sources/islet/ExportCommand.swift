@@ -111,7 +111,7 @@ struct ExportCommand: ParsableCommand {
         do {
             try body()
         } catch is CancellationError {
-            throw OutputProblem(
+            throw OutputError(
                 .temporary, path: out,
                 message: out == "-"
                     ? "interrupted: the output is not whole" : "interrupted: nothing was written")

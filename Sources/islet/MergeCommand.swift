@@ -47,7 +47,7 @@ struct MergeCommand: ParsableCommand {
                 words: study.resultWords)
             for shard in folders {
                 guard !interrupt.isRaised else {
-                    throw OutputProblem(.temporary, path: out, message: "interrupted: nothing was merged")
+                    throw OutputError(.temporary, path: out, message: "interrupted: nothing was merged")
                 }
                 try store.absorb(storeAt: shard.storePath)
             }
@@ -71,7 +71,7 @@ struct MergeCommand: ParsableCommand {
             let itsText = try store.studyText()
             let state = try folder.state()
             if state == .unknown || state == .merging {
-                throw InputProblem(
+                throw InputError(
                     file: folder.path,
                     found: "an incomplete \(state == .merging ? "merge" : "run: there is no manifest.json")",
                     expected: "a shard that has been run")
@@ -81,7 +81,7 @@ struct MergeCommand: ParsableCommand {
             try folder.checkStoreHash()
             if let text, let whole {
                 guard itsText == text else {
-                    throw InputProblem(
+                    throw InputError(
                         file: folder.path, found: "results of another study than \(folders[0].path)",
                         expected: "a shard of the same study")
                 }
@@ -94,13 +94,13 @@ struct MergeCommand: ParsableCommand {
         }
         let study = try Study.parse(text ?? "", file: folders[0].path, hasRun: true)
         guard var identity = whole else {
-            throw InputProblem(
+            throw InputError(
                 file: "merge", found: "no shards", expected: "the directories of a study's shards")
         }
         identity.shard = Shard.whole.description
         let expected = identity.subjects * study.arms.count
         guard found.count == expected, found.allSatisfy({ (0..<expected).contains($0) }) else {
-            throw InputProblem(
+            throw InputError(
                 file: shards.joined(separator: " "),
                 found: "\(found.count) sessions"
                     + (incomplete.isEmpty ? "" : " (not complete: \(incomplete.joined(separator: ", ")))"),

@@ -84,7 +84,7 @@ struct PowerCommand: ParsableCommand {
                 studyPath: study ?? pilot, jobs: threads.count,
                 isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
-            throw OutputProblem(.temporary, path: pilot, message: "interrupted")
+            throw OutputError(.temporary, path: pilot, message: "interrupted")
         }
         let (rows, parts) = try plan.rows(half: half, subjects: subjects, days: days, pilot: pilot)
         try StandardStream.output.write(pair.text(plan, rows, parts, subjects: subjects, in: units.unit))

@@ -118,7 +118,7 @@ struct ReplayCommand: ParsableCommand {
         }
         if centres.isEmpty {
             let codes = Set(alerts.compactMap(\.alertCode?.rawValue)).sorted().joined(separator: ", ")
-            throw InputProblem(
+            throw InputError(
                 file: directory, found: "no alert \(around) in session \(session)",
                 expected: alerts.isEmpty
                     ? "a session with alerts"

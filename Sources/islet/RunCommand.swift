@@ -115,7 +115,7 @@ struct RunCommand: ParsableCommand {
             subjects = try CohortLoader.subjects(
                 of: study, studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
-            throw OutputProblem(
+            throw OutputError(
                 .temporary, path: folder.path,
                 message:
                     "interrupted before the first session; begin again with \(resumeCommand(out, shard: self.shard))"
@@ -128,8 +128,8 @@ struct RunCommand: ParsableCommand {
         do {
             summary = try run(
                 study, subjects: subjects, shard: shard, jobs: jobs, in: folder, interrupt, began: began)
-        } catch let problem as OutputProblem where problem.kind == .temporary {
-            throw OutputProblem(
+        } catch let problem as OutputError where problem.kind == .temporary {
+            throw OutputError(
                 .temporary, path: problem.path,
                 message: problem.message
                     + "; what is stored is good: go on with \(resumeCommand(out, shard: self.shard))")
@@ -146,14 +146,14 @@ struct RunCommand: ParsableCommand {
         let identity = RunIdentity(version: Islet.version, shard: shard, subjects: subjects)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             guard try folder.state() != .merging else {
-                throw InputProblem(
+                throw InputError(
                     file: folder.path, found: "a merge that was not finished",
                     expected: "a run to resume: repeat the merge")
             }
             let found = try RunIdentity(of: folder)
             try found.check(against: identity, folder: folder)
             guard found.shard == identity.shard else {
-                throw InputProblem(
+                throw InputError(
                     file: folder.manifestPath, found: "shard \(found.shard)",
                     expected: "shard \(identity.shard)")
             }
@@ -192,7 +192,7 @@ struct RunCommand: ParsableCommand {
         progress.finish()
         guard isDone else {
             try store.close()
-            throw OutputProblem(
+            throw OutputError(
                 .temporary, path: folder.path,
                 message: "interrupted")
         }
@@ -207,7 +207,7 @@ struct RunCommand: ParsableCommand {
         _ plan: SensitivityPlan, in folder: ResultFolder, jobs: Int, _ interrupt: Interrupt, out: String
     ) throws {
         let study = plan.study
-        let interrupted = OutputProblem(
+        let interrupted = OutputError(
             .temporary, path: folder.path,
             message:
                 "interrupted in the sensitivity analysis; the study itself is whole: begin the analysis again with "
@@ -244,7 +244,7 @@ struct RunCommand: ParsableCommand {
 
     private func check(_ store: StudyStore, isOf text: String, _ folder: ResultFolder) throws {
         guard try store.studyText() == text else {
-            throw InputProblem(
+            throw InputError(
                 file: folder.path, found: "results of another study or seed",
                 expected: "results of \(arguments.study)")
         }

@@ -39,7 +39,7 @@ struct StepSelection: ParsableArguments {
 
 extension ResultFolder {
     /// Notes on standard error that a run isn't over, and so has fewer sessions than its study.
-    /// - Throws: `InputProblem` for a manifest that can't be read.
+    /// - Throws: `InputError` for a manifest that can't be read.
     func tellIfIncomplete() throws {
         let state = try state()
         guard state != .complete else { return }

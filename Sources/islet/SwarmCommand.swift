@@ -170,6 +170,6 @@ struct SwarmCommand: ParsableCommand {
 
     private static func spoken(_ error: any Error) -> any Error {
         guard error is CancellationError else { return error }
-        return OutputProblem(.temporary, path: "swarm", message: "interrupted")
+        return OutputError(.temporary, path: "swarm", message: "interrupted")
     }
 }

@@ -70,7 +70,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !URLSessionTransport.isImpossible(to) else {
-            throw InputProblem(
+            throw InputError(
                 file: "--to", found: "\(printable(withoutSecrets(to), limit: 200))",
                 expected: "a URL with a host and, if any, a port from 1 to 65535")
         }
@@ -105,10 +105,10 @@ struct SyncCommand: AsyncParsableCommand {
             progress.clear()
             switch error {
             case is CancellationError:
-                throw OutputProblem(
+                throw OutputError(
                     .temporary, path: transport.endpoint, message: "interrupted; the same command goes on")
-            case let problem as OutputProblem where problem.kind == .temporary:
-                throw OutputProblem(
+            case let problem as OutputError where problem.kind == .temporary:
+                throw OutputError(
                     .temporary, path: problem.path, message: problem.message + "; the same command goes on")
             default: throw error
             }
@@ -154,7 +154,7 @@ private final class ResultFeed: StepFeed {
 
     func steps(of session: SyncSession) throws -> any StepSequence {
         guard let (entry, text, _) = try texts?.next(), entry.session == session.session else {
-            throw InputProblem(
+            throw InputError(
                 file: "session \(session.session)", found: "it asked for out of turn",
                 expected: "the next one")
         }
@@ -195,7 +195,7 @@ enum SyncToken {
         }
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw InputProblem(
+            throw InputError(
                 file: place,
                 found: token.isEmpty ? "no token" : "a token of more than visible ASCII characters",
                 expected: "one line with the token")

@@ -60,7 +60,7 @@ struct TraceCommand: ParsableCommand {
         do {
             trace = try TraceRun(live, subject: subject, inputs: inputs)
         } catch {
-            throw InputProblem(
+            throw InputError(
                 file: parameters, line: entry.line, found: "\(error)",
                 expected: "parameters that the model can be run with")
         }

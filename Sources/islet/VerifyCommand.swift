@@ -72,7 +72,7 @@ struct VerifyCommand: ParsableCommand {
             FileManager.default.fileExists(atPath: folder.manifestPath)
                 || FileManager.default.fileExists(atPath: folder.storePath)
         else {
-            throw InputProblem(
+            throw InputError(
                 .missing, file: directory, found: "no results", expected: "a study's output directory")
         }
         let place = folder.path == directory ? "" : "confirm/"
@@ -87,7 +87,7 @@ struct VerifyCommand: ParsableCommand {
         }
         /// A file that can't be read is a finding, not the end.
         func trying(_ body: () throws -> Void) throws {
-            do { try body() } catch let problem as InputProblem { try tell(problem.description) }
+            do { try body() } catch let problem as InputError { try tell(problem.description) }
         }
         let verification = FolderVerification(
             folder: folder, studyPath: study, jobs: threads.count,
@@ -107,7 +107,7 @@ struct VerifyCommand: ParsableCommand {
                     },
                     progress: { ProgressLine(sessions: $0, style: .standardError(quiet: quiet)) }, tell: tell)
             } catch is CancellationError {
-                throw OutputProblem(.temporary, path: directory, message: "interrupted")
+                throw OutputError(.temporary, path: directory, message: "interrupted")
             }
             guard let wanted = try verification.confirmation(store) else { return }
             let other = ResultFolder(path: folder.confirmationPath)

@@ -175,12 +175,12 @@ import Testing
     }
 
     @Test func whatASourceSaysHasStandingsToo() throws {
-        var around = Surroundings()
-        around.isPumpStatusKnown = false
-        var back = around
+        var environment = AppEnvironment()
+        environment.isPumpStatusKnown = false
+        var back = environment
         back.isPumpStatusKnown = true
         let log = try Self.log(
-            .bionicloop, [(.minutes(3), .surroundings(around)), (.minutes(20), .surroundings(back))])
+            .bionicloop, [(.minutes(3), .environment(environment)), (.minutes(20), .environment(back))])
         let rule = try #require(AlertPolicy.bionicloop.rules.firstIndex { $0.known == .pumpSignalLoss })
         #expect(Self.spans(log, .debounce, rule: rule) == [[3, 8]])
         #expect(Self.spans(log, .annunciated, rule: rule) == [[8, 20]])

@@ -24,7 +24,7 @@ import Testing
     ) throws -> (app: AlertApp, effects: [AlertEffect]) {
         let old = try #require(world.app)
         var app = try AlertApp(
-            policy: PreparedPolicy(policy), wallClock: world.wallClock, surroundings: world.surroundings,
+            policy: PreparedPolicy(policy), wallClock: world.wallClock, environment: world.environment,
             store: store ?? old.store, port: old.port)
         try app.launch(inForeground: false, at: now)
         let effects = try app.settle(at: now)
@@ -88,7 +88,7 @@ import Testing
         let store = try #require(app.store as? MemoryAlertStore)
         again = try AlertApp(
             policy: PreparedPolicy(Self.policy(Self.rule("DRY", .vpd))), wallClock: world.wallClock,
-            surroundings: world.surroundings, store: store, port: center)
+            environment: world.environment, store: store, port: center)
         try again.launch(inForeground: false, at: .minutes(5))
         #expect(try again.settle(at: .minutes(5)).isEmpty)
     }

@@ -223,7 +223,7 @@ import Testing
     func `a malformed policy names file, line and what was expected`(
         text: String, place: String, part: String
     ) throws {
-        let problem = try #require(throws: InputProblem.self) { try AlertPolicy.parse(text, file: "p.yaml") }
+        let problem = try #require(throws: InputError.self) { try AlertPolicy.parse(text, file: "p.yaml") }
         #expect(problem.kind == .badData)
         #expect(problem.description.hasPrefix(place), "\(problem)")
         #expect(problem.expected.contains(part), "\(problem)")
@@ -315,6 +315,6 @@ import Testing
         #expect(try merged(early, late) == merged(late, early))
         #expect(try merged(early, late).rules.flatMap(\.tests).map(\.bound) == [2])
         let bare = try file("bare.yaml", "metric: temperature, max: 85")
-        #expect(throws: InputProblem.self) { try AlertSettings.read(path: bare) }
+        #expect(throws: InputError.self) { try AlertSettings.read(path: bare) }
     }
 }

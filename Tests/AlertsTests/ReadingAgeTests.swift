@@ -113,7 +113,7 @@ import Testing
 
     @Test func `the literal sketch can't watch an age`() throws {
         let text = "policy: p\nevaluation: literal\nthresholds:\n  - { metric: readingAge, max: 20 }\n"
-        let problem = try #require(throws: InputProblem.self) { try AlertPolicy.parse(text, file: "p.yaml") }
+        let problem = try #require(throws: InputError.self) { try AlertPolicy.parse(text, file: "p.yaml") }
         #expect(problem.description.hasPrefix("p.yaml:4"), "\(problem)")
     }
 }

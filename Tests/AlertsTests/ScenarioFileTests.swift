@@ -56,7 +56,7 @@ import Testing
     func `a malformed scenario names file, line and what was expected`(
         text: String, place: String, part: String
     ) throws {
-        let problem = try #require(throws: InputProblem.self) {
+        let problem = try #require(throws: InputError.self) {
             try AlertScenario.parse(text, file: "s.yaml")
         }
         #expect(problem.description.hasPrefix(place), "\(problem)")
@@ -91,7 +91,7 @@ import Testing
     func `what would be ignored, and a clock that leaves the calendar, is refused with its place`(
         text: String, part: String
     ) throws {
-        let problem = try #require(throws: InputProblem.self) {
+        let problem = try #require(throws: InputError.self) {
             try AlertScenario.parse(Self.noEffects + text, file: "s.yaml")
         }
         #expect(problem.kind == .badData)
@@ -104,7 +104,7 @@ import Testing
             ("{ at: 11m, raise: ALERT-PUMP-FAULT }", "at most 10m"),
             ("{ at: 1m, raise: LOW }", "the code of"),
         ] {
-            let problem = try #require(throws: InputProblem.self) {
+            let problem = try #require(throws: InputError.self) {
                 try AlertScenario.parse(Self.head + "    expect: [\(text)]\n", file: "s.yaml")
             }
             #expect(

@@ -14,11 +14,11 @@ extension AlertWorld {
     static func make(
         _ policy: AlertPolicy, appState: AlertWorldEvent.AppState = .background, series: [AlertSeries] = []
     ) -> AlertWorld {
-        var around = Surroundings()
-        around.podExpiresAt = Instant(nanoseconds: 72 * Nanoseconds.hour)
+        var environment = AppEnvironment()
+        environment.podExpiresAt = Instant(nanoseconds: 72 * Nanoseconds.hour)
         return AlertWorld(
             policy: policy, wallClock: WallClock(startEpochSeconds: 1_772_000_000, zone: .utc),
-            surroundings: around,
+            environment: environment,
             appState: appState, series: series)
     }
 

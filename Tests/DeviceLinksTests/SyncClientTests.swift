@@ -132,7 +132,7 @@ struct SyncClientTests {
                 status, headers: ["WWW-Authenticate": "Bearer"],
                 body: "no,\n  because: secret-token-1 \u{1B}[31m")
         }
-        let problem = await #expect(throws: InputProblem.self) {
+        let problem = await #expect(throws: InputError.self) {
             try await sync(Feed(counts: [2]), to: server, token: "secret-token-1")
         }
         let line = try #require(problem?.description)
@@ -149,7 +149,7 @@ struct SyncClientTests {
             .refused(
                 status, headers: ["Location": "http://me:word@127.0.0.1:\(elsewhere.port)/steps?token=1"])
         }
-        let problem = await #expect(throws: InputProblem.self) {
+        let problem = await #expect(throws: InputError.self) {
             try await sync(Feed(counts: [2]), to: server)
         }
         let line = try #require(problem?.description)
@@ -165,7 +165,7 @@ struct SyncClientTests {
         }
         let feed = Feed(counts: [7])
         let cursors = MemoryCursors()
-        let problem = await #expect(throws: OutputProblem.self) {
+        let problem = await #expect(throws: OutputError.self) {
             try await sync(feed, to: server, cursors: cursors, attempts: 4)
         }
         #expect(problem?.kind == .temporary)
@@ -194,7 +194,7 @@ struct SyncClientTests {
         #expect((0...2).contains(clock.waits[2]))
 
         let never = try FaultyServer { _, _ in .refused(503, headers: ["Retry-After": "86400"]) }
-        let problem = await #expect(throws: OutputProblem.self) {
+        let problem = await #expect(throws: OutputError.self) {
             try await sync(Feed(counts: [1]), to: never)
         }
         #expect(problem?.kind == .temporary && problem?.message.contains("for 86400 s") == true)
@@ -202,7 +202,7 @@ struct SyncClientTests {
         let forEver = try FaultyServer { _, _ in
             .refused(503, headers: ["Retry-After": String(repeating: "9", count: 400)])
         }
-        await #expect(throws: OutputProblem.self) { try await sync(Feed(counts: [1]), to: forEver) }
+        await #expect(throws: OutputError.self) { try await sync(Feed(counts: [1]), to: forEver) }
     }
 
     @Test("stops where it is when it is cancelled, and goes on later")

@@ -15,7 +15,7 @@ struct TransportTests {
             policy: RetryPolicy(attempts: 1), batchSize: 1, random: Draws(seed: 1))
         do {
             try await client.run()
-        } catch let problem as OutputProblem {
+        } catch let problem as OutputError {
             throw NoAnswer(reason: problem.message)
         }
     }

@@ -6,7 +6,7 @@ import Records
 import Testing
 
 @Suite("Metrics CSV") struct MetricsCSVTests {
-    private func refusal(of text: String) -> InputProblem? {
+    private func refusal(of text: String) -> InputError? {
         do {
             _ = try MetricsCSV.parse(text, file: "x.csv")
             return nil
@@ -88,8 +88,8 @@ import Testing
                 state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                 return UInt8(truncatingIfNeeded: state >> 56)
             }
-            #expect(throws: InputProblem.self) { try MetricsCSV.parse(bytes: bytes, file: "x.csv") }
-            #expect(throws: InputProblem.self) {
+            #expect(throws: InputError.self) { try MetricsCSV.parse(bytes: bytes, file: "x.csv") }
+            #expect(throws: InputError.self) {
                 try MetricsCSV.parse(bytes: Array("time,glucose_mgdl\n".utf8) + bytes, file: "x.csv")
             }
         }

@@ -206,18 +206,18 @@ struct HearingTests {
 
     @Test("less after rings that called for nothing, never below the floor, and as well again a week later")
     func fatigue() throws {
-        let mind = PersonMind(
+        let state = PersonState(
             PersonConfiguration(
                 settings: PersonSettings(.typical), age: .adult,
                 calendar: SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
                 streams: RandomStreams(seed: 1, subject: 0), therapy: .testing,
                 duration: .minutes(60 * 24 * 60)))
-        #expect(mind.attention(at: .start) == 1)
-        mind.calledForNothing(20, at: .start)
-        #expect(abs(mind.attention(at: .minutes(1)) - exponential(-0.5)) < 1e-12)
-        mind.calledForNothing(1000, at: .minutes(2))
-        #expect(mind.attention(at: .minutes(3)) == 0.3)
-        #expect(mind.attention(at: .minutes(60 * 24 * 7 + 3)) == 1)
+        #expect(state.attention(at: .start) == 1)
+        state.noteNuisances(20, at: .start)
+        #expect(abs(state.attention(at: .minutes(1)) - exponential(-0.5)) < 1e-12)
+        state.noteNuisances(1000, at: .minutes(2))
+        #expect(state.attention(at: .minutes(3)) == 0.3)
+        #expect(state.attention(at: .minutes(60 * 24 * 7 + 3)) == 1)
     }
 
     @Test("with the same luck whatever else rings before, about something else or at another time")

@@ -61,13 +61,13 @@ private final class MortalPort: NotificationPort, @unchecked Sendable {
 private final class Life {
     static let end = Instant.minutes(75)
     static let script: [(at: Instant, input: AlertInput)] = {
-        var missing = Surroundings()
+        var missing = AppEnvironment()
         missing.isPumpStatusKnown = false
         var script: [(Instant, AlertInput)] = [
             (.minutes(3), .pumpIssue("fault", text: "broken")),
             (.minutes(8), .acknowledge("ALERT-PUMP-FAULT")),
-            (.minutes(12), .pumpIssue("lowReservoir", text: "9 U")), (.minutes(14), .surroundings(missing)),
-            (.minutes(23), .surroundings(Surroundings())), (.minutes(26), .pumpRetract("lowReservoir")),
+            (.minutes(12), .pumpIssue("lowReservoir", text: "9 U")), (.minutes(14), .environment(missing)),
+            (.minutes(23), .environment(AppEnvironment())), (.minutes(26), .pumpRetract("lowReservoir")),
             (.minutes(28), .pumpIssue("lowReservoir", text: "8 U")),
             (.minutes(37), .acknowledge("ALERT-CGM-URGENT-LOW")),
             (.minutes(66), .pumpIssue("alarm", text: "out")),
@@ -84,14 +84,14 @@ private final class Life {
     let center: AlertCenter
 
     init(path: String, system: System, power: Power, from start: Instant) throws {
-        var around = Surroundings()
+        var environment = AppEnvironment()
         for moment in Self.script where moment.at <= start {
-            if case .surroundings(let now) = moment.input { around = now }
+            if case .environment(let now) = moment.input { environment = now }
         }
         power.executor = executor
         center = try AlertCenter(
             executor: executor, policy: .bionicloop, recorder: SessionRecorder(level: .summary),
-            surroundings: around, store: MortalStore(file: SQLiteAlertStore(path: path), power: power),
+            environment: environment, store: MortalStore(file: SQLiteAlertStore(path: path), power: power),
             port: MortalPort(system, power))
         executor.start("life") { [center, executor] in
             let clock = SessionClock(executor)

@@ -15,7 +15,7 @@ import Testing
 
         let clock = WallClock(startEpochSeconds: 0, zone: ZoneTable(name: "UTC", firstOffsetSeconds: 0))
         var app = try AlertApp(
-            policy: .bionicloop, wallClock: clock, surroundings: Surroundings(),
+            policy: .bionicloop, wallClock: clock, environment: AppEnvironment(),
             store: try SQLiteAlertStore(path: path), port: SimulatedNotificationCenter())
         try app.launch(inForeground: false, at: .start)
         _ = try app.settle(at: .start)
@@ -32,7 +32,7 @@ import Testing
         #expect(memory.pump.open.isEmpty)
 
         var again = try AlertApp(
-            policy: .bionicloop, wallClock: clock, surroundings: Surroundings(),
+            policy: .bionicloop, wallClock: clock, environment: AppEnvironment(),
             store: try SQLiteAlertStore(path: path), port: SimulatedNotificationCenter())
         try again.launch(inForeground: false, at: .minutes(4))
         let effects = try again.settle(at: .minutes(4))

@@ -35,17 +35,17 @@ struct SQLiteSyncCursorsTests {
         try withPath { path in
             do {
                 let first = try SQLiteSyncCursors(path: path, endpoint: "e")
-                let problem = #expect(throws: OutputProblem.self) {
+                let problem = #expect(throws: OutputError.self) {
                     try SQLiteSyncCursors(path: path, endpoint: "e")
                 }
                 #expect(problem?.kind == .temporary && problem?.message == "another sync is at work")
                 try first.save(SyncCursor(key: "k", acknowledged: 1, isDone: false), ofSession: 0)
             }
-            #expect(throws: InputProblem.self) { try SQLiteSyncCursors(path: path, endpoint: "other") }
+            #expect(throws: InputError.self) { try SQLiteSyncCursors(path: path, endpoint: "other") }
             _ = try SQLiteSyncCursors(path: path, endpoint: "e")
             try Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) }).write(
                 to: URL(fileURLWithPath: path))
-            #expect(throws: InputProblem.self) { try SQLiteSyncCursors(path: path, endpoint: "e") }
+            #expect(throws: InputError.self) { try SQLiteSyncCursors(path: path, endpoint: "e") }
         }
     }
 }

@@ -142,7 +142,7 @@ struct StudyStoreTests {
             let store = try StudyStore(
                 path: folder + "/s.sqlite", studyText: "study", version: "1", calendar: calendar,
                 outcomeKeys: keys)
-            #expect(throws: InputProblem.self) { try store.absorb(storeAt: folder + "/o.sqlite") }
+            #expect(throws: InputError.self) { try store.absorb(storeAt: folder + "/o.sqlite") }
         }
     }
 
@@ -152,11 +152,11 @@ struct StudyStoreTests {
             let path = folder + "/s.sqlite"
             try Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) }).write(
                 to: URL(fileURLWithPath: path))
-            #expect(throws: InputProblem.self) {
+            #expect(throws: InputError.self) {
                 try StudyStore(
                     path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
             }
-            #expect(throws: InputProblem.self) {
+            #expect(throws: InputError.self) {
                 try StudyStore(readingAt: folder + "/none.sqlite")
             }
         }
@@ -249,9 +249,9 @@ struct StudyStoreTests {
             let old = try summaries(StudyStore(readingAt: path))
             #expect(old.map(\.digest) == ["digest0", "digest1"])
             #expect(old[1].outcomes == ["mean_mgdl": 1.1, "of_old": 5])
-            #expect(throws: InputProblem.self) { try store(path) }
+            #expect(throws: InputError.self) { try store(path) }
             let new = try store(folder + "/new.sqlite")
-            #expect(throws: InputProblem.self) { try new.absorb(storeAt: path) }
+            #expect(throws: InputError.self) { try new.absorb(storeAt: path) }
         }
     }
 

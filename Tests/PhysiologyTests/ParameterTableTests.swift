@@ -29,7 +29,7 @@ import Testing
         return text
     }
 
-    private func problem(_ text: String) -> InputProblem? {
+    private func problem(_ text: String) -> InputError? {
         do {
             _ = try ParameterTable(text, file: "t.csv", model: .uvaPadova2008)
             return nil
@@ -132,7 +132,7 @@ import Testing
         #expect(problem("\"" + String(repeating: "x", count: 10_000)) != nil)
         #expect(problem("\"open")?.expected == "a closing quote on the same line")
         for bytes: [UInt8] in [[0, 1, 2, 255], [0x7F, 0x45, 0x4C, 0x46, 2, 1], [0xFF, 0xFE, 0x4E]] {
-            #expect(throws: InputProblem.self) {
+            #expect(throws: InputError.self) {
                 try ParameterTable(bytes, file: "t.csv", model: .uvaPadova2008)
             }
         }
@@ -154,7 +154,7 @@ import Testing
     @Test func anUnknownSubjectIsToldWhomThereIs() throws {
         let table = try ParameterTable(try table(), file: "t.csv", model: .uvaPadova2008)
         #expect(try table.entry(named: "adult#002").name == "adult#002")
-        let error = #expect(throws: InputProblem.self) { try table.entry(named: "adult#077") }
+        let error = #expect(throws: InputError.self) { try table.entry(named: "adult#077") }
         #expect(error?.expected.contains("adult#001") == true)
     }
 }

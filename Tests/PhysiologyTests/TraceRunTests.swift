@@ -7,7 +7,7 @@ import Testing
 @testable import Physiology
 
 @Suite struct TraceRunTests {
-    private func problem(_ text: String) -> InputProblem? {
+    private func problem(_ text: String) -> InputError? {
         do {
             _ = try TraceInputs(text, file: "in.csv")
             return nil

@@ -26,7 +26,7 @@ public struct AlertApp: Sendable {
     /// Launches the app from its store.
     /// - Parameter remembered: what it remembers where it has no store.
     public init(
-        policy: PreparedPolicy, wallClock: WallClock, surroundings: Surroundings,
+        policy: PreparedPolicy, wallClock: WallClock, environment: AppEnvironment,
         store: (any AlertStore)? = nil, port: (any NotificationPort)? = nil,
         remembered: AlertMemory = AlertMemory()
     ) throws {
@@ -36,7 +36,7 @@ public struct AlertApp: Sendable {
         self.port = port
         hasStore = store != nil
         mustSettleSteps = store != nil || port != nil
-        flow = AlertFlow(policy: policy, wallClock: wallClock, memory: memory, surroundings: surroundings)
+        flow = AlertFlow(policy: policy, wallClock: wallClock, memory: memory, environment: environment)
         flow.schedulesAhead = port != nil
     }
 
@@ -58,7 +58,7 @@ public struct AlertApp: Sendable {
             banners.leaveFront(at: now)
             cameToFront = false
         case .dismiss(let code): banners.dismiss(code, at: now)
-        case .surroundings, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
+        case .environment, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
             .wallClock, .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap, .preview, .testAlert:
             break
         }

@@ -48,7 +48,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     /// - Parameters:
     ///   - store: where the app's memory lives; nil for a virtual session without relaunches.
-    ///   - surroundings: what the app finds at the session's start.
+    ///   - environment: what the app finds at the session's start.
     ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time. What it would have written
     ///     and scheduled by then is written and scheduled at its death: nobody can tell, and it costs nothing before.
     ///   - shadows: who hears all that this one hears; nil for nobody.
@@ -56,7 +56,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     public init(
         executor: SessionExecutor, policy: PreparedPolicy, recorder: SessionRecorder,
         wallClock: WallClock = WallClock(SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)),
-        surroundings: Surroundings = Surroundings(), store: (any AlertStore)? = nil,
+        environment: AppEnvironment = AppEnvironment(), store: (any AlertStore)? = nil,
         port: (any NotificationPort)? = nil, diesBetweenInstants: Bool = false,
         shadows: ShadowPolicies? = nil
     ) throws {
@@ -72,7 +72,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         self.recorder = recorder
         self.wallClock = wallClock
         app = try AlertApp(
-            policy: policy, wallClock: wallClock, surroundings: surroundings, store: store,
+            policy: policy, wallClock: wallClock, environment: environment, store: store,
             port: diesBetweenInstants ? nil : port)
     }
 
@@ -119,15 +119,15 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// Launches a dead app at this instant, or quits and launches a living one: all that it knows comes from its store
     /// and from what it finds.
     public func relaunch(finding sensor: SensorState? = nil, pump status: PumpStatus? = nil) {
-        var around = app.flow.surroundings
-        if let sensor { around.cgmState = sensor }
-        if let status { Self.see(status, in: &around) }
+        var environment = app.flow.environment
+        if let sensor { environment.cgmState = sensor }
+        if let status { Self.see(status, in: &environment) }
         if diesBetweenInstants { kill() }
         let blame = app.takeBlame(at: executor.now)
-        shadows?.here(around) { $0.relaunch(finding: $1) }
+        shadows?.here(environment) { $0.relaunch(finding: $1) }
         guarding {
             app = try AlertApp(
-                policy: prepared, wallClock: wallClock, surroundings: around, store: app.store,
+                policy: prepared, wallClock: wallClock, environment: environment, store: app.store,
                 port: app.port,
                 remembered: remembered ?? AlertMemory())
             app.inheritBlame(blame, at: executor.now)
@@ -160,7 +160,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         case .foreground: isForeground = true
         case .background: isForeground = false
         case .wallClock(let clock): wallClock = clock
-        case .surroundings, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
+        case .environment, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
             .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap, .dismiss, .preview, .testAlert:
             break
         }
@@ -293,7 +293,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     // MARK: Devices
 
     private func hear(_ reading: GlucoseReading?, _ state: SensorState) {
-        if state != app.flow.surroundings.cgmState { change { $0.cgmState = state } }
+        if state != app.flow.environment.cgmState { change { $0.cgmState = state } }
         guard let reading, reading.isReliable, !reading.isBackfilled else { return }
         let value = reading.glucose.milligramsPerDecilitre
         shadows?.here((value, reading.instant)) { $0.hear(.glucose, $1.0, sampledAt: $1.1) }
@@ -309,7 +309,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     private func hear(_ status: PumpStatus) {
-        let known = app.flow.surroundings
+        let known = app.flow.environment
         if known.isPumpStatusKnown != status.isConnected || known.hasPod != (status.condition != .noPod)
             || known.podExpiresAt != status.podExpiresAt
         {
@@ -331,10 +331,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if app.hear(.reservoir, units, sampledAt: executor.now, at: executor.now) { judgeLater() }
     }
 
-    private static func see(_ status: PumpStatus, in around: inout Surroundings) {
-        around.podExpiresAt = status.podExpiresAt
-        around.isPumpStatusKnown = status.isConnected
-        around.hasPod = status.condition != .noPod
+    private static func see(_ status: PumpStatus, in environment: inout AppEnvironment) {
+        environment.podExpiresAt = status.podExpiresAt
+        environment.isPumpStatusKnown = status.isConnected
+        environment.hasPod = status.condition != .noPod
     }
 
     private func hear(stepSucceeded: Bool) {
@@ -347,7 +347,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         }
         guard stepSucceeded else { return }
         noteStep()
-        if !app.flow.surroundings.isFirstStepDone { change { $0.isFirstStepDone = true } }
+        if !app.flow.environment.isFirstStepDone { change { $0.isFirstStepDone = true } }
         shadows?.here { $0.stepped() }
         if app.stepped(at: executor.now) {
             judgeLater()
@@ -356,10 +356,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         }
     }
 
-    private func change(_ body: (inout Surroundings) -> Void) {
-        var surroundings = app.flow.surroundings
-        body(&surroundings)
-        tell(.surroundings(surroundings))
+    private func change(_ body: (inout AppEnvironment) -> Void) {
+        var environment = app.flow.environment
+        body(&environment)
+        tell(.environment(environment))
     }
 
     public nonisolated func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {

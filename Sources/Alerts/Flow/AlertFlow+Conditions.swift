@@ -1,4 +1,4 @@
-// The conditions of the catalogue, computed from surroundings and memory.
+// The conditions of the catalogue, computed from environment and memory.
 
 import Devices
 import Records
@@ -57,7 +57,7 @@ extension AlertFlow {
 
     /// Whether a code's condition can be known: a pump's own alerts can't before its handler is there.
     private func isKnown(_ code: AlertCode) -> Bool {
-        guard !surroundings.isPumpHandlerRegistered else { return true }
+        guard !environment.isPumpHandlerRegistered else { return true }
         return code.acknowledgement != .closes || !held.contains(code)
             || memory.pendingAcknowledgements.contains { $0.code == code.name }
     }
@@ -88,26 +88,26 @@ extension AlertFlow {
 
     /// The codes whose conditions hold.
     private func conditions(_ natives: AlertCodeSet, at now: Instant) -> AlertCodeSet {
-        let around = surroundings
+        let environment = self.environment
         var codes = natives
 
-        let end = around.podExpiresAt
+        let end = environment.podExpiresAt
         let isPastEnd = end.map { now >= $0 } ?? false
         let isServiceOver = end.map { now >= $0.adding(limits.podService) } ?? false
-        let isExpired = around.hasPod && !isServiceOver && (isPastEnd || natives.contains(.pumpExpired))
+        let isExpired = environment.hasPod && !isServiceOver && (isPastEnd || natives.contains(.pumpExpired))
         codes.set(.pumpExpired, isExpired)
         let endsSoon = end.map { $0.nanoseconds - now.nanoseconds <= limits.podExpiring } ?? false
-        let isExpiring = natives.contains(.pumpExpiring) || around.hasPod && endsSoon && !isPastEnd
+        let isExpiring = natives.contains(.pumpExpiring) || environment.hasPod && endsSoon && !isPastEnd
         codes.set(.pumpExpiring, isExpiring && !codes.contains(.pumpExpired))
 
-        if around.isArmed {
-            if around.hasPod, around.hasPumpSession, !around.isPumpStatusKnown {
+        if environment.isArmed {
+            if environment.hasPod, environment.hasPumpSession, !environment.isPumpStatusKnown {
                 codes.insert(.pumpSignalLoss)
             }
-            if around.isFirstStepDone, !around.hasPod { codes.insert(.pumpNoActivePod) }
-            if !around.isSignedIn { codes.insert(.loginRequired) }
+            if environment.isFirstStepDone, !environment.hasPod { codes.insert(.pumpNoActivePod) }
+            if !environment.isSignedIn { codes.insert(.loginRequired) }
         }
-        if let code = liveSensor(around) { codes.insert(code) }
+        if let code = liveSensor(environment) { codes.insert(code) }
         for alert in memory.cgm.alerts where alert.isOpen {
             if let code = alert.code { codes.insert(code) }
         }
@@ -138,9 +138,9 @@ extension AlertFlow {
     }
 
     /// What the live state of the sensor says; nil where all is well.
-    func liveSensor(_ around: Surroundings) -> AlertCode? {
-        if around.cgmLifecycle != .ok { return .cgmFailedOrExpired }
-        switch around.cgmState {
+    func liveSensor(_ environment: AppEnvironment) -> AlertCode? {
+        if environment.cgmLifecycle != .ok { return .cgmFailedOrExpired }
+        switch environment.cgmState {
         case .ok: return nil
         case .failed, .expired: return .cgmFailedOrExpired
         case .warmup, .temporaryError, .noReliableGlucose: return .cgmUnavailable
@@ -153,7 +153,7 @@ extension AlertFlow {
             details.sourceCode = native.issue
             details.message = native.text
         }
-        if let end = surroundings.podExpiresAt {
+        if let end = environment.podExpiresAt {
             if code == .pumpExpiring { details.countdownTo = end }
             if code == .pumpExpired { details.countdownTo = end.adding(limits.podService) }
         }
@@ -180,12 +180,12 @@ extension AlertFlow {
     /// The last success, or the arming where that was later; nil while nothing is watched.
     @inline(__always)
     private var steppingSince: Instant? {
-        guard surroundings.isArmed, let armed = memory.monitor.armedAt else { return nil }
+        guard environment.isArmed, let armed = memory.monitor.armedAt else { return nil }
         return max(armed, memory.monitor.lastStep ?? armed)
     }
 
     mutating func followArming(at now: Instant) {
-        if surroundings.isArmed {
+        if environment.isArmed {
             if memory.monitor.armedAt == nil { memory.monitor.armedAt = now }
         } else {
             memory.monitor.armedAt = nil
@@ -213,11 +213,11 @@ extension AlertFlow {
 
     // MARK: Cloud
 
-    mutating func checkClaim() { memory.monitor.hasConflict = !surroundings.isClaimOk }
+    mutating func checkClaim() { memory.monitor.hasConflict = !environment.isClaimOk }
 
     /// A UTC check. One without an answer changes nothing.
     mutating func checkClock(at now: Instant) {
-        guard let skew = surroundings.clockSkewSeconds else { return }
+        guard let skew = environment.clockSkewSeconds else { return }
         memory.monitor.lastClockCheck = now
         guard skew.magnitude > Double(limits.clockSkew) / Double(Nanoseconds.second) else {
             memory.monitor.isSkewed = false
@@ -271,7 +271,7 @@ extension AlertFlow {
         func consider(_ instant: Instant) {
             if instant > now, instant < next ?? .distantFuture { next = instant }
         }
-        if surroundings.hasPod, let end = surroundings.podExpiresAt {
+        if environment.hasPod, let end = environment.podExpiresAt {
             consider(end.adding(-limits.podExpiring))
             consider(end)
             consider(end.adding(limits.podService))

@@ -1,7 +1,7 @@
 // From what happens around the app to conditions of the engine's rules.
 //
 // Guarantees: a pure value; what it must remember is in `memory` and `engine.state`, the rest it finds in its
-// surroundings, so that a launch rebuilds it. An input delivered twice counts once.
+// environment, so that a launch rebuilds it. An input delivered twice counts once.
 // Does not: write or notify. `AlertApp` does both.
 
 import Records
@@ -11,7 +11,7 @@ public struct AlertFlow: Sendable {
     public internal(set) var engine: AlertEngine
     public internal(set) var memory: AlertMemory
     let limits: AlertLimits
-    public internal(set) var surroundings: Surroundings
+    public internal(set) var environment: AppEnvironment
     /// Whether the stepping deadline is also scheduled with the system.
     public var schedulesAhead = false
 
@@ -30,12 +30,13 @@ public struct AlertFlow: Sendable {
     let watchesStepping: Bool
     static let codesInOrder: [AlertCode] = AlertCode.allCases.sorted { $0.rawValue < $1.rawValue }
 
-    public init(policy: PreparedPolicy, wallClock: WallClock, memory: AlertMemory, surroundings: Surroundings)
-    {
+    public init(
+        policy: PreparedPolicy, wallClock: WallClock, memory: AlertMemory, environment: AppEnvironment
+    ) {
         engine = AlertEngine(policy: policy, wallClock: wallClock, state: memory.center)
         self.memory = memory
         limits = policy.policy.limits
-        self.surroundings = surroundings
+        self.environment = environment
         rules = policy.rulesOfSource
         watchesStepping = rules[AlertCode.steppingInterrupted.index] != nil
         hasSources = rules.contains { $0 != nil }
@@ -64,11 +65,11 @@ public struct AlertFlow: Sendable {
         followArming(at: now)
         // Live state speaks for the sensor, not messages of an earlier life.
         memory.cgm.retract(at: now) { _ in true }
-        if surroundings.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
+        if environment.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
         memory.pendingAcknowledgements.removeAll {
-            surroundings.isCGMHandlerRegistered && AlertCode($0.code)?.source == .cgm
+            environment.isCGMHandlerRegistered && AlertCode($0.code)?.source == .cgm
         }
-        if !surroundings.hasPod { cleanUpPod(at: now) }
+        if !environment.hasPod { cleanUpPod(at: now) }
         checkClock(at: now)
         checkClaim()
         sync(at: now)
@@ -100,9 +101,9 @@ public struct AlertFlow: Sendable {
     public mutating func apply(_ input: AlertInput, at now: Instant) {
         beginInput(at: now)
         switch input {
-        case .surroundings(let new): change(to: new, at: now)
+        case .environment(let new): change(to: new, at: now)
         case .loopReset:
-            surroundings.isArmed = false
+            environment.isArmed = false
             memory.monitor.lastStep = nil
             followArming(at: now)
             sync(at: now)
@@ -160,7 +161,7 @@ public struct AlertFlow: Sendable {
         engine.nextInput()
         guard inputInstant != now else { return }
         inputInstant = now
-        guard surroundings.hasPod, let end = surroundings.podExpiresAt else { return }
+        guard environment.hasPod, let end = environment.podExpiresAt else { return }
         let left = end.nanoseconds - now.nanoseconds
         if left == limits.podExpiring || left == 0 || left == -limits.podService { sync(at: now) }
     }
@@ -194,9 +195,9 @@ public struct AlertFlow: Sendable {
         engine.noteReading(sampledAt: sampledAt, at: now)
     }
 
-    private mutating func change(to new: Surroundings, at now: Instant) {
-        let old = surroundings
-        surroundings = new
+    private mutating func change(to new: AppEnvironment, at now: Instant) {
+        let old = environment
+        environment = new
         if old.isArmed != new.isArmed { followArming(at: now) }
         let wasOk = liveSensor(old) == nil
         if !wasOk, liveSensor(new) == nil { memory.cgm.retract(at: now) { _ in true } }
@@ -216,7 +217,7 @@ public struct AlertFlow: Sendable {
         if let known = AlertCode(code), !active.isPreview {
             let isRegistered =
                 known.source == .pump
-                ? surroundings.isPumpHandlerRegistered : surroundings.isCGMHandlerRegistered
+                ? environment.isPumpHandlerRegistered : environment.isCGMHandlerRegistered
             if known.source == .pump || known.source == .cgm, !isRegistered {
                 let pending = PendingAcknowledgement(code: code, at: now)
                 if !memory.pendingAcknowledgements.contains(pending) {

@@ -19,34 +19,34 @@ extension AlertFlow {
     mutating func lookUpSteppingDeadline() -> Instant? { steppingDeadline }
 
     /// As an app that died and was made anew from what it remembered.
-    mutating func relaunch(_ surroundings: Surroundings, inForeground: Bool, at now: Instant) {
+    mutating func relaunch(_ environment: AppEnvironment, inForeground: Bool, at now: Instant) {
         engine.restart()
         held = AlertCodeSet()
         isJudging = false
         inputInstant = nil
-        self.surroundings = surroundings
+        self.environment = environment
         launch(inForeground: inForeground, at: now)
         engine.forgetSchedule()
     }
 
     /// Whether neither clock nor cloud have anything to say.
     mutating func isCloudQuiet() -> Bool {
-        let skew = surroundings.clockSkewSeconds ?? 0
+        let skew = environment.clockSkewSeconds ?? 0
         return skew.magnitude <= Double(limits.clockSkew) / Double(Nanoseconds.second)
             && !memory.monitor.isSkewed
-            && !memory.monitor.hasConflict && surroundings.isClaimOk
+            && !memory.monitor.hasConflict && environment.isClaimOk
     }
 
     /// When a window of the pod begins or ends next.
     mutating func nextWindow(after now: Instant) -> Instant? {
-        guard surroundings.hasPod, let end = surroundings.podExpiresAt else { return nil }
+        guard environment.hasPod, let end = environment.podExpiresAt else { return nil }
         return [end.adding(-limits.podExpiring), end, end.adding(limits.podService)].first { $0 > now }
     }
 }
 
-extension Surroundings {
+extension AppEnvironment {
     /// Codes whose condition may be another in `new`.
-    func codes(changing new: Surroundings) -> AlertCodeSet {
+    func codes(changing new: AppEnvironment) -> AlertCodeSet {
         if isArmed != new.isArmed || isPumpHandlerRegistered != new.isPumpHandlerRegistered
             || isCGMHandlerRegistered != new.isCGMHandlerRegistered
         {

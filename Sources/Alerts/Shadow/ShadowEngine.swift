@@ -54,7 +54,7 @@ struct ShadowEngine: Sendable {
         var judgedDeadline: Instant?
     }
 
-    init(plan: ShadowPlan, surroundings: Surroundings, wallClock: WallClock, keepsEffects: Bool) {
+    init(plan: ShadowPlan, environment: AppEnvironment, wallClock: WallClock, keepsEffects: Bool) {
         self.plan = plan
         groups = plan.groups.map {
             Group(
@@ -66,11 +66,11 @@ struct ShadowEngine: Sendable {
         deadlines = [Int64](repeating: .max, count: plan.parts.count)
         log = ShadowLog(plan, wallClock: wallClock, keepsEffects: keepsEffects)
         for group in groups.indices {
-            groups[group].flow.surroundings = surroundings
+            groups[group].flow.environment = environment
             groups[group].flow.engine.wallClock = wallClock
         }
         for part in parts.indices {
-            parts[part].flow.surroundings = surroundings
+            parts[part].flow.environment = environment
             parts[part].flow.engine.wallClock = wallClock
         }
     }
@@ -84,7 +84,7 @@ struct ShadowEngine: Sendable {
     mutating func bringUp(_ part: Int) {
         let group = plan.parts[part].group
         // Field by field: a whole flow is large to copy.
-        parts[part].flow.surroundings = groups[group].flow.surroundings
+        parts[part].flow.environment = groups[group].flow.environment
         parts[part].flow.inputInstant = groups[group].flow.inputInstant
         parts[part].flow.memory.monitor = groups[group].flow.memory.monitor
         if parts[part].flow.hasSources {
@@ -146,7 +146,7 @@ struct ShadowEngine: Sendable {
     private mutating func callForInput(_ group: Int, _ input: AlertInput) {
         var codes = AlertCodeSet()
         switch input {
-        case .surroundings(let new): codes = groups[group].flow.surroundings.codes(changing: new)
+        case .environment(let new): codes = groups[group].flow.environment.codes(changing: new)
         case .pumpIssue(let issue, let text):
             if let code = AlertCode.pump(issue: issue, text: text) { codes.insert(code) }
         case .pumpRetract(let issue):
@@ -239,7 +239,7 @@ struct ShadowEngine: Sendable {
     }
 
     /// The app comes to life again, and finds the world like this.
-    mutating func relaunch(_ surroundings: Surroundings, inForeground: Bool, at now: Instant) {
+    mutating func relaunch(_ environment: AppEnvironment, inForeground: Bool, at now: Instant) {
         kill(at: now)
         isDead = false
         ring(before: now)
@@ -249,10 +249,10 @@ struct ShadowEngine: Sendable {
                 || plan.parts[part].isLiteral
             {
                 bringUp(part)
-                parts[part].flow.relaunch(surroundings, inForeground: inForeground, at: now)
+                parts[part].flow.relaunch(environment, inForeground: inForeground, at: now)
                 settleLater(part)
             }
-            groups[group].flow.relaunch(surroundings, inForeground: inForeground, at: now)
+            groups[group].flow.relaunch(environment, inForeground: inForeground, at: now)
             lookForWindow(group, after: now)
         }
     }
@@ -266,7 +266,7 @@ struct ShadowEngine: Sendable {
 
     /// Parts that a pod's window concerns, where this instant's first input falls on one.
     mutating func callForWindow(_ group: Int, at now: Instant) {
-        guard let end = groups[group].flow.surroundings.podExpiresAt, groups[group].flow.surroundings.hasPod,
+        guard let end = groups[group].flow.environment.podExpiresAt, groups[group].flow.environment.hasPod,
             groups[group].flow.inputInstant != now
         else { return }
         let left = end.nanoseconds - now.nanoseconds

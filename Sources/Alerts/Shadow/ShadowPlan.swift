@@ -209,7 +209,7 @@ extension AlertFlow {
         self.init(
             policy: PreparedPolicy(policy),
             wallClock: WallClock(startEpochSeconds: 0, zone: ZoneTable(name: "", firstOffsetSeconds: 0)),
-            memory: AlertMemory(), surroundings: Surroundings())
+            memory: AlertMemory(), environment: AppEnvironment())
         isShadow = true
         engine.isShadow = true
     }

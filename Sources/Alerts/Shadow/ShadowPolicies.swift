@@ -18,16 +18,16 @@ public actor ShadowPolicies: SessionActor {
     private var isForeground = false
 
     /// - Parameters:
-    ///   - surroundings: what the app finds at the session's start.
+    ///   - environment: what the app finds at the session's start.
     ///   - keepsEffects: whether each decision is kept, or counts only.
     public init(
-        executor: SessionExecutor, plan: ShadowPlan, surroundings: Surroundings, wallClock: WallClock,
+        executor: SessionExecutor, plan: ShadowPlan, environment: AppEnvironment, wallClock: WallClock,
         keepsEffects: Bool
     ) {
         self.executor = executor
         self.plan = plan
         engine = ShadowEngine(
-            plan: plan, surroundings: surroundings, wallClock: wallClock, keepsEffects: keepsEffects)
+            plan: plan, environment: environment, wallClock: wallClock, keepsEffects: keepsEffects)
     }
 
     // MARK: What the alert center hears
@@ -59,7 +59,7 @@ public actor ShadowPolicies: SessionActor {
         case .foreground: isForeground = true
         case .background: isForeground = false
         case .wallClock(let clock): engine.log.wallClock = clock
-        case .surroundings, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
+        case .environment, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
             .settingsSaved, .settingsOpened:
             break
         }
@@ -82,8 +82,8 @@ public actor ShadowPolicies: SessionActor {
         wakeup?.schedule(at: nil)
     }
 
-    func relaunch(finding surroundings: Surroundings) {
-        engine.relaunch(surroundings, inForeground: isForeground, at: executor.now)
+    func relaunch(finding environment: AppEnvironment) {
+        engine.relaunch(environment, inForeground: isForeground, at: executor.now)
         judgeLater()
     }
 

@@ -9,7 +9,7 @@ package import SessionTime
 package struct AlertTape: Sendable {
     package var inputs: [(at: Instant, input: AlertInput)]
     package var wallClock: WallClock
-    package var surroundings = Surroundings()
+    package var environment = AppEnvironment()
 
     package init(_ inputs: [(at: Instant, input: AlertInput)], wallClock: WallClock) {
         self.inputs = inputs.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
@@ -26,7 +26,7 @@ package struct AlertTape: Sendable {
         _ policy: AlertPolicy, until end: Instant, looks: [Instant] = [], keepsBlame: Bool = true
     ) throws -> (effects: [AlertEffect], blame: BlameLog?) {
         var app = try AlertApp(
-            policy: PreparedPolicy(policy), wallClock: wallClock, surroundings: surroundings)
+            policy: PreparedPolicy(policy), wallClock: wallClock, environment: environment)
         if keepsBlame { app.keepBlame(from: .start) }
         try app.launch(inForeground: false, at: .start)
         var effects: [AlertEffect] = []

@@ -2,7 +2,7 @@
 //
 // Guarantees: a value, so that a copy is another possible future; virtual time; at each instant inputs come first, then
 // readings, then the step, then the app judges, then the system delivers what was scheduled. When the app is killed its
-// memory is gone and the world goes on; at launch the app finds its store and its surroundings.
+// memory is gone and the world goes on; at launch the app finds its store and its environment.
 // Does not: simulate glucose. Values are held, or given as series.
 
 public import Devices
@@ -71,7 +71,7 @@ public struct AlertWorld: Sendable {
     public private(set) var system = SimulatedNotificationCenter()
     public private(set) var effects: [AlertEffect] = []
     public private(set) var deaths = 0
-    public var surroundings: Surroundings
+    public var environment: AppEnvironment
     public var wallClock: WallClock
     public var appState: AlertWorldEvent.AppState
     public var stepsRun: Bool
@@ -89,13 +89,13 @@ public struct AlertWorld: Sendable {
     private var hasBegun = false
 
     public init(
-        policy: AlertPolicy, wallClock: WallClock, surroundings: Surroundings,
+        policy: AlertPolicy, wallClock: WallClock, environment: AppEnvironment,
         appState: AlertWorldEvent.AppState = .foreground, stepsRun: Bool = true, glucose: Double = 120,
         series: [AlertSeries] = []
     ) {
         prepared = PreparedPolicy(policy)
         self.wallClock = wallClock
-        self.surroundings = surroundings
+        self.environment = environment
         self.appState = appState
         self.stepsRun = stepsRun
         self.glucose = glucose
@@ -164,7 +164,7 @@ public struct AlertWorld: Sendable {
         store.diesAtWrite = diesAtWrite
         guard
             var fresh = try? AlertApp(
-                policy: prepared, wallClock: wallClock, surroundings: surroundings, store: store, port: system
+                policy: prepared, wallClock: wallClock, environment: environment, store: store, port: system
             )
         else { return }
         do {
@@ -256,7 +256,7 @@ public struct AlertWorld: Sendable {
             if place < one.values.count, let value = one.values[place] { measure(one.metric, value) }
         }
         guard readingsRun, !series.contains(where: { $0.metric == .glucose }), readAt != now,
-            now.nanoseconds % Self.grid == 0, surroundings.cgmState == .ok, surroundings.cgmLifecycle == .ok
+            now.nanoseconds % Self.grid == 0, environment.cgmState == .ok, environment.cgmLifecycle == .ok
         else { return }
         measure(.glucose, glucose)
     }
@@ -271,13 +271,13 @@ public struct AlertWorld: Sendable {
 
     private mutating func step(succeeded: Bool) {
         steppedAt = now
-        guard surroundings.isArmed, app != nil else { return }
+        guard environment.isArmed, app != nil else { return }
         tell(.step(succeeded: succeeded))
     }
 
-    private mutating func change(_ body: (inout Surroundings) -> Void) {
-        body(&surroundings)
-        tell(.surroundings(surroundings))
+    private mutating func change(_ body: (inout AppEnvironment) -> Void) {
+        body(&environment)
+        tell(.environment(environment))
     }
 
     private mutating func take(_ event: AlertWorldEvent) {
@@ -292,7 +292,7 @@ public struct AlertWorld: Sendable {
             for input in again { tell(input) }
         case .loop(let state):
             if state == .reset {
-                surroundings.isArmed = false
+                environment.isArmed = false
                 tell(.loopReset)
             } else {
                 change { $0.isArmed = state == .armed }

@@ -31,7 +31,7 @@ package struct AtomicFile: ~Copyable {
 
     /// Opens the hidden file. The directory of `path` must exist.
     /// - Parameter isHashed: false where nobody wants the SHA-256 of gigabytes.
-    package init(_ path: String, isHashed: Bool = true) throws(OutputProblem) {
+    package init(_ path: String, isHashed: Bool = true) throws(OutputError) {
         let opened = try Self.opened(path)
         self.isHashed = isHashed
         self.path = path
@@ -42,19 +42,19 @@ package struct AtomicFile: ~Copyable {
 
     private static func opened(
         _ path: String
-    ) throws(OutputProblem) -> (target: String, temporary: String, descriptor: Int32) {
+    ) throws(OutputError) -> (target: String, temporary: String, descriptor: Int32) {
         guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw OutputProblem(.cannotCreate, path: path, message: "cannot create: not a file name")
+            throw OutputError(.cannotCreate, path: path, message: "cannot create: not a file name")
         }
         let target = resolved(path)
         var status = stat()
         let exists = stat(target, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
             guard status.st_mode & S_IFMT != S_IFDIR else {
-                throw OutputProblem(path: path, doing: "create", errno: EISDIR)
+                throw OutputError(path: path, doing: "create", errno: EISDIR)
             }
             let descriptor = open(target, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw OutputProblem(path: path, doing: "open", errno: errno) }
+            guard descriptor >= 0 else { throw OutputError(path: path, doing: "open", errno: errno) }
             return (target, "", descriptor)
         }
         let (directory, name) = split(target)
@@ -70,10 +70,10 @@ package struct AtomicFile: ~Copyable {
                 return (target, candidate, descriptor)
             }
             guard errno == EEXIST || errno == EINTR else {
-                throw OutputProblem(path: path, doing: "create", errno: errno)
+                throw OutputError(path: path, doing: "create", errno: errno)
             }
         }
-        throw OutputProblem(path: path, doing: "create a file beside it", errno: EEXIST)
+        throw OutputError(path: path, doing: "create a file beside it", errno: EEXIST)
     }
 
     /// Removes what killed processes left beside a target: files whose process is gone and which nobody holds.
@@ -101,13 +101,13 @@ package struct AtomicFile: ~Copyable {
     }
 
     /// Adds bytes at the end.
-    package mutating func append(_ bytes: some Sequence<UInt8>) throws(OutputProblem) {
+    package mutating func append(_ bytes: some Sequence<UInt8>) throws(OutputError) {
         buffer.append(contentsOf: bytes)
         if buffer.count >= Self.bufferBytes { try flush() }
     }
 
     /// Adds a block at the end; a long one goes straight to the file.
-    package mutating func append(_ block: [UInt8]) throws(OutputProblem) {
+    package mutating func append(_ block: [UInt8]) throws(OutputError) {
         guard block.count >= Self.bufferBytes else {
             buffer.append(contentsOf: block)
             if buffer.count >= Self.bufferBytes { try flush() }
@@ -116,7 +116,7 @@ package struct AtomicFile: ~Copyable {
         try flush()
         if isHashed { hash.update(block) }
         let failure = block.withUnsafeBytes { writeAll($0, to: descriptor) }
-        if let failure { throw OutputProblem(path: path, doing: "write", errno: failure) }
+        if let failure { throw OutputError(path: path, doing: "write", errno: failure) }
         noteWritten(block.count)
     }
 
@@ -130,21 +130,21 @@ package struct AtomicFile: ~Copyable {
     }
 
     /// Adds text at the end, as UTF-8.
-    package mutating func append(_ text: String) throws(OutputProblem) {
+    package mutating func append(_ text: String) throws(OutputError) {
         try append(text.utf8)
     }
 
     /// Syncs, renames, syncs the directory; returns the SHA-256 of what was written (of nothing where it isn't hashed).
     @discardableResult
-    package consuming func commit() throws(OutputProblem) -> SHA256.Digest {
+    package consuming func commit() throws(OutputError) -> SHA256.Digest {
         try flush()
         let digest = hash.finished()
         guard !temporary.isEmpty else { return digest }
         while fsync(descriptor) != 0 {
-            guard errno == EINTR else { throw OutputProblem(path: path, doing: "sync", errno: errno) }
+            guard errno == EINTR else { throw OutputError(path: path, doing: "sync", errno: errno) }
         }
         guard rename(temporary, target) == 0 else {
-            throw OutputProblem(path: path, doing: "rename into place", errno: errno)
+            throw OutputError(path: path, doing: "rename into place", errno: errno)
         }
         try syncDirectory(split(target).directory, for: path)
         // The hidden name is gone by now; the `unlink` at the end of this value's life finds nothing.
@@ -155,7 +155,7 @@ package struct AtomicFile: ~Copyable {
     @discardableResult
     package static func write(
         _ bytes: some Sequence<UInt8>, to path: String
-    ) throws(OutputProblem) -> SHA256.Digest {
+    ) throws(OutputError) -> SHA256.Digest {
         var file = try AtomicFile(path)
         try file.append(bytes)
         return try file.commit()
@@ -163,27 +163,27 @@ package struct AtomicFile: ~Copyable {
 
     /// Writes a whole text file at once, as UTF-8.
     @discardableResult
-    package static func write(_ text: String, to path: String) throws(OutputProblem) -> SHA256.Digest {
+    package static func write(_ text: String, to path: String) throws(OutputError) -> SHA256.Digest {
         try write(text.utf8, to: path)
     }
 
-    private mutating func flush() throws(OutputProblem) {
+    private mutating func flush() throws(OutputError) {
         if isHashed { hash.update(buffer) }
         let failure = buffer.withUnsafeBytes { writeAll($0, to: descriptor) }
         defer { buffer.removeAll(keepingCapacity: true) }
-        if let failure { throw OutputProblem(path: path, doing: "write", errno: failure) }
+        if let failure { throw OutputError(path: path, doing: "write", errno: failure) }
         noteWritten(buffer.count)
     }
 }
 
 /// Makes a rename, or a new entry, in `directory` survive a power cut.
-func syncDirectory(_ directory: String, for path: String) throws(OutputProblem) {
+func syncDirectory(_ directory: String, for path: String) throws(OutputError) {
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw OutputProblem(path: path, doing: "open its directory", errno: errno) }
+    guard descriptor >= 0 else { throw OutputError(path: path, doing: "open its directory", errno: errno) }
     defer { close(descriptor) }
     // Some file systems have no sync for directories; they say so with EINVAL.
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
-        throw OutputProblem(path: path, doing: "sync its directory", errno: errno)
+        throw OutputError(path: path, doing: "sync its directory", errno: errno)
     }
 }
 

@@ -1,18 +1,18 @@
 // Reading what a user names.
 //
 // Guarantees: at most `limitBytes` + 1 bytes are ever held, also of a device or pipe without end; every failure is one
-// `InputProblem`: not there, a directory, unreadable (all exit code 66), too large, not UTF-8 (exit code 65).
+// `InputError`: not there, a directory, unreadable (all exit code 66), too large, not UTF-8 (exit code 65).
 
 import Glibc
 package import Records
 
 /// The bytes of the file at `path`.
-package func readInput(_ path: String, limitBytes: Int) throws(InputProblem) -> [UInt8] {
-    func missing(_ code: Int32) -> InputProblem {
-        InputProblem(.missing, file: path, found: inputFailure(code), expected: "a readable file")
+package func readInput(_ path: String, limitBytes: Int) throws(InputError) -> [UInt8] {
+    func missing(_ code: Int32) -> InputError {
+        InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
     }
     guard !path.utf8.contains(0) else {
-        throw InputProblem(
+        throw InputError(
             .missing, file: printable(path, limit: 200), found: "a NUL in the path",
             expected: "a readable file")
     }
@@ -22,8 +22,8 @@ package func readInput(_ path: String, limitBytes: Int) throws(InputProblem) -> 
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw missing(errno) }
     guard status.st_mode & S_IFMT != S_IFDIR else { throw missing(EISDIR) }
-    func tooLarge(_ size: String) -> InputProblem {
-        InputProblem(file: path, found: size, expected: "at most \(limitBytes) bytes")
+    func tooLarge(_ size: String) -> InputError {
+        InputError(file: path, found: size, expected: "at most \(limitBytes) bytes")
     }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     if isRegular, status.st_size > limitBytes { throw tooLarge("\(status.st_size) bytes") }
@@ -45,15 +45,15 @@ package func readInput(_ path: String, limitBytes: Int) throws(InputProblem) -> 
 }
 
 /// The text of the UTF-8 file at `path`, without a byte order mark.
-package func readTextInput(_ path: String, limitBytes: Int) throws(InputProblem) -> String {
+package func readTextInput(_ path: String, limitBytes: Int) throws(InputError) -> String {
     try text(of: try readInput(path, limitBytes: limitBytes), file: path)
 }
 
 /// `bytes` as text, without a byte order mark; a problem that names the line where they stop being UTF-8.
-package func text(of bytes: [UInt8], file: String) throws(InputProblem) -> String {
+package func text(of bytes: [UInt8], file: String) throws(InputError) -> String {
     guard var text = String(validating: bytes, as: UTF8.self) else {
         let line = lineOfInvalidUTF8(bytes)
-        throw InputProblem(file: file, line: line, found: "bytes that are not UTF-8", expected: "UTF-8 text")
+        throw InputError(file: file, line: line, found: "bytes that are not UTF-8", expected: "UTF-8 text")
     }
     if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
     return text

@@ -15,20 +15,20 @@ package enum StandardStream: Sendable {
     private var name: String { self == .output ? "standard output" : "standard error" }
 
     /// Writes `text` now.
-    package func write(_ text: String) throws(OutputProblem) {
+    package func write(_ text: String) throws(OutputError) {
         var text = text
         let failure = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
-        if let failure { throw OutputProblem(path: name, doing: "write", errno: failure) }
+        if let failure { throw OutputError(path: name, doing: "write", errno: failure) }
     }
 
     /// Writes bytes now.
-    package func write(_ bytes: [UInt8]) throws(OutputProblem) {
+    package func write(_ bytes: [UInt8]) throws(OutputError) {
         let failure = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
-        if let failure { throw OutputProblem(path: name, doing: "write", errno: failure) }
+        if let failure { throw OutputError(path: name, doing: "write", errno: failure) }
     }
 
     /// Writes `text` and a newline now.
-    package func writeLine(_ text: String) throws(OutputProblem) { try write(text + "\n") }
+    package func writeLine(_ text: String) throws(OutputError) { try write(text + "\n") }
 
     /// Writes a line where there is nobody left to tell about a failure.
     package func writeLineIgnoringFailure(_ text: String) {

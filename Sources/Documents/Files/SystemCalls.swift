@@ -3,7 +3,7 @@
 import Glibc
 package import Records
 
-extension OutputProblem {
+extension OutputError {
     /// From an error number: no space, quota, memory, handles or an interruption are temporary, the rest is not.
     package init(path: String, doing action: String, errno code: Int32) {
         self.init(

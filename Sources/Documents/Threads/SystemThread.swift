@@ -11,10 +11,10 @@ package struct SystemThread: Sendable {
     private let handle: pthread_t
 
     /// Starts one.
-    /// - Throws: `OutputProblem` where the system grants none.
+    /// - Throws: `OutputError` where the system grants none.
     package init(
         stackBytes: Int = 8 << 20, _ body: @escaping @Sendable () -> Void
-    ) throws(OutputProblem) {
+    ) throws(OutputError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
@@ -29,7 +29,7 @@ package struct SystemThread: Sendable {
             }, work.toOpaque())
         guard code == 0 else {
             work.release()
-            throw OutputProblem(path: "threads", doing: "start one", errno: code)
+            throw OutputError(path: "threads", doing: "start one", errno: code)
         }
         handle = thread
     }

@@ -10,10 +10,10 @@ package import Records
 package struct Codec<Value: Sendable>: Sendable {
     package let shape: Shape
     package let encode: @Sendable (Value) -> JSONValue
-    private let read: @Sendable (YAMLReader) throws(InputProblem) -> Value
+    private let read: @Sendable (YAMLReader) throws(InputError) -> Value
 
     package init(
-        _ shape: Shape, decode: @escaping @Sendable (YAMLReader) throws(InputProblem) -> Value,
+        _ shape: Shape, decode: @escaping @Sendable (YAMLReader) throws(InputError) -> Value,
         encode: @escaping @Sendable (Value) -> JSONValue
     ) {
         self.shape = shape
@@ -22,14 +22,14 @@ package struct Codec<Value: Sendable>: Sendable {
     }
 
     /// The value that stands at a place that has passed the shape.
-    package func decode(_ reader: YAMLReader) throws(InputProblem) -> Value { try read(reader) }
+    package func decode(_ reader: YAMLReader) throws(InputError) -> Value { try read(reader) }
 
     /// Text that a rule accepts, and what it stands for.
     package static func text(
         _ rule: TextRule, _ read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String
     ) -> Codec {
-        Codec(.text(rule)) { reader throws(InputProblem) in
+        Codec(.text(rule)) { reader throws(InputError) in
             guard let value = read(try reader.text()) else {
                 throw reader.problem(expected: rule.expectation)
             }
@@ -46,7 +46,7 @@ extension Codec where Value == String {
 
 extension Codec where Value == UInt64 {
     package static func wholeNumber(_ range: ClosedRange<UInt64>) -> Codec {
-        Codec(.wholeNumber(range)) { reader throws(InputProblem) in
+        Codec(.wholeNumber(range)) { reader throws(InputError) in
             try reader.wholeNumber(in: range)
         } encode: {
             .unsigned($0)
@@ -57,7 +57,7 @@ extension Codec where Value == UInt64 {
 extension Codec where Value == Int {
     /// A number of things.
     package static func count(_ range: ClosedRange<UInt64>) -> Codec {
-        Codec(.wholeNumber(range)) { reader throws(InputProblem) in
+        Codec(.wholeNumber(range)) { reader throws(InputError) in
             Int(clamping: try reader.wholeNumber(in: range))
         } encode: {
             .unsigned(UInt64(clamping: $0))
@@ -67,7 +67,7 @@ extension Codec where Value == Int {
 
 extension Codec where Value == Double {
     package static func number(_ range: ClosedRange<Double>) -> Codec {
-        Codec(.number(range)) { reader throws(InputProblem) in
+        Codec(.number(range)) { reader throws(InputError) in
             try reader.number(in: range)
         } encode: {
             .number($0)
@@ -86,7 +86,7 @@ extension Codec {
     package static func list<Element>(
         of element: Codec<Element>, count: ClosedRange<Int>
     ) -> Codec where Value == [Element] {
-        Codec(.list(element.shape, count: count)) { reader throws(InputProblem) in
+        Codec(.list(element.shape, count: count)) { reader throws(InputError) in
             var values: [Element] = []
             for item in reader.items { values.append(try element.decode(item)) }
             return values
@@ -97,7 +97,7 @@ extension Codec {
 
     /// As a mapping with the keys of the value's own table.
     package static func mapping() -> Codec where Value: Keyed {
-        Codec(.mapping(Value.keys.shape)) { reader throws(InputProblem) in
+        Codec(.mapping(Value.keys.shape)) { reader throws(InputError) in
             try Value.keys.decode(reader)
         } encode: {
             Value.keys.json(of: $0)

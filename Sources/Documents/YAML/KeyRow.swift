@@ -27,14 +27,14 @@ extension Keyed {
 package struct KeyRow<Root: Keyed>: Sendable {
     package let shape: KeyShape
     /// Changes nothing where the key was left out.
-    let decode: @Sendable (YAMLReader, inout Root) throws(InputProblem) -> Void
+    let decode: @Sendable (YAMLReader, inout Root) throws(InputError) -> Void
     /// nil where the key is not written.
     let encode: @Sendable (Root) -> JSONValue?
 
     /// A key that reads and writes in its own way. It may look at what rows before it have read.
     package init(
         _ shape: KeyShape,
-        decode: @escaping @Sendable (YAMLReader, inout Root) throws(InputProblem) -> Void,
+        decode: @escaping @Sendable (YAMLReader, inout Root) throws(InputError) -> Void,
         encode: @escaping @Sendable (Root) -> JSONValue?
     ) {
         self.shape = shape
@@ -56,7 +56,7 @@ package struct KeyRow<Root: Keyed>: Sendable {
             KeyShape(
                 name, codec.shape, summary, isRequired: isRequired,
                 defaultValue: hasDefault ? codec.encode(Root()[keyPath: path]) : nil, leftOut: leftOut)
-        ) { reader, root throws(InputProblem) in
+        ) { reader, root throws(InputError) in
             root[keyPath: path] = try codec.decode(reader)
         } encode: {
             isWritten($0) ? codec.encode($0[keyPath: path]) : nil
@@ -69,7 +69,7 @@ package struct KeyRow<Root: Keyed>: Sendable {
         _ codec: Codec<Value>, _ summary: String, leftOut: String? = nil
     ) {
         self.init(KeyShape(name, codec.shape, summary, leftOut: leftOut)) {
-            reader, root throws(InputProblem) in
+            reader, root throws(InputError) in
             root[keyPath: path] = try codec.decode(reader)
         } encode: {
             $0[keyPath: path].map(codec.encode)
@@ -92,7 +92,7 @@ package struct KeyTable<Root: Keyed>: Sendable {
     }
 
     /// What a mapping says; it has passed `shape`.
-    package func decode(_ reader: YAMLReader) throws(InputProblem) -> Root {
+    package func decode(_ reader: YAMLReader) throws(InputError) -> Root {
         var root = Root()
         for row in rows {
             if let value = reader[row.shape.name] { try row.decode(value, &root) }

@@ -17,7 +17,7 @@ extension Codec where Value: Listed {
     /// One of these, by name. `noun` says what they are.
     package static func name(of some: [Value] = Value.all, noun: String = Value.noun) -> Codec {
         let shape = Value.shape(of: some, noun: noun)
-        return Codec(shape) { reader throws(InputProblem) in
+        return Codec(shape) { reader throws(InputError) in
             let id = try reader.text()
             guard let value = some.first(where: { $0.id == id }) else {
                 throw reader.problem(expected: shape.expectation)

@@ -23,23 +23,23 @@ package struct SetOverride: Hashable, Sendable {
     static let maximumSteps = 16
 
     /// Reads `path=value`; the value is YAML, so that `{meals: none}` and `[a, b]` are possible.
-    package init(_ argument: String) throws(InputProblem) {
+    package init(_ argument: String) throws(InputError) {
         guard let equals = argument.firstIndex(of: "=") else {
-            throw InputProblem(
+            throw InputError(
                 file: "--set \(printable(argument, limit: 100))", found: "no `=`",
                 expected: "path=value, for example cohort.generate.count=10")
         }
         path = String(argument[..<equals])
         let file = "--set \(printable(path, limit: 100))"
         guard let steps = Self.steps(path) else {
-            throw InputProblem(
+            throw InputError(
                 file: file, found: "the path \(quotedForMessage(path))",
                 expected: "keys joined by dots with [n] for list items, for example arms[0].algorithm")
         }
         self.steps = steps
         let text = String(argument[argument.index(after: equals)...])
         guard text.contains(where: { !$0.isWhitespace }) else {
-            throw InputProblem(file: file, found: "no value", expected: "a value after the `=`")
+            throw InputError(file: file, found: "no value", expected: "a value after the `=`")
         }
         let origin = YAMLNode.Origin(file: file)
         value = try YAMLDocument.parse(text, file: file).placed(at: origin)
@@ -62,13 +62,13 @@ package struct SetOverride: Hashable, Sendable {
     }
 
     /// `document` with this change made. Missing mappings on the way are added; list items must be there.
-    package func applied(to document: YAMLNode) throws(InputProblem) -> YAMLNode {
+    package func applied(to document: YAMLNode) throws(InputError) -> YAMLNode {
         try place(in: document, steps[...], walked: "")
     }
 
     private func place(
         in node: YAMLNode, _ steps: ArraySlice<Step>, walked: String
-    ) throws(InputProblem) -> YAMLNode {
+    ) throws(InputError) -> YAMLNode {
         guard let step = steps.first else { return value }
         let rest = steps.dropFirst()
         let file = value.origin.file
@@ -87,7 +87,7 @@ package struct SetOverride: Hashable, Sendable {
             return node
         case (.index(let index), .sequence(var items)):
             guard items.indices.contains(index) else {
-                throw InputProblem(
+                throw InputError(
                     file: file, found: "item [\(index)] of \(items.count) in \(walked)",
                     expected: items.isEmpty ? "a list with items" : "an item from [0] to [\(items.count - 1)]"
                 )
@@ -96,11 +96,11 @@ package struct SetOverride: Hashable, Sendable {
             node.content = .sequence(items)
             return node
         case (.key(let key), _):
-            throw InputProblem(
+            throw InputError(
                 file: file, found: "\(node.summary) at \(walked.isEmpty ? "the top" : walked)",
                 expected: "a mapping that can hold `\(printable(key, limit: 60))`")
         case (.index, _):
-            throw InputProblem(file: file, found: "\(node.summary) at \(walked)", expected: "a list")
+            throw InputError(file: file, found: "\(node.summary) at \(walked)", expected: "a list")
         }
     }
 }

@@ -1,6 +1,6 @@
 // Text to `YAMLNode`, for text that nobody vouches for.
 //
-// Guarantees: any sequence of bytes ends in a tree or in one `InputProblem`; no input overflows the stack, expands
+// Guarantees: any sequence of bytes ends in a tree or in one `InputError`; no input overflows the stack, expands
 // aliases, or takes more than a few seconds. How:
 //   - at most `maximumBytes` of text;
 //   - libYAML itself stops at 1000 levels; composing them is a recursion that needs more than 1 MiB of stack, so it runs
@@ -24,27 +24,27 @@ package enum YAMLDocument {
     static let indicatorBudget = 24
 
     /// The document in the file at `path`.
-    package static func read(path: String) throws(InputProblem) -> YAMLNode {
+    package static func read(path: String) throws(InputError) -> YAMLNode {
         try parse(try readTextInput(path, limitBytes: maximumBytes), file: path)
     }
 
     /// The document in `text`; `file` is what problems call it.
-    package static func parse(_ text: String, file: String) throws(InputProblem) -> YAMLNode {
+    package static func parse(_ text: String, file: String) throws(InputError) -> YAMLNode {
         var text = text
         text.makeContiguousUTF8()
         guard text.utf8.count <= maximumBytes else {
-            throw InputProblem(
+            throw InputError(
                 file: file, found: "\(text.utf8.count) bytes",
                 expected: "at most \(maximumBytes) bytes of YAML")
         }
         try checkIndicators(text, file: file)
         // Composing, and letting go of what was composed, recurse as deep as the document; see the file's head.
         return try withStack(bytes: 16 << 20) { [text] in
-            Result { () throws(InputProblem) -> YAMLNode in try compose(text, file: file) }
+            Result { () throws(InputError) -> YAMLNode in try compose(text, file: file) }
         }.get()
     }
 
-    private static func compose(_ text: String, file: String) throws(InputProblem) -> YAMLNode {
+    private static func compose(_ text: String, file: String) throws(InputError) -> YAMLNode {
         let parser: Parser
         let root: Node?
         do {
@@ -55,15 +55,15 @@ package enum YAMLDocument {
             throw problem(from: error, text: text, file: file)
         }
         guard let root else {
-            throw InputProblem(file: file, found: "nothing", expected: "a YAML document")
+            throw InputError(file: file, found: "nothing", expected: "a YAML document")
         }
         // A node holds its anchor weakly; the parser owns it.
-        return try withExtendedLifetime(parser) { () throws(InputProblem) -> YAMLNode in
+        return try withExtendedLifetime(parser) { () throws(InputError) -> YAMLNode in
             try convert(root, file: file, depth: 1)
         }
     }
 
-    private static func checkIndicators(_ text: String, file: String) throws(InputProblem) {
+    private static func checkIndicators(_ text: String, file: String) throws(InputError) {
         var aliases = 0
         var questions = 0
         var line = 1
@@ -81,7 +81,7 @@ package enum YAMLDocument {
             }
             if aliases > indicatorBudget || questions > indicatorBudget {
                 let what = aliases > indicatorBudget ? "aliases (*name)" : "complex keys (?)"
-                throw InputProblem(
+                throw InputError(
                     file: file, line: line, found: "more than \(indicatorBudget) \(what)",
                     expected: "plain YAML without them, also not in comments")
             }
@@ -99,15 +99,15 @@ package enum YAMLDocument {
         }
     }
 
-    private static func convert(_ node: Node, file: String, depth: Int) throws(InputProblem) -> YAMLNode {
+    private static func convert(_ node: Node, file: String, depth: Int) throws(InputError) -> YAMLNode {
         let origin = YAMLNode.Origin(file: file, line: node.mark?.line)
         guard depth <= maximumDepth else {
-            throw InputProblem(
+            throw InputError(
                 file: file, line: origin.line, found: "nesting \(depth) levels deep",
                 expected: "at most \(maximumDepth) levels")
         }
         if let anchor = node.anchor {
-            throw InputProblem(
+            throw InputError(
                 file: file, line: origin.line, found: "the anchor \(quotedForMessage("&" + anchor.rawValue))",
                 expected: "no anchors and no aliases")
         }
@@ -129,7 +129,7 @@ package enum YAMLDocument {
             for (key, value) in mapping {
                 let converted = try convert(key, file: file, depth: depth + 1)
                 guard case .scalar(let name, _) = converted.content else {
-                    throw InputProblem(
+                    throw InputError(
                         file: file, line: converted.origin.line, found: "\(converted.summary) as a key",
                         expected: "a word as the key")
                 }
@@ -140,24 +140,24 @@ package enum YAMLDocument {
             }
             return YAMLNode(.mapping(entries), origin: origin)
         case .alias:
-            throw InputProblem(
+            throw InputError(
                 file: file, line: origin.line, found: "an alias", expected: "no anchors and no aliases")
         }
     }
 
     private static func refuse(
         tag: String, unless allowed: Tag.Name, _ origin: YAMLNode.Origin
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         guard tag != allowed.rawValue else { return }
-        throw InputProblem(
+        throw InputError(
             file: origin.file, line: origin.line, found: "the tag \(quotedForMessage(tag))",
             expected: "no tags")
     }
 
     /// libYAML's complaint in our words, with the line that it names.
-    private static func problem(from error: any Error, text: String, file: String) -> InputProblem {
-        func malformed(_ what: String, _ line: Int?) -> InputProblem {
-            InputProblem(
+    private static func problem(from error: any Error, text: String, file: String) -> InputError {
+        func malformed(_ what: String, _ line: Int?) -> InputError {
+            InputError(
                 file: file, line: line, found: "malformed YAML (\(printable(what, limit: 160)))",
                 expected: "well-formed YAML")
         }
@@ -169,24 +169,24 @@ package enum YAMLDocument {
             return malformed(what + which, line)
         case .scanner(let context, let what, let mark, _), .parser(let context, let what, let mark, _):
             if what.contains("nesting level") {
-                return InputProblem(
+                return InputError(
                     file: file, line: mark.line, found: "nesting more than \(maximumDepth) levels deep",
                     expected: "at most \(maximumDepth) levels")
             }
             if character(of: text, at: mark) == "\t" {
-                return InputProblem(
+                return InputError(
                     file: file, line: mark.line, found: "a tab", expected: "spaces for indentation")
             }
             return malformed(context.map { "\(what) \($0.text)" } ?? what, mark.line)
         case .composer(_, let what, let mark, _):
             if what.contains("alias") {
-                return InputProblem(
+                return InputError(
                     file: file, line: mark.line, found: "an alias", expected: "no anchors and no aliases")
             }
-            return InputProblem(
+            return InputError(
                 file: file, line: mark.line, found: "a second document", expected: "one document a file")
         case .duplicatedKeysInMapping(let duplicates, let context):
-            return InputProblem(
+            return InputError(
                 file: file, line: context.mark.line,
                 found: "the key \(quotedForMessage(duplicates.first ?? "")) twice", expected: "each key once")
         default:

@@ -1,6 +1,6 @@
 // A place in a YAML document, and what may be asked of it.
 //
-// Guarantees: whatever the node holds, an answer or one `InputProblem` that says the file and line, what was found at
+// Guarantees: whatever the node holds, an answer or one `InputError` that says the file and line, what was found at
 // which key (`arms[0].name`) and what was expected. Unknown keys name the nearest known one.
 //
 //     let root = YAMLReader(try YAMLDocument.read(path: path))
@@ -40,9 +40,9 @@ package struct YAMLReader: Sendable {
     }
 
     /// A problem at this place. `found` is what stands here unless said otherwise.
-    package func problem(found: String? = nil, expected: String) -> InputProblem {
+    package func problem(found: String? = nil, expected: String) -> InputError {
         let found = found ?? node.summary
-        return InputProblem(
+        return InputError(
             file: node.origin.file, line: node.origin.line,
             found: path.isEmpty ? found : "\(found) at \(path)",
             expected: expected)
@@ -51,7 +51,7 @@ package struct YAMLReader: Sendable {
     // MARK: Scalars
 
     /// The scalar's text, quoted or not.
-    package func text(expected: String = "text") throws(InputProblem) -> String {
+    package func text(expected: String = "text") throws(InputError) -> String {
         guard case .scalar(let text, _) = node.content, !node.isNothing else {
             throw problem(expected: expected)
         }
@@ -61,7 +61,7 @@ package struct YAMLReader: Sendable {
     /// A whole number in decimal, without quotes, underscores or leading zeros.
     package func wholeNumber(
         in range: ClosedRange<UInt64> = 0...UInt64.max
-    ) throws(InputProblem) -> UInt64 {
+    ) throws(InputError) -> UInt64 {
         guard case .scalar(let text, plain: true) = node.content,
             text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             text == "0" || !text.hasPrefix("0"), let value = UInt64(text), range.contains(value)
@@ -70,7 +70,7 @@ package struct YAMLReader: Sendable {
     }
 
     /// A finite number, without quotes.
-    package func number(in range: ClosedRange<Double>) throws(InputProblem) -> Double {
+    package func number(in range: ClosedRange<Double>) throws(InputError) -> Double {
         guard case .scalar(let text, plain: true) = node.content,
             text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
             let value = Double(text), value.isFinite, range.contains(value)
@@ -79,7 +79,7 @@ package struct YAMLReader: Sendable {
     }
 
     /// `true` or `false`.
-    package func flag() throws(InputProblem) -> Bool {
+    package func flag() throws(InputError) -> Bool {
         guard case .scalar(let text, plain: true) = node.content, text == "true" || text == "false" else {
             throw problem(expected: Shape.flag.expectation)
         }
@@ -89,7 +89,7 @@ package struct YAMLReader: Sendable {
     // MARK: Shapes
 
     /// Checks this node and everything below it.
-    package func check(_ shape: Shape) throws(InputProblem) {
+    package func check(_ shape: Shape) throws(InputError) {
         switch shape {
         case .text(let rule):
             guard rule.accepts(try text(expected: rule.expectation)) else {
@@ -136,7 +136,7 @@ package struct YAMLReader: Sendable {
         }
     }
 
-    private func check(_ shape: MappingShape) throws(InputProblem) {
+    private func check(_ shape: MappingShape) throws(InputError) {
         guard case .mapping(let entries) = node.content else { return }
         for entry in entries {
             guard let key = shape.keys.first(where: { $0.name == entry.key }) else {
@@ -151,7 +151,7 @@ package struct YAMLReader: Sendable {
         }
         for rule in shape.onlyBeside where node[rule.key] != nil && node[rule.other] == nil {
             guard let entry = entries.first(where: { $0.key == rule.key }) else { continue }
-            throw InputProblem(
+            throw InputError(
                 file: entry.keyOrigin.file, line: entry.keyOrigin.line,
                 found: "`\(rule.key)` in \(path) without `\(rule.other)`",
                 expected: "`\(rule.key)` only beside `\(rule.other)`")
@@ -167,12 +167,12 @@ package struct YAMLReader: Sendable {
         }
     }
 
-    private func unknownKey(_ entry: YAMLNode.Entry, _ known: [String]) -> InputProblem {
+    private func unknownKey(_ entry: YAMLNode.Entry, _ known: [String]) -> InputError {
         let place = path.isEmpty ? "" : " in \(path)"
         let all = known.joined(separator: ", ")
         let expected =
             nearest(to: entry.key, among: known).map { "`\($0)` (known keys: \(all))" } ?? "one of \(all)"
-        return InputProblem(
+        return InputError(
             file: entry.keyOrigin.file, line: entry.keyOrigin.line,
             found: "the unknown key \(quotedForMessage(entry.key))\(place)", expected: expected)
     }

@@ -2,7 +2,7 @@
 //
 // Guarantees: columns in any order, extra columns ignored, names quoted or not; every value finite, in range
 // and, as a whole, a person (`AdmissionRules.table`); a table's own derived columns agree with its base columns, or are not used
-// (`DerivedColumns`); bounded memory. Any refusal is an `InputProblem` with file and line.
+// (`DerivedColumns`); bounded memory. Any refusal is an `InputError` with file and line.
 // Does not: read files.
 
 public import Records
@@ -35,29 +35,29 @@ public struct ParameterTable: Sendable {
     ///   - derived: what to do with columns that follow from others.
     public init(
         _ bytes: [UInt8], file: String, model kind: ModelKind, derived: DerivedColumns = .check
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         self.file = file
         entries = try Self.read(kind.parameters, bytes, file, derived)
     }
 
     public init(
         _ text: String, file: String, model kind: ModelKind, derived: DerivedColumns = .check
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         try self.init(Array(text.utf8), file: file, model: kind, derived: derived)
     }
 
     /// The subject of that name.
-    public func entry(named name: String) throws(InputProblem) -> Entry {
+    public func entry(named name: String) throws(InputError) -> Entry {
         if let entry = entries.first(where: { $0.name == name }) { return entry }
         let known = entries.prefix(3).map { quoted($0.name) }.joined(separator: ", ")
         let more = entries.count > 3 ? " … (\(entries.count) subjects)" : ""
-        throw InputProblem(
+        throw InputError(
             file: file, found: "no subject \(quoted(name))", expected: "one of \(known)\(more)")
     }
 
     private static func read<P: TabulatedParameters>(
         _: P.Type, _ bytes: [UInt8], _ file: String, _ derived: DerivedColumns
-    ) throws(InputProblem) -> [Entry] {
+    ) throws(InputError) -> [Entry] {
         var limits = CSVText.Limits()
         limits.rows = maximumSubjects + 1
         var csv = try CSVText(bytes, file: file, limits: limits)
@@ -105,7 +105,7 @@ private struct Columns<P: TabulatedParameters> {
 
     init(
         _ header: CSVText.Row, _ derived: DerivedColumns, _ csv: CSVText
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         var indices: [String: Int] = [:]
         for (i, name) in header.fields.enumerated() {
             if indices.updateValue(i, forKey: Self.key(name)) != nil, !name.isEmpty {
@@ -160,10 +160,10 @@ private struct Columns<P: TabulatedParameters> {
 
     func entry(
         _ row: CSVText.Row, _ csv: CSVText
-    ) throws(InputProblem) -> (ParameterTable.Entry, ColumnError?) {
+    ) throws(InputError) -> (ParameterTable.Entry, ColumnError?) {
         func value(
             _ index: Int, _ column: String, _ unit: String, _ range: ClosedRange<Double>
-        ) throws(InputProblem) -> Double {
+        ) throws(InputError) -> Double {
             let text = row.fields[index]
             guard let value = finiteNumber(text) else {
                 throw csv.problem(
@@ -190,7 +190,7 @@ private struct Columns<P: TabulatedParameters> {
             }
             state = values
         }
-        func therapy(_ index: Int?, _ column: String, _ unit: String) throws(InputProblem) -> Double? {
+        func therapy(_ index: Int?, _ column: String, _ unit: String) throws(InputError) -> Double? {
             guard let index, !row.fields[index].isEmpty else { return nil }
             return try value(index, column, unit, 0.01...10_000)
         }

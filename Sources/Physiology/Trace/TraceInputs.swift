@@ -1,7 +1,7 @@
 // Open-loop inputs by the minute: `minute,carbs_g,insulin_u`.
 //
 // Guarantees: minutes are whole, rise strictly and start at 0 or later; a minute that is not listed has no
-// carbohydrate and no insulin, the basal rate included. Refusals are `InputProblem`s with file and line.
+// carbohydrate and no insulin, the basal rate included. Refusals are `InputError`s with file and line.
 
 public import Records
 
@@ -40,11 +40,11 @@ public struct TraceInputs: Hashable, Sendable {
         self.rows = rows
     }
 
-    public init(_ text: String, file: String) throws(InputProblem) {
+    public init(_ text: String, file: String) throws(InputError) {
         try self.init(Array(text.utf8), file: file)
     }
 
-    public init(_ bytes: [UInt8], file: String) throws(InputProblem) {
+    public init(_ bytes: [UInt8], file: String) throws(InputError) {
         var limits = CSVText.Limits()
         limits.rows = Self.maximumMinute + 2
         limits.columns = 16
@@ -77,7 +77,7 @@ public struct TraceInputs: Hashable, Sendable {
             if let last = rows.last?.minute, minute <= last {
                 throw csv.problem(row.line, "minute \(minute) after \(last)", "rising minutes")
             }
-            func amount(_ column: Int, _ limit: Double, _ unit: String) throws(InputProblem) -> Double {
+            func amount(_ column: Int, _ limit: Double, _ unit: String) throws(InputError) -> Double {
                 let text = row.fields[indices[column]]
                 guard let value = finiteNumber(text), (0...limit).contains(value) else {
                     throw csv.problem(

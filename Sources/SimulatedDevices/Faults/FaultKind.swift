@@ -97,12 +97,12 @@ public struct RatesByAge: Hashable, Sendable {
 public enum FaultNotice: Hashable, Sendable {
     /// Nothing; why.
     case nothing(String)
-    /// An episode of one of these alerts overlaps it, but where it is excused. Codes of the alert catalogue, which a test compares.
-    case alerts([String], unless: FaultExcuse)
+    /// An episode of one of these alerts overlaps it, unless it is exempt. Codes of the alert catalogue, which a test compares.
+    case alerts([String], unless: AlertExemption)
 }
 
 /// Why a fault that has an alert may go without.
-public enum FaultExcuse: String, Hashable, Sendable, CaseIterable {
+public enum AlertExemption: String, Hashable, Sendable, CaseIterable {
     /// No sample that fell into it reached a living app.
     case unseen
     /// Not longer than the debounce of the flow's alerts of a pump that is missing.

@@ -4,9 +4,9 @@
 
 package import SessionTime
 
-/// The pump's own times of trouble.
+/// When each condition held.
 package struct PumpTruth: Sendable {
-    package enum Matter: Int, Sendable, CaseIterable {
+    package enum Condition: Int, Sendable, CaseIterable {
         case unreachable
         /// No pod is on, or it is being filled.
         case withoutPod
@@ -14,12 +14,12 @@ package struct PumpTruth: Sendable {
         case stopped
     }
 
-    private var spans = [[Interval]](repeating: [], count: Matter.allCases.count)
-    private var since = [Instant?](repeating: nil, count: Matter.allCases.count)
+    private var spans = [[Interval]](repeating: [], count: Condition.allCases.count)
+    private var since = [Instant?](repeating: nil, count: Condition.allCases.count)
 
-    mutating func set(_ matter: Matter, _ isSo: Bool, at now: Instant) {
-        let place = matter.rawValue
-        if isSo {
+    mutating func set(_ condition: Condition, _ isTrue: Bool, at now: Instant) {
+        let place = condition.rawValue
+        if isTrue {
             since[place] = since[place] ?? now
         } else if let began = since[place] {
             spans[place].append(Interval(began, now))
@@ -27,11 +27,11 @@ package struct PumpTruth: Sendable {
         }
     }
 
-    mutating func add(_ matter: Matter, _ span: Interval) { spans[matter.rawValue].append(span) }
+    mutating func add(_ condition: Condition, _ span: Interval) { spans[condition.rawValue].append(span) }
 
     mutating func finish(at now: Instant) {
-        for matter in Matter.allCases { set(matter, false, at: now) }
+        for condition in Condition.allCases { set(condition, false, at: now) }
     }
 
-    package subscript(_ matter: Matter) -> IntervalSet { IntervalSet(spans[matter.rawValue]) }
+    package subscript(_ condition: Condition) -> IntervalSet { IntervalSet(spans[condition.rawValue]) }
 }

@@ -84,16 +84,16 @@ package final class ResultSessions {
     }
 
     /// The sessions that are wanted.
-    /// - Throws: `InputProblem` where there is no such session or arm.
-    package func entries(session: Int?, arm: String?) throws(InputProblem) -> [Entry] {
+    /// - Throws: `InputError` where there is no such session or arm.
+    package func entries(session: Int?, arm: String?) throws(InputError) -> [Entry] {
         if let arm, !study.arms.contains(where: { $0.name == arm }) {
             let names = study.arms.map(\.name).joined(separator: ", ")
-            throw InputProblem(
+            throw InputError(
                 file: directory, found: "no arm \(printable(arm, limit: 100))", expected: "one of \(names)")
         }
         let found = entries.filter { (session ?? $0.session) == $0.session && (arm ?? $0.arm) == $0.arm }
         if let session, found.isEmpty {
-            throw InputProblem(
+            throw InputError(
                 file: directory, found: "no session \(session)" + (arm.map { " in arm \($0)" } ?? ""),
                 expected: "a session that has been run")
         }
@@ -101,20 +101,20 @@ package final class ResultSessions {
     }
 
     /// The policy that listened in shadow under this name; nil for an arm's own.
-    /// - Throws: `InputProblem` for one that no arm has and that didn't listen.
+    /// - Throws: `InputError` for one that no arm has and that didn't listen.
     @discardableResult
-    package func policy(_ policy: String) throws(InputProblem) -> AlertPolicy? {
+    package func policy(_ policy: String) throws(InputError) -> AlertPolicy? {
         if let listener = study.shadowPolicies.first(where: { $0.name == policy }) { return listener }
         let names = study.arms.map(\.alerts.name) + study.shadowPolicies.map(\.name)
         guard !names.contains(policy) else { return nil }
         let meant = nearest(to: policy, among: names).map { " (nearest: `\($0)`)" } ?? ""
-        throw InputProblem(
+        throw InputError(
             file: directory, found: "no policy \(quotedForMessage(policy))",
             expected: "one of " + printable(names.joined(separator: ", "), limit: 400) + meant)
     }
 
     /// Who and what a session is run with.
-    /// - Throws: what `CohortLoader` throws; `InputProblem` where the cohort isn't that of the folder.
+    /// - Throws: what `CohortLoader` throws; `InputError` where the cohort isn't that of the folder.
     package func cast(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
         let subjects =
             try self.subjects
@@ -123,7 +123,7 @@ package final class ResultSessions {
         self.subjects = subjects
         guard subjects.indices.contains(entry.subjectIndex), study.arms.indices.contains(entry.armIndex)
         else {
-            throw InputProblem(
+            throw InputError(
                 file: directory, found: "subject \(entry.subjectIndex) of \(subjects.count)",
                 expected: "the cohort that the study was run with")
         }
@@ -158,7 +158,7 @@ package final class ResultSessions {
     }
 
     /// Rows of one table of each of `entries`, as text, in their order; made on all the threads that this was given.
-    /// - Throws: what `cast` throws; `OutputProblem` where the system grants no thread.
+    /// - Throws: what `cast` throws; `OutputError` where the system grants no thread.
     /// - Parameter policy: whose alerts alone are wanted.
     package func texts(
         of entries: [Entry], table: ExportTable, format: StepFormat, policy: String? = nil
@@ -194,7 +194,7 @@ package final class SessionTexts {
     deinit { made.cancel() }
 
     /// The next session's text, and the days that it lived; nil after the last one.
-    /// - Throws: `DigestMismatch`; `CancellationError` after an interruption; `OutputProblem`.
+    /// - Throws: `DigestMismatch`; `CancellationError` after an interruption; `OutputError`.
     package func next() throws -> (entry: ResultSessions.Entry, text: SpooledText, days: Double)? {
         guard let next = try made.next() else { return nil }
         defer { position += 1 }

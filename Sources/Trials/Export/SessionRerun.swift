@@ -72,7 +72,7 @@ package struct SessionRerun: Sendable {
 
     /// The rows of one table as text, and the days that the session lived.
     /// - Parameter isInterrupted: asked now and then.
-    /// - Throws: `DigestMismatch`; `CancellationError` after an interruption; `OutputProblem` where the text finds no room.
+    /// - Throws: `DigestMismatch`; `CancellationError` after an interruption; `OutputError` where the text finds no room.
     func text(
         _ table: ExportTable, _ format: StepFormat, isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> (SpooledText, days: Double) {

@@ -1,7 +1,7 @@
 // A text of any length that must be whole before anybody reads it.
 //
 // Guarantees: up to a few megabytes stay in memory, the rest goes to a file that has no name from the moment it is made, so that nothing
-// is left behind however the process ends. A full disk is an `OutputProblem`, temporary.
+// is left behind however the process ends. A full disk is an `OutputError`, temporary.
 // Does not: serve two threads at once.
 
 import Documents
@@ -28,7 +28,7 @@ package final class SpooledText: @unchecked Sendable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Adds what the rows hold, and counts them.
-    func append(_ bytes: [UInt8], lines count: Int) throws(OutputProblem) {
+    func append(_ bytes: [UInt8], lines count: Int) throws(OutputError) {
         lines += count
         if descriptor < 0 {
             guard headBytes + bytes.count > Self.memoryLimit else {
@@ -48,26 +48,26 @@ package final class SpooledText: @unchecked Sendable {
         return "/tmp"
     }
 
-    private static func namelessFile() throws(OutputProblem) -> Int32 {
+    private static func namelessFile() throws(OutputError) -> Int32 {
         var template = Array(
             (directory + "/.islet-rows-" + String(repeating: "X", count: 6)).utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else {
-            throw OutputProblem(path: directory, doing: "make a temporary file", errno: errno)
+            throw OutputError(path: directory, doing: "make a temporary file", errno: errno)
         }
         unlink(template)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return descriptor
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(OutputProblem) {
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(OutputError) {
         if let failure = bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }) {
-            throw OutputProblem(path: directory, doing: "write a temporary file", errno: failure)
+            throw OutputError(path: directory, doing: "write a temporary file", errno: failure)
         }
     }
 
     /// The next block from the beginning on; nil at the end.
-    package func nextBlock() throws(OutputProblem) -> [UInt8]? {
+    package func nextBlock() throws(OutputError) -> [UInt8]? {
         guard descriptor >= 0 else {
             guard position < head.count else { return nil }
             defer { position += 1 }
@@ -78,7 +78,7 @@ package final class SpooledText: @unchecked Sendable {
             let got = pread(descriptor, &block, block.count, off_t(position))
             if got < 0 {
                 if errno == EINTR { continue }
-                throw OutputProblem(path: Self.directory, doing: "read a temporary file", errno: errno)
+                throw OutputError(path: Self.directory, doing: "read a temporary file", errno: errno)
             }
             guard got > 0 else { return nil }
             position += got
@@ -88,7 +88,7 @@ package final class SpooledText: @unchecked Sendable {
     }
 
     /// The next line without its newline; nil at the end. Lines and blocks are read from one position: one of them only.
-    package func nextLine() throws(OutputProblem) -> String? {
+    package func nextLine() throws(OutputError) -> String? {
         while true {
             if let end = block[lineStart...].firstIndex(of: UInt8(ascii: "\n")) {
                 defer { lineStart = end + 1 }

@@ -17,7 +17,7 @@ package enum CohortLoader {
     ///   - studyPath: what a table's path is relative to.
     ///   - jobs: threads to find therapies on.
     ///   - isInterrupted: asked before each subject.
-    /// - Throws: `InputProblem`, `CohortError`, `CancellationError` after an interruption.
+    /// - Throws: `InputError`, `CohortError`, `CancellationError` after an interruption.
     package static func subjects(
         of study: Study, studyPath: String, jobs: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
@@ -37,7 +37,7 @@ package enum CohortLoader {
                 do {
                     return try VirtualSubject(entries[index]).titrated(for: study, index: index)
                 } catch {
-                    throw InputProblem(
+                    throw InputError(
                         file: path, line: entries[index].line, found: "\(error)",
                         expected: "parameters that the model can be run with")
                 }
@@ -46,7 +46,7 @@ package enum CohortLoader {
     }
 
     /// The rows of the cohort's table that the study wants, in its order; none for a generated cohort.
-    static func entries(of study: Study, studyPath: String) throws(InputProblem) -> [ParameterTable.Entry] {
+    static func entries(of study: Study, studyPath: String) throws(InputError) -> [ParameterTable.Entry] {
         guard case .table(let wanted) = study.cohort else { return [] }
         let path = study.tablePath(studyPath: studyPath) ?? ""
         let bytes = try readInput(path, limitBytes: tableByteLimit)

@@ -58,7 +58,7 @@ extension FolderComparison {
     /// What became of a bound, a line for each arm.
     package func findings(
         _ bound: DifferenceBound, in unit: GlucoseUnit = .mgdl
-    ) throws(InputProblem) -> [(text: String, isCrossed: Bool)] {
+    ) throws(InputError) -> [(text: String, isCrossed: Bool)] {
         let factor = unit.factor(of: Outcome.named(bound.metric)?.unit ?? "")
         var findings: [(text: String, isCrossed: Bool)] = []
         for arm in arms {
@@ -76,7 +76,7 @@ extension FolderComparison {
                 ))
         }
         guard !findings.isEmpty else {
-            throw InputProblem(
+            throw InputError(
                 file: second.folder.path, found: "nobody with \(bound.metric) in both folders",
                 expected: "an outcome that both have")
         }

@@ -18,17 +18,17 @@ package struct FolderValues {
     /// By arm, by outcome.
     let columns: [[String: SubjectValues]]
 
-    /// - Throws: `InputProblem` for a folder that isn't complete.
+    /// - Throws: `InputError` for a folder that isn't complete.
     package init(_ folder: ResultFolder, store: any ResultStore) throws {
         self.folder = folder
         guard try folder.isComplete() else {
-            throw InputProblem(
+            throw InputError(
                 file: folder.path, found: "a run that is not complete", expected: "a complete one")
         }
         try folder.checkStoreHash()
         identity = try RunIdentity(of: folder)
         guard identity.shard == Shard.whole.description else {
-            throw InputProblem(
+            throw InputError(
                 file: folder.path, found: "shard \(identity.shard)", expected: "a whole study: `islet merge`")
         }
         study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
@@ -76,23 +76,23 @@ package struct FolderComparison {
     /// - Parameters:
     ///   - arm: the only one that is compared; nil for all that both have.
     ///   - isPaired: whether the same people are asked for; else they are taken as independent groups.
-    /// - Throws: `InputProblem` where people or arms don't match.
+    /// - Throws: `InputError` where people or arms don't match.
     package init(
         _ first: FolderValues, _ second: FolderValues, arm: String? = nil, isPaired: Bool = true
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         self.first = first
         self.second = second
         self.isPaired = isPaired
         let (a, b) = (first.identity, second.identity)
         guard !isPaired || a.cohort == b.cohort && a.subjects == b.subjects else {
-            throw InputProblem(
+            throw InputError(
                 file: second.folder.path, found: "other people than in \(first.folder.path)",
                 expected: "the same ones, to be paired; --unpaired compares them as independent groups")
         }
         let names = (first.study.arms.map(\.name), second.study.arms.map(\.name))
         if let arm {
             for (folder, known) in [(first, names.0), (second, names.1)] where !known.contains(arm) {
-                throw InputProblem(
+                throw InputError(
                     file: folder.folder.path, found: "no arm \(printable(arm, limit: 100))",
                     expected: "one of " + printable(known.joined(separator: ", "), limit: 400))
             }
@@ -104,7 +104,7 @@ package struct FolderComparison {
             arms = common.map { ($0, $0) }
         }
         guard !arms.isEmpty else {
-            throw InputProblem(
+            throw InputError(
                 file: second.folder.path,
                 found: "the arms " + printable(names.1.joined(separator: ", "), limit: 400),
                 expected: "one of " + printable(names.0.joined(separator: ", "), limit: 400)
@@ -171,11 +171,11 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
     package var number: Double
     package var description: String
 
-    /// - Throws: `InputProblem` for what is no bound.
-    package init(_ text: String, file: String) throws(InputProblem) {
+    /// - Throws: `InputError` for what is no bound.
+    package init(_ text: String, file: String) throws(InputError) {
         let form = "OUTCOME > NUMBER or OUTCOME < NUMBER, as in tbr_54_percent > +0.5"
         guard let sign = text.firstIndex(where: { $0 == ">" || $0 == "<" }) else {
-            throw InputProblem(file: file, found: quotedForMessage(text), expected: form)
+            throw InputError(file: file, found: quotedForMessage(text), expected: form)
         }
         let name = text[..<sign].trimmed
         var rest = text[text.index(after: sign)...]
@@ -183,11 +183,11 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
         includesNumber = rest.first == "="
         if includesNumber { rest.removeFirst() }
         guard let number = Double(rest.trimmed), number.isFinite, !name.isEmpty else {
-            throw InputProblem(file: file, found: quotedForMessage(text), expected: form)
+            throw InputError(file: file, found: quotedForMessage(text), expected: form)
         }
         let known = Outcome.all.filter(\.isCompared).map(\.name)
         guard known.contains(name) else {
-            throw InputProblem(
+            throw InputError(
                 file: file, found: "the outcome \(quotedForMessage(name))",
                 expected: "one that arms are compared by"
                     + (nearest(to: name, among: known).map { " (nearest: `\($0)`)" } ?? "")

@@ -17,7 +17,7 @@ final class InOrder<Element: Sendable>: @unchecked Sendable {
     private var workers: Workers.Handle?
 
     /// Begins to make 0 ..< count.
-    /// - Throws: `OutputProblem` where the system grants no thread.
+    /// - Throws: `OutputError` where the system grants no thread.
     init(count: Int, jobs: Int, make: @escaping @Sendable (Int) throws -> Element) throws {
         self.count = count
         let jobs = max(1, min(jobs, count))

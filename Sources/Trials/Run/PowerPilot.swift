@@ -18,11 +18,11 @@ package struct PowerPilot {
     package let differences: [Double]
     package let days: Double
 
-    /// - Throws: `InputProblem` for an outcome that arms aren't compared by, or a folder without the two arms.
-    package init(_ values: FolderValues, metric: String, arm: String?) throws(InputProblem) {
+    /// - Throws: `InputError` for an outcome that arms aren't compared by, or a folder without the two arms.
+    package init(_ values: FolderValues, metric: String, arm: String?) throws(InputError) {
         let known = Outcome.all.filter(\.isCompared).map(\.name)
         guard let outcome = Outcome.named(metric), outcome.isCompared else {
-            throw InputProblem(
+            throw InputError(
                 file: "--metric", found: quotedForMessage(metric),
                 expected: "an outcome that arms are compared by"
                     + (nearest(to: metric, among: known).map { " (nearest: `\($0)`)" } ?? "")
@@ -31,12 +31,12 @@ package struct PowerPilot {
         let study = values.study
         let others = study.arms.map(\.name).filter { $0 != study.reference }
         guard let reference = study.reference, !others.isEmpty else {
-            throw InputProblem(
+            throw InputError(
                 file: values.folder.path, found: "a study that compares no arms",
                 expected: "a pilot with a reference and another arm")
         }
         guard let chosen = arm ?? (others.count == 1 ? others.first : nil), others.contains(chosen) else {
-            throw InputProblem(
+            throw InputError(
                 file: values.folder.path,
                 found: arm.map { "no arm \(printable($0, limit: 100))" }
                     ?? "\(others.count) arms beside the reference",
@@ -52,7 +52,7 @@ package struct PowerPilot {
     }
 
     /// What the first half of the days comes to, whole days; nil for a pilot of less than two days.
-    /// - Throws: `InputProblem` where the people are not the pilot's; `CancellationError`; what a session throws.
+    /// - Throws: `InputError` where the people are not the pilot's; `CancellationError`; what a session throws.
     package func firstHalf(
         studyPath: String, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> (days: Double, differences: [Double])? {
@@ -63,7 +63,7 @@ package struct PowerPilot {
             of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
         let here = RunIdentity(version: values.identity.version, shard: .whole, subjects: subjects)
         guard here.cohort == values.identity.cohort else {
-            throw InputProblem(
+            throw InputError(
                 file: values.folder.path, found: "other people than the study makes here",
                 expected: "the cohort that the pilot was run with")
         }

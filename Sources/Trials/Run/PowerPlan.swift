@@ -38,20 +38,20 @@ package struct PowerPlan: Hashable, Sendable {
     package let differences: [Double]
     package let days: Double
 
-    /// - Throws: `InputProblem` for a pilot that tells too little.
+    /// - Throws: `InputError` for a pilot that tells too little.
     package init(
         _ differences: [Double], days: Double, difference: Double, power: Double = 0.9,
         comparisons: Int = 1, pilot: String
-    ) throws(InputProblem) {
+    ) throws(InputError) {
         guard differences.count >= Self.fewestPairs else {
-            throw InputProblem(
+            throw InputError(
                 file: pilot, found: "\(differences.count) people with the outcome in both arms",
                 expected: "at least \(Self.fewestPairs): fewer don't tell how people differ")
         }
         let moved = differences.count { $0 != differences[0] }
         let nonZero = differences.count(where: { $0 != 0 })
         guard nonZero >= Statistics.fewestPairs, moved > 0 else {
-            throw InputProblem(
+            throw InputError(
                 file: pilot,
                 found:
                     "\(nonZero) of \(differences.count) people in whom the arms differ, or all by the same",
@@ -59,7 +59,7 @@ package struct PowerPlan: Hashable, Sendable {
                     "at least \(Statistics.fewestPairs), not all by the same: a longer pilot, or more people")
         }
         guard nonZero * 3 >= differences.count else {
-            throw InputProblem(
+            throw InputError(
                 file: pilot, found: "\(nonZero) of \(differences.count) people in whom the arms differ",
                 expected:
                     "at least a third: what is 0 for most people is shown far more seldom than any forecast says; "
@@ -141,14 +141,14 @@ package struct PowerPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - half: differences over the first so many days; nil where the pilot has no whole day before its end.
     ///   - asked: a number of subjects, and of days.
-    /// - Throws: `InputProblem` for days that the pilot doesn't tell of.
+    /// - Throws: `InputError` for days that the pilot doesn't tell of.
     package func rows(
         half: (days: Double, differences: [Double])?, subjects: Int? = nil, days wanted: Double? = nil,
         pilot: String
     ) throws -> (rows: [Row], parts: Parts?) {
         let sd = try Statistics.standardDeviation(differences)
         if let wanted, wanted > Self.reach * days || half == nil && wanted != days || wanted < 1 {
-            throw InputProblem(
+            throw InputError(
                 file: pilot,
                 found: "\(JSONText.short(wanted)) days asked of a pilot of \(JSONText.short(days))",
                 expected: half == nil

@@ -28,20 +28,20 @@ package struct ResultFolder: Sendable {
     /// - Parameter resume: true where a run's folder may be there; false where only an empty or absent one will do.
     ///   A run that was killed before it made its folder is resumed from the beginning.
     /// - Parameter resume: nil where there is nothing to go on with.
-    /// - Throws: `InputProblem` (65) where something else than a run is there, `OutputProblem` (73).
+    /// - Throws: `InputError` (65) where something else than a run is there, `OutputError` (73).
     package func prepare(resume: Bool?) throws {
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         guard exists else { return try makeDirectories() }
         guard isDirectory.boolValue else {
-            throw OutputProblem(.cannotCreate, path: path, message: "is a file, expected a directory")
+            throw OutputError(.cannotCreate, path: path, message: "is a file, expected a directory")
         }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            throw OutputProblem(.cannotCreate, path: path, message: "cannot read the directory")
+            throw OutputError(.cannotCreate, path: path, message: "cannot read the directory")
         }
         guard resume == true else {
             guard names.isEmpty else {
-                throw OutputProblem(
+                throw OutputError(
                     .cannotCreate, path: path,
                     message: "the directory is not empty; give another"
                         + (resume == nil ? "" : ", or --resume to go on with the run in it"))
@@ -49,7 +49,7 @@ package struct ResultFolder: Sendable {
             return
         }
         if let stranger = names.first(where: { !Self.isOurs($0) }), !names.contains("manifest.json") {
-            throw InputProblem(
+            throw InputError(
                 file: path, found: "a directory with \(printable(stranger, limit: 100)) and no manifest.json",
                 expected: "a run to resume")
         }
@@ -58,7 +58,7 @@ package struct ResultFolder: Sendable {
 
     /// Makes the folder for a merge, or takes one that a killed merge has left back to its beginning, and keeps others out.
     ///
-    /// - Throws: `OutputProblem`: 73 where anything else is there, 75 where another merge is at work.
+    /// - Throws: `OutputError`: 73 where anything else is there, 75 where another merge is at work.
     package func prepareMerge() throws -> FolderLock {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue
@@ -120,7 +120,7 @@ package struct ResultFolder: Sendable {
         for part in path.split(separator: "/") {
             partial += (partial.isEmpty || partial.hasSuffix("/") ? "" : "/") + part
             if mkdir(partial, 0o777) != 0, errno != EEXIST {
-                throw OutputProblem(path: partial, doing: "make the directory", errno: errno)
+                throw OutputError(path: partial, doing: "make the directory", errno: errno)
             }
         }
     }
@@ -212,53 +212,53 @@ package struct ResultFolder: Sendable {
     }
 
     /// What the manifest says.
-    /// - Throws: `InputProblem` for a manifest that can't be read.
-    package func state() throws(InputProblem) -> State {
+    /// - Throws: `InputError` for a manifest that can't be read.
+    package func state() throws(InputError) -> State {
         guard FileManager.default.fileExists(atPath: manifestPath) else { return .unknown }
         let reader = YAMLReader(try YAMLDocument.read(path: manifestPath))["state"]
         return State(rawValue: try reader?.text() ?? "") ?? .unknown
     }
 
     /// Whether all of the run (or of its shard) is there, by the manifest; without one it isn't.
-    package func isComplete() throws(InputProblem) -> Bool { try state() == .complete }
+    package func isComplete() throws(InputError) -> Bool { try state() == .complete }
 
     /// Refuses a complete folder whose store isn't the one that its manifest hashes.
     package func checkStoreHash() throws {
         let root = YAMLReader(try YAMLDocument.read(path: manifestPath))
         guard let recorded = try root["files"]?["study.sqlite"]?.text() else { return }
         guard recorded == "sha256:" + (try hash(of: storePath)) else {
-            throw InputProblem(
+            throw InputError(
                 file: storePath, found: "a file that has been changed since it was completed",
                 expected: recorded)
         }
     }
 
     /// Keeps other runs out of the folder until it is released or the process ends.
-    /// - Throws: `OutputProblem` (75) where another run has it.
+    /// - Throws: `OutputError` (75) where another run has it.
     package func lock() throws -> FolderLock {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw OutputProblem(path: path, doing: "open the directory", errno: errno)
+            throw OutputError(path: path, doing: "open the directory", errno: errno)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             close(descriptor)
             if code == EWOULDBLOCK {
-                throw OutputProblem(
+                throw OutputError(
                     .temporary, path: path, message: "another run is writing to this directory")
             }
-            throw OutputProblem(path: path, doing: "lock the directory", errno: code)
+            throw OutputError(path: path, doing: "lock the directory", errno: code)
         }
         return FolderLock(descriptor: descriptor)
     }
 
     func hash(of path: String) throws -> String {
         guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw OutputProblem(.temporary, path: path, message: "cannot be read back")
+            throw OutputError(.temporary, path: path, message: "cannot be read back")
         }
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw InputProblem(file: path, found: "a directory", expected: "a file that Islet wrote")
+            throw InputError(file: path, found: "a directory", expected: "a file that Islet wrote")
         }
         var hash = SHA256()
         while let block = try handle.read(upToCount: 1 << 20), !block.isEmpty { hash.update([UInt8](block)) }

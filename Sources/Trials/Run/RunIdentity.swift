@@ -40,9 +40,9 @@ package struct RunIdentity: Hashable, Sendable {
     }
 
     /// What stands in the manifest of `folder`.
-    package init(of folder: ResultFolder) throws(InputProblem) {
+    package init(of folder: ResultFolder) throws(InputError) {
         let root = YAMLReader(try YAMLDocument.read(path: folder.manifestPath))
-        func text(_ key: String) throws(InputProblem) -> String {
+        func text(_ key: String) throws(InputError) -> String {
             guard let reader = root[key] else {
                 throw root.problem(found: "no \(key)", expected: "a manifest that Islet wrote")
             }
@@ -59,12 +59,12 @@ package struct RunIdentity: Hashable, Sendable {
     }
 
     /// Refuses sessions of another version or mathematics than `other`'s.
-    package func check(against other: RunIdentity, folder: ResultFolder) throws(InputProblem) {
+    package func check(against other: RunIdentity, folder: ResultFolder) throws(InputError) {
         for (name, mine, wanted) in [
             ("version", version, other.version), ("numeric_fingerprint", fingerprint, other.fingerprint),
             ("cohort_checksum", cohort, other.cohort), ("subjects", "\(subjects)", "\(other.subjects)"),
         ] where mine != wanted {
-            throw InputProblem(
+            throw InputError(
                 file: folder.manifestPath, found: "sessions of \(name) \(mine)",
                 expected: "\(name) \(wanted): results of the two may differ")
         }

@@ -71,10 +71,10 @@ extension Study {
     }
 
     /// Refuses a selection that could not be confirmed. `file` and `line` say where it was asked for.
-    package func checkConfirmation(file: String, line: Int? = nil) throws(InputProblem) {
+    package func checkConfirmation(file: String, line: Int? = nil) throws(InputError) {
         guard let confirmSeed else { return }
-        func problem(_ found: String, _ expected: String) -> InputProblem {
-            InputProblem(file: file, line: line, found: found, expected: expected)
+        func problem(_ found: String, _ expected: String) -> InputError {
+            InputError(file: file, line: line, found: found, expected: expected)
         }
         guard confirmSeed != seed else {
             throw problem(

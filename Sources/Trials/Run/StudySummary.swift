@@ -147,7 +147,7 @@ package struct StudySummary: Sendable {
                 (0..<Study.maximumSessions).contains(session.subjectIndex),
                 session.session == session.subjectIndex * study.arms.count + session.armIndex
             else {
-                throw InputProblem(
+                throw InputError(
                     file: "study.sqlite",
                     found:
                         "session \(session.session) of subject \(session.subjectIndex), arm \(session.armIndex)",

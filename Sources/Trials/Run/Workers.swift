@@ -43,7 +43,7 @@ package enum Workers {
     }
 
     /// Runs `body` once on each of up to `jobs` threads: as many as the system grants, at least one.
-    /// - Throws: `OutputProblem` where it grants none.
+    /// - Throws: `OutputError` where it grants none.
     static func start(jobs: Int, _ body: @escaping @Sendable () -> Void) throws -> Handle {
         var threads: [SystemThread] = []
         for _ in 0..<jobs {

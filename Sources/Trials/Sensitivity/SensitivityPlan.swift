@@ -41,10 +41,10 @@ package struct SensitivityPlan: Sendable {
     package let study: Study
     package let variants: [Variant]
 
-    /// - Throws: `InputProblem` for a study in which nothing can be asked.
-    package init(_ study: Study, file: String) throws(InputProblem) {
-        func problem(_ found: String, _ expected: String) -> InputProblem {
-            InputProblem(file: file, found: found, expected: expected)
+    /// - Throws: `InputError` for a study in which nothing can be asked.
+    package init(_ study: Study, file: String) throws(InputError) {
+        func problem(_ found: String, _ expected: String) -> InputError {
+            InputError(file: file, found: found, expected: expected)
         }
         guard !study.primary.isEmpty else {
             throw problem(

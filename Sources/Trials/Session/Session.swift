@@ -80,19 +80,19 @@ public final class Session {
             executor: executor, device: study.pump.device, body: seams.body(patient), recorder: recorder,
             faults: faults,
             streams: streams, startOfDay: calendar.startOfDayOffset)
-        var around = Surroundings()
-        around.isFirstStepDone = false
+        var environment = AppEnvironment()
+        environment.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.
         let phone = faults.hasAppFaults ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
-        let shadows = plan.map { [executor, calendar, around] in
+        let shadows = plan.map { [executor, calendar, environment] in
             ShadowPolicies(
-                executor: executor, plan: $0, surroundings: around, wallClock: WallClock(calendar),
+                executor: executor, plan: $0, environment: environment, wallClock: WallClock(calendar),
                 keepsEffects: study.record >= .events)
         }
         let alerts = try AlertCenter(
             executor: executor, policy: arm.preparedAlerts, recorder: recorder,
             wallClock: WallClock(calendar),
-            surroundings: around, port: phone, diesBetweenInstants: phone != nil, shadows: shadows)
+            environment: environment, port: phone, diesBetweenInstants: phone != nil, shadows: shadows)
         var settings = TherapySettings(subject)
         settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)
         let therapy = settings

@@ -36,7 +36,7 @@ extension Study.Cohort.Table: Keyed {
 
     private static let subjectsCodec: Codec<[String]> = {
         let list = Codec<[String]>.list(of: .text(.name), count: 1...100_000)
-        return Codec(list.shape) { reader throws(InputProblem) in
+        return Codec(list.shape) { reader throws(InputError) in
             var seen: Set<String> = []
             for item in reader.items {
                 let name = try item.text()
@@ -61,7 +61,7 @@ extension Study.Cohort {
             keys: [KeyShape("generate", .mapping(drawn.shape), "Draw them.")] + listed.shape.keys,
             exactlyOne: ["generate", "table"],
             onlyBeside: listed.shape.names.dropFirst().map { (key: $0, other: "table") })
-        return Codec(.mapping(shape)) { reader throws(InputProblem) in
+        return Codec(.mapping(shape)) { reader throws(InputError) in
             if let generate = reader["generate"] { return .generate(try drawn.decode(generate)) }
             return .table(try listed.decode(reader))
         } encode: {
@@ -78,7 +78,7 @@ extension MealPlan {
         let list = Codec<[Entry]>.list(of: .mapping(), count: 0...10_000)
         let names = Shape.choice(
             noun: "a meal plan", named.map { Shape.Choice($0.name, $0.summary) })
-        return Codec(.either([names, list.shape])) { reader throws(InputProblem) in
+        return Codec(.either([names, list.shape])) { reader throws(InputError) in
             if reader.isList { return .list(try list.decode(reader)) }
             let name = try reader.text()
             guard let plan = named.first(where: { $0.name == name })?.plan else {

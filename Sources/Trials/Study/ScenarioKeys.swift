@@ -27,7 +27,7 @@ extension Study.Scenario: Keyed {
                         lifePreset,
                         "believable weeks: bodies, meals and people vary, therapy is titrated (docs/life.md)"),
                 ]), "How believable the weeks are.", leftOut: "`plain`")
-    ) { reader, scenario throws(InputProblem) in
+    ) { reader, scenario throws(InputError) in
         scenario.life = try reader.text() == lifePreset ? Study.Life() : nil
     } encode: {
         $0.life == nil ? nil : .string(lifePreset)
@@ -40,7 +40,7 @@ extension Study.Scenario: Keyed {
         KeyRow(
             KeyShape(
                 name, .mapping(Settings.keys.shape), summary, leftOut: "each setting at its default value")
-        ) { reader, scenario throws(InputProblem) in
+        ) { reader, scenario throws(InputError) in
             guard var life = scenario.life else {
                 throw reader.problem(
                     found: "`\(name)` without `preset: life`", expected: "`preset: life` beside it")

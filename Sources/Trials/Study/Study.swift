@@ -182,13 +182,13 @@ public struct Study: Hashable, Sendable {
     }
 
     /// Refuses more sessions than one study may have. `file` and `line` say where the number came from.
-    public func checkSessions(subjects: Int, file: String, line: Int? = nil) throws(InputProblem) {
+    public func checkSessions(subjects: Int, file: String, line: Int? = nil) throws(InputError) {
         guard subjects > 0 else {
-            throw InputProblem(file: file, line: line, found: "no subjects", expected: "at least one")
+            throw InputError(file: file, line: line, found: "no subjects", expected: "at least one")
         }
         let (sessions, overflow) = subjects.multipliedReportingOverflow(by: max(1, arms.count))
         guard !overflow, sessions <= Self.maximumSessions else {
-            throw InputProblem(
+            throw InputError(
                 file: file, line: line,
                 found: "\(subjects) subjects × \(arms.count) \(arms.count == 1 ? "arm" : "arms")",
                 expected: "at most \(Self.maximumSessions) sessions in one study")

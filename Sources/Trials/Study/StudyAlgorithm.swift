@@ -14,7 +14,7 @@ extension TunedAlgorithm {
     static let `default` = TunedAlgorithm.pidInsulinFeedback
 
     static let codec = Codec<TunedAlgorithm>(
-        shape, decode: { reader throws(InputProblem) in try decode(reader) }, encode: { $0.json })
+        shape, decode: { reader throws(InputError) in try decode(reader) }, encode: { $0.json })
 
     static let shape: Shape = .either([AlgorithmKind.shape, .mapping(mappingShape)])
 
@@ -44,7 +44,7 @@ extension TunedAlgorithm {
         return MappingShape(summary: "An algorithm with parameters of its own.", keys: keys)
     }()
 
-    static func decode(_ reader: YAMLReader?) throws(InputProblem) -> TunedAlgorithm {
+    static func decode(_ reader: YAMLReader?) throws(InputError) -> TunedAlgorithm {
         guard let reader else { return .default }
         let place = reader["name"] ?? reader
         guard let kind = AlgorithmKind.named(try place.text()) else {
@@ -57,7 +57,7 @@ extension TunedAlgorithm {
                 let value = reader[entry.key]
             else {
                 let names = kind.parameters.map(\.name).joined(separator: ", ")
-                throw InputProblem(
+                throw InputError(
                     file: entry.keyOrigin.file, line: entry.keyOrigin.line,
                     found: "\(quotedForMessage(entry.key)) in \(reader.path)",
                     expected: "a parameter of \(kind.id): \(names)")

@@ -19,8 +19,8 @@ extension Study {
                 "margin", .mapping(mapping),
                 "Makes non-inferiority on time below 54 the gate before any claim about a primary outcome.",
                 leftOut: "the study makes no claim")
-        ) { reader, study throws(InputProblem) in
-            study.margin = try reader[StudyClaims.gate].map { value throws(InputProblem) in
+        ) { reader, study throws(InputError) in
+            study.margin = try reader[StudyClaims.gate].map { value throws(InputError) in
                 try codec.decode(value)
             }
         } encode: { study in
@@ -40,8 +40,8 @@ extension Study {
                 "confirm", .mapping(mapping),
                 "Selects the best arm on `seed`, and compares only that one on other people, in the folder `confirm`.",
                 leftOut: "nothing is selected")
-        ) { reader, study throws(InputProblem) in
-            study.confirmSeed = try reader["seed"].map { value throws(InputProblem) in
+        ) { reader, study throws(InputError) in
+            study.confirmSeed = try reader["seed"].map { value throws(InputError) in
                 try codec.decode(value)
             }
         } encode: { study in

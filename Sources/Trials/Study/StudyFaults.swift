@@ -143,14 +143,14 @@ extension Study {
 
     // MARK: Decoding
 
-    fileprivate static func decodeFaults(_ reader: YAMLReader) throws(InputProblem) -> Faults {
+    fileprivate static func decodeFaults(_ reader: YAMLReader) throws(InputError) -> Faults {
         guard reader.isMapping else { return try reader.text() == allFaults.id ? .all : .none }
         var faults = Faults.none
         for kind in FaultKind.all {
             guard let setting = reader[kind.id] else { continue }
             if setting.isMapping {
                 faults.settings[kind.index] =
-                    try setting["rate"].map { rate throws(InputProblem) in
+                    try setting["rate"].map { rate throws(InputError) in
                         try decodeRate(rate, of: kind)
                     } ?? .default(kind)
             } else {
@@ -168,7 +168,7 @@ extension Study {
     }
 
     /// Refuses a kind that could never strike in one of the arms: what it came to would be taken for its effect.
-    static func checkFaults(_ reader: YAMLReader?, _ faults: Faults, _ arms: [Arm]) throws(InputProblem) {
+    static func checkFaults(_ reader: YAMLReader?, _ faults: Faults, _ arms: [Arm]) throws(InputError) {
         guard let arm = arms.first(where: { $0.algorithm.kind.basalSource == .algorithm }) else {
             return
         }
@@ -184,7 +184,7 @@ extension Study {
 
     private static func decodeRate(
         _ reader: YAMLReader, of kind: FaultKind
-    ) throws(InputProblem) -> Faults.Setting {
+    ) throws(InputError) -> Faults.Setting {
         guard reader.isMapping, var rates = kind.rate.defaultByAge else {
             return .rate(try reader.number(in: kind.rate.range))
         }
@@ -211,7 +211,7 @@ extension Study.Faults {
 
     static let codec = Codec<Self>(
         Study.faultsShape,
-        decode: { reader throws(InputProblem) in try Study.decodeFaults(reader) }, encode: { $0.json })
+        decode: { reader throws(InputError) in try Study.decodeFaults(reader) }, encode: { $0.json })
 
     private var json: JSONValue {
         if self == .none { return .string(Study.noFaults.id) }

@@ -1,6 +1,6 @@
 // A study file: from text to a study and back.
 //
-// Guarantees: any text ends in a `Study` or in one `InputProblem` with its place; overrides are applied to the tree
+// Guarantees: any text ends in a `Study` or in one `InputError` with its place; overrides are applied to the tree
 // before anything of it is looked at; every key is written, defaults included; decoding the text gives an equal study; equal
 // studies give equal text. JSON is YAML, so the JSON text is itself a study file.
 
@@ -9,12 +9,12 @@ public import Records
 
 extension Study {
     /// The study in `text`; `file` is what problems call it.
-    public static func parse(_ text: String, file: String) throws(InputProblem) -> Study {
+    public static func parse(_ text: String, file: String) throws(InputError) -> Study {
         try parse(text, file: file, overrides: [])
     }
 
     /// The study in the file at `path`, changed by `overrides`.
-    package static func read(path: String, overrides: [SetOverride] = []) throws(InputProblem) -> Study {
+    package static func read(path: String, overrides: [SetOverride] = []) throws(InputError) -> Study {
         try decode(try YAMLDocument.read(path: path), overrides: overrides)
     }
 
@@ -22,14 +22,14 @@ extension Study {
     /// - Parameter hasRun: it is a folder's own, and stays readable where new studies have become stricter.
     package static func parse(
         _ text: String, file: String, overrides: [SetOverride] = [], hasRun: Bool = false
-    ) throws(InputProblem) -> Study {
+    ) throws(InputError) -> Study {
         try decode(try YAMLDocument.parse(text, file: file), overrides: overrides, hasRun: hasRun)
     }
 
     /// The study that a tree says, changed by `overrides`.
     package static func decode(
         _ document: YAMLNode, overrides: [SetOverride] = [], hasRun: Bool = false
-    ) throws(InputProblem) -> Study {
+    ) throws(InputError) -> Study {
         var document = document
         for override in overrides { document = try override.applied(to: document) }
         let root = YAMLReader(document)

@@ -63,7 +63,7 @@ extension Study: Keyed {
         let name = Codec<Device>.name()
         let mapping = MappingShape(
             summary: summary, keys: [KeyShape("model", name.shape, "Which one.", isRequired: true)])
-        return Codec(.either([name.shape, .mapping(mapping)])) { reader throws(InputProblem) in
+        return Codec(.either([name.shape, .mapping(mapping)])) { reader throws(InputError) in
             try name.decode(reader["model"] ?? reader)
         } encode: {
             name.encode($0)
@@ -74,7 +74,7 @@ extension Study: Keyed {
 
     private static let armsCodec: Codec<[Arm]> = {
         let list = Codec<[Arm]>.list(of: .mapping(), count: 1...100)
-        return Codec(list.shape) { reader throws(InputProblem) in
+        return Codec(list.shape) { reader throws(InputError) in
             let arms = try list.decode(reader)
             for (place, item) in reader.items.enumerated() {
                 let name = arms[place].name
@@ -95,7 +95,7 @@ extension Study: Keyed {
             "timeZone", .text(ZoneTable.rule),
             "Whose local time meals, sleep and quiet hours follow, summer time included.",
             leftOut: "the start's own offset throughout")
-    ) { reader, study throws(InputProblem) in
+    ) { reader, study throws(InputError) in
         let (name, start) = (try reader.text(), study.start)
         guard let zone = ZoneTable.named(name, around: start.unixSeconds) else {
             throw reader.problem(expected: ZoneTable.rule.expectation)
@@ -123,7 +123,7 @@ extension Study: Keyed {
     private static let primaryCodec: Codec<[String]> = {
         let outcomes = Outcome.all.filter(\.isCompared).map { Shape.Choice($0.name, $0.meaning) }
         return Codec(.list(.choice(noun: "an outcome", outcomes), count: 1...outcomes.count)) {
-            reader throws(InputProblem) in
+            reader throws(InputError) in
             var names: [String] = []
             for item in reader.items {
                 let name = try item.text()
@@ -151,7 +151,7 @@ extension Study: Keyed {
         let shape = KeyShape(
             "compare", .either([.choice(noun: "a comparison", [noComparison]), .mapping(mapping)]),
             "Which arm the others are compared with; the first where there are several.")
-        return KeyRow(shape) { reader, study throws(InputProblem) in
+        return KeyRow(shape) { reader, study throws(InputError) in
             guard let reference = reader["reference"] else { return study.reference = nil }
             let name = try reference.text()
             let names = study.arms.map(\.name)
@@ -203,7 +203,7 @@ extension AlertPolicy {
             expectation: "an alert policy: " + AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")
                 + "; or the path of a policy file",
             pattern: TextRule.path.pattern, accepts: TextRule.path.accepts)
-        return Codec(.either([.text(rule), .mapping(AlertPolicy.shape)])) { reader throws(InputProblem) in
+        return Codec(.either([.text(rule), .mapping(AlertPolicy.shape)])) { reader throws(InputError) in
             let policy = try AlertPolicy.find(reader)
             let measured = AlertMetric.inStudies
             let metrics = policy.rules.flatMap(\.tests).map(\.metric)

@@ -49,7 +49,7 @@ extension Study {
 
     static let announcingKey = "announcing"
 
-    static func decodePerson(_ reader: YAMLReader) throws(InputProblem) -> Listener {
+    static func decodePerson(_ reader: YAMLReader) throws(InputError) -> Listener {
         guard reader.isMapping else {
             return PersonPreset(rawValue: try reader.text()).map { .somebody(PersonSettings($0)) } ?? .nobody
         }
@@ -74,7 +74,7 @@ extension Study {
 extension Study.Listener {
     static let codec = Codec<Self>(
         Study.personShape,
-        decode: { reader throws(InputProblem) in try Study.decodePerson(reader) }, encode: { $0.json })
+        decode: { reader throws(InputError) in try Study.decodePerson(reader) }, encode: { $0.json })
 
     private var json: JSONValue {
         guard case .somebody(let settings) = self else { return .string(Study.nobody.id) }

@@ -14,7 +14,7 @@ extension Study {
 
     static let policiesCodec: Codec<[AlertPolicy]> = {
         let list = Codec<[AlertPolicy]>.list(of: AlertPolicy.studyCodec, count: 1...100)
-        return Codec(list.shape) { reader throws(InputProblem) in
+        return Codec(list.shape) { reader throws(InputError) in
             let policies = try list.decode(reader)
             for (place, item) in reader.items.enumerated() {
                 let name = policies[place].name
@@ -51,7 +51,7 @@ extension Study {
 
     static let sweepRow = KeyRow<Study>(
         KeyShape("sweep", .mapping(sweepShape), "Variants of one alert policy.", leftOut: "none")
-    ) { reader, study throws(InputProblem) in
+    ) { reader, study throws(InputError) in
         guard let of = reader["of"] else { return }
         let mode = PolicySweep.Mode(rawValue: try reader["mode"]?.text() ?? "") ?? .shadow
         let sweep = try PolicySweep(reader, of: try AlertPolicy.studyCodec.decode(of), mode: mode)
@@ -81,7 +81,7 @@ extension Study {
     }
 
     /// A variant may be of a metric that the policy wasn't of.
-    private func checkMeasured(_ variant: AlertPolicy, _ reader: YAMLReader) throws(InputProblem) {
+    private func checkMeasured(_ variant: AlertPolicy, _ reader: YAMLReader) throws(InputError) {
         let metrics = variant.rules.flatMap(\.tests).map(\.metric)
         if let unknown = metrics.first(where: { !AlertMetric.inStudies.contains($0) }) {
             throw reader.problem(
@@ -92,7 +92,7 @@ extension Study {
     }
 
     /// Each variant as an arm beside each of the arms.
-    private mutating func addArms(_ sweep: PolicySweep, _ reader: YAMLReader) throws(InputProblem) {
+    private mutating func addArms(_ sweep: PolicySweep, _ reader: YAMLReader) throws(InputError) {
         let listed = arms
         let (count, overflow) = listed.count.multipliedReportingOverflow(by: sweep.variants.count + 1)
         guard !overflow, count <= Self.maximumArms else {

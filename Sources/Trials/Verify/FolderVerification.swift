@@ -38,7 +38,7 @@ package struct FolderVerification {
     }
 
     /// What the manifest says, and the files that it hashes.
-    /// - Throws: `InputProblem` for a manifest that can't be read.
+    /// - Throws: `InputError` for a manifest that can't be read.
     package func files() throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder.manifestPath) else {
             return ["manifest.json: is not there: the run never began or was killed; incomplete"]
@@ -267,7 +267,7 @@ package struct FolderVerification {
             return (0..<count).map { there[$0 * there.count / count] }
         case .one(let session):
             guard there.contains(session) else {
-                throw InputProblem(
+                throw InputError(
                     file: folder.path, found: "no session \(session)", expected: "a session that has been run"
                 )
             }

@@ -13,7 +13,7 @@ struct RowDifferences {
     private var number = 0
     private var found: [String] = []
 
-    /// - Throws: `InputProblem` for a file that can't be read.
+    /// - Throws: `InputError` for a file that can't be read.
     init(_ folder: ResultFolder, _ name: String, _ columns: [String]) throws {
         self.name = name
         self.columns = columns

@@ -56,23 +56,23 @@ private func contents(_ path: String) -> String? {
         }
     }
 
-    @Test func failuresAreOutputProblemsOfTheRightKind() throws {
+    @Test func failuresAreOutputErrorsOfTheRightKind() throws {
         try inScratch { directory in
-            #expect(throws: OutputProblem.self) { try AtomicFile.write("x", to: directory + "/no/such/file") }
-            #expect(throws: OutputProblem.self) { try AtomicFile.write("x", to: directory) }
-            #expect(throws: OutputProblem.self) { try AtomicFile.write("x", to: "") }
-            #expect(throws: OutputProblem.self) { try AtomicFile.write("x", to: "/proc/nothing") }
-            let full = #expect(throws: OutputProblem.self) { try AtomicFile.write("x", to: "/dev/full") }
+            #expect(throws: OutputError.self) { try AtomicFile.write("x", to: directory + "/no/such/file") }
+            #expect(throws: OutputError.self) { try AtomicFile.write("x", to: directory) }
+            #expect(throws: OutputError.self) { try AtomicFile.write("x", to: "") }
+            #expect(throws: OutputError.self) { try AtomicFile.write("x", to: "/proc/nothing") }
+            let full = #expect(throws: OutputError.self) { try AtomicFile.write("x", to: "/dev/full") }
             #expect(full?.kind == .temporary)
             #expect(full?.description == "/dev/full: cannot write: No space left on device")
         }
-        #expect(OutputProblem.kind(of: ENOSPC) == .temporary)
-        #expect(OutputProblem.kind(of: EACCES) == .cannotCreate)
+        #expect(OutputError.kind(of: ENOSPC) == .temporary)
+        #expect(OutputError.kind(of: EACCES) == .cannotCreate)
     }
 }
 
 @Suite struct InputFileTests {
-    private func problem(_ path: String, limit: Int = 100) -> InputProblem? {
+    private func problem(_ path: String, limit: Int = 100) -> InputError? {
         do {
             _ = try readTextInput(path, limitBytes: limit)
             return nil

@@ -4,7 +4,7 @@ import Testing
 @testable import Documents
 
 /// The problem that reading `text` ends in; nil when it is a document.
-private func refusal(_ text: String) -> InputProblem? {
+private func refusal(_ text: String) -> InputError? {
     do {
         _ = try YAMLDocument.parse(text, file: "x.yaml")
         return nil
@@ -32,7 +32,7 @@ private func refusal(_ text: String) -> InputProblem? {
         ("a: \u{0}", "malformed YAML"),
         ("a: &x [*x]\n", "an alias"),
     ])
-    func whatIsNotPlainYAMLIsOneProblem(text: String, found: String) throws {
+    func whatIsNotPlainYAMLIsOneError(text: String, found: String) throws {
         let problem = try #require(refusal(text))
         #expect(problem.found.hasPrefix(found), "\(problem)")
         #expect(problem.kind == .badData)

@@ -242,7 +242,7 @@ struct StepExportTests {
         #expect(try results.entries(session: nil, arm: "closed, loop").map(\.session) == [1, 3])
         #expect(try results.entries(session: 3, arm: nil).map(\.session) == [3])
         for (session, arm) in [(2, nil), (0, "closed, loop"), (nil, "none")] as [(Int?, String?)] {
-            #expect(throws: InputProblem.self) { try results.entries(session: session, arm: arm) }
+            #expect(throws: InputError.self) { try results.entries(session: session, arm: arm) }
         }
     }
 }

@@ -62,7 +62,7 @@ struct PowerPlanTests {
         func differences(_ moved: Int) -> [Double] {
             (0..<60).map { $0 < moved ? 0.1 + Double($0) / 100 : 0 }
         }
-        #expect(throws: InputProblem.self) { try plan(differences(19), 0.1) }
+        #expect(throws: InputError.self) { try plan(differences(19), 0.1) }
         #expect(try plan(differences(20), 0.1).differences.count == 60)
     }
 
@@ -95,11 +95,11 @@ struct PowerPlanTests {
 
     @Test("refuses what the pilot can't tell")
     func refusals() throws {
-        func refusal(_ body: () throws -> Void) -> InputProblem? {
+        func refusal(_ body: () throws -> Void) -> InputError? {
             do {
                 try body()
                 return nil
-            } catch { return error as? InputProblem }
+            } catch { return error as? InputError }
         }
         let few = (0..<11).map(Double.init)
         #expect(refusal { _ = try plan(few, 1) }?.found.hasPrefix("11 people") == true)

@@ -92,7 +92,7 @@ struct SensitivityTests {
         for change in [
             "primary=[]", "arms=[{ person: typical }]", "arms=[{ name: a }, { name: b }]",
         ] {
-            #expect(throws: InputProblem.self) {
+            #expect(throws: InputError.self) {
                 try SensitivityPlan(try study(change), file: "assumed.yaml")
             }
         }

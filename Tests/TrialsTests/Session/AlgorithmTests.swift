@@ -65,7 +65,7 @@ struct AlgorithmTests {
         ])
     func refusals(_ algorithm: String, found: String) throws {
         let problem = try #require(
-            #expect(throws: InputProblem.self) { try study("basal-bolus", algorithm) })
+            #expect(throws: InputError.self) { try study("basal-bolus", algorithm) })
         #expect(problem.file == "gains.yaml" && problem.line == 7)
         #expect(problem.found == found)
     }

@@ -136,7 +136,7 @@ struct CountingPersonTests {
 
     @Test("refuses a setting of announcing that nobody would follow, with its line")
     func refused() throws {
-        #expect(throws: InputProblem.self) {
+        #expect(throws: InputError.self) {
             try study("person={ announcing: scenario, countingSpread: 0.1 }")
         }
         for text in ["{ announcing: own }", "{ lateBoluses: 0.9 }", "{ announcing: scenario }", "typical"] {

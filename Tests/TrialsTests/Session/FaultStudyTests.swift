@@ -50,7 +50,7 @@ struct FaultStudyTests {
             "{ scheduled: [{ at: 2h, kind: occlusion, for: 0s }] }",
         ])
     func refusals(faults: String) {
-        #expect(throws: InputProblem.self) { try study("faults=\(faults)") }
+        #expect(throws: InputError.self) { try study("faults=\(faults)") }
     }
 
     /// A study with it came to the same as one without, and said so of a fault that had never struck.
@@ -71,7 +71,7 @@ struct FaultStudyTests {
             return try Study.parse(study, file: "pulses.yaml", hasRun: hasRun)
         }
         for on in ["true", "{ rate: 1 }"] {
-            let problem = #expect(throws: InputProblem.self) { try parse(on, "pid-insulin-feedback") }
+            let problem = #expect(throws: InputError.self) { try parse(on, "pid-insulin-feedback") }
             #expect(
                 problem?.description
                     == "pulses.yaml:5: found missing-pulses with the arm `loop` at faults.missing-pulses, expected arms in open loop only: "

@@ -187,7 +187,7 @@ struct InsulinWhenThingsGoWrongTests {
         let units = lived.session.recorder.deliveries.map(\.units)
         #expect(units.allSatisfy { $0 <= therapy.maximumBolus.units + 1e-9 })
         #expect(units.count { $0 > 2 } == 1)
-        #expect(throws: InputProblem.self) { try Self.live(hours: 2, meals: "[{ at: 1h, carbs: 250.5 }]") }
-        #expect(throws: InputProblem.self) { try Self.live(hours: 2, meals: "[{ at: 1h, carbs: 1000 }]") }
+        #expect(throws: InputError.self) { try Self.live(hours: 2, meals: "[{ at: 1h, carbs: 250.5 }]") }
+        #expect(throws: InputError.self) { try Self.live(hours: 2, meals: "[{ at: 1h, carbs: 1000 }]") }
     }
 }

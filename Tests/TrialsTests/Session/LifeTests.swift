@@ -174,11 +174,11 @@ import Testing
         #expect(changed.scenario.life?.settings.sensitivityOfDay == 0.2)
         #expect(changed.scenario.life?.habits.sleepsFrom == 22)
         #expect(try Study.parse(changed.yaml, file: "back.yaml") == changed)
-        #expect(throws: InputProblem.self) {
+        #expect(throws: InputError.self) {
             try Study.parse(
                 "cohort: { generate: {} }\nscenario: { life: { mealSize: 0.1 } }\narms: [{}]", file: "s")
         }
-        #expect(throws: InputProblem.self) { try madeStudy(", life: { mealSize: 7 }") }
+        #expect(throws: InputError.self) { try madeStudy(", life: { mealSize: 7 }") }
         // Every setting is named once.
         #expect(Set(LifeSettings.rows.map(\.name)).count == LifeSettings.rows.count)
         #expect(Set(HabitSettings.rows.map(\.name)).count == HabitSettings.rows.count)
@@ -238,8 +238,8 @@ import Testing
     }
 
     @Test func aZoneThatContradictsTheStartIsRefused() throws {
-        #expect(throws: InputProblem.self) { try madeStudy("timeZone: Europe/Berlin") }
-        #expect(throws: InputProblem.self) { try madeStudy("timeZone: Mars/Olympus") }
+        #expect(throws: InputError.self) { try madeStudy("timeZone: Europe/Berlin") }
+        #expect(throws: InputError.self) { try madeStudy("timeZone: Mars/Olympus") }
         let zoned = try madeStudy("timeZone: America/New_York")
         #expect(try Study.parse(zoned.yaml, file: "back.yaml") == zoned)
         // One that has no summer time changes nothing.

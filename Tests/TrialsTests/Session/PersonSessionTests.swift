@@ -128,7 +128,7 @@ struct PersonSessionTests {
             ("{ preset: typical, noticesAwake: 1.5 }", "1.5"), ("{ wakes: 1 }", "wakes"),
             ("sleepy", "sleepy"),
         ] {
-            let error = #expect(throws: InputProblem.self) {
+            let error = #expect(throws: InputError.self) {
                 try Study.parse(
                     """
                     cohort: { generate: { model: uva-padova-2008 } }

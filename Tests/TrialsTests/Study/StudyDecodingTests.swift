@@ -29,7 +29,7 @@ let completeStudy = """
 /// The least that is a study.
 let leastStudy = "cohort: { generate: {} }\narms: [{}]\n"
 
-func refusal(of text: String, set: [String] = []) -> InputProblem? {
+func refusal(of text: String, set: [String] = []) -> InputError? {
     do {
         var overrides: [SetOverride] = []
         for argument in set { overrides.append(try SetOverride(argument)) }

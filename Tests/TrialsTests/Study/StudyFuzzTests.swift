@@ -68,7 +68,7 @@ struct SplitMix64: RandomNumberGenerator {
         }
     }
 
-    @Test func damagedStudiesEndInAStudyOrInOneProblem() throws {
+    @Test func damagedStudiesEndInAStudyOrInOneError() throws {
         let count = scratchRuns(named: "ISLET_FUZZ") ?? 1500
         let sources = [completeStudy, leastStudy, try Study.parse(completeStudy, file: "s").json.prettyText]
             .map { Array($0.utf8) }
@@ -83,7 +83,7 @@ struct SplitMix64: RandomNumberGenerator {
         if count > 1500 { print("fuzz: \(count) mutations, \(studies) still a study") }
     }
 
-    @Test func randomBytesEndInOneProblem() {
+    @Test func randomBytesEndInOneError() {
         var random = SplitMix64(state: 7)
         for _ in 0..<300 {
             let bytes = (0..<Int.random(in: 0...2000, using: &random)).map { _ in
@@ -93,7 +93,7 @@ struct SplitMix64: RandomNumberGenerator {
         }
     }
 
-    @Test func damagedOverridesEndInAStudyOrInOneProblem() {
+    @Test func damagedOverridesEndInAStudyOrInOneError() {
         var random = SplitMix64(state: 99)
         let sources = ["cohort.generate.count=10", "arms[0].algorithm=basal-bolus", "scenario={meals: none}"]
         for index in 0..<500 {

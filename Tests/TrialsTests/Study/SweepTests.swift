@@ -23,7 +23,7 @@ struct SweepTests {
         do {
             _ = try study(lines)
             return "accepted"
-        } catch let problem as InputProblem {
+        } catch let problem as InputError {
             return problem.description
         } catch { return "\(error)" }
     }

@@ -2,7 +2,7 @@
 ///
 /// Every reader of studies, tables, policies and scenarios throws this and nothing else about its input; the
 /// command line prints `description` on standard error and leaves with `kind`'s exit code.
-public struct InputProblem: Error, Hashable, Sendable, CustomStringConvertible {
+public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Kind: Sendable {
         /// The data is malformed: exit code 65.
         case badData

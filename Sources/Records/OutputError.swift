@@ -4,7 +4,7 @@
 // own words.
 
 /// A failure to write: one line, and whether trying again can help.
-public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible {
+public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Kind: Sendable {
         /// The output can't be made as asked: exit code 73.
         case cannotCreate

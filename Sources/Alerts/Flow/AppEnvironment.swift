@@ -11,7 +11,7 @@ public enum SensorLifecycle: String, Sendable, CaseIterable, Codable {
     case expired
 }
 
-public struct Surroundings: Hashable, Sendable {
+public struct AppEnvironment: Hashable, Sendable {
     public var isArmed = true
     public var isFirstStepDone = true
     public var hasPod = true
@@ -34,8 +34,8 @@ public struct Surroundings: Hashable, Sendable {
 
 /// What reaches the app. Each is applied in full before the next.
 public enum AlertInput: Hashable, Sendable {
-    /// The surroundings are different now.
-    case surroundings(Surroundings)
+    /// The environment is different now.
+    case environment(AppEnvironment)
     case loopReset
     case step(succeeded: Bool)
     case pumpIssue(String, text: String)

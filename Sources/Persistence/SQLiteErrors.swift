@@ -11,15 +11,15 @@ func translatingSQLite<R>(_ path: String, _ body: () throws -> R) throws -> R {
         let message = error.message ?? "SQLite error \(error.resultCode.rawValue)"
         switch error.resultCode {
         case .SQLITE_NOTADB, .SQLITE_CORRUPT:
-            throw InputProblem(file: path, found: message, expected: "a SQLite file that Islet wrote")
+            throw InputError(file: path, found: message, expected: "a SQLite file that Islet wrote")
         case .SQLITE_IOERR:
             // What SQLite says where a disk fills up under its log, or a file may not grow.
-            throw OutputProblem(
+            throw OutputError(
                 .temporary, path: path, message: message + " (a full disk, or a limit on file sizes?)")
         case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_INTERRUPT:
-            throw OutputProblem(.temporary, path: path, message: message)
+            throw OutputError(.temporary, path: path, message: message)
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
-            throw OutputProblem(.cannotCreate, path: path, message: message)
+            throw OutputError(.cannotCreate, path: path, message: message)
         default: throw error
         }
     }
@@ -30,11 +30,11 @@ func readingSQLite<R>(_ path: String, _ body: () throws -> R) throws -> R {
     do {
         return try translatingSQLite(path, body)
     } catch let error as DatabaseError {
-        throw InputProblem(
+        throw InputError(
             file: path, found: "a database of another format (\(error.message ?? "\(error.resultCode)"))",
             expected: "a SQLite file that Islet wrote")
     } catch is RowDecodingError {
-        throw InputProblem(
+        throw InputError(
             file: path, found: "a value of another type than its column's",
             expected: "a SQLite file that Islet wrote")
     }

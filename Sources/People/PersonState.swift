@@ -1,4 +1,4 @@
-// What a person has in mind: what is due, what was heard, what was eaten and dosed lately.
+// What a person knows and intends: what is due, what was heard, what was eaten and dosed lately.
 
 import Alerts
 import Devices
@@ -6,7 +6,7 @@ import Records
 import SessionTime
 
 /// Of one person alone: a class, so that no look at it copies it.
-final class PersonMind {
+final class PersonState {
     /// Why the phone is looked at.
     enum Cause: UInt64 {
         case ownAccord, alert, recheck
@@ -234,7 +234,7 @@ final class PersonMind {
         return max(settings.fatigueFloor, exponential(-settings.fatigue * Double(nuisances.count) / 20))
     }
 
-    func calledForNothing(_ count: Int, at now: Instant) {
+    func noteNuisances(_ count: Int, at now: Instant) {
         guard settings.fatigue > 0 else { return }
         // More than these move nothing.
         for _ in 0..<count where nuisances.count < 10_000 { nuisances.append(now) }
