@@ -15,6 +15,14 @@ struct UnwrittenOutcome {
     var pumpError: String
 }
 
+/// What a loop goes on from at its launch.
+struct KeptLoop {
+    var memory: LoopMemory
+    /// What the store still lacks.
+    var unwritten: [UnwrittenOutcome] = []
+    var isStoreBehind = false
+}
+
 extension LoopController {
     /// Writes what the store lacks. Says whether it lacks nothing: only then may anything be sent.
     func catchUp() -> Bool {
@@ -101,10 +109,12 @@ extension LoopController {
     /// until it can.
     func load() {
         do {
-            let stored = try remembered ?? store?.load()
+            let known = try atDeath.state ?? store?.load().map { KeptLoop(memory: $0) }
             isLoaded = true
-            guard let stored else { return }
-            memory = stored
+            guard let known else { return }
+            memory = known.memory
+            unwritten = known.unwritten
+            isStoreBehind = known.isStoreBehind
         } catch {
             isLoaded = false
             journal.record(.loopStore, at: executor.now, 0)

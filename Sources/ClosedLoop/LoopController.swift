@@ -37,9 +37,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let watchdog: Watchdog?
     /// What the algorithm remembers.
     let state: StateCell
-    private let diesBetweenInstants: Bool
-    /// Of a loop that died between instants.
-    var remembered: LoopMemory?
+    var atDeath: StateAtDeath<KeptLoop>
     var memory = LoopMemory()
     /// What a step goes back to that its store couldn't write; kept only where there is a store.
     var memoryBeforeStep: LoopMemory?
@@ -67,8 +65,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// - Parameters:
     ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
     ///   - log: gets every step; it changes nothing.
-    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time: what it would have written by
-    ///     then is kept at its death, and a launch goes on from that, whether or not there is a store beside.
+    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time (`StateAtDeath`).
     ///   - watchdog: is shown a sign of life at each piece of work; nil where nothing can freeze.
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
@@ -85,7 +82,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.recorder = recorder
         self.store = store
         self.log = log
-        self.diesBetweenInstants = diesBetweenInstants
+        atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
         self.watchdog = watchdog
         state = algorithm.makeCell()
         isLoaded = store == nil
@@ -194,9 +191,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         schedule()
     }
 
-    /// The app dies and is launched again at this instant: all that it knows comes from its store.
+    /// The app dies, if it is not dead, and is launched again at this instant.
     public func relaunch() {
-        guard store != nil || diesBetweenInstants else { return }
+        guard store != nil || atDeath.isKept else { return }
         kill()
         isSuspended = false
         isStoreBehind = false
@@ -207,11 +204,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         memory = LoopMemory()
         state.clear()
         launch(observers: observers)
-        remembered = nil
+        atDeath.discard()
         applyBasal()
     }
 
-    /// The app dies: nothing of this controller runs any more. Another one is launched from the store.
+    /// The app dies: nothing of this controller runs until it, or another one, is launched.
     public func kill() {
         isSuspended = true
         tick?.schedule(at: nil)
@@ -219,9 +216,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         sensorWork?.schedule(at: nil)
         lastArrival = nil
         temporaryBasalEnd?.schedule(at: nil)
-        guard diesBetweenInstants, remembered == nil else { return }
+        // What was never read is not this loop's to keep.
+        guard atDeath.awaitsDeath, isLoaded else { return }
         memory.algorithmState = state.saved
-        remembered = memory
+        saveMemory()
+        atDeath.keep(KeptLoop(memory: memory, unwritten: unwritten, isStoreBehind: isStoreBehind))
     }
 
     // MARK: Work

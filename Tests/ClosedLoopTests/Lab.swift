@@ -23,21 +23,24 @@ final class Lab {
     var loop: LoopController
     var algorithm: FakeAlgorithm
     let steps = StepCounter()
+    /// Whether loops of this lab write to the store, and whether they die between instants only.
+    private let kind: (hasStore: Bool, diesBetweenInstants: Bool)
     /// Of the next life.
     var settings = LoopSettings(
         therapy: therapy(), target: GlucoseConcentration(milligramsPerDecilitre: 120))
 
     init(
         basalSource: BasalSource = .algorithm, begins: Bool = true,
-        watched: [Watchdog.Controller] = [.loop],
+        watched: [Watchdog.Controller] = [.loop], hasStore: Bool = true, diesBetweenInstants: Bool = false,
         answer: @escaping (StepInput) throws -> StepOutput = { _ in
             StepOutput(basal: InsulinAmount(units: 0.1))
         }
     ) throws {
         algorithm = FakeAlgorithm(basalSource: basalSource, answer: answer)
         watchdog = Watchdog(executor: executor, watched: watched)
+        kind = (hasStore, diesBetweenInstants)
         loop = Self.makeLoop(
-            executor, algorithm, settings, sensor, pump, recorder, store, watchdog)
+            executor, algorithm, settings, sensor, pump, recorder, store, watchdog, kind)
         executor.start("lab") { [loop, watchdog, steps] in
             await watchdog.begin()
             if begins { try await loop.begin(observers: [steps]) } else { await loop.launch() }
@@ -49,12 +52,13 @@ final class Lab {
     private static func makeLoop(
         _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ settings: LoopSettings,
         _ sensor: FakeSensor, _ pump: FakePump, _ recorder: SessionRecorder, _ store: FaultyStore,
-        _ watchdog: Watchdog
+        _ watchdog: Watchdog, _ kind: (hasStore: Bool, diesBetweenInstants: Bool)
     ) -> LoopController {
         LoopController(
             executor: executor, algorithm: algorithm,
             settings: settings,
-            sensor: sensor, pump: pump, recorder: recorder, store: store, watchdog: watchdog)
+            sensor: sensor, pump: pump, recorder: recorder, store: kind.hasStore ? store : nil,
+            diesBetweenInstants: kind.diesBetweenInstants, watchdog: watchdog)
     }
 
     /// Advances in steps of a minute, with a fresh reading every five minutes from 0 on, `offset` after the grid.
@@ -82,7 +86,7 @@ final class Lab {
     func relaunch() {
         executor.inspect { loop.here { $0.kill() } }
         loop = Self.makeLoop(
-            executor, algorithm, settings, sensor, pump, recorder, store, watchdog)
+            executor, algorithm, settings, sensor, pump, recorder, store, watchdog, kind)
         executor.inspect { loop.here(steps) { $0.launch(observers: [$1]) } }
     }
 

@@ -5,6 +5,8 @@
 //   transaction, and the system is asked after that, by token. Killed between any two of these, a launch finds the
 //   rest of the work in the store: nothing is lost, and nothing rings twice.
 // - An input that was being processed when the app died may be delivered again; it counts once.
+// - What the store doesn't take is counted, and written before anything newer once it does. The person is told all the same: after a
+//   death before that, what was told may be told again, and nothing critical was silent.
 // Does not: decide when. Its owner calls `settle` in the alerts phase and wakes it at `nextDeadline`.
 
 import Records
@@ -19,19 +21,25 @@ public struct AlertApp: Sendable {
     let hasStore: Bool
     private let mustSettleSteps: Bool
     private var written: AlertMemory
+    /// What the store holds is not known: all of it is written.
+    private var mustWriteAll: Bool
+    /// How often the store took not all of what it was to take.
+    public private(set) var storeFailures = 0
     /// What the person sees over the app while it is in front.
     private var banners = AlertBannerQueue()
     private var cameToFront = false
 
-    /// Launches the app from its store.
-    /// - Parameter remembered: what it remembers where it has no store.
+    /// Launches the app.
+    /// - Parameter remembered: what it goes on from; nil for what its store holds.
+    /// - Throws: what the store throws when it is read.
     public init(
         policy: PreparedPolicy, wallClock: WallClock, environment: AppEnvironment,
         store: (any AlertStore)? = nil, port: (any NotificationPort)? = nil,
-        remembered: AlertMemory = AlertMemory()
+        remembered: AlertMemory? = nil
     ) throws {
-        let memory = try store?.load() ?? remembered
+        let memory = try remembered ?? store?.load() ?? AlertMemory()
         written = memory
+        mustWriteAll = remembered != nil
         self.store = store
         self.port = port
         hasStore = store != nil
@@ -47,7 +55,7 @@ public struct AlertApp: Sendable {
         try performOutbox(at: now)
         flow.launch(inForeground: inForeground, at: now)
         cameToFront = inForeground
-        try writeSources()
+        try save(withCenter: false)
     }
 
     public mutating func apply(_ input: AlertInput, at now: Instant) throws {
@@ -62,7 +70,7 @@ public struct AlertApp: Sendable {
             .wallClock, .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap, .preview, .testAlert:
             break
         }
-        try writeSources()
+        try save(withCenter: false)
     }
 
     /// The banner that is seen at `now`; nil where there is none.
@@ -88,12 +96,12 @@ public struct AlertApp: Sendable {
     }
 
     /// Judges the instant, writes what came of it, and asks the system.
+    /// - Throws: `AppDied`, where a store throws it.
     public mutating func settle(at now: Instant) throws -> [AlertEffect] {
         flow.settle(at: now)
         let effects = flow.takeEffects()
         if flow.engine.isForeground, cameToFront || !effects.isEmpty { showBanner(effects, at: now) }
-        try writeSources()
-        try writeCenter()
+        try save(withCenter: true)
         try performOutbox(at: now)
         return effects
     }
@@ -106,13 +114,14 @@ public struct AlertApp: Sendable {
         cameToFront = false
     }
 
-    /// What a store would hold if the app died at `now`, and what the system would have been asked to show ahead of time.
-    mutating func stateAtDeath(at now: Instant) -> StateAtDeath {
+    /// The app dies at `now`, between two instants: what the system is to show ahead of time is scheduled, and the store is told.
+    mutating func die(at now: Instant) throws -> LastInstant {
         flow.scheduleAhead(at: now)
         let effects = flow.takeEffects()
         let requests = flow.engine.state.outbox
         if let last = requests.last { flow.settleOutbox(upTo: last.token) }
-        return StateAtDeath(memory: flow.rememberedMemory, requests: requests, effects: effects)
+        try save(withCenter: true)
+        return LastInstant(memory: flow.rememberedMemory, requests: requests, effects: effects)
     }
 
     public func nextDeadline(after now: Instant) -> Instant? { flow.nextDeadline(after: now) }
@@ -138,20 +147,33 @@ public struct AlertApp: Sendable {
 
     // MARK: Writing
 
-    private mutating func writeSources() throws {
+    /// Writes what the store lacks, the sources before the center.
+    private mutating func save(withCenter: Bool) throws {
         guard hasStore else { return }
+        do {
+            try writeSources()
+            if withCenter { try writeCenter() }
+        } catch let death as AppDied {
+            throw death
+        } catch {
+            storeFailures += 1
+        }
+    }
+
+    private mutating func writeSources() throws {
         let memory = flow.memory
-        if memory.pump != written.pump { try write(.pump(memory.pump)) }
-        if memory.cgm != written.cgm { try write(.cgm(memory.cgm)) }
-        if memory.pendingAcknowledgements != written.pendingAcknowledgements {
+        if mustWriteAll || memory.pump != written.pump { try write(.pump(memory.pump)) }
+        if mustWriteAll || memory.cgm != written.cgm { try write(.cgm(memory.cgm)) }
+        if mustWriteAll || memory.pendingAcknowledgements != written.pendingAcknowledgements {
             try write(.pendingAcknowledgements(memory.pendingAcknowledgements))
         }
-        if memory.monitor != written.monitor { try write(.monitor(memory.monitor)) }
+        if mustWriteAll || memory.monitor != written.monitor { try write(.monitor(memory.monitor)) }
     }
 
     private mutating func writeCenter() throws {
-        guard hasStore, flow.engine.state != written.center else { return }
+        guard mustWriteAll || flow.engine.state != written.center else { return }
         try write(.center(flow.engine.state))
+        mustWriteAll = false
     }
 
     private mutating func write(_ document: AlertMemory.Document) throws {
@@ -164,12 +186,12 @@ public struct AlertApp: Sendable {
         guard let last = outbox.last else { return }
         for request in outbox { port?.perform(request, at: now) }
         flow.settleOutbox(upTo: last.token)
-        try writeCenter()
+        try save(withCenter: true)
     }
 }
 
 /// What an app leaves behind that dies between two instants.
-struct StateAtDeath {
+struct LastInstant {
     var memory: AlertMemory
     var requests: [NotificationRequest]
     var effects: [AlertEffect]

@@ -4,7 +4,7 @@
 // a few comparisons and no event; every effect is journaled and recorded. A relaunch rebuilds everything from
 // the store, while body, sensor and pump live on. What the person acknowledges is silenced at the pump too, as soon as it
 // can be reached. What arrives late is history: no decision hangs on a backfilled reading.
-// Does not: fail with its store. What can't be written is counted, and the alerts go on.
+// Does not: fail with its store. What can't be written is counted, and everything rings as if it had been.
 
 public import Devices
 public import Records
@@ -21,9 +21,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var wallClock: WallClock
     private var wakeup: Wakeup?
     private let port: (any NotificationPort)?
-    private let diesBetweenInstants: Bool
-    /// Of a dead app that has no store.
-    private var remembered: AlertMemory?
+    private var atDeath: StateAtDeath<AlertMemory>
     private var pump: (any InsulinPumpControls)?
     private let watchesReservoir: Bool
     private let shadowsWatchReservoir: Bool
@@ -38,7 +36,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var quietDeadline: Instant?
     private var counts: AlertTallies
     private static let night = QuietHours(from: 23 * Nanoseconds.hour, to: 7 * Nanoseconds.hour)
-    public private(set) var storeFailures = 0
+    /// Reads of the store that failed, and the writes of earlier lives that did.
+    private var earlierFailures = 0
+    /// How often the store couldn't be read or written.
+    public var storeFailures: Int { earlierFailures + app.storeFailures }
     /// Effects that a person could notice, in their order, for metrics.
     package private(set) var noticed: [AlertEffect] = []
     private var lastSuccess: Instant?
@@ -47,10 +48,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     public var observer: (@Sendable (AlertEffect) -> Void)?
 
     /// - Parameters:
-    ///   - store: where the app's memory lives; nil for a virtual session without relaunches.
+    ///   - store: where the app's memory lives; nil for nowhere.
     ///   - environment: what the app finds at the session's start.
-    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time. What it would have written
-    ///     and scheduled by then is written and scheduled at its death: nobody can tell, and it costs nothing before.
+    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time (`StateAtDeath`). What it would
+    ///     have scheduled by then is scheduled at its death: nobody can tell, and it costs nothing before.
     ///   - shadows: who hears all that this one hears; nil for nobody.
     /// - Throws: what the store throws when it is read.
     public init(
@@ -60,11 +61,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         port: (any NotificationPort)? = nil, diesBetweenInstants: Bool = false,
         shadows: ShadowPolicies? = nil
     ) throws {
-        precondition(!diesBetweenInstants || store == nil, "a memory kept at death needs no store")
         self.executor = executor
         self.shadows = shadows
         self.port = port
-        self.diesBetweenInstants = diesBetweenInstants
+        atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
         prepared = policy
         counts = AlertTallies(policy.policy)
         watchesReservoir = policy.watchesReservoir
@@ -107,36 +107,39 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
         app.dieInBlame(at: executor.now)
-        guard diesBetweenInstants, remembered == nil else { return }
-        let left = app.stateAtDeath(at: executor.now)
-        remembered = left.memory
-        for effect in left.effects { take(effect) }
-        if var port {
-            for request in left.requests { port.perform(request, at: executor.now) }
+        guard atDeath.awaitsDeath else { return }
+        guarding {
+            let last = try app.die(at: executor.now)
+            atDeath.keep(last.memory)
+            for effect in last.effects { take(effect) }
+            if var port {
+                for request in last.requests { port.perform(request, at: executor.now) }
+            }
         }
     }
 
-    /// Launches a dead app at this instant, or quits and launches a living one: all that it knows comes from its store
-    /// and from what it finds.
+    /// Launches a dead app at this instant, or quits and launches a living one. What it knows comes from its state at death or its
+    /// store, and from what it finds.
     public func relaunch(finding sensor: SensorState? = nil, pump status: PumpStatus? = nil) {
         var environment = app.flow.environment
         if let sensor { environment.cgmState = sensor }
         if let status { Self.see(status, in: &environment) }
-        if diesBetweenInstants { kill() }
+        if atDeath.isKept { kill() }
         let blame = app.takeBlame(at: executor.now)
         shadows?.here(environment) { $0.relaunch(finding: $1) }
         guarding {
-            app = try AlertApp(
+            let launched = try AlertApp(
                 policy: prepared, wallClock: wallClock, environment: environment, store: app.store,
-                port: app.port,
-                remembered: remembered ?? AlertMemory())
+                port: app.port, remembered: atDeath.state)
+            earlierFailures += app.storeFailures
+            app = launched
             app.inheritBlame(blame, at: executor.now)
             try app.launch(inForeground: isForeground, at: executor.now)
-            if diesBetweenInstants { app.forgetSchedule() }
+            if atDeath.isKept { app.forgetSchedule() }
         }
         // Where its store couldn't be read the old life goes on.
         if app.flow.engine.blame == nil { app.inheritBlame(blame, at: executor.now) }
-        remembered = nil
+        atDeath.discard()
         silence()
         judgeLater()
     }
@@ -190,6 +193,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// What each code of the policy came to so far.
     public func tallies() -> [AlertTally] { counts.soFar(at: executor.now) }
     public var active: [ActiveAlert] { app.flow.engine.active }
+    /// What a launch at this instant would go on from.
+    package var memory: AlertMemory { app.flow.rememberedMemory }
 
     /// What the rules judge by at this instant; nil where it is stale or was never measured.
     public func known(_ metric: AlertMetric) -> (value: Double, ageNanoseconds: Int64)? {
@@ -205,7 +210,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     // MARK: Judging
 
     private func guarding(_ body: () throws -> Void) {
-        do { try body() } catch { storeFailures += 1 }
+        do { try body() } catch { earlierFailures += 1 }
     }
 
     private func judgeLater() {
