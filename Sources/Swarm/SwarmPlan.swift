@@ -6,6 +6,7 @@
 
 package import Documents
 package import Trials
+internal import Devices
 internal import GSL
 internal import People
 internal import Glibc
@@ -33,7 +34,7 @@ package enum SwarmPlan {
         study.name = "swarm-\(seed)"
         study.seed = seed
         study.duration = duration
-        study.sensor.model = sensor
+        study.sensor = TunedSensor(sensor)
         study.faults = faults(streams, duration: duration)
         study.person = person(streams)
         return study

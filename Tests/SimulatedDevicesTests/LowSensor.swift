@@ -1,14 +1,20 @@
+import Devices
 import GSL
 import SimulatedDevices
 import SimulationKernel
 
 /// Reads a share too low, another one for each sensor; no noise.
 struct LowSensor: SensorErrorModel {
+    /// What a study may set.
+    struct Settings {
+        var largest = 0.2
+    }
+
     let share: Double
 
     /// Sensor `index` of a subject's life: a stream of its own, so that no other sensor's numbers shift.
-    init(streams: RandomStreams, index: UInt64) {
-        share = 0.2 * GSLRandom(streams.stream("sensor.low", index: index)).uniform()
+    init(streams: RandomStreams, index: UInt64, settings: Settings) {
+        share = settings.largest * GSLRandom(streams.stream("sensor.low", index: index)).uniform()
     }
 
     mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double {
@@ -18,6 +24,8 @@ struct LowSensor: SensorErrorModel {
 
 extension SensorModel {
     static let low = SensorModel(
-        id: "low", summary: "up to a fifth too low, each sensor by another share", source: "none: an example"
-    ) { LowSensor(streams: $0, index: $1) }
+        id: "low", summary: "up to a fifth too low, each sensor by another share", source: "none: an example",
+        settings: LowSensor.Settings(),
+        parameters: [.init("largest", "1", "the largest share that may be missing", \.largest, 0...1)]
+    ) { LowSensor(streams: $0, index: $1, settings: $2) }
 }

@@ -6,6 +6,42 @@ import Testing
 
 /// The sensors' statistics against those that were computed from the papers' equations, by other code.
 @Suite struct SensorErrorModelTests {
+    /// Without noise and spread only the published mean is left.
+    @Test func theSettingsScaleWhatThePaperDraws() throws {
+        let streams = RandomStreams(seed: 3, subject: 0)
+        var settings = Vettoretti2019.Settings()
+        (settings.noise, settings.spread, settings.offsetMgdl) = (0, 0, 4)
+        var sensor = try Vettoretti2019(streams: streams, index: 0, settings: settings)
+        let published = { (t: Double, g: Double) in
+            (0.942288 + 0.00493988 * t - 0.000584875 * t * t) * g + 6.3826 + 4
+        }
+        for day in [0.0, 4, 9] {
+            let value = sensor.sample(interstitial: 120, daysSinceInsertion: day)
+            #expect(abs(value - published(day, 120)) < 1e-9)
+        }
+        // Twice the noise is twice what this very sensor errs.
+        (settings.noise, settings.spread, settings.offsetMgdl) = (2, 0.9, 0)
+        var (plain, noisy) = (
+            try Vettoretti2019(streams: streams, index: 0),
+            try Vettoretti2019(streams: streams, index: 0, settings: settings)
+        )
+        let b0 = plain.parameters[3]
+        for _ in 0..<50 {
+            let a = plain.sample(interstitial: 0, daysSinceInsertion: 0) - b0
+            let b = noisy.sample(interstitial: 0, daysSinceInsertion: 0) - b0
+            #expect(abs(b - 2 * a) < 1e-9)
+        }
+        var doubled = Breton2008.Settings()
+        doubled.noise = 2
+        var (bent, more) = (
+            Breton2008(streams: streams, index: 0), Breton2008(streams: streams, index: 0, settings: doubled)
+        )
+        for _ in 0..<50 {
+            let a = bent.sample(interstitial: 0, daysSinceInsertion: 0)
+            #expect(abs(more.sample(interstitial: 0, daysSinceInsertion: 0) - 2 * a) < 1e-9)
+        }
+    }
+
     /// Over many sensors: the noise of the first readings has the variance and the correlation that it keeps.
     @Test func theNoiseIsStationaryFromTheFirstReadingOn() throws {
         let sensors = 4000

@@ -15,7 +15,7 @@ public protocol SensorErrorModel {
 }
 
 /// One sensor: a row, written in the file of its error model.
-public struct SensorModel: ListedByID {
+public struct SensorModel: ListedByID, Tunable {
     /// Makes the sensor with this index of a subject's life. Throws where no acceptable sensor comes up.
     public typealias Maker =
         @Sendable (_ streams: RandomStreams, _ index: UInt64) throws -> any SensorErrorModel
@@ -28,21 +28,67 @@ public struct SensorModel: ListedByID {
     public let source: String
     /// How it lasts, unless told otherwise.
     public let device: SensorDevice
+    public let parameters: [TunableParameter]
+    private let maker: @Sendable ([Double]) -> Maker
+    /// Makes one with the values of this row.
     let makeErrors: Maker
 
-    public init(
+    /// A sensor of which a study may set numbers.
+    /// - Parameters:
+    ///   - settings: where a study sets nothing.
+    ///   - fields: what a study may set, and where it lives in `settings`.
+    public init<Settings: Sendable>(
         id: String, summary: String, source: String, device: SensorDevice = .dexcomG6,
-        makeErrors: @escaping Maker
+        settings: Settings, parameters fields: [TunableParameter.Field<Settings>],
+        makeErrors:
+            @escaping @Sendable (
+                _ streams: RandomStreams, _ index: UInt64, _ settings: Settings
+            ) throws -> any SensorErrorModel
     ) {
         self.id = id
         self.summary = summary
         self.source = source
         self.device = device
-        self.makeErrors = makeErrors
+        parameters = TunableParameter.list(fields, of: settings)
+        maker = { values in
+            let tuned = TunableParameter.set(values, fields, of: settings)
+            return { try makeErrors($0, $1, tuned) }
+        }
+        self.makeErrors = { try makeErrors($0, $1, settings) }
     }
+
+    /// A sensor of which there is nothing to set.
+    public init(
+        id: String, summary: String, source: String, device: SensorDevice = .dexcomG6,
+        makeErrors: @escaping Maker
+    ) {
+        self.init(
+            id: id, summary: summary, source: source, device: device, settings: (), parameters: []
+        ) { streams, index, _ in try makeErrors(streams, index) }
+    }
+
+    private init(_ row: SensorModel, values: [Double]) {
+        id = row.id
+        summary = row.summary
+        source = row.source
+        device = row.device
+        parameters = row.parameters
+        maker = row.maker
+        makeErrors = row.maker(values)
+    }
+
+    /// The same sensor with these values, in the order of `parameters`.
+    fileprivate func with(_ values: [Double]) -> SensorModel { SensorModel(self, values: values) }
 
     /// The sensors that a study can name.
     public static let all: [SensorModel] = [
         .ideal, .breton2008, .vettoretti2019, .dexcomG6, .dexcomG7,
     ]
+}
+
+public typealias TunedSensor = Tuned<SensorModel>
+
+extension Tuned where Kind == SensorModel {
+    /// Errs by these values.
+    public var model: SensorModel { isDefault ? kind : kind.with(values) }
 }

@@ -1,27 +1,36 @@
 // The error model of Vettoretti et al., and the makes of sensors that err so.
 
+import Devices
 import GSL
 public import SimulationKernel
 
 extension SensorModel {
     private static let source = "Vettoretti et al., Sensors 19:5320 (2019)"
+    private static let parameters: [TunableParameter.Field<Vettoretti2019.Settings>] = [
+        .init("noise", "1", "how many times the published noise", \.noise, 0...5),
+        .init(
+            "spread", "1", "the share of the published covariance of the parameters by which sensors differ",
+            \.spread, 0...1),
+        .init("offset", "mg/dL", "added to each reading", \.offsetMgdl, -100...100),
+    ]
 
     public static let vettoretti2019 = SensorModel(
         id: "vettoretti-2019",
-        summary: "error model of Vettoretti et al. 2019 for a factory-calibrated sensor", source: source
-    ) { try Vettoretti2019(streams: $0, index: $1) }
+        summary: "error model of Vettoretti et al. 2019 for a factory-calibrated sensor", source: source,
+        settings: Vettoretti2019.Settings(), parameters: parameters
+    ) { try Vettoretti2019(streams: $0, index: $1, settings: $2) }
 
     public static let dexcomG6 = SensorModel(
         id: "dexcom-g6", summary: "Dexcom G6: 10 days, 2 h of warm-up, errors as vettoretti-2019",
-        source: source
-    ) { try Vettoretti2019(streams: $0, index: $1) }
+        source: source, settings: Vettoretti2019.Settings(), parameters: parameters
+    ) { try Vettoretti2019(streams: $0, index: $1, settings: $2) }
 
     /// No error model of the G7 is published with its numbers.
     public static let dexcomG7 = SensorModel(
         id: "dexcom-g7",
         summary: "Dexcom G7: 10 days and 12 h of grace, 27 min of warm-up, errors as vettoretti-2019",
-        source: source, device: .dexcomG7
-    ) { try Vettoretti2019(streams: $0, index: $1) }
+        source: source, device: .dexcomG7, settings: Vettoretti2019.Settings(), parameters: parameters
+    ) { try Vettoretti2019(streams: $0, index: $1, settings: $2) }
 }
 
 /// Vettoretti, Battocchio, Sparacino, Facchinetti, "Development of an error model for a factory-calibrated continuous
@@ -44,6 +53,18 @@ public struct Vettoretti2019: SensorErrorModel {
     ]
     /// The paper shrinks the covariance so that its draws stay within what it saw.
     static let covarianceScale = 0.9
+
+    /// What a study may set.
+    public struct Settings: Hashable, Sendable {
+        /// Multiplies the noise that is drawn.
+        public var noise = 1.0
+        /// Of the covariance of a0 to σ.
+        public var spread = covarianceScale
+        public var offsetMgdl = 0.0
+
+        public init() {}
+    }
+
     static let largestNoiseSD = 10.0
     static let drawLimit = 1000
 
@@ -57,7 +78,9 @@ public struct Vettoretti2019: SensorErrorModel {
     private var e2 = 0.0
 
     /// - Throws: `SensorDrawFailed` after 1000 draws without an acceptable sensor.
-    public init(streams: RandomStreams, index: UInt64) throws {
+    public init(streams: RandomStreams, index: UInt64, settings: Settings = Settings()) throws {
+        // L·Lᵀ = spread·Σ.
+        let scale = (settings.spread / Self.covarianceScale).squareRoot()
         let draw = GSLRandom(streams.stream("sensor.vettoretti-2019.parameters", index: index))
         var theta: [Double] = []
         var tries = 0
@@ -67,17 +90,17 @@ public struct Vettoretti2019: SensorErrorModel {
             let z = Self.mean.map { _ in draw.normal() }
             theta = Self.mean.indices.map { i in
                 var value = Self.mean[i]
-                for j in 0...i { value += Self.factor[i][j] * z[j] }
+                for j in 0...i { value += scale * Self.factor[i][j] * z[j] }
                 return value
             }
         } while !Self.isAcceptable(theta)
         parameters = theta
-        (a0, a1, a2, b0) = (theta[0], theta[1], theta[2], theta[3])
-        (phi1, phi2, sigma) = (theta[4], theta[5], theta[6])
+        (a0, a1, a2, b0) = (theta[0], theta[1], theta[2], theta[3] + settings.offsetMgdl)
+        (phi1, phi2, sigma) = (theta[4], theta[5], settings.noise * theta[6])
         random = GSLRandom(streams.stream("sensor.vettoretti-2019.noise", index: index))
         // The paper starts at e = 0, which would make the first half hour far too good: the process is stationary from the
         // sensor's insertion on.
-        let sd = Self.noiseSD(theta) ?? 0
+        let sd = settings.noise * (Self.noiseSD(theta) ?? 0)
         let correlation = phi1 / (1 - phi2)
         e1 = sd * random.normal()
         e2 = correlation * e1 + sd * (1 - correlation * correlation).squareRoot() * random.normal()

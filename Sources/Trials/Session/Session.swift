@@ -73,7 +73,7 @@ public final class Session {
             executor: executor, model: subject.makeModel(options: weeks.bodyOptions),
             variation: weeks.variation)
         let sensor = SimulatedSensor(
-            executor: executor, model: study.sensor.model,
+            executor: executor, model: study.sensor(in: arm).model,
             streams: streams,
             body: patient, recorder: recorder, faults: faults, startOfDay: calendar.startOfDayOffset)
         let pump = SimulatedPump(

@@ -8,6 +8,7 @@ package import AlertFiles
 public import Documents
 public import Alerts
 public import Algorithms
+public import Devices
 public import People
 public import Physiology
 public import Records
@@ -32,7 +33,7 @@ public struct Study: Hashable, Sendable {
     public var start = StudyStart.default
     public var duration = TimeSpan(seconds: 7 * 86_400)
     public var cohort = Cohort.generate(Cohort.Generated())
-    public var sensor = Sensor(model: .vettoretti2019)
+    public var sensor = TunedSensor(.vettoretti2019)
     public var pump = Pump(device: .omnipod)
     public var scenario = Scenario()
     public var faults = Faults.none
@@ -112,12 +113,6 @@ public struct Study: Hashable, Sendable {
         }
     }
 
-    /// A sensor and, later, its options.
-    public struct Sensor: Hashable, Sendable {
-        public var model: SensorModel
-        public init(model: SensorModel) { self.model = model }
-    }
-
     /// A pump and, later, its options.
     public struct Pump: Hashable, Sendable {
         public var device: PumpDevice
@@ -153,6 +148,8 @@ public struct Study: Hashable, Sendable {
         private(set) var preparedAlerts = PreparedPolicy.bionicloop
         /// nil for the study's.
         public var person: Listener?
+        /// nil for the study's.
+        public var sensor: TunedSensor?
         /// Arms of one offset share their luck; another gives the same people, on the same therapy, other luck in everything that is
         /// drawn during a session.
         public var luckOffset: UInt64 = 0
@@ -180,6 +177,9 @@ public struct Study: Hashable, Sendable {
     public func person(in arm: Arm) -> PersonSettings? {
         if case .somebody(let settings) = arm.person ?? person { settings } else { nil }
     }
+
+    /// The sensor that the people of an arm wear.
+    public func sensor(in arm: Arm) -> TunedSensor { arm.sensor ?? sensor }
 
     /// Refuses more sessions than one study may have. `file` and `line` say where the number came from.
     public func checkSessions(subjects: Int, file: String, line: Int? = nil) throws(InputError) {

@@ -27,7 +27,9 @@ extension Study: Keyed {
                 "duration", \.duration, .timeSpan(upTo: maximumDuration, saying: "3650d"),
                 "How long a session lasts."),
             KeyRow("cohort", \.cohort, Cohort.codec, "The virtual people.", isRequired: true),
-            KeyRow("sensor", \.sensor.model, device("A glucose sensor."), "The glucose sensor."),
+            KeyRow(
+                "sensor", \.sensor, TunedSensor.codec,
+                "The glucose sensor: its name, or its name and parameters."),
             KeyRow("pump", \.pump.device, device("An insulin pump."), "The insulin pump."),
             KeyRow("scenario", \.scenario, .mapping(), "What happens to the people."),
             KeyRow("faults", \.faults, Faults.codec, "What goes wrong with the devices."),
@@ -185,6 +187,9 @@ extension Study.Arm: Keyed {
             KeyRow(
                 "person", optional: \.person, Study.Listener.codec,
                 "Who hears the phone and acts in this arm.", leftOut: "the study's"),
+            KeyRow(
+                "sensor", optional: \.sensor, TunedSensor.codec, "The glucose sensor of this arm.",
+                leftOut: "the study's"),
             KeyRow(
                 "luckOffset", \.luckOffset, .wholeNumber(0...UInt64.max),
                 "Arms of one offset share their luck; another one gives the same people other meals, sensor errors, faults and reactions. Two arms alike but for it show what chance alone does.",

@@ -1,3 +1,4 @@
+import Devices
 import Algorithms
 import Documents
 import Alerts
@@ -72,7 +73,7 @@ func refusal(of text: String, set: [String] = []) -> InputError? {
         let study = try Study.parse(leastStudy, file: "s.yaml")
         #expect(study.seed == 1)
         #expect(study.duration.description == "7d")
-        #expect(study.sensor.model == .vettoretti2019)
+        #expect(study.sensor == TunedSensor(.vettoretti2019))
         #expect(study.scenario.meals == .moderate)
         #expect(study.record == .events)
         #expect(
