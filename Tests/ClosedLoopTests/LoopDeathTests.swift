@@ -152,10 +152,11 @@ struct LoopDeathTests {
 extension LoopMemory {
     fileprivate var awaitsAnything: Bool { request != nil || user.meal != nil || user.manualBolus != nil }
 
-    /// But for how often devices were read, which is written with the next step.
+    /// In all that decides about insulin. What devices last said is written with the next step.
     fileprivate func isLike(_ other: LoopMemory) -> Bool {
-        var other = other
-        other.work = work
-        return self == other
+        request == other.request && delivery == other.delivery && owed == other.owed
+            && carried == other.carried
+            && dropped == other.dropped && user == other.user && nextStep == other.nextStep
+            && firstRequestID == other.firstRequestID && isOpenLoop == other.isOpenLoop
     }
 }
