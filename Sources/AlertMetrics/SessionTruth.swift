@@ -41,8 +41,11 @@ package struct SessionTruth: Sendable {
         self.reached = reached
         self.plasma = plasma
         plasmaInterval = interval
+        let (lowest, highest) = Self.range(of: plasma)
         spans = AlertTruth.allCases.map { truth in
             guard let (side, bound) = truth.plasma, !plasma.isEmpty else { return nil }
+            // Most sessions never go as far.
+            if side == .low ? lowest >= bound : highest <= bound { return IntervalSet() }
             return Self.episodes(
                 of: plasma, every: interval, until: reached,
                 isBeyond: { side == .low ? Double($0) < bound : Double($0) > bound })
@@ -99,6 +102,15 @@ package struct SessionTruth: Sendable {
             some += isHigh ? 1 : 0
         }
         return (some, all)
+    }
+
+    private static func range(of values: [Float]) -> (lowest: Double, highest: Double) {
+        var (lowest, highest) = (Float.infinity, -Float.infinity)
+        for value in values {
+            if value < lowest { lowest = value }
+            if value > highest { highest = value }
+        }
+        return (Double(lowest), Double(highest))
     }
 
     private static func episodes(

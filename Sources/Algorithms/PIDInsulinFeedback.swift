@@ -102,6 +102,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
     public var tuning: Tuning
     private static let stepMinutes = 5.0
     /// Exact zero-order hold of the chain over one step.
+    private let chain = PIDInsulinFeedback.chain
     private static let chain = InsulinChain(timeConstants: (50, 70, 55), step: stepMinutes)
 
     public init(tuning: Tuning = Tuning()) { self.tuning = tuning }
@@ -128,20 +129,20 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         state.hasStepped = true
         if let shortfall = input.shortfall {
             let steps = input.algorithmTime - shortfall.algorithmTime
-            Self.chain.takeBack(
+            chain.takeBack(
                 &state.onBoard,
                 input: shortfall.amount.units * stepsPerHour, steps: steps)
         }
         if let dropped = input.dropped {
             // Of a meal's insulin only this share was counted.
-            Self.chain.takeBack(
+            chain.takeBack(
                 &state.onBoard,
                 input: tuning.mealFeedback * dropped.amount.units * stepsPerHour,
                 steps: input.algorithmTime - dropped.algorithmTime)
         }
         if let given = input.pumpBasal, given.amount > .zero {
             let steps = (input.now.minutes - given.since.minutes) / Self.stepMinutes
-            Self.chain.add(
+            chain.add(
                 &state.onBoard, amount: given.amount.units,
                 stepsPerHour: stepsPerHour, lastSteps: steps)
         }
@@ -156,7 +157,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         // In open loop nothing of it is delivered but what the person asked for; the pump's own basal is told by the next step.
         let delivered = input.insulinPump.isAvailable && !input.isOpenLoop ? rate : 0
         let meal = input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal
-        Self.chain.advance(
+        chain.advance(
             &state.onBoard,
             input: delivered - basal + tuning.mealFeedback * meal.units * stepsPerHour)
         return output
@@ -178,7 +179,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
                 let own = given.amount.units - given.userRequested.units
                 units += share * (own + tuning.mealFeedback * given.userRequested.units)
             }
-            Self.chain.advance(
+            chain.advance(
                 &state.onBoard,
                 input: units * 60 / Self.stepMinutes - basal)
         }
@@ -187,7 +188,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
     /// Steps that did not run, or failed, delivered nothing; what the pump gave meanwhile is told by itself.
     private func sitOut(_ steps: Int64, basal: Double, _ state: inout State) {
         for _ in 0..<min(max(0, steps), InsulinChain.longestMemory) {
-            Self.chain.advance(&state.onBoard, input: -basal)
+            chain.advance(&state.onBoard, input: -basal)
         }
     }
 

@@ -18,7 +18,7 @@ extension LoopController {
         lastArrival = executor.now
         guard memory.isInSession, !isSuspended, isLoaded else { return }
         // The step of this very instant is scheduled already, unless it waits.
-        if memory.nextStep <= executor.now.adding(LoopTiming.earlyWindow) { tick?.schedule(at: executor.now) }
+        if memory.nextStep <= executor.now.adding(LoopTiming.earlyWindow) { moveTick(to: executor.now) }
     }
 
     /// How long the next step waits for a reading that comes soon after its grid point: sensors keep their five minutes.

@@ -107,7 +107,7 @@ extension LoopController {
     /// - Parameters:
     ///   - input: borrowed because it is large.
     ///   - basalGiven: what the pump has given by itself so far; nil where it can't say.
-    @inline(__always)
+    @inline(never)
     private func run(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
         var output = StepOutput()
         var failure = ""
@@ -150,7 +150,10 @@ extension LoopController {
             memory.knownBasal = LoopMemory.KnownBasal(amount: basalGiven, at: input.now)
         }
         advanceMemory(input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, at: input.now)
-        if let requested { memory.request = dose.request(of: requested) }
+        var request: LoopMemory.Request?
+        if let requested { request = dose.request(of: requested) }
+        // Without anything that writes it nobody looks at it before it is sent, and what is settled at once is never kept.
+        if requested != nil, store != nil || log != nil { memory.request = request }
         // In open loop a manual bolus is owed or requested by now, whatever the algorithm did.
         if input.isOpenLoop {
             memory.user.manualBolus = nil
@@ -174,7 +177,7 @@ extension LoopController {
         // Only a step that is kept and can dose takes the basal from the pump.
         if mayDose, dose.isOfAlgorithm { renewZeroBasal() }
         var accepted = InsulinAmount.zero
-        if let request = memory.request, requested != nil {
+        if let request {
             let (taken, pumpError) = try send(request)
             accepted = taken
             if failure.isEmpty { failure = pumpError }
@@ -269,8 +272,7 @@ extension LoopController {
     }
 
     /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong.
-    private func send(_ decided: LoopMemory.Request) throws -> (InsulinAmount, String) {
-        var request = decided
+    private func send(_ request: consuming LoopMemory.Request) throws -> (InsulinAmount, String) {
         leaveBasalToPump(&request)
         guard request.amount.units + 1e-9 >= pump.pulse.units else {
             settle(request, accepted: .zero, isDelivered: true)
@@ -282,6 +284,7 @@ extension LoopController {
             return (accepted, "")
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
+            memory.request = request
             journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
             saveOutcome(of: request.id, accepted: nil, pumpError: "")
             retryPumpWork()
@@ -318,7 +321,7 @@ extension LoopController {
     private func close(
         _ request: LoopMemory.Request, accepted: InsulinAmount, cause: DropCause = .refused
     ) {
-        memory.request = nil
+        if memory.awaitsOutcome { memory.request = nil }
         if accepted > .zero {
             memory.delivery = LoopMemory.Delivery(
                 id: request.id, algorithmTime: request.algorithmTime, accepted: accepted,

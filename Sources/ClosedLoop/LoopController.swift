@@ -51,8 +51,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var programmedBasal: InsulinRate?
     /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
     var zeroEnds: Instant?
-    private var observers: [any LoopObserver] = []
-    var tick: Wakeup?
+    private var observers: [Held<any LoopObserver>] = []
+    /// The same, uncounted: they hear of every step.
+    private var callable: [Unmanaged<Held<any LoopObserver>>] = []
+    private var tick: Wakeup? { didSet { movableTick = .unretained(tick) } }
+    /// The same, uncounted: it moves at every step.
+    private var movableTick: Unmanaged<Wakeup>?
     var sensorWork: Wakeup?
     /// When the newest reading arrived in its own time.
     var lastArrival: Instant?
@@ -100,7 +104,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// Launches without starting a session: devices are polled until somebody starts one.
     public func launch(observers: [any LoopObserver] = []) {
-        self.observers = observers
+        self.observers = observers.map { Held($0) }
+        callable = self.observers.map { .passUnretained($0) }
         // Owned by this actor: not counted, as it fires for every step.
         let me = Unmanaged.passUnretained(self)
         tick = Wakeup(executor, phase: .loop, "loop step") {
@@ -203,7 +208,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         lastPoll = nil
         memory = LoopMemory()
         state.clear()
-        launch(observers: observers)
+        launch(observers: observers.map(\.value))
         atDeath.discard()
         applyBasal()
     }
@@ -211,7 +216,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// The app dies: nothing of this controller runs until it, or another one, is launched.
     public func kill() {
         isSuspended = true
-        tick?.schedule(at: nil)
+        moveTick(to: nil)
         pumpWork?.schedule(at: nil)
         sensorWork?.schedule(at: nil)
         lastArrival = nil
@@ -225,10 +230,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     // MARK: Work
 
+    func moveTick(to instant: Instant?) { movableTick?.schedule(at: instant) }
+
     private func schedule() {
         guard !isSuspended else { return }
-        guard isLoaded else { return tick?.schedule(at: executor.now.adding(LoopTiming.retry)) ?? () }
-        tick?.schedule(at: memory.isInSession ? memory.nextStep.adding(waitForReading) : executor.now)
+        guard isLoaded else { return moveTick(to: executor.now.adding(LoopTiming.retry)) }
+        moveTick(to: memory.isInSession ? memory.nextStep.adding(waitForReading) : executor.now)
         if sensor.isPolled { scheduleSensorRead() }
     }
 
@@ -245,7 +252,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
                 collect()
                 readSensor()
             }
-            tick?.schedule(at: executor.now.adding(LoopTiming.step))
+            moveTick(to: executor.now.adding(LoopTiming.step))
             return
         }
         skipMissedSteps()
@@ -254,7 +261,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard memory.nextStep <= now || memory.nextStep <= now.adding(LoopTiming.earlyWindow) && hasNews
         else { return schedule() }
         if isReadingLate {
-            tick?.schedule(at: memory.nextStep.adding(LoopTiming.earlyWindow))
+            moveTick(to: memory.nextStep.adding(LoopTiming.earlyWindow))
             return
         }
         try step()
@@ -307,7 +314,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }
 
     func tellObservers(succeeded: Bool) {
-        for index in observers.indices { observers[index].loopDidStep(succeeded: succeeded) }
+        for index in callable.indices {
+            callable[index].call(succeeded) { $0.loopDidStep(succeeded: $1) }
+        }
     }
 
     private func notePump(_ status: PumpStatus) {

@@ -147,6 +147,7 @@ public struct LoopMemory: Hashable, Sendable {
     public var isOpenLoop: Bool { forcesOpenLoop || algorithmGaveUp }
 
     /// Steps from the next one on that the temporary basal still covers.
+    @inline(__always)  // A call would copy the memory.
     public var basalMultiplierStepsLeft: Int {
         guard let temporaryBasalEnds else { return 0 }
         let left = temporaryBasalEnds.nanoseconds - nextStep.nanoseconds

@@ -44,9 +44,13 @@ package struct GlucoseEvents: Hashable, Sendable {
             shortest: minimumMilliseconds, standsFor: min(interval, longestGapMilliseconds),
             longestGap: longestGapMilliseconds)
         var events = 0
-        rule.forEachEpisode(
-            of: trace.mgdl.count, at: { trace.localMilliseconds[$0] }, isBeyond: { beyond(trace.mgdl[$0]) }
-        ) { _, _ in events += 1 }
+        trace.localMilliseconds.withUnsafeBufferPointer { instants in
+            trace.mgdl.withUnsafeBufferPointer { mgdl in
+                rule.forEachEpisode(
+                    of: mgdl.count, at: { instants[$0] }, isBeyond: { beyond(mgdl[$0]) }
+                ) { _, _ in events += 1 }
+            }
+        }
         return events
     }
 }

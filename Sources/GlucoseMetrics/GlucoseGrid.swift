@@ -27,14 +27,15 @@ struct GlucoseGrid {
         let ordinal = max(1, (first - midnight + step - 1) / step)
         var instant = midnight + ordinal * step
         guard instant <= last, (last - instant) / step < Int64(Self.longest) else { return nil }
-        values.reserveCapacity(Int((last - instant) / step) + 1)
-
-        var next = 0
-        // A trace that was sampled on the grid is the grid.
-        if trace.isEven, trace.intervalMilliseconds == step, (instant - first) % step == 0 {
-            values = Array(trace.mgdl[Int((instant - first) / step)...])
+        if trace.isEven, trace.intervalMilliseconds == step, step <= Self.longestBridgeMilliseconds {
+            let (place, offset) = (instant - first).quotientAndRemainder(dividingBy: step)
+            let mgdl = trace.mgdl[Int(place)...]
+            // A trace that was sampled on the grid is the grid; else each instant divides its two readings' time alike.
+            values = offset == 0 ? Array(mgdl) : Self.between(mgdl, share: Double(offset) / Double(step))
             return
         }
+        values.reserveCapacity(Int((last - instant) / step) + 1)
+        var next = 0
         while instant <= last {
             while instants[next] < instant { next += 1 }
             if instants[next] == instant {
@@ -50,6 +51,18 @@ struct GlucoseGrid {
                 }
             }
             instant += step
+        }
+    }
+
+    /// As far from each reading to the next one.
+    private static func between(_ mgdl: ArraySlice<Double>, share: Double) -> [Double] {
+        mgdl.withUnsafeBufferPointer { mgdl in
+            [Double](unsafeUninitializedCapacity: max(0, mgdl.count - 1)) { values, count in
+                count = max(0, mgdl.count - 1)
+                for index in 0..<count {
+                    values[index] = mgdl[index] + share * (mgdl[index + 1] - mgdl[index])
+                }
+            }
         }
     }
 

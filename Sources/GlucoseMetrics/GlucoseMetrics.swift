@@ -105,11 +105,12 @@ package struct GlucoseMetrics: Hashable, Sendable {
         var above250 = 0
         values.withUnsafeBufferPointer {
             for value in $0 {
-                below54 += value < 54 ? 1 : 0
-                below70 += value < 70 ? 1 : 0
-                upTo140 += value <= 140 ? 1 : 0
-                above180 += value > 180 ? 1 : 0
-                above250 += value > 250 ? 1 : 0
+                // Without a look for overflow, which would keep the loop from taking several readings at once.
+                below54 &+= value < 54 ? 1 : 0
+                below70 &+= value < 70 ? 1 : 0
+                upTo140 &+= value <= 140 ? 1 : 0
+                above180 &+= value > 180 ? 1 : 0
+                above250 &+= value > 250 ? 1 : 0
             }
         }
         func percent(_ count: Int) -> Double { 100 * Double(count) / Double(values.count) }
@@ -129,30 +130,30 @@ package struct GlucoseMetrics: Hashable, Sendable {
         var low = 0.0
         var high = 0.0
         var daysSeen = 0
-        var dayLow = 0.0
-        var dayHigh = 0.0
         var ranges = 0.0
-        var dayEnds = Int64.min
         trace.localMilliseconds.withUnsafeBufferPointer { instants in
-            GlucoseRisk.eachSymmetrized(trace.mgdl) { index, f in
-                if instants[index] >= dayEnds {
-                    ranges += dayLow + dayHigh
-                    dayLow = 0
-                    dayHigh = 0
-                    daysSeen += 1
-                    dayEnds = (GlucoseGrid.day(of: instants[index]) + 1) * GlucoseTrace.millisecondsPerDay
+            var start = 0
+            while start < instants.count {
+                let dayEnds = (GlucoseGrid.day(of: instants[start]) + 1) * GlucoseTrace.millisecondsPerDay
+                var end = start + 1
+                while end < instants.count, instants[end] < dayEnds { end += 1 }
+                var dayLow = 0.0
+                var dayHigh = 0.0
+                GlucoseRisk.eachSymmetrized(trace.mgdl, in: start..<end) { f in
+                    let risk = 10 * f * f
+                    if f < 0 {
+                        low += risk
+                        if risk > dayLow { dayLow = risk }
+                    } else {
+                        high += risk
+                        if risk > dayHigh { dayHigh = risk }
+                    }
                 }
-                let risk = 10 * f * f
-                if f < 0 {
-                    low += risk
-                    dayLow = max(dayLow, risk)
-                } else {
-                    high += risk
-                    dayHigh = max(dayHigh, risk)
-                }
+                daysSeen += 1
+                ranges += dayLow + dayHigh
+                start = end
             }
         }
-        ranges += dayLow + dayHigh
         lbgi = low / Double(trace.mgdl.count)
         hbgi = high / Double(trace.mgdl.count)
         adrr = ranges / Double(daysSeen)

@@ -25,15 +25,15 @@ package enum GlucoseRisk {
         let index = Int(place)
         let t = place - Double(index)
         let cubic = cubics[index]
-        return cubic[0] + t * (cubic[1] + t * (cubic[2] + t * cubic[3]))
+        return cubic.x + t * (cubic.y + t * (cubic.z + t * cubic.w))
     }
 
-    /// Hands the symmetrized glucose of each reading to `body`, with the reading's index.
+    /// Hands the symmetrized glucose of these readings to `body`.
     @inline(__always)
-    static func eachSymmetrized(_ mgdl: [Double], _ body: (Int, Double) -> Void) {
+    static func eachSymmetrized(_ mgdl: [Double], in range: Range<Int>, _ body: (Double) -> Void) {
         cubics.withUnsafeBufferPointer { cubics in
             mgdl.withUnsafeBufferPointer { mgdl in
-                for index in mgdl.indices { body(index, symmetrized(mgdl[index], cubics)) }
+                for index in range { body(symmetrized(mgdl[index], cubics)) }
             }
         }
     }

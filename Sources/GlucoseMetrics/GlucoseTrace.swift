@@ -50,14 +50,12 @@ package struct GlucoseTrace: Hashable, Sendable {
                 index: min(localMilliseconds.count, mgdl.count),
                 description: "\(localMilliseconds.count) instants but \(mgdl.count) readings")
         }
-        for index in mgdl.indices {
+        if let index = Self.firstBad(localMilliseconds, mgdl) {
             guard mgdl[index] > 0 && mgdl[index] <= Self.highestMgdl else {
                 throw ValidationError(index: index, description: "reading \(index) is \(mgdl[index]) mg/dL")
             }
-            guard index == 0 || localMilliseconds[index] > localMilliseconds[index - 1] else {
-                throw ValidationError(
-                    index: index, description: "reading \(index) is not later than the one before")
-            }
+            throw ValidationError(
+                index: index, description: "reading \(index) is not later than the one before")
         }
         if let first = localMilliseconds.first, let last = localMilliseconds.last {
             let whole = span ?? first...last
@@ -110,10 +108,35 @@ package struct GlucoseTrace: Hashable, Sendable {
         try self.init(localMilliseconds: mgdl.indices.map { first + Int64($0) * interval }, mgdl: mgdl)
     }
 
+    /// The first reading that is no glucose, or not later than the one before.
+    private static func firstBad(_ instants: [Int64], _ mgdl: [Double]) -> Int? {
+        instants.withUnsafeBufferPointer { instants in
+            mgdl.withUnsafeBufferPointer { mgdl in
+                var before = Int64.min
+                for index in mgdl.indices {
+                    let (instant, value) = (instants[index], mgdl[index])
+                    guard value > 0, value <= highestMgdl, instant > before || index == 0 else {
+                        return index
+                    }
+                    before = instant
+                }
+                return nil
+            }
+        }
+    }
+
     /// The lower median, found without sorting where one spacing holds a majority, as in nearly every trace; and whether
     /// all spacings are equal.
     private static func medianSpacing(_ instants: [Int64]) -> (Int64?, isEven: Bool) {
         guard instants.count >= 2 else { return (nil, false) }
+        let first = instants[1] - instants[0]
+        let isEven = instants.withUnsafeBufferPointer { instants in
+            for index in 2..<instants.count where instants[index] - instants[index - 1] != first {
+                return false
+            }
+            return true
+        }
+        if isEven { return (first, true) }
         var candidate: Int64 = 0
         var votes = 0
         for index in 1..<instants.count {
@@ -121,7 +144,6 @@ package struct GlucoseTrace: Hashable, Sendable {
             if votes == 0 { candidate = spacing }
             votes += spacing == candidate ? 1 : -1
         }
-        if votes == instants.count - 1 { return (candidate, true) }
         var count = 0
         for index in 1..<instants.count where instants[index] - instants[index - 1] == candidate {
             count += 1

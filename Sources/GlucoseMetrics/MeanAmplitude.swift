@@ -56,7 +56,9 @@ enum MeanAmplitude {
     private static func excursions(_ glucose: UnsafeBufferPointer<Double>, hasGaps: Bool) -> [Double] {
         guard glucose.count >= 7, let sd = deviation(glucose, hasGaps: hasGaps), sd >= 1 else { return [] }
         let sides = delta(glucose, hasGaps: hasGaps)
-        let turns = sides.withUnsafeBufferPointer { extrema(glucose, crossings(glucose, $0)) }
+        let turns = sides.withUnsafeBufferPointer {
+            extrema(glucose, crossings(glucose, $0, hasGaps: hasGaps))
+        }
         return [rises(turns, above: sd), rises(turns.map(-), above: sd, restartsAtTurn: true)].compactMap {
             $0
         }
@@ -140,9 +142,23 @@ enum MeanAmplitude {
 
     /// Where the short average crosses the long one, with both ends of the stretch.
     private static func crossings(
-        _ glucose: UnsafeBufferPointer<Double>, _ delta: UnsafeBufferPointer<Double>
+        _ glucose: UnsafeBufferPointer<Double>, _ delta: UnsafeBufferPointer<Double>, hasGaps: Bool
     ) -> [Crossing] {
         var found = [Crossing(index: 0, isPeak: delta[0] > 0)]
+        guard hasGaps else {
+            // The same, where every instant has glucose: 0 is no side.
+            var before = delta[0]
+            for index in 1..<delta.count {
+                let now = delta[index]
+                if now != 0 {
+                    if before == 0 { before = delta[found[found.count - 1].index] }
+                    if now * before < 0 { found.append(Crossing(index: index, isPeak: now > before)) }
+                }
+                before = now
+            }
+            found.append(Crossing(index: delta.count - 1, isPeak: delta[delta.count - 1] > 0))
+            return found
+        }
         // An agreement is no side. After one, as after a gap, the side at the last crossing decides.
         func side(_ index: Int) -> Double { delta[index] == 0 ? .nan : delta[index] }
         var before = side(0)

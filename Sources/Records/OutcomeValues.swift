@@ -12,6 +12,9 @@ public struct OutcomeValues: Hashable, Sendable, ExpressibleByDictionaryLiteral 
 
     public init() {}
 
+    /// Has room for so many, so that it doesn't move while they are set.
+    public init(minimumCapacity: Int) { values.reserveCapacity(minimumCapacity) }
+
     public init(dictionaryLiteral elements: (String, Double)...) {
         for (name, value) in elements { self[name] = value }
     }

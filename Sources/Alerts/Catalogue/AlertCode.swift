@@ -11,6 +11,10 @@ public struct AlertCode: Hashable, Sendable, CaseIterable, RawRepresentable, Cod
 
     private init(index: Int) { self.index = index }
 
+    // What is raw-representable compares by its raw value, where it says nothing else: two looks at the rows.
+    public static func == (a: Self, b: Self) -> Bool { a.index == b.index }
+    public func hash(into hasher: inout Hasher) { hasher.combine(index) }
+
     public static let allCases = rows.indices.map(AlertCode.init(index:))
     private static let byCode = Dictionary(
         rows.enumerated().map { ($1.code, AlertCode(index: $0)) }, uniquingKeysWith: { first, _ in first })

@@ -19,7 +19,9 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private let recorder: SessionRecorder
     private var app: AlertApp
     private var wallClock: WallClock
-    private var wakeup: Wakeup?
+    private var wakeup: Wakeup? { didSet { movableWakeup = .unretained(wakeup) } }
+    /// The same, uncounted: every step looks at it.
+    private var movableWakeup: Unmanaged<Wakeup>?
     private let port: (any NotificationPort)?
     private var atDeath: StateAtDeath<AlertMemory>
     private var pump: (any InsulinPumpControls)?
@@ -242,7 +244,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         {
             next = stepping
         }
-        wakeup?.schedule(at: next)
+        movableWakeup?.schedule(at: next)
     }
 
     /// A wake-up that comes before the moved deadline finds nothing to judge, and looks again: dearer than one look
@@ -281,17 +283,17 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     // MARK: Truth
 
     /// Three steps without one are an interruption, whatever the policy says of it.
-    private static let missedSteps = AlertLimits().stepping
+    private let missedSteps = AlertLimits().stepping
 
     private func noteStep() {
-        let since = (lastSuccess ?? .start).adding(Self.missedSteps)
+        let since = (lastSuccess ?? .start).adding(missedSteps)
         if since < executor.now { interruptions.append(Interval(since, executor.now)) }
         lastSuccess = executor.now
     }
 
     /// When stepping truly was interrupted: from 15 min after a success, or after the start, to the next one. A dead app takes no steps.
     package func trueInterruptions() -> IntervalSet {
-        let since = (lastSuccess ?? .start).adding(Self.missedSteps)
+        let since = (lastSuccess ?? .start).adding(missedSteps)
         return IntervalSet(interruptions + [Interval(since, executor.now)])
     }
 

@@ -172,7 +172,7 @@ extension AlertFlow {
 
     // MARK: Stepping
 
-    var isSteppingInterrupted: Bool { held.contains(.steppingInterrupted) }
+    var isSteppingInterrupted: Bool { !held.isEmpty && held.contains(.steppingInterrupted) }
 
     @inline(__always)
     var steppingDeadline: Instant? { steppingSince?.adding(limits.stepping) }

@@ -51,8 +51,10 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         Row("readingAge", "Reading age", "min", isMeasured: false, isInStudies: true),
     ]
 
-    public static let glucose = named("glucose")
-    public static let glucoseRate = named("glucoseRate")
+    // The two that every reading asks for are plain constants, which nothing has to make first: the test of the constants holds
+    // them to their rows.
+    public static let glucose = AlertMetric(index: 0)
+    public static let glucoseRate = AlertMetric(index: 1)
     public static let insulinOnBoard = named("insulinOnBoard")
     public static let reservoir = named("reservoir")
     public static let sensorAge = named("sensorAge")
@@ -66,6 +68,10 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public static let allCases = rows.indices.map(AlertMetric.init(index:))
 
     private init(index: Int) { self.index = index }
+
+    // What is raw-representable compares by its raw value, where it says nothing else: two looks at the rows.
+    public static func == (a: Self, b: Self) -> Bool { a.index == b.index }
+    public func hash(into hasher: inout Hasher) { hasher.combine(index) }
 
     public init?(rawValue: String) {
         guard let index = Self.rows.firstIndex(where: { $0.id == rawValue }) else { return nil }

@@ -65,7 +65,8 @@ extension SimulatedPump {
         guard device.temporaryBasalRange.contains(nanoseconds) else {
             throw BasalScheduleError(reason: "a temporary rate lasts 30 min to 12 h")
         }
-        let rounded = try device.rounded(rate)
+        // Nothing is nothing in steps of any size; each step of a loop asks for it.
+        let rounded = rate == .zero ? rate : try device.rounded(rate)
         try transmit(.temporaryBasal)
         guard pod.state == .active, !isSuspended else { throw PumpError.notReady(condition) }
         let ends = executor.now.adding(nanoseconds)

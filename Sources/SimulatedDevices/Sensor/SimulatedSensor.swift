@@ -24,7 +24,9 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private let recorder: SessionRecorder
     private let faults: FaultPlan
     private let startOfDay: Int64
-    private var observers: [any DeviceObserver] = []
+    private var observers: [Held<any DeviceObserver>] = []
+    /// The same, uncounted: they hear of every reading.
+    private var callable: [Unmanaged<Held<any DeviceObserver>>] = []
     private var errorModel: (any SensorErrorModel)?
     private var index: UInt64 = 0
     private var insertedAt: Instant
@@ -36,7 +38,9 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     public private(set) var timings: [SensorTiming] = []
     private var reading: GlucoseReading?
     private var condition = SensorState.ok
-    private var tick: Wakeup?
+    private var tick: Wakeup? { didSet { movableTick = .unretained(tick) } }
+    /// The same, uncounted: it moves at every reading.
+    private var movableTick: Unmanaged<Wakeup>?
     private var sensorFaults: SensorFaults?
     /// Measured while the signal was lost, oldest first.
     private var heldBack: [GlucoseReading] = []
@@ -65,7 +69,8 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
 
     /// Starts sampling at this instant.
     public func begin(observers: [any DeviceObserver]) throws {
-        self.observers = observers
+        self.observers = observers.map { Held($0) }
+        callable = self.observers.map { .passUnretained($0) }
         try equip()
         if faults.hasSensorFaults {
             let sensorFaults = SensorFaults(
@@ -98,13 +103,16 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     }
 
     /// Lets go of those who listen: they hold the sensor, too.
-    public func dismissObservers() { observers = [] }
+    public func dismissObservers() {
+        callable = []
+        observers = []
+    }
 
     // MARK: Time
 
     private var changesAt: Instant { sensorFaults?.changeAt ?? insertedAt.adding(device.life) }
 
-    private func scheduleNext() { tick?.schedule(at: min(measuresAt.adding(delay), changesAt)) }
+    private func scheduleNext() { movableTick?.schedule(at: min(measuresAt.adding(delay), changesAt)) }
 
     private func wake() throws {
         while changesAt <= executor.now { try change(at: changesAt) }
@@ -197,9 +205,9 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         journal.record(
             .reading, at: executor.now, UInt64(bitPattern: reading.instant.nanoseconds), value.bitPattern)
         recorder.reading(value, at: reading.instant)
-        // By index: an iterator would count references to the array, too.
-        for index in observers.indices {
-            observers[index].sensorDidUpdate(reading: reading, state: condition)
+        // By index: an iterator would count references to the array.
+        for index in callable.indices {
+            callable[index].call((reading, condition)) { $0.sensorDidUpdate(reading: $1.0, state: $1.1) }
         }
     }
 
@@ -207,7 +215,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private func tell(_ state: SensorState) {
         guard condition != state else { return }
         condition = state
-        for observer in observers { observer.sensorDidUpdate(reading: nil, state: state) }
+        for observer in observers { observer.value.sensorDidUpdate(reading: nil, state: state) }
     }
 
     private func backfill() {
@@ -220,7 +228,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
             recorder.backfill(
                 reading.glucose.milligramsPerDecilitre, measuredAt: reading.instant, at: executor.now)
         }
-        for observer in observers { observer.sensorDidBackfill(readings) }
+        for observer in observers { observer.value.sensorDidBackfill(readings) }
     }
 
     // MARK: Port

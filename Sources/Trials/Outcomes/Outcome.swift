@@ -81,7 +81,7 @@ package struct Outcome: Sendable {
 extension OutcomeValues {
     /// Computes every outcome of a session.
     init(_ facts: SessionFacts) {
-        self.init()
+        self.init(minimumCapacity: Outcome.all.count)
         for outcome in Outcome.all { self[outcome.name] = outcome.value(facts) }
     }
 }

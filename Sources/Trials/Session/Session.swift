@@ -326,7 +326,7 @@ public final class Session {
     private func sensorTrace(_ points: [SessionRecorder.SensorPoint]) -> GlucoseTrace? {
         var readings = points
         // Late readings stand where they arrived. Of two for one instant the first one counts.
-        if !zip(readings, readings.dropFirst()).allSatisfy({ $0.instant < $1.instant }) {
+        if !isAscending(readings) {
             readings = readings.enumerated().sorted {
                 ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset)
             }.map(\.element)
@@ -335,8 +335,19 @@ public final class Session {
             readings = kept
         }
         guard !readings.isEmpty else { return nil }
+        let offset = calendar.startOfDayOffset
         return try? GlucoseTrace(
-            localMilliseconds: readings.map { localMilliseconds($0.instant) }, mgdl: readings.map(\.mgdl))
+            localMilliseconds: readings.map { (offset + $0.instant.nanoseconds) / Self.millisecond },
+            mgdl: readings.map { $0.mgdl })
+    }
+
+    private func isAscending(_ points: [SessionRecorder.SensorPoint]) -> Bool {
+        var before = Int64.min
+        for point in points {
+            guard point.instant.nanoseconds > before else { return false }
+            before = point.instant.nanoseconds
+        }
+        return true
     }
 }
 
