@@ -13,7 +13,7 @@ public import SimulationKernel
 extension LoopController {
     /// The steps dose all basal themselves.
     private var dosesBasal: Bool {
-        memory.isInSession && algorithm.basalSource == .algorithm && !memory.isOpenLoop && !isStoreBehind
+        memory.isInSession && algorithmDosesBasal && !memory.isOpenLoop && !isStoreBehind
     }
 
     /// Gives the pump the person's programme, and beside it the temporary basal that the person asked for or none. The zero of

@@ -22,6 +22,7 @@ struct StepDose: ~Copyable {
     var total: InsulinAmount { own + owed.sum + carried }
 
     /// What the pump is asked for; nil where that is less than a pulse.
+    @inline(__always)
     borrowing func requested(pulse: InsulinAmount) -> InsulinAmount? {
         // What was cut in parts may add up to a last bit above the limit, and a pump refuses that whole.
         let total = min(total, limit)
@@ -53,7 +54,7 @@ extension LoopController {
             decidedAt: now, owed: memory.owed, carried: memory.carried, limit: maximumBolus)
         if !isOpenLoop {
             dose.own = output.basal + output.correction
-            dose.isOfAlgorithm = algorithm.basalSource == .algorithm
+            dose.isOfAlgorithm = algorithmDosesBasal
             dose.basalOfAStep = basalOfAStep
         }
         let personal = isOpenLoop ? manualBolus ?? .zero : output.meal

@@ -251,7 +251,7 @@ extension LoopController {
 
     /// Whether the algorithm doses: by hand, a correction would come on top of its own.
     public var isClosedLoop: Bool {
-        memory.isInSession && !memory.isOpenLoop && algorithm.basalSource == .algorithm
+        memory.isInSession && !memory.isOpenLoop && algorithmDosesBasal
     }
 
     /// The person has seen what was dropped.

@@ -150,10 +150,8 @@ extension LoopController {
             memory.knownBasal = LoopMemory.KnownBasal(amount: basalGiven, at: input.now)
         }
         advanceMemory(input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, at: input.now)
-        var request: LoopMemory.Request?
-        if let requested { request = dose.request(of: requested) }
         // Without anything that writes it nobody looks at it before it is sent, and what is settled at once is never kept.
-        if requested != nil, store != nil || log != nil { memory.request = request }
+        if let requested, store != nil || log != nil { memory.request = dose.request(of: requested) }
         // In open loop a manual bolus is owed or requested by now, whatever the algorithm did.
         if input.isOpenLoop {
             memory.user.manualBolus = nil
@@ -177,8 +175,8 @@ extension LoopController {
         // Only a step that is kept and can dose takes the basal from the pump.
         if mayDose, dose.isOfAlgorithm { renewZeroBasal() }
         var accepted = InsulinAmount.zero
-        if let request {
-            let (taken, pumpError) = try send(request)
+        if let requested {
+            let (taken, pumpError) = try send(dose.request(of: requested))
             accepted = taken
             if failure.isEmpty { failure = pumpError }
         }

@@ -28,6 +28,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let journal: Journal
 
     let algorithm: any DosingAlgorithm
+    /// What the algorithm says of itself once and for all: steps ask for it three times.
+    let algorithmDosesBasal: Bool
     var settings: LoopSettings
     let sensor: any GlucoseSensorPort
     let pump: any InsulinPumpPort
@@ -80,6 +82,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.executor = executor
         journal = executor.journal
         self.algorithm = algorithm
+        algorithmDosesBasal = algorithm.basalSource == .algorithm
         self.settings = settings
         self.sensor = sensor
         self.pump = pump

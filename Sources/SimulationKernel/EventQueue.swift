@@ -58,7 +58,7 @@ final class EventQueue {
 
         @inline(__always)
         static func precedes(_ a: Entry, _ b: Entry) -> Bool {
-            a.instant != b.instant ? a.instant < b.instant : a.order < b.order
+            a.instant < b.instant || a.instant == b.instant && a.order < b.order
         }
     }
 

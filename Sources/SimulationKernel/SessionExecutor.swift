@@ -268,6 +268,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             .sleeper(.passRetained(EventQueue.Sleeper(continuation, waiter: waiter))))
     }
 
+    @inline(__always)
     func schedule(_ wakeup: Wakeup, at instant: Int64, phase: Phase) {
         queue.push(
             at: max(instant, now.nanoseconds), phase: phase,

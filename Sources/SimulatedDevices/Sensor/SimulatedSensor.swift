@@ -27,7 +27,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var observers: [Held<any DeviceObserver>] = []
     /// The same, uncounted: they hear of every reading.
     private var callable: [Unmanaged<Held<any DeviceObserver>>] = []
-    private var errorModel: (any SensorErrorModel)?
+    private var errorModel: SensorErrorCell?
     private var index: UInt64 = 0
     private var insertedAt: Instant
     private var phase: Int64 = 0
@@ -122,7 +122,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
 
     /// The sensor of this index, with a phase and a delay of its own.
     private func equip() throws {
-        errorModel = try model.makeErrors(streams, index)
+        errorModel = try SensorErrorCell.of(model.makeErrors(streams, index))
         var random = streams.stream("sensor.timing", index: index)
         let seconds = device.samplingInterval / Nanoseconds.second
         // Both numbers are drawn whatever the device makes of them.

@@ -1,0 +1,21 @@
+// Where a sensor keeps its error model.
+//
+// Guarantees: a sample costs one indirect call; a value of any type in a box of the runtime's would be asked for its owner at each.
+// Does not: outlive its sensor, nor be shared.
+
+/// An error model of whatever type.
+class SensorErrorCell {
+    func sample(interstitial: Double, daysSinceInsertion: Double) -> Double { interstitial }
+
+    static func of(_ model: some SensorErrorModel) -> SensorErrorCell { TypedSensorErrorCell(model) }
+}
+
+private final class TypedSensorErrorCell<Model: SensorErrorModel>: SensorErrorCell {
+    private var model: Model
+
+    init(_ model: Model) { self.model = model }
+
+    override func sample(interstitial: Double, daysSinceInsertion: Double) -> Double {
+        model.sample(interstitial: interstitial, daysSinceInsertion: daysSinceInsertion)
+    }
+}
