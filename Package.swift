@@ -123,7 +123,8 @@ let package = Package(
             "AlertsTests",
             ["Alerts", "AlertFiles", "Documents", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests(
-            "AlertMetricsTests", ["AlertMetrics", "Alerts", "Records", "SessionTime"]),
+            "AlertMetricsTests",
+            ["AlertMetrics", "Alerts", "AlertFiles", "Documents", "Records", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests(

@@ -113,6 +113,7 @@ extension AlertPolicy {
                 expected: "`acknowledge: closes` or `reviews` beside it, or the alert would stay for ever")
         }
         try Self.checkLayers(rule, item)
+        try Self.checkTruth(rule, item)
         if let place = rules.firstIndex(where: { $0.code == rule.code }) {
             rules[place] = rule
         } else {
@@ -182,6 +183,18 @@ extension AlertPolicy {
                 found: "`\(key)` for \(rule.code)",
                 expected: "no `\(key)` for what the pump itself retracts: its retraction ends it at once")
         }
+    }
+
+    /// A rule about lows that claims a high is a slip: metrics would call all that it does false.
+    private static func checkTruth(_ rule: AlertRule, _ item: YAMLReader) throws(InputError) {
+        guard case .about(let truth) = rule.claim, let side = truth.plasma?.side, let test = rule.tests.first,
+            test.metric.isGlucose, test.side != side, let claim = item["truth"]
+        else { return }
+        let meant = AlertTruth.allCases.filter { $0.plasma?.side == test.side }.map(\.rawValue)
+        throw claim.problem(
+            found:
+                "`\(truth.rawValue)` for \(rule.code), which rings for \(test.side == .low ? "low" : "high") glucose",
+            expected: "\(meant.joined(separator: " or ")), a truth about a device, or none")
     }
 
     private static func setClearAt(_ rule: inout AlertRule, _ reader: YAMLReader) throws(InputError) {

@@ -61,7 +61,9 @@ extension AlertPolicy {
                 "metric",
                 .choice(
                     noun: "a metric",
-                    AlertMetric.allCases.map { .init($0.rawValue, "\($0.name), \($0.unit)") }), "Which one.",
+                    AlertMetric.allCases.map {
+                        .init($0.rawValue, "\($0.name), \($0.unit)" + ($0.note.isEmpty ? "" : ": \($0.note)"))
+                    }), "Which one.",
                 isRequired: true),
             KeyShape(
                 "recommended",

@@ -53,8 +53,8 @@ extension AlertPreset {
         policy: dexcom-g7
         notes: >-
           Urgent low 55 fixed, repeated every 5 min until confirmed; low 70 and high 250; signal loss after 20 min (G5 and
-          G7 manuals, user guide): whatever keeps readings away rings once for the gap, a warm-up included. Not reproduced: Urgent Low Soon (a 20-min prediction; approximated by a falling rate),
-          the re-alarm 30 min after confirming, sound after vibration, rise and fall rate alerts (off by default).
+          G7 manuals, user guide): whatever keeps readings away rings once for the gap, a warm-up included. Urgent Low Soon is a straight line through the last readings, 20 min on: its own
+          prediction is not published. Not reproduced: the re-alarm 30 min after confirming, sound after vibration, rise and fall rate alerts (off by default).
         notifyInForeground: true
         rules:
           - { code: ALERT-CGM-FAILED-OR-EXPIRED, notify: true }
@@ -66,7 +66,7 @@ extension AlertPreset {
             repeatEvery: 5m
             inhibits: [LOW, URGENT-LOW-SOON]
           - { code: SIGNAL-LOSS, when: readingAge > 20, inhibits: [ALERT-CGM-UNAVAILABLE] }
-          - { code: URGENT-LOW-SOON, when: glucose < 85 and glucoseRate < -1.5, severity: safetyCritical, acknowledge: reviews, cooldown: 30m }
+          - { code: URGENT-LOW-SOON, when: glucoseIn20m < 55, severity: safetyCritical, acknowledge: reviews, cooldown: 30m }
           - { code: LOW, when: glucose < 70, acknowledge: reviews, cooldown: 0s }
           - { code: HIGH, when: glucose > 250, acknowledge: reviews, cooldown: 0s }
         """
@@ -75,7 +75,7 @@ extension AlertPreset {
         policy: loop
         notes: >-
           LoopKit's glucose alerts (low 70, urgent 55, high 180, re-arm 5 mg/dL, urgent repeats every 5 min and supersedes
-          low) and not-looping notices. Not reproduced: the predicted low, muting with silent posts, the notices at 20, 40,
+          low) and not-looping notices. Not reproduced: the predicted low (< 60 in 20 min by Loop's own forecast: `forecastGlucose`, where an algorithm makes one), muting with silent posts, the notices at 20, 40,
           60 and 120 min after the last success (one alert here, first at 20 min, critical at 60 and repeated hourly). Glucose
           older than 15 min rings no more (6 min there).
         notifyWhenStale: false

@@ -42,6 +42,11 @@ extension PolicyField {
                         ])), count: 0...10)
         case .cooldowns: .mapping(AlertPolicy.cooldownShape)
         case .cooldown: .either([.text(AlertPolicy.span), .mapping(AlertPolicy.cooldownShape)])
+        case .truth:
+            .choice(
+                noun: "a truth",
+                AlertTruth.allCases.map { .init($0.rawValue, $0.meaning) }
+                    + [.init("none", "nobody judges it")])
         }
     }
 
@@ -79,6 +84,7 @@ extension PolicyField {
             return Self.json(
                 AlertCooldowns(
                     actionable: some.actionable ?? all, safetyCritical: some.safetyCritical ?? all))
+        case .truth(let path): return root[keyPath: path].name.map { .string($0) }
         }
     }
 
@@ -127,6 +133,11 @@ extension PolicyField {
         case .cooldown(let all, let some):
             root[keyPath: all] = node.isMapping ? nil : try Optional(node).span()
             root[keyPath: some] = node.isMapping ? try Self.cooldowns(node) : AlertCooldowns()
+        case .truth(let path):
+            guard let claim = AlertTruthClaim(name: try node.text()) else {
+                throw node.problem(expected: shape.expectation)
+            }
+            root[keyPath: path] = claim
         }
     }
 
@@ -159,6 +170,7 @@ extension PolicyField {
             let texts = root[keyPath: path].map { "\($0.to.name) after \(Self.text($0.after))" }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         case .cooldowns, .cooldown: return nil
+        case .truth(let path): return root[keyPath: path].name
         }
     }
 }

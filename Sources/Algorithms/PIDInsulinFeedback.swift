@@ -148,7 +148,9 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         }
         var rate = basal
         if let reading = input.cgm {
+            let isSloped = state.hasHistory && reading.instant.minutes > state.lastMinute
             rate = control(reading, basal: basal, input, &state)
+            if isSloped { output.forecast = forecast(state) }
         } else {
             state.hasHistory = false
         }
@@ -161,6 +163,16 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
             &state.onBoard,
             input: delivered - basal + tuning.mealFeedback * meal.units * stepsPerHour)
         return output
+    }
+
+    /// What the suspension goes by, rises included: glucose as it moves, `predictionMinutes` on.
+    public var forecastMinutes: Double? { tuning.predictionMinutes > 0 ? tuning.predictionMinutes : nil }
+
+    private func forecast(_ state: State) -> GlucoseConcentration? {
+        guard tuning.predictionMinutes > 0 else { return nil }
+        return GlucoseConcentration(
+            milligramsPerDecilitre: max(0, state.lastGlucose + state.filteredSlope * tuning.predictionMinutes)
+        )
     }
 
     /// Fills the compartments with what other steps than its own gave, as if each had been.

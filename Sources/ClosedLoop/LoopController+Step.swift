@@ -185,6 +185,9 @@ extension LoopController {
             .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
             accepted.units.bitPattern, failure.isEmpty ? 0 : 1)
         if recorder.level >= .full { write(input, output, accepted: accepted, failure: failure) }
+        if let forecast = output.forecast, let reading = input.cgm {
+            tellObservers(of: forecast, from: reading.instant)
+        }
         tellObservers(succeeded: !hasFailed)
     }
 

@@ -316,6 +316,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }
 
+    func tellObservers(of forecast: GlucoseConcentration, from reading: Instant) {
+        for index in observers.indices { observers[index].loopDidForecast(forecast, from: reading) }
+    }
+
     func tellObservers(succeeded: Bool) {
         for index in callable.indices {
             callable[index].call(succeeded) { $0.loopDidStep(succeeded: $1) }

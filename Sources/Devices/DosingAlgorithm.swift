@@ -189,6 +189,8 @@ public struct StepOutput: Hashable, Sendable {
     public var glucagon: InsulinAmount
     /// True where the algorithm itself gives up control.
     public var isOpenLoop: Bool
+    /// Where glucose will be, `forecastMinutes` after this step's reading; nil where it can't say, as after a gap.
+    public var forecast: GlucoseConcentration?
 
     public init(
         basal: InsulinAmount = .zero, correction: InsulinAmount = .zero, meal: InsulinAmount = .zero,
@@ -233,6 +235,8 @@ public protocol DosingAlgorithm: Sendable {
     /// Of the state: raised whenever its values come to mean something else. A saved state of another version is refused.
     var version: Int { get }
     var basalSource: BasalSource { get }
+    /// How far the forecasts of its steps look ahead, min; nil for an algorithm that makes none. Alerts of `forecastGlucose` hear them.
+    var forecastMinutes: Double? { get }
     /// - Parameter state: as the last good step left it.
     /// - Throws: anything; the step is then recorded as failed, nothing is delivered, and the state goes back.
     func run(_ input: borrowing StepInput, state: inout State) throws -> StepOutput
@@ -247,5 +251,6 @@ public protocol DosingAlgorithm: Sendable {
 
 extension DosingAlgorithm {
     public var version: Int { 1 }
+    public var forecastMinutes: Double? { nil }
     public func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { nil }
 }

@@ -45,6 +45,40 @@ import Testing
         #expect(untold.step(210).total < first.0.total)
     }
 
+    /// By hand: the filter takes 0.35 of each new slope. 150, 140, 130 falls by 2 mg/dL/min: slopes -0.7 and -1.155, 45 min on.
+    @Test func itForecastsByTheSlopeThatItSuspendsBy() throws {
+        let bench = Bench()
+        #expect(bench.algorithm.forecastMinutes == 45 && BasalBolus().forecastMinutes == nil)
+        // One reading has no slope.
+        #expect(bench.step(150).forecast == nil)
+        let second = try #require(bench.step(140).forecast).milligramsPerDecilitre
+        #expect(abs(second - (140 - 0.7 * 45)) < 1e-9)
+        let output = bench.step(130)
+        let third = try #require(output.forecast).milligramsPerDecilitre
+        #expect(abs(third - (130 - 1.155 * 45)) < 1e-9)
+        // Below 105: it suspends, and says why.
+        #expect(third < 105 && output.basal == .zero && output.correction == .zero)
+        // A rise is forecast too, which suspends nothing.
+        let rising = Bench()
+        _ = rising.step(150)
+        #expect(abs(try #require(rising.step(160).forecast).milligramsPerDecilitre - (160 + 0.7 * 45)) < 1e-9)
+        // Without a reading nothing is forecast, and the next one is the first again.
+        #expect(bench.step(nil).forecast == nil && bench.step(60).forecast == nil)
+        #expect(bench.step(59).forecast != nil)
+    }
+
+    @Test func aForecastIsNeverBelowZeroAndGoesWithItsHorizon() throws {
+        let bench = Bench()
+        _ = bench.step(300)
+        #expect(try #require(bench.step(60).forecast) == GlucoseConcentration(milligramsPerDecilitre: 0))
+        var tuned = PIDInsulinFeedback()
+        tuned.tuning.predictionMinutes = 0
+        #expect(tuned.forecastMinutes == nil)
+        var state = PIDInsulinFeedback.State()
+        _ = tuned.run(stepInput(glucose: 150), state: &state)
+        #expect(tuned.run(stepInput(glucose: 140, at: .minutes(5)), state: &state).forecast == nil)
+    }
+
     /// models.md 7.2: exact zero-order hold of the chain 50, 70, 55 min.
     @Test func theInsulinChainHasTheExactCoefficients() {
         let table: [(step: Double, values: [Double])] = [

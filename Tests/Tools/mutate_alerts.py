@@ -20,6 +20,7 @@ FILES = {
     "flow": "Flow/AlertFlow.swift", "conditions": "Flow/AlertFlow+Conditions.swift", "rule": "Policy/AlertRule.swift",
     "policy": "Policy/AlertPolicy.swift", "limits": "Policy/AlertLimits.swift", "sync": "Policy/SettingsSync.swift",
     "clock": "Policy/WallClock.swift", "banner": "Center/AlertBanner.swift", "tallies": "Center/AlertTallies.swift",
+    "trend": "Flow/GlucoseTrend.swift",
     "native": "Catalogue/NativeIssues.swift", "severity": "Catalogue/AlertSeverity.swift",
 }
 # Quick tests of the alerts, for what no scenario file can say: settings, stores, requests, tallies.
@@ -36,13 +37,13 @@ def statement(name, text, near=None):
     return (name, text, gone(text)) + ((near,) if near else ())
 
 
-FRESH = "now.nanoseconds - sample.sampledAt.nanoseconds <= limits.freshness"
+FRESH = "isFresh(sample, of: test.metric, at: now)"
 MUTANTS = [
     # Values and verdicts
     ("engine", "sampledAt <= before.sampledAt", "sampledAt < before.sampledAt.adding(-1)"),
     ("engine", "now.nanoseconds - sampledAt.nanoseconds <= limits.freshness", "now.nanoseconds - sampledAt.nanoseconds < limits.freshness"),
     ("values", FRESH, "true"),
-    ("values", FRESH, "now.nanoseconds - sample.sampledAt.nanoseconds < limits.freshness", ),
+    ("episodes", "age == limits.freshness && !metric.isPrediction", "false"),
     ("values", "!test.isBreached(by: sample.value)", "false"),
     ("values", "test.isCleared(by: sample.value)", "false"),
     ("engine", "now.nanoseconds - $0.sampledAt.nanoseconds > limits.freshness", "false"),
@@ -75,10 +76,21 @@ MUTANTS = [
     ("effects", "orderOf[a.rule] != orderOf[b.rule]", "false"),
     ("effects", "codeRank[a.rule] < codeRank[b.rule]", "codeRank[a.rule] > codeRank[b.rule]"),
     ("effects", "$0.kind == .clear && $0.reason == .replaced", "$0.kind == .clear"),
+    # What is foretold
+    statement("episodes", "if foretells[rule] { endPrediction(rule, at: now) }"),
+    statement("engine", "if foretells[rule], !state.tracks[rule].isRealActive { forgetPrediction(rule) }"),
+    statement("lists", "if foretells[rule] { considerPrediction(rule, consider) }"),
+    statement("flow", "if new.isBetweenSensors { memory.monitor.trend = nil }"),
+    ("flow", "if let last, sampledAt < last { return false }", gone("if let last, sampledAt < last { return false }")),
+    ("trend", "> Self.longestGap", "> Self.longestGap * 4"),
+    ("trend", "abs(reading.value - last.value) > largest", "false"),
+    ("trend", "readings.count >= Self.fewest", "readings.count >= 2"),
+    ("trend", ">= Self.shortest", ">= 0"),
+    ("trend", "first.sampledAt < oldest", "false"),
     # Time
     ("episodes", "now >= since.adding(policy.rules[rule].debounce)", "now > since.adding(policy.rules[rule].debounce)"),
     ("episodes", "now >= since.adding(policy.rules[rule].keepFiringFor)", "now > since.adding(policy.rules[rule].keepFiringFor)"),
-    ("episodes", "now.nanoseconds - sample.sampledAt.nanoseconds > limits.freshness", "now.nanoseconds - sample.sampledAt.nanoseconds >= limits.freshness"),
+    ("episodes", "!" + FRESH, "false"),
     ("episodes", "isStale(rule, at: now)", "false", "if isStale(rule, at: now) {"),
     ("episodes", "!isKnownClear(rule, at: now)", "true"),
     ("episodes", "if state.tracks[rule].isShown, state.tracks[rule].isQuiet {", "if !@, state.tracks[rule].isShown, state.tracks[rule].isQuiet {"),

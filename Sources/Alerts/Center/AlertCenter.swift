@@ -27,6 +27,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var pump: (any InsulinPumpControls)?
     private let watchesReservoir: Bool
     private let shadowsWatchReservoir: Bool
+    /// Whether anybody here asks for the algorithm's forecast.
+    private let watchesForecast: (own: Bool, shadows: Bool)
     private weak var listener: (any AlertListener)?
     /// Policies that hear all that this one hears.
     private let shadows: ShadowPolicies?
@@ -71,6 +73,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         counts = AlertTallies(policy.policy)
         watchesReservoir = policy.watchesReservoir
         shadowsWatchReservoir = shadows?.plan.watchesReservoir ?? false
+        watchesForecast = (policy.watchesForecast, shadows?.plan.watchesForecast ?? false)
         self.recorder = recorder
         self.wallClock = wallClock
         app = try AlertApp(
@@ -363,6 +366,15 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         }
     }
 
+    private func hear(forecast mgdl: Double, from reading: Instant) {
+        if watchesForecast.shadows {
+            shadows?.here((mgdl, reading)) { $0.hear(.forecastGlucose, $1.0, sampledAt: $1.1) }
+        }
+        guard watchesForecast.own else { return }
+        let needsSettling = app.hear(.forecastGlucose, mgdl, sampledAt: reading, at: executor.now)
+        if needsSettling || app.hasStore { judgeLater() }
+    }
+
     private func change(_ body: (inout AppEnvironment) -> Void) {
         var environment = app.flow.environment
         body(&environment)
@@ -388,6 +400,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     public nonisolated func loopDidStep(succeeded: Bool) { here(succeeded) { $0.hear(stepSucceeded: $1) } }
+
+    public nonisolated func loopDidForecast(_ glucose: GlucoseConcentration, from reading: Instant) {
+        here((glucose.milligramsPerDecilitre, reading)) { $0.hear(forecast: $1.0, from: $1.1) }
+    }
 }
 
 extension EventKind {

@@ -96,8 +96,10 @@ extension AlertEngine {
         func consider(_ instant: Instant?) {
             if let instant, instant > now, instant < next { next = instant }
         }
-        for sample in state.samples {
-            if let sample { consider(sample.sampledAt.adding(limits.freshness + 1)) }
+        for (place, sample) in state.samples.enumerated() {
+            guard let sample else { continue }
+            let isPrediction = AlertMetric.allCases[place].isPrediction
+            consider(sample.sampledAt.adding(limits.freshness + (isPrediction ? 0 : 1)))
         }
         consider(nextDeadline(after: now))
         if let quiet = policy.quietHours { consider(wallClock.nextTurn(quiet, after: now)) }

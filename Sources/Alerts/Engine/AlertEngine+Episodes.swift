@@ -8,6 +8,7 @@ extension AlertEngine {
     mutating func advanceTimers(_ rule: Int, at now: Instant) {
         guard !policy.rules[rule].isLiteral else { return }
         if followsAge[rule] { followAge(rule, at: now) }
+        if foretells[rule] { endPrediction(rule, at: now) }
         if isStale(rule, at: now) {
             if !isKnownClear(rule, at: now) { state.tracks[rule].clearingSince = nil }
             if state.tracks[rule].pendingSince != nil {
@@ -29,6 +30,34 @@ extension AlertEngine {
         if state.tracks[rule].isShown, state.tracks[rule].isQuiet {
             takeDown(rule, .recovered, policy.rules[rule].severity, at: now)
         }
+    }
+
+    /// Missing data is no recovery from what was measured; of what was only foretold it is the end: the time that it spoke of comes and goes unseen, and what is
+    /// foretold after that is news.
+    private mutating func endPrediction(_ rule: Int, at now: Instant) {
+        let isOver = policy.rules[rule].tests.contains { test in
+            test.metric.isPrediction
+                && !(state.samples[test.metric.index].map { isFresh($0, of: test.metric, at: now) } ?? false)
+        }
+        guard isOver else { return }
+        if let active = state.tracks[rule].active, !active.isPreview {
+            // What latches waits for its acknowledgement all the same.
+            if policy.rules[rule].isLatching, active.acknowledgedAt == nil { return }
+            clear(rule, .stale, at: now)
+        }
+        if state.tracks[rule].pendingSince == nil { forgetPrediction(rule) }
+    }
+
+    mutating func forgetPrediction(_ rule: Int) {
+        state.tracks[rule].holds = false
+        state.tracks[rule].closedSeverity = nil
+    }
+
+    /// Whether a sample may be judged by: a prediction of a quarter of an hour ago is over at that instant.
+    @inline(__always)
+    func isFresh(_ sample: Sample, of metric: AlertMetric, at now: Instant) -> Bool {
+        let age = now.nanoseconds - sample.sampledAt.nanoseconds
+        return age < limits.freshness || age == limits.freshness && !metric.isPrediction
     }
 
     mutating func raiseIfDue(_ rule: Int, at now: Instant) {
@@ -59,7 +88,7 @@ extension AlertEngine {
     func isStale(_ rule: Int, at now: Instant) -> Bool {
         for test in policy.rules[rule].tests where test.metric != .readingAge {
             guard let sample = state.samples[test.metric.index] else { return true }
-            if now.nanoseconds - sample.sampledAt.nanoseconds > limits.freshness { return true }
+            if !isFresh(sample, of: test.metric, at: now) { return true }
         }
         return false
     }

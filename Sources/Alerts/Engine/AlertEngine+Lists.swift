@@ -50,6 +50,7 @@ extension AlertEngine {
                 considerStaleness(rule, consider)
             }
             guard state.tracks[rule].isActive else { continue }
+            if foretells[rule] { considerPrediction(rule, consider) }
             if let since = state.tracks[rule].clearingSince {
                 consider(since.adding(policy.rules[rule].keepFiringFor))
                 considerStaleness(rule, consider)
@@ -70,6 +71,13 @@ extension AlertEngine {
             if let quiet = policy.quietHours { consider(wallClock.nextLook(quiet, after: now)) }
         }
         return next
+    }
+
+    /// When what is foretold is over, where nobody renews it.
+    private func considerPrediction(_ rule: Int, _ consider: (Instant?) -> Void) {
+        for test in policy.rules[rule].tests where test.metric.isPrediction {
+            consider(state.samples[test.metric.index]?.sampledAt.adding(limits.freshness))
+        }
     }
 
     private func considerStaleness(_ rule: Int, _ consider: (Instant?) -> Void) {

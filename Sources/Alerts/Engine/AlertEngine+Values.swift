@@ -13,8 +13,7 @@ extension AlertEngine {
                 if !test.isBreached(byAge: age) { allBreached = false }
                 continue
             }
-            guard let sample = state.samples[test.metric.index],
-                now.nanoseconds - sample.sampledAt.nanoseconds <= limits.freshness
+            guard let sample = state.samples[test.metric.index], isFresh(sample, of: test.metric, at: now)
             else {
                 allBreached = false
                 continue

@@ -9,7 +9,7 @@
 // - episode → over. When the condition is false (for a metric: a fresh value at or past `clearAt`), the episode ends at
 //   the first instant t ≥ t1 + k; a new breach forgets t1, and so does a metric that goes stale: missing data is not
 //   recovery. A latching episode waits for its acknowledgement. A source that retracts, replaces or cleans up ends it
-//   at once. One episode a breach: closed by acknowledging while the condition holds, it comes back only after the
+//   at once. What is only foretold ends too when nobody has renewed it for 15 min: a prediction is of its time. One episode a breach: closed by acknowledging while the condition holds, it comes back only after the
 //   condition was false, or at a value that is more severe than the closed one.
 // - an acknowledgement is of a severity: while the value makes the episode more severe, nobody has reviewed it. What time
 //   adds by escalation stops at the acknowledgement.
@@ -120,6 +120,7 @@ public struct AlertEngine: Sendable {
     var codeRank: [Int] { prepared.codeRank }
     var known: [AlertCode?] { prepared.known }
     var ageRules: [Int] { prepared.ageRules }
+    var foretells: [Bool] { prepared.foretells }
     var inhibitors: [[Int]] { prepared.inhibitors }
     var indexOfCode: [AlertName: Int] { prepared.indexOfCode }
 
@@ -303,6 +304,7 @@ public struct AlertEngine: Sendable {
     private mutating func forgetGap(_ rule: Int, at now: Instant) {
         if !isKnownClear(rule, at: now) { state.tracks[rule].clearingSince = nil }
         if state.tracks[rule].pendingSince != nil { drop(rule, .stale, at: now) }
+        if foretells[rule], !state.tracks[rule].isRealActive { forgetPrediction(rule) }
     }
 
     private mutating func refreshInPlace(_ rule: Int, isReissue: Bool, at now: Instant) {

@@ -62,7 +62,9 @@ public enum AlertMessage {
             ? test.isBreached(byAge: MetricTest.nanoseconds(sample.value)) : test.isBreached(by: sample.value)
         let which = isBreached ? side : "was \(side)"
         // Whole minutes that have passed: nobody reads more of an age.
-        let value = number(isAge ? sample.value.rounded(.down) : sample.value)
+        // Of what is foretold, a tenth.
+        let tenth = test.metric.isPrediction ? (sample.value * 10).rounded() / 10 : sample.value
+        let value = number(isAge ? sample.value.rounded(.down) : tenth)
         let age = now.nanoseconds - sample.sampledAt.nanoseconds
         let when = age > limits.freshness ? ", \(age / Nanoseconds.minute) min ago" : ""
         return

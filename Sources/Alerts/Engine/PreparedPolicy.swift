@@ -23,12 +23,15 @@ public final class PreparedPolicy: Hashable, Sendable {
     /// Rules that look at the age of the newest reading: time alone may begin and end them.
     let ageRules: [Int]
     let followsAge: [Bool]
+    /// Rules that speak of a time to come.
+    let foretells: [Bool]
     /// For each rule, the rules that inhibit it.
     let inhibitors: [[Int]]
     let indexOfCode: [AlertName: Int]
     /// By the place of a code of the catalogue: the rule that its source triggers.
     let rulesOfSource: [Int?]
     let watchesReservoir: Bool
+    let watchesForecast: Bool
 
     public init(_ policy: AlertPolicy) {
         self.policy = policy
@@ -52,6 +55,7 @@ public final class PreparedPolicy: Hashable, Sendable {
             !rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
         }
         self.followsAge = followsAge
+        foretells = rules.map { rule in !rule.isLiteral && rule.tests.contains { $0.metric.isPrediction } }
         ageRules = rules.indices.filter { followsAge[$0] }
         inhibitors = rules.map { rule in
             rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
@@ -66,6 +70,7 @@ public final class PreparedPolicy: Hashable, Sendable {
             return rule
         }
         watchesReservoir = !rulesOfMetric[AlertMetric.reservoir.index].isEmpty
+        watchesForecast = !rulesOfMetric[AlertMetric.forecastGlucose.index].isEmpty
     }
 
     public static let bionicloop = PreparedPolicy(.bionicloop)

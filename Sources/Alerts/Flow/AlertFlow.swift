@@ -173,6 +173,9 @@ public struct AlertFlow: Sendable {
     ) -> Bool {
         beginInput(at: now)
         var needsSettling = engine.sample(metric, value, sampledAt: sampledAt, at: now)
+        if metric == .glucose, !engine.rulesOfMetric[AlertMetric.glucoseIn20m.index].isEmpty {
+            needsSettling = foretell(value, sampledAt: sampledAt, at: now) || needsSettling
+        }
         if metric == .glucose, !engine.rulesOfMetric[AlertMetric.glucoseRate.index].isEmpty {
             if let last = memory.monitor.lastGlucose, sampledAt > last.sampledAt,
                 sampledAt.nanoseconds - last.sampledAt.nanoseconds <= limits.freshness
@@ -189,6 +192,23 @@ public struct AlertFlow: Sendable {
         return needsSettling
     }
 
+    /// Draws the line on through a reading that is news.
+    /// - Returns: whether the instant needs settling.
+    private mutating func foretell(_ value: Double, sampledAt: Instant, at now: Instant) -> Bool {
+        guard value.isFinite, now.nanoseconds - sampledAt.nanoseconds <= limits.freshness else {
+            return false
+        }
+        let last = memory.monitor.trend?.readings.last?.sampledAt
+        if let last, sampledAt < last { return false }
+        // In place: a copy of the readings would be made else. What was kept when the app died is delivered again, and counts once.
+        if memory.monitor.trend == nil { memory.monitor.trend = GlucoseTrend() }
+        if sampledAt != last {
+            memory.monitor.trend?.add(AlertEngine.Sample(value: value, sampledAt: sampledAt))
+        }
+        guard let prediction = memory.monitor.trend?.prediction else { return false }
+        return engine.sample(.glucoseIn20m, prediction, sampledAt: sampledAt, at: now)
+    }
+
     /// A reliable reading that came too late to be news.
     /// - Returns: whether the instant needs settling.
     public mutating func hearHistory(sampledAt: Instant, at now: Instant) -> Bool {
@@ -199,6 +219,8 @@ public struct AlertFlow: Sendable {
         let old = environment
         environment = new
         if old.isArmed != new.isArmed { followArming(at: now) }
+        // The next sensor's readings don't go on from this one's.
+        if new.isBetweenSensors { memory.monitor.trend = nil }
         let wasOk = liveSensor(old) == nil
         if !wasOk, liveSensor(new) == nil { memory.cgm.retract(at: now) { _ in true } }
         if old.isClaimOk, !new.isClaimOk { memory.monitor.hasConflict = true }

@@ -83,6 +83,8 @@ public struct MonitorMemory: Hashable, Sendable, Codable {
     public var isSkewed = false
     public var hasConflict = false
     public var lastGlucose: AlertEngine.Sample?
+    /// nil where no rule asks for a prediction.
+    public var trend: GlucoseTrend?
 }
 
 public struct AlertMemory: Hashable, Sendable, Codable {

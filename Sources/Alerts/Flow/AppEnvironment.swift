@@ -30,6 +30,11 @@ public struct AppEnvironment: Hashable, Sendable {
     public var isCGMHandlerRegistered = true
 
     public init() {}
+
+    /// One sensor is over, or the next one warms up.
+    var isBetweenSensors: Bool {
+        cgmState == .warmup || cgmState == .failed || cgmState == .expired || cgmLifecycle != .ok
+    }
 }
 
 /// What reaches the app. Each is applied in full before the next.

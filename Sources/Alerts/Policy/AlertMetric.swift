@@ -17,15 +17,20 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         var isMeasured: Bool
         var isInStudies: Bool
         var recommended: [ClosedRange<Double>]
+        var isPrediction: Bool
+        var note: String
 
         /// - Parameters:
         ///   - critical: a value beyond is safety-critical, where nothing else is said.
         ///   - isMeasured: whether somebody measures it; what isn't follows from others and the time.
         ///   - isInStudies: whether a study's sessions have it.
+        ///   - isPrediction: whether it speaks of a time to come.
+        ///   - note: how it is computed, where that needs saying.
         ///   - recommended: by stage of growth, the range that growers aim at.
         init(
             _ id: String, _ name: String, _ unit: String, critical: (below: Double, above: Double)? = nil,
-            isMeasured: Bool = true, isInStudies: Bool = false, recommended: [ClosedRange<Double>] = []
+            isMeasured: Bool = true, isInStudies: Bool = false, recommended: [ClosedRange<Double>] = [],
+            isPrediction: Bool = false, note: String = ""
         ) {
             self.id = id
             self.name = name
@@ -35,6 +40,8 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
             self.isMeasured = isMeasured
             self.isInStudies = isInStudies
             self.recommended = recommended
+            self.isPrediction = isPrediction
+            self.note = note
         }
     }
 
@@ -49,6 +56,17 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         Row("humidity", "Humidity", "% RH", critical: (20, 90), recommended: [65...75, 50...70, 40...50]),
         Row("vpd", "VPD", "kPa", critical: (0.2, 2.5), recommended: [0.4...0.8, 0.8...1.2, 1.2...1.6]),
         Row("readingAge", "Reading age", "min", isMeasured: false, isInStudies: true),
+        Row(
+            "glucoseIn20m", "Glucose in 20 min", "mg/dL", isMeasured: false, isInStudies: true,
+            isPrediction: true,
+            note:
+                "a least-squares line over the readings of the last 15 min, three or more over 9.5 min or more, 20 min on from the newest; it begins anew after a gap of more than 11 min, a step of more than 5 mg/dL a minute (25 within five minutes), a warm-up or another sensor; late readings don't count; an alert of it ends when no prediction has come for 15 min"
+        ),
+        Row(
+            "forecastGlucose", "Forecast glucose", "mg/dL", isInStudies: true, isPrediction: true,
+            note:
+                "what the dosing algorithm forecasts at a step, as far ahead as it looks (pid-insulin-feedback: its slope, `prediction` minutes on); a study with an algorithm that forecasts nothing is refused; an alert of it ends when no forecast has come for 15 min"
+        ),
     ]
 
     // The two that every reading asks for are plain constants, which nothing has to make first: the test of the constants holds
@@ -64,6 +82,11 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     /// Minutes since the newest reliable reading, since the session's start before the first. Never stale; it rises by itself,
     /// and a bound counts as passed at the instant at which it is reached.
     public static let readingAge = named("readingAge")
+
+    /// By a straight line through the last readings.
+    public static let glucoseIn20m = named("glucoseIn20m")
+    /// By the dosing algorithm.
+    public static let forecastGlucose = named("forecastGlucose")
 
     public static let allCases = rows.indices.map(AlertMetric.init(index:))
 
@@ -91,6 +114,12 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public var rawValue: String { Self.rows[index].id }
     public var unit: String { Self.rows[index].unit }
     public var name: String { Self.rows[index].name }
+    /// How it is computed; empty for what is measured as it is.
+    public var note: String { Self.rows[index].note }
+    /// It speaks of a time to come: when nobody renews it, it says nothing any more.
+    public var isPrediction: Bool { Self.rows[index].isPrediction }
+    /// Whether a low or high value of it is a low or high glucose, now or soon.
+    public var isGlucose: Bool { self == .glucose || isPrediction }
 
     /// As it stands in codes: `THRESHOLD-GLUCOSE-RATE-LOW`.
     public var codeName: String {

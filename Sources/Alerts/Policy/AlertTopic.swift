@@ -17,7 +17,8 @@ extension AlertRule {
     public var topic: AlertTopic {
         if let test = tests.first {
             switch test.metric {
-            case .glucose, .glucoseRate: return test.side == .low ? .low : .high
+            case .glucose, .glucoseRate, .glucoseIn20m, .forecastGlucose:
+                return test.side == .low ? .low : .high
             case .sensorAge, .readingAge: return .sensor
             case .reservoir, .insulinOnBoard: return .pump
             default: return .app

@@ -97,11 +97,11 @@ extension AlertRule {
         case .usual: break
         }
         guard let test = tests.first else { return known?.truth }
-        switch (test.metric, test.side) {
-        case (.readingAge, .high): return .sensorGap
-        case (.glucose, .low): return test.bound < Self.secondLevel.low ? .low54 : .low70
-        case (.glucose, .high): return test.bound >= Self.secondLevel.high ? .high250 : .high180
-        default: return nil
+        if test.metric == .readingAge { return test.side == .high ? .sensorGap : nil }
+        guard test.metric.isGlucose else { return nil }
+        switch test.side {
+        case .low: return test.bound < Self.secondLevel.low ? .low54 : .low70
+        case .high: return test.bound >= Self.secondLevel.high ? .high250 : .high180
         }
     }
 }

@@ -26,6 +26,8 @@ public struct PolicyField<Root>: Sendable {
         case cooldowns(any Path<AlertCooldowns>)
         /// One for all severities, or by severity.
         case cooldown(any Path<Int64?>, any Path<AlertCooldowns>)
+        /// What metrics hold it against. It decides nothing.
+        case truth(any Path<AlertTruthClaim>)
     }
 
     public let name: String
@@ -116,5 +118,11 @@ extension AlertRule {
             leftOut: "never again"),
         .init("escalate", .escalations(\.escalations), "Rising severity while nobody acknowledges."),
         .init("inhibits", .codes(\.inhibits), "Codes that are not annunciated while this is active."),
+        .init(
+            "truth", .truth(\.claim),
+            "What must truly be so for it to be right: what metrics judge it by. It changes no alert.",
+            leftOut:
+                "as in the catalogue for its codes; else by the first comparison: a glucose, now or to come, below 60 low54, below another bound low70, above 250 or more high250, above another bound high180; an age of readings sensorGap; nothing for others"
+        ),
     ]
 }

@@ -80,6 +80,7 @@ private struct PolicyHash {
             case .cooldown(let all, let some):
                 take([root[keyPath: all] ?? -1])
                 take(root[keyPath: some])
+            case .truth: break
             }
         }
     }

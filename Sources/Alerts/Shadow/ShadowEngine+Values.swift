@@ -6,8 +6,18 @@
 import SessionTime
 
 extension ShadowEngine {
+    /// What follows from a reading, and the readings before it; nil where nobody asks, or it can't be said.
+    private struct Derived {
+        var rate: Double?
+        var prediction: Double?
+
+        subscript(_ metric: AlertMetric) -> Double? {
+            metric == .glucoseRate ? rate : metric == .glucoseIn20m ? prediction : nil
+        }
+    }
+
     /// Whether a part in which nothing goes on may begin something: all comparisons of a rule are breached by the newest values.
-    private func mayBegin(_ part: Int, _ group: Int, _ glucose: Double?, _ rate: Double?, _ news: AlertMetric)
+    private func mayBegin(_ part: Int, _ group: Int, _ value: Double, _ derived: Derived, _ news: AlertMetric)
         -> Bool
     {
         var isBreached = true
@@ -16,9 +26,9 @@ extension ShadowEngine {
             if isBreached, test.metric != .readingAge {
                 let known: Double? =
                     test.metric == news
-                    ? glucose
-                    : test.metric == .glucoseRate && rate != nil
-                        ? rate : groups[group].flow.engine.state.samples[test.metric.index]?.value
+                    ? value
+                    : derived[test.metric]
+                        ?? groups[group].flow.engine.state.samples[test.metric.index]?.value
                 isBreached = known.map { test.isBreached(by: $0) } ?? false
             }
             guard endsRule else { continue }
@@ -58,15 +68,19 @@ extension ShadowEngine {
         _ group: Int, _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
     ) {
         guard now.nanoseconds - sampledAt.nanoseconds <= plan.groups[group].limits.freshness else { return }
-        let rate =
-            metric == .glucose && plan.groups[group].hasRate ? rate(group, value, sampledAt) : nil
+        var derived = Derived()
+        if metric == .glucose {
+            if plan.groups[group].hasRate { derived.rate = rate(group, value, sampledAt) }
+            if plan.groups[group].hasTrend { derived.prediction = prediction(group, value, sampledAt) }
+        }
         callForEdges(group, metric, value, at: now)
-        if let rate { callForEdges(group, .glucoseRate, rate, at: now) }
+        if let rate = derived.rate { callForEdges(group, .glucoseRate, rate, at: now) }
+        if let soon = derived.prediction { callForEdges(group, .glucoseIn20m, soon, at: now) }
         // Calm ones hear only of what may begin something.
         if !called.isEmpty {
             var kept = 0
             for part in called {
-                if parts[part].isCalm, !mayBegin(part, group, value, rate, metric) {
+                if parts[part].isCalm, !mayBegin(part, group, value, derived, metric) {
                     parts[part].isCalled = false
                 } else {
                     called[kept] = part
@@ -98,6 +112,12 @@ extension ShadowEngine {
             sampledAt.nanoseconds - last.sampledAt.nanoseconds <= plan.groups[group].limits.freshness
         else { return nil }
         return (value - last.value) / (sampledAt.minutes - last.sampledAt.minutes)
+    }
+
+    /// As `AlertFlow.hear` finds it; nil where there is none.
+    private func prediction(_ group: Int, _ value: Double, _ sampledAt: Instant) -> Double? {
+        let reading = AlertEngine.Sample(value: value, sampledAt: sampledAt)
+        return groups[group].flow.memory.monitor.trend?.prediction(with: reading)
     }
 
     /// Parts of which the value passes an edge. After a gap it is as if it came from nowhere: whoever has the metric.

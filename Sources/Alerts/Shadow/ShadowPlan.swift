@@ -49,6 +49,7 @@ public struct ShadowPlan: Sendable {
         var firstAge = Int64.max
         var watchesStepping = false
         var hasRate = false
+        var hasTrend = false
         /// By code of the catalogue.
         var waiting: [[Int]] = []
         var literal: [Int] = []
@@ -81,7 +82,7 @@ public struct ShadowPlan: Sendable {
             for rules in policy.separateRules {
                 var piece = policy
                 piece.name = ""
-                piece.rules = rules.map { policy.rules[$0] }
+                piece.rules = rules.map { policy.rules[$0].withoutClaim }
                 let key = Key(policy: piece, watchesReservoir: watches)
                 let groupKey = GroupKey(limits: policy.limits, watchesReservoir: watches)
                 if knownGroups[groupKey] == nil {
@@ -110,6 +111,11 @@ public struct ShadowPlan: Sendable {
     /// Whether the reservoir is asked for at each step.
     var watchesReservoir: Bool { groups.contains(where: \.watchesReservoir) }
 
+    /// Whether the algorithm's forecast is asked for at each step.
+    var watchesForecast: Bool {
+        groups.contains { !$0.edges[AlertMetric.forecastGlucose.index].isEmpty }
+    }
+
     /// How many parts are run for all the policies.
     package var partCount: Int { parts.count }
 }
@@ -130,19 +136,24 @@ extension ShadowPlan.Part {
 
 extension ShadowPlan.Group {
     fileprivate init(_ limits: AlertLimits, watchesReservoir: Bool) {
-        // A rule that never holds has the flow keep up the rate.
-        var nobody = AlertPolicy(
-            name: "",
-            rules: [
-                AlertRule(
-                    code: "", trigger: .metrics([MetricTest(.glucoseRate, .low, -.infinity)]),
-                    severity: .informational)
-            ])
-        nobody.limits = limits
         self.init(
             limits: limits, watchesReservoir: watchesReservoir,
             edges: AlertMetric.allCases.map { _ in ShadowEdges() },
-            waiting: AlertCode.allCases.map { _ in [] }, flow: AlertFlow(shadowing: nobody))
+            waiting: AlertCode.allCases.map { _ in [] },
+            flow: AlertFlow(shadowing: Self.nobody(limits, following: .glucoseRate)))
+    }
+
+    /// A rule that never holds has the flow keep up what follows from readings.
+    private static func nobody(_ limits: AlertLimits, following metrics: AlertMetric...) -> AlertPolicy {
+        var nobody = AlertPolicy(
+            name: "",
+            rules: metrics.map {
+                AlertRule(
+                    code: AlertName(rawValue: $0.rawValue),
+                    trigger: .metrics([MetricTest($0, .low, -.infinity)]), severity: .informational)
+            })
+        nobody.limits = limits
+        return nobody
     }
 
     fileprivate mutating func take(_ part: ShadowPlan.Part, _ number: Int) {
@@ -163,15 +174,28 @@ extension ShadowPlan.Group {
                     for value in values { edges[test.metric.index].add(value, number) }
                 }
                 if test.metric == .glucoseRate { hasRate = true }
+                if test.metric == .glucoseIn20m { hasTrend = true }
             }
         }
     }
 
     fileprivate mutating func sort() {
+        if hasTrend {
+            flow = AlertFlow(shadowing: Self.nobody(limits, following: .glucoseRate, .glucoseIn20m))
+        }
         for metric in edges.indices { edges[metric].sort() }
         ages.sort()
         firstAge = ages.values.first ?? .max
         watchesStepping = !waiting[AlertCode.steppingInterrupted.index].isEmpty
+    }
+}
+
+extension AlertRule {
+    /// What it says of its truth decides nothing.
+    fileprivate var withoutClaim: AlertRule {
+        var rule = self
+        rule.claim = .usual
+        return rule
     }
 }
 

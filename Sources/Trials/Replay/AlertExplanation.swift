@@ -294,8 +294,9 @@ package struct AlertExplanation {
             switch (test.metric, test.side) {
             case (.readingAge, .high):
                 kind.signs.contains(.noReadings)
-            case (.glucose, .low), (.glucoseRate, .low): kind.signs.contains(.lowReadings)
-            case (.glucose, .high), (.glucoseRate, .high):
+            case (.glucose, .low), (.glucoseRate, .low), (.glucoseIn20m, .low), (.forecastGlucose, .low):
+                kind.signs.contains(.lowReadings)
+            case (.glucose, .high), (.glucoseRate, .high), (.glucoseIn20m, .high), (.forecastGlucose, .high):
                 kind.signs.contains(.highGlucose)
             default: false
             }

@@ -36,6 +36,7 @@ extension Study {
         try root.check(.mapping(shape))
         let study = try keys.decode(root)
         if !hasRun { try checkFaults(root["faults"], study.faults, study.arms) }
+        try study.checkForecasts(root)
         if let confirm = root["confirm"] {
             try study.checkConfirmation(file: confirm.node.origin.file, line: confirm.node.origin.line)
         }

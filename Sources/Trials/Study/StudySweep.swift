@@ -3,6 +3,8 @@
 // Guarantees: names of those who listen differ; a closed sweep becomes arms here and stays so in the resolved study; a shadow sweep is
 // written out variant by variant.
 
+import Algorithms
+import Devices
 import AlertFiles
 import Alerts
 import Documents
@@ -91,6 +93,30 @@ extension Study {
         }
     }
 
+    /// Refuses a rule about forecasts beside an algorithm that makes none: it could never ring, and would look like a quiet one.
+    func checkForecasts(_ root: YAMLReader) throws(InputError) {
+        for (place, arm) in arms.enumerated() where arm.algorithm.algorithm.forecastMinutes == nil {
+            let own = root["arms"]?.items.dropFirst(place).first
+            let listed: [(policies: [AlertPolicy], reader: YAMLReader?)] = [
+                ([arm.alerts], own?["alerts"] ?? own ?? root["sweep"]), (policies, root["policies"]),
+                (sweep?.variants ?? [], root["sweep"]),
+            ]
+            for (policies, reader) in listed {
+                guard let asking = policies.first(where: \.asksForForecasts) else { continue }
+                throw (reader ?? root).problem(
+                    found:
+                        "forecastGlucose in the policy \(quotedForMessage(asking.name)), beside the arm \(quotedForMessage(arm.name))",
+                    expected:
+                        "an algorithm that forecasts (\(Self.forecasting)), or `glucoseIn20m`: \(arm.algorithm.kind.id) makes no forecast"
+                )
+            }
+        }
+    }
+
+    private static let forecasting = AlgorithmKind.all.filter {
+        TunedAlgorithm($0).algorithm.forecastMinutes != nil
+    }.map(\.id).joined(separator: ", ")
+
     /// Each variant as an arm beside each of the arms.
     private mutating func addArms(_ sweep: PolicySweep, _ reader: YAMLReader) throws(InputError) {
         let listed = arms
@@ -115,5 +141,11 @@ extension Study {
                 arms.append(other)
             }
         }
+    }
+}
+
+extension AlertPolicy {
+    fileprivate var asksForForecasts: Bool {
+        rules.contains { $0.tests.contains { $0.metric == .forecastGlucose } }
     }
 }

@@ -53,6 +53,21 @@ struct ShadowSessionTests {
         quietHours: { from: "23:00", to: "06:30" }
         """,
         """
+        policy: foretold
+        rules:
+          - { code: SOON, when: glucoseIn20m < 90, acknowledge: reviews, repeatEvery: 5m, cooldown: 0s, inhibits: [LOW-AND-FALLING] }
+          - { code: SOON-HIGH, when: glucoseIn20m > 160, clearAt: 150, debounce: 6m, keepFiringFor: 10m }
+          - { code: LOW-AND-FALLING, when: glucose < 110 and glucoseIn20m < 80 and glucoseRate < -0.5, debounce: 1m }
+          - { code: KEPT, when: glucoseIn20m < 100, latching: true, acknowledge: closes }
+          - { code: FORECAST, when: forecastGlucose < 100, repeatEvery: 15m }
+          - { code: FORECAST-HIGH, when: forecastGlucose > 170 and glucose > 150 }
+        """,
+        """
+        policy: foretold-elsewhere
+        limits: { freshness: 8m }
+        rules: [{ code: SOON, when: glucoseIn20m < 100 }, { code: SILENCE, when: readingAge > 7 and glucoseIn20m < 120 }]
+        """,
+        """
         policy: night-long
         extends: dexcom-g7
         quietHours: { from: "21:00", to: "08:00" }
