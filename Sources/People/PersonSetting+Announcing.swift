@@ -4,44 +4,47 @@
 // and minute: their luck is the same too. No preset has values of its own.
 
 extension PersonSettings {
+    private static let life = CountingSettings()
     private static let published = "Vettoretti 2020, doi 10.1089/dia.2019.0502"
 
     /// What `announcing: own` is about.
     public static let announcingRows: [PersonSetting] = [
         PersonSetting(
-            "countingSpread", \.countingSpread, 0.25, in: 0...1,
+            "countingSpread", \.counting.countingSpread, life.countingSpread, in: 0...1,
             "deviation of the counted from the eaten carbohydrate, as a share of it",
             .assumed("that of `life`; Roversi 2021 looks at 0 to 50 %")),
         PersonSetting(
-            "countingBias", \.countingBias, 0.10, in: 0...1,
+            "countingBias", \.counting.countingBias, life.countingBias, in: 0...1,
             "spread between people of their mean error, as a deviation of its logarithm",
             .assumed("that of `life`; Roversi 2021 looks at -10 to +10 %")),
         PersonSetting(
-            "countingRegression", \.countingRegression, 1, in: 0...1,
+            "countingRegression", \.counting.countingRegression, life.countingRegression, in: 0...1,
             "how much of the published regression of errors on size and occasion holds",
             .published(published)),
         PersonSetting(
-            "missedBoluses", \.missedBoluses, 1, in: 0...10,
+            "missedBoluses", \.counting.missedBoluses, life.missedBoluses, in: 0...10,
             "a factor on the published shares of missed meal boluses (7.5, 12.2, 11.1, 19.4 %)",
             .published("smart pens of 22 964 adults; models.md 6.3")),
         PersonSetting(
-            "missedOfPerson", \.missedOfPerson, 1.2, in: 0...3,
+            "missedOfPerson", \.counting.missedOfPerson, life.missedOfPerson, in: 0...3,
             "spread between people of these shares, as a deviation of their logarithm",
             .assumed("that of `life`, calibrated to standard therapy")),
         PersonSetting(
-            "largestMissed", \.largestMissed, 0.9, in: 0...1, "nobody misses more",
+            "largestMissed", \.counting.largestMissed, life.largestMissed, in: 0...1, "nobody misses more",
             .assumed("that of `life`")),
         PersonSetting(
-            "unannouncedSnacks", \.unannouncedSnacks, 0.5, in: 0...1,
+            "unannouncedSnacks", \.counting.unannouncedSnacks, life.unannouncedSnacks, in: 0...1,
             "of the snacks not missed, what is not announced", .assumed("that of `life`")),
         PersonSetting(
-            "lateBoluses", \.lateBoluses, 0.3, in: 0...1, "share of boluses that come late",
+            "lateBoluses", \.counting.lateBoluses, life.lateBoluses, in: 0...1,
+            "share of boluses that come late",
             .published("mistimed by 20 to 45 % of people; models.md 6.3")),
         PersonSetting(
-            "earliestLate", \.earliestLate, 10, in: 0...240, "min", "a late bolus comes after this",
+            "earliestLate", \.counting.earliestLate, life.earliestLate, in: 0...240, "min",
+            "a late bolus comes after this",
             .assumed("that of `life`")),
         PersonSetting(
-            "latestLate", \.latestLate, 30, in: 0...240, "min", "and before this",
+            "latestLate", \.counting.latestLate, life.latestLate, in: 0...240, "min", "and before this",
             .assumed("that of `life`; iLet's guide says not later than 30 min")),
     ]
 
@@ -56,31 +59,13 @@ extension PersonSettings {
     /// Announces by these habits from now on, as by settings of its own.
     public mutating func announce(by habits: HabitSettings) {
         announcing = .own
-        countingSpread = habits.countingSpread
-        countingBias = habits.countingBias
-        countingRegression = habits.countingRegression
-        missedBoluses = habits.missedBoluses
-        missedOfPerson = habits.missedOfPerson
-        largestMissed = habits.largestMissed
-        unannouncedSnacks = habits.unannouncedSnacks
-        lateBoluses = habits.lateBoluses
-        earliestLate = habits.earliestLate
-        latestLate = habits.latestLate
+        counting = habits.counting
     }
 
     /// As the habits of somebody: what they say of meals, and when.
     public var announcingHabits: HabitSettings {
         var habits = HabitSettings()
-        habits.countingSpread = countingSpread
-        habits.countingBias = countingBias
-        habits.countingRegression = countingRegression
-        habits.missedBoluses = missedBoluses
-        habits.missedOfPerson = missedOfPerson
-        habits.largestMissed = largestMissed
-        habits.unannouncedSnacks = unannouncedSnacks
-        habits.lateBoluses = lateBoluses
-        habits.earliestLate = earliestLate
-        habits.latestLate = latestLate
+        habits.counting = counting
         return habits
     }
 }

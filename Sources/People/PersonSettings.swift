@@ -38,16 +38,7 @@ public struct PersonSettings: Hashable, Sendable {
     // Announcing
     /// Who decides how meals are counted, and when they are bolused for.
     public var announcing = PersonAnnouncing.scenario
-    public var countingSpread = 0.25
-    public var countingBias = 0.10
-    public var countingRegression = 1.0
-    public var missedBoluses = 1.0
-    public var missedOfPerson = 1.2
-    public var largestMissed = 0.9
-    public var unannouncedSnacks = 0.5
-    public var lateBoluses = 0.3
-    public var earliestLate = 10.0
-    public var latestLate = 30.0
+    public var counting = CountingSettings()
     public var mealBolusWithin = 60.0
 
     // Feeling and looking

@@ -58,9 +58,9 @@ package enum SwarmPlan {
         if choice.next() % 2 == 0 {
             settings.announcing = .own
             if kind % 2 == 1 {
-                settings.lateBoluses = 0.8
-                settings.latestLate = 120
-                settings.countingSpread = 0.6
+                settings.counting.lateBoluses = 0.8
+                settings.counting.latestLate = 120
+                settings.counting.countingSpread = 0.6
             }
         }
         return .somebody(settings)

@@ -268,7 +268,9 @@ extension PersonSettingsTests {
     /// Every stored number is a row, once: none can be set or assumed in secret.
     @Test func everySettingIsARow() {
         let settings = PersonSettings(.typical)
-        let stored = Mirror(reflecting: settings).children.compactMap { $0.value is Double ? $0.label : nil }
+        let stored = [Mirror(reflecting: settings), Mirror(reflecting: settings.counting)].flatMap {
+            $0.children.compactMap { $0.value is Double ? $0.label : nil }
+        }
         #expect(stored.sorted() == PersonSettings.rows.map(\.name).sorted())
     }
 

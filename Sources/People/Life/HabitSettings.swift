@@ -2,16 +2,7 @@
 
 /// How an unassisted person eats, counts, doses and answers a low. Until a person hears alarms, this is all they do.
 public struct HabitSettings: Hashable, Sendable {
-    public var countingSpread = 0.25
-    public var countingBias = 0.10
-    public var countingRegression = 1.0
-    public var missedBoluses = 1.0
-    public var missedOfPerson = 1.2
-    public var largestMissed = 0.9
-    public var unannouncedSnacks = 0.5
-    public var lateBoluses = 0.3
-    public var earliestLate = 10.0
-    public var latestLate = 30.0
+    public var counting = CountingSettings()
     public var correctsAbove = 220.0
     public var correctsTowards = 140.0
     public var correctsAfter = 3.0
@@ -34,38 +25,42 @@ public struct HabitSettings: Hashable, Sendable {
 
     public static let rows: [SettingRow<Self>] = [
         .init(
-            "countingSpread", \.countingSpread, 0...1, "",
+            "countingSpread", \.counting.countingSpread, 0...1, "",
             "Deviation of the counted from the eaten carbohydrate, as a share of it.", .assumed,
             "an earlier fit by hand; Roversi 2021 looks at 0 to 50 %"),
         .init(
-            "countingBias", \.countingBias, 0...1, "", "Spread between people of their mean error.", .assumed,
+            "countingBias", \.counting.countingBias, 0...1, "", "Spread between people of their mean error.",
+            .assumed,
             "an earlier fit by hand; Roversi 2021 looks at -10 to +10 %"),
         .init(
-            "countingRegression", \.countingRegression, 0...1, "",
+            "countingRegression", \.counting.countingRegression, 0...1, "",
             "How much of the published regression of errors on size and occasion holds.", .published,
             "Vettoretti 2020, doi 10.1089/dia.2019.0502"),
         .init(
-            "missedBoluses", \.missedBoluses, 0...10, "",
+            "missedBoluses", \.counting.missedBoluses, 0...10, "",
             "A factor on the published shares of missed meal boluses (7.5, 12.2, 11.1, 19.4 %).", .published,
             "smart pens of 22 964 adults"),
         .init(
-            "missedOfPerson", \.missedOfPerson, 0...3, "", "Spread between people of these shares.", .assumed,
+            "missedOfPerson", \.counting.missedOfPerson, 0...3, "", "Spread between people of these shares.",
+            .assumed,
             calibrated),
         .init(
-            "largestMissed", \.largestMissed, 0...1, "", "Nobody misses more.", .assumed,
+            "largestMissed", \.counting.largestMissed, 0...1, "", "Nobody misses more.", .assumed,
             "an earlier fit by hand"),
         .init(
-            "unannouncedSnacks", \.unannouncedSnacks, 0...1, "",
+            "unannouncedSnacks", \.counting.unannouncedSnacks, 0...1, "",
             "Of the snacks not missed, what nobody announces.",
             .assumed, "an earlier fit by hand"),
         .init(
-            "lateBoluses", \.lateBoluses, 0...1, "", "Share of boluses that come late.", .published,
+            "lateBoluses", \.counting.lateBoluses, 0...1, "", "Share of boluses that come late.", .published,
             "mistimed by 20 to 45 % of people"),
         .init(
-            "earliestLate", \.earliestLate, 0...240, "min", "A late bolus comes after this.", .assumed,
+            "earliestLate", \.counting.earliestLate, 0...240, "min", "A late bolus comes after this.",
+            .assumed,
             "an earlier fit by hand"),
         .init(
-            "latestLate", \.latestLate, 0...240, "min", "And before this.", .assumed, "an earlier fit by hand"
+            "latestLate", \.counting.latestLate, 0...240, "min", "And before this.", .assumed,
+            "an earlier fit by hand"
         ),
         .init(
             "correctsAbove", \.correctsAbove, 100...600, "mg/dL",

@@ -32,8 +32,8 @@ public struct Habits: Sendable {
         self.settings = settings
         self.streams = streams
         var own = streams.stream("habits")
-        bias = exponential(settings.countingBias * Normal.next(using: &own))
-        forgetfulness = exponential(settings.missedOfPerson * Normal.next(using: &own))
+        bias = exponential(settings.counting.countingBias * Normal.next(using: &own))
+        forgetfulness = exponential(settings.counting.missedOfPerson * Normal.next(using: &own))
         watchfulness = exponential(settings.correctionOfPerson * Normal.next(using: &own))
         lowDraws = streams.stream("habits-low")
         highDraws = streams.stream("habits-high")
@@ -70,18 +70,20 @@ public struct Habits: Sendable {
         let isMissed = numbers.uniform(), isKept = numbers.uniform(), isLate = numbers.uniform()
         let minutes = numbers.uniform(), z = Normal.next(using: &numbers)
         let share = min(
-            settings.largestMissed,
-            Self.missedShares[occasion.rawValue] * settings.missedBoluses * forgetfulness)
+            settings.counting.largestMissed,
+            Self.missedShares[occasion.rawValue] * settings.counting.missedBoluses * forgetfulness)
         guard isMissed >= share else { return nil }
-        if occasion == .snack, isKept < settings.unannouncedSnacks { return nil }
+        if occasion == .snack, isKept < settings.counting.unannouncedSnacks { return nil }
         let grams = amount.grams
         let counted = Self.counted(grams, at: occasion)
-        let meant = (grams + settings.countingRegression * (counted - grams)) * bias
-        let said = (meant + settings.countingSpread * grams * z).rounded()
+        let meant = (grams + settings.counting.countingRegression * (counted - grams)) * bias
+        let said = (meant + settings.counting.countingSpread * grams * z).rounded()
         guard said >= 1 else { return nil }
         var delay: Int64 = 0
-        if isLate < settings.lateBoluses {
-            let wait = settings.earliestLate + (settings.latestLate - settings.earliestLate) * minutes
+        if isLate < settings.counting.lateBoluses {
+            let wait =
+                settings.counting.earliestLate
+                + (settings.counting.latestLate - settings.counting.earliestLate) * minutes
             delay = Int64(wait.rounded()) * Nanoseconds.minute
         }
         return (min(Carbohydrate(grams: said), MealAnnouncement.largest), delay)

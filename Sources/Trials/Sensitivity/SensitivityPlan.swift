@@ -103,7 +103,7 @@ extension Study {
                 settings[keyPath: row.path] = low + place * (high - low)
             }
             // Nobody's latest comes before their earliest.
-            settings.latestLate = max(settings.latestLate, settings.earliestLate)
+            settings.counting.latestLate = max(settings.counting.latestLate, settings.counting.earliestLate)
             varied.arms[index].person = .somebody(settings)
         }
         return varied

@@ -80,9 +80,11 @@ struct SensitivityTests {
         let study = try study("scenario={ preset: life, habits: { countingSpread: 0.4 } }")
         let plan = try SensitivityPlan(study, file: "s")
         let low = try #require(plan.variants.first { $0.name == "countingSpread low" }?.study)
-        #expect(low.person(in: low.arms[1])?.countingSpread == 0.2)
-        #expect(low.person(in: low.arms[0])?.countingSpread == 0.2, "who is deaf counts like others")
-        #expect(low.person(in: low.arms[1])?.missedOfPerson == study.scenario.life?.habits.missedOfPerson)
+        #expect(low.person(in: low.arms[1])?.counting.countingSpread == 0.2)
+        #expect(low.person(in: low.arms[0])?.counting.countingSpread == 0.2, "who is deaf counts like others")
+        #expect(
+            low.person(in: low.arms[1])?.counting.missedOfPerson
+                == study.scenario.life?.habits.counting.missedOfPerson)
     }
 
     @Test(
