@@ -1,6 +1,7 @@
 // What becomes of adolescents who hear nothing: in weeks as people live them some sessions end early.
 
 import Documents
+import Physiology
 import Records
 import SessionTime
 import Testing
