@@ -86,6 +86,12 @@ let package = Package(
             ]),
         // Floor 7
         module(
+            "Reports",
+            [
+                "Alerts", "Algorithms", "Charts", "Devices", "Documents", "People", "Physiology", "Records",
+                "SessionTime", "SimulatedDevices", "Trials",
+            ]),
+        module(
             "Swarm",
             [
                 "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
@@ -95,8 +101,8 @@ let package = Package(
         .executableTarget(
             name: "islet",
             dependencies: [
-                "Checksums", "Charts", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Swarm",
-                "Persistence",
+                "Charts", "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Reports",
+                "Swarm", "Persistence",
                 "Records", "Physiology", "Devices", "Alerts",
                 "SessionTime",
                 "SimulationKernel", "DeviceLinks",

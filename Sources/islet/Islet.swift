@@ -31,7 +31,7 @@ struct Islet: AsyncParsableCommand {
         version: version,
         subcommands: [
             RunCommand.self, MergeCommand.self, VerifyCommand.self, ReplayCommand.self, ExportCommand.self,
-            SyncCommand.self, CompareCommand.self, PowerCommand.self,
+            SyncCommand.self, ReportCommand.self, CompareCommand.self, PowerCommand.self,
             AlertsCommand.self,
             TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,

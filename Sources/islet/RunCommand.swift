@@ -2,6 +2,7 @@
 
 import Documents
 import ArgumentParser
+import Charts
 import Foundation
 import Persistence
 import Physiology
@@ -13,7 +14,7 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a study.",
         discussion: """
-            Writes manifest.json, summary.json, sessions.csv, alerts.csv and study.sqlite to DIR and prints a table. A study with
+            Writes manifest.json, summary.json, sessions.csv, alerts.csv, study.sqlite and report.html to DIR and prints a table. A study with
             `confirm` selects its best arm, and compares that one on other people; their results stand in DIR/confirm. With
             --sensitivity the study is run again with what is assumed about its people otherwise (one setting at a time, low and
             high, and all together), and sensitivity.json and sensitivity.csv say whether the ranking of arms by `primary` holds.
@@ -44,6 +45,11 @@ struct RunCommand: ParsableCommand {
 
     @Flag(help: "Ask whether the ranking of arms holds when what is assumed about people is otherwise.")
     var sensitivity = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Write report.html, the results as one page; `islet report` writes it later, too.")
+    var report = true
 
     @Flag(help: "Print what would be run, with estimates, and stop.")
     var dryRun = false
@@ -81,9 +87,10 @@ struct RunCommand: ParsableCommand {
         let folder = ResultFolder(path: out)
         let interrupt = Interrupt()
         try study.checkConfirmation(file: arguments.study)
-        try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary in
+        try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary, subjects in
             if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
             if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
+            try writeReport(summary, subjects, in: folder, jobs: jobs, interrupt)
             guard let selection = summary.selection, let arm = selection.arm else { return }
             guard shard == .whole else {
                 return StandardStream.error.writeLineIgnoringFailure(
@@ -92,21 +99,36 @@ struct RunCommand: ParsableCommand {
             }
             let confirmation = study.confirmation(of: arm, seed: selection.seed)
             let other = ResultFolder(path: folder.confirmationPath)
-            try stage(confirmation, in: other, shard: .whole, jobs: jobs, interrupt, out: out) { summary in
-                guard !quiet else { return }
-                try StandardStream.output.write(
-                    "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
-                )
-                try ResultReport(summary, study: confirmation, folder: other, unit: units.unit)
-                    .print()
+            try stage(confirmation, in: other, shard: .whole, jobs: jobs, interrupt, out: out) {
+                summary, subjects in
+                if !quiet {
+                    try StandardStream.output.write(
+                        "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
+                    )
+                    try ResultReport(summary, study: confirmation, folder: other, unit: units.unit).print()
+                }
+                try writeReport(summary, subjects, in: other, jobs: jobs, interrupt)
             }
         }
+    }
+
+    private func writeReport(
+        _ summary: StudySummary, _ subjects: [VirtualSubject], in folder: ResultFolder, jobs: Int,
+        _ interrupt: Interrupt
+    ) throws {
+        guard report else { return }
+        let page = try FolderReport(
+            folder, store: StudyStore(readingAt: folder.storePath), summary: summary, subjects: subjects,
+            studyPath: arguments.study, jobs: jobs, unit: .mgdl, isInterrupted: { interrupt.isRaised }
+        ).page
+        try folder.add(report: page.html)
+        if !quiet { try StandardStream.output.writeLine("report   \(folder.reportPath)") }
     }
 
     /// Runs one seed's sessions, and calls `done` with what they come to while the folder is still locked.
     private func stage(
         _ study: Study, in folder: ResultFolder, shard: Shard, jobs: Int, _ interrupt: Interrupt, out: String,
-        done: (StudySummary) throws -> Void
+        done: (StudySummary, [VirtualSubject]) throws -> Void
     ) throws {
         let began = ProgressLine.monotonicSeconds()
         // Nothing is written before the whole input has been read.
@@ -134,7 +156,7 @@ struct RunCommand: ParsableCommand {
                 message: problem.message
                     + "; what is stored is good: go on with \(resumeCommand(out, shard: self.shard))")
         }
-        try done(summary)
+        try done(summary, subjects)
     }
 
     private func run(

@@ -20,6 +20,7 @@ package struct ResultFolder: Sendable {
 
     package var manifestPath: String { file("manifest.json") }
     package var storePath: String { file("study.sqlite") }
+    package var reportPath: String { file("report.html") }
     /// Where the results on the seed of `confirm` stand: a folder like any other.
     package var confirmationPath: String { file("confirm") }
 
@@ -102,11 +103,11 @@ package struct ResultFolder: Sendable {
     private static let names: Set<String> = [
         "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
         "study.sqlite-shm",
-        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv",
+        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html",
     ]
 
-    /// What a sensitivity analysis adds; a run doesn't need it.
-    static let sensitivityNames = ["sensitivity.csv", "sensitivity.json"]
+    /// What a sensitivity analysis and a report add; a run doesn't need them.
+    static let addedNames = ["report.html", "sensitivity.csv", "sensitivity.json"]
 
     private static func isOurs(_ name: String) -> Bool { names.contains(name) || isLeftover(name) }
 
@@ -135,6 +136,8 @@ package struct ResultFolder: Sendable {
         programs: [ProgramFacts]
     ) throws -> StudySummary {
         let summary = try StudySummary(of: study, store: store)
+        // One of an earlier state would tell of fewer sessions.
+        unlink(reportPath)
         let tables = ResultTables(
             folder: self, start: study.start.calendar.iso8601(at: .start),
             hasShadows: study.record >= .events)
@@ -149,13 +152,13 @@ package struct ResultFolder: Sendable {
                 ("alerts.csv", alertsHash.description), ("sessions.csv", sessionsHash.description),
                 ("study.sqlite", storeHash),
                 ("summary.json", summaryHash.description),
-            ] + sensitivityHashes())
+            ] + addedHashes())
         return summary
     }
 
-    /// Of an analysis that is there: it is of this study, or the folder would have been refused.
-    private func sensitivityHashes() throws -> [(String, String)] {
-        try Self.sensitivityNames.filter { FileManager.default.fileExists(atPath: file($0)) }
+    /// Of an analysis or report that is there: it is of this study, or the folder would have been refused.
+    private func addedHashes() throws -> [(String, String)] {
+        try Self.addedNames.filter { FileManager.default.fileExists(atPath: file($0)) }
             .map { ($0, try hash(of: file($0))) }
     }
 
@@ -167,7 +170,24 @@ package struct ResultFolder: Sendable {
         try writeManifest(
             analysis.study, identity: try RunIdentity(of: self), state: .complete,
             programs: ProgramFacts.recorded(in: self),
-            files: try names.map { ($0, try hash(of: file($0))) } + sensitivityHashes())
+            files: try names.map { ($0, try hash(of: file($0))) } + addedHashes())
+    }
+
+    /// Adds a report to a complete run's files, and its hash to the manifest, which else stays as it is.
+    package func add(report: String) throws {
+        let hash = try AtomicFile.write(report, to: reportPath)
+        let root = YAMLReader(try YAMLDocument.read(path: manifestPath))
+        guard let study = root["study"] else { return }
+        var files: [(String, String)] = []
+        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + Self.addedNames
+        for name in names where name != "report.html" {
+            guard let text = try root["files"]?[name]?.text() else { continue }
+            files.append((name, String(text.dropFirst("sha256:".count))))
+        }
+        try writeManifest(
+            Study.decode(study.node, hasRun: true), identity: try RunIdentity(of: self), state: .complete,
+            programs: ProgramFacts.recorded(in: self),
+            files: (files + [("report.html", hash.description)]).sorted { $0.0 < $1.0 })
     }
 
     /// Writes the manifest: what was asked for, by what, on what.

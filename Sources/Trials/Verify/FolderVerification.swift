@@ -49,8 +49,8 @@ package struct FolderVerification {
         if state != "complete" {
             findings.append("manifest.json: state is \(printable(state, limit: 40)): incomplete")
         }
-        // An analysis is hashed where there is one.
-        let added = ResultFolder.sensitivityNames.filter { root["files"]?[$0] != nil }
+        // An analysis or a report is hashed where there is one.
+        let added = ResultFolder.addedNames.filter { root["files"]?[$0] != nil }
         let hashed = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + added
         for name in hashed {
             let path = folder.file(name)

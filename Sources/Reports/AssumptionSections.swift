@@ -1,0 +1,168 @@
+// What the numbers rest on, and how to get them again.
+//
+// Guarantees: every setting of the person and of the week that was in force stands here with its source; what nobody has published is marked, and
+// stands first. Commands are those of this folder's study.
+
+import Alerts
+import Algorithms
+import Charts
+import Documents
+import Devices
+import People
+import Physiology
+import SessionTime
+import SimulatedDevices
+import Trials
+
+struct AssumptionSections {
+    let input: ReportInput
+    private var study: Study { input.study }
+
+    init(_ input: ReportInput) { self.input = input }
+
+    private struct Row {
+        var name: String
+        var unit: String
+        var value: String
+        var meaning: String
+        var source: String
+        var isAssumed: Bool
+    }
+
+    var assumptions: HTML {
+        var text = setting
+        let people = personRows
+        let life = lifeRows
+        if people.isEmpty && life.isEmpty {
+            text +=
+                "<p>Nobody listens in this study, and every day is planned alike: no assumption on people's behaviour is in force.</p>\n"
+        }
+        let rows = people + life
+        let assumed = rows.filter(\.isAssumed)
+        let published = rows.filter { !$0.isAssumed }
+        if !assumed.isEmpty {
+            text += "<h3>Assumed: nobody has published these</h3>\n" + table(assumed, "why")
+            text +=
+                "<p class=\"note\"><code>islet run ... --sensitivity</code> asks whether the ranking of arms holds when they are otherwise.</p>\n"
+        }
+        if !published.isEmpty {
+            text += "<h3>Published, or a rule of practice</h3>\n" + table(published, "source")
+        }
+        return text
+    }
+
+    private func table(_ rows: [Row], _ source: String) -> HTML {
+        let lines = rows.map { row -> HTML in
+            "<tr><th scope=\"row\"><code>\(row.name)</code></th><td class=\"n\">\(row.value) \(row.unit)</td><td>\(row.meaning)</td><td>\(row.source)</td></tr>\n"
+        }
+        return TableSections.frame(
+            source == "why" ? "Assumed settings" : "Published settings",
+            "<table><thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">value</th><th scope=\"col\">meaning</th><th scope=\"col\">\(source)</th></tr></thead><tbody>\n\(lines)</tbody></table>"
+        )
+    }
+
+    /// Who, what and when, in lines.
+    private var setting: HTML {
+        var lines: [HTML] = []
+        switch study.cohort {
+        case .generate(let people):
+            lines.append(
+                "\(input.people) people, drawn by the seed \(study.seed): model <code>\(people.model.id)</code>, \(people.group.rawValue)"
+            )
+        case .table(let table):
+            lines.append(
+                "\(input.people) people of the table <code>\(table.path)</code>: model <code>\(table.model.id)</code>"
+            )
+        }
+        lines.append(
+            "sensor <code>\(study.sensor.model.id)</code>, pump <code>\(study.pump.device.id)</code>, start \(study.start.calendar.iso8601(at: .start)), \(Describe.duration(study))"
+        )
+        lines.append(
+            study.scenario.life == nil
+                ? "meals as planned, every day alike in body and habits"
+                : "an ordinary week (<code>life</code>): sensitivity, meals, counting and therapy vary as docs/life.md says"
+        )
+        for arm in study.arms.prefix(20) {
+            let tuned: HTML = arm.algorithm.isDefault ? "" : ", tuned"
+            lines.append(
+                "arm <b>\(arm.name)</b>: algorithm <code>\(arm.algorithm.kind.id)</code>\(tuned), alerts <code>\(arm.alerts.name)</code>, person \(Describe.person(in: arm, study))\(arm.luckOffset == 0 ? "" : ", luck \(arm.luckOffset)" as HTML)"
+            )
+        }
+        if study.arms.count > 20 { lines.append("\(study.arms.count - 20) more arms: manifest.json") }
+        return "<ul>\(lines.map { "<li>\($0)</li>" as HTML })</ul>\n"
+    }
+
+    /// Of each person who is somebody, once a preset that is as it comes; a value that arms differ in names them.
+    private var personRows: [Row] {
+        let people = study.arms.compactMap { arm in study.person(in: arm).map { (arm.name, $0) } }
+        guard !people.isEmpty else { return [] }
+        return PersonSettings.rows.compactMap { row in
+            let unused = PersonSettings.announcingRows.contains { $0.name == row.name }
+            let used = people.filter { !unused || $0.1.announcing == .own }
+            guard !used.isEmpty else { return nil }
+            var values: [(value: Double, presets: [String])] = []
+            for (_, person) in used {
+                let value = person[keyPath: row.path]
+                let preset = person.preset.rawValue
+                if let place = values.firstIndex(where: { $0.value == value }) {
+                    if !values[place].presets.contains(preset) { values[place].presets.append(preset) }
+                } else {
+                    values.append((value, [preset]))
+                }
+            }
+            let text =
+                values.count == 1
+                ? Self.number(values[0].value)
+                : values.map { "\(Self.number($0.value)) (\($0.presets.joined(separator: ", ")))" }
+                    .joined(separator: "; ")
+            return Row(
+                name: row.name, unit: row.unit, value: text, meaning: row.meaning, source: row.source.text,
+                isAssumed: row.source.isAssumed)
+        }
+    }
+
+    private var lifeRows: [Row] {
+        guard let life = study.scenario.life else { return [] }
+        return LifeSettings.rows.map { row in
+            Row(
+                name: row.name, unit: row.unit, value: Self.number(life.settings[keyPath: row.path]),
+                meaning: row.meaning, source: row.source, isAssumed: row.provenance == .assumed)
+        }
+            + HabitSettings.rows.map { row in
+                Row(
+                    name: row.name, unit: row.unit, value: Self.number(life.habits[keyPath: row.path]),
+                    meaning: row.meaning, source: row.source, isAssumed: row.provenance == .assumed)
+            }
+    }
+
+    private static func number(_ value: Double) -> String {
+        var text = ChartNumber.text(value, places: 4)
+        while text.contains("."), text.hasSuffix("0") || text.hasSuffix(".") { text.removeLast() }
+        return text
+    }
+
+    // MARK: Again
+
+    var again: HTML {
+        let folder = "DIR"
+        var lines: [HTML] = []
+        if let version = input.origin.version { lines.append("Islet \(version)") }
+        if let commit = input.origin.commit { lines.append("commit <code>\(commit)</code>") }
+        if let fingerprint = input.origin.fingerprint {
+            lines.append("numeric fingerprint <code>\(fingerprint)</code>")
+        }
+        lines.append("seed \(study.seed)")
+        lines.append("digest of all sessions <code>\(input.summary.digest)</code>")
+        return """
+            <p>With <code>DIR</code> for the folder of these results. A session is a function of its study: the same study gives the same digests, on any number of threads. The resolved study, with every default written out, stands in <code>manifest.json</code> under <code>study</code> and in <code>study.sqlite</code>.</p>
+            <pre tabindex="0"><code>sqlite3 \(folder)/study.sqlite 'SELECT text FROM study' &gt; study.yaml
+            islet run study.yaml --out again
+            islet verify \(folder)
+            islet report \(folder)
+            islet replay \(folder) --session 0
+            islet export \(folder) --what truth --out truth.csv</code></pre>
+            <p class="facts">\(lines.joined(" · "))</p>
+
+            """
+    }
+}

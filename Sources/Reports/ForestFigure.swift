@@ -1,0 +1,69 @@
+// The differences of the judged outcomes with their intervals, against zero and, where there is one, the margin.
+
+import Charts
+import Trials
+
+struct ForestFigure {
+    let input: ReportInput
+
+    init(_ input: ReportInput) { self.input = input }
+
+    /// More arms than these stand in the table alone.
+    private static let most = 24
+
+    var figures: [ReportFigure] {
+        input.judged.compactMap { outcome in
+            let found = input.summary.comparisons.filter { $0.metric == outcome.name && $0.ci95 != nil }
+            guard !found.isEmpty, found.count <= Self.most else { return nil }
+            return figure(outcome, found)
+        }
+    }
+
+    private func figure(_ outcome: Outcome, _ found: [StudySummary.Comparison]) -> ReportFigure {
+        let words = input.words
+        let factor = words.factor(outcome)
+        let unit = words.unitText(outcome)
+        let margin = outcome.name == StudyClaims.gate ? input.study.margin : nil
+        var values = [0.0] + (margin.map { [$0] } ?? [])
+        for comparison in found {
+            if let ci95 = comparison.ci95 { values += [ci95.lower * factor, ci95.upper * factor] }
+        }
+        var marks: [Mark] = [.rule(.x, at: 0, .strong, .solid)]
+        if let margin {
+            marks.append(.rule(.x, at: margin, .series(1), .dashed))
+        }
+        marks.append(
+            .intervals(
+                found.enumerated().map { place, comparison in
+                    ChartInterval(
+                        comparison.difference * factor, Double(place),
+                        x: comparison.ci95.map { ($0.lower * factor)...max($0.lower, $0.upper) * factor })
+                }, .series(0)))
+        marks.append(
+            .points(
+                found.enumerated().map {
+                    ChartPoint(
+                        $0.element.difference * factor, Double($0.offset),
+                        name: "\($0.element.arm): \(words.text($0.element.difference, outcome))")
+                }, .series(0), .square))
+        let numbers = found.map {
+            "\($0.arm) \(words.text($0.difference, outcome))"
+                + ($0.ci95.map { " [\(words.text($0.lower, outcome)), \(words.text($0.upper, outcome))]" }
+                    ?? "")
+        }
+        let reference = found.first?.reference ?? ""
+        let panel = Panel(
+            title: words.name(outcome.name),
+            x: .linear("difference from \(reference)" + (unit.isEmpty ? "" : ", \(unit)"), around: values),
+            y: .categories("", found.map(\.arm)), marks: marks)
+        let legend =
+            margin.map { _ in [LegendEntry("margin", .series(1), .line(.dashed))] } ?? []
+        return ReportFigure(
+            name: "difference-\(outcome.name.replacing("_", with: "-"))",
+            chart: Chart(
+                title: "Difference in \(words.name(outcome.name))",
+                description:
+                    "Difference from \(reference) with its 95 % interval\(unit.isEmpty ? "" : ", in \(unit)"): \(Describe.list(numbers)).",
+                panels: [panel], legend: legend))
+    }
+}

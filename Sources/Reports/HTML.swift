@@ -1,0 +1,43 @@
+// Markup that knows which of its text is safe.
+//
+// Guarantees: what is interpolated into a literal is escaped unless it is markup itself, so that no name in a study can become an element, an
+// attribute or a script.
+
+import Charts
+
+struct HTML: ExpressibleByStringInterpolation, Sendable {
+    private(set) var text: String
+
+    init(stringLiteral value: String) { text = value }
+    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+    /// Markup that was made elsewhere, such as a chart.
+    init(markup: String) { text = markup }
+
+    static let empty: HTML = ""
+    var isEmpty: Bool { text.isEmpty }
+
+    static func + (a: HTML, b: HTML) -> HTML { HTML(markup: a.text + b.text) }
+    static func += (a: inout HTML, b: HTML) { a.text += b.text }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        var text = ""
+        init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity * 2) }
+        mutating func appendLiteral(_ literal: String) { text += literal }
+        mutating func appendInterpolation(_ some: String) { text += Markup.escaped(some) }
+        mutating func appendInterpolation(_ some: HTML) { text += some.text }
+        mutating func appendInterpolation(_ some: [HTML]) { for part in some { text += part.text } }
+        mutating func appendInterpolation(_ some: Int) { text += "\(some)" }
+        mutating func appendInterpolation(_ some: UInt64) { text += "\(some)" }
+    }
+}
+
+extension [HTML] {
+    /// `a, b and c`.
+    var listed: HTML {
+        guard let last else { return .empty }
+        guard count > 1 else { return last }
+        return HTML(markup: dropLast().map(\.text).joined(separator: ", ") + " and " + last.text)
+    }
+
+    func joined(_ separator: String) -> HTML { HTML(markup: map(\.text).joined(separator: separator)) }
+}

@@ -1,0 +1,94 @@
+// The report of a study: one page that needs nothing but itself.
+//
+// Guarantees: a pure function of its input, so that the same folder gives the same bytes; no script, no address outside of the file but links within
+// the results; every figure stands in it as it does in a file of its own. First comes the answer.
+// Does not: read or write files.
+
+import Charts
+import Trials
+
+package struct StudyReport {
+    private let input: ReportInput
+
+    package init(_ input: ReportInput) { self.input = input }
+
+    /// Every figure, in the page's order.
+    package var figures: [ReportFigure] {
+        ForestFigure(input).figures + ParetoFigures(input).figures + WaterfallFigures(input).figures
+            + ProfileFigures(input).figures + ExampleFigures(input).figures
+    }
+
+    package var html: String {
+        let page: HTML = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(input.study.name): study report</title>
+            <link rel="icon" href="data:,">
+            <style>
+            \(HTML(markup: ReportStyle.css))</style>
+            </head>
+            <body>
+            <main>
+            \(head)\(body)</main>
+            </body>
+            </html>
+
+            """
+        return page.text
+    }
+
+    private var head: HTML {
+        let arms = input.summary.arms.count
+        let words = input.words
+        let days = words.number(input.summary.patientDays, "patient_days", places: 0)
+        return """
+            <header>
+            <p class="kind">Study report · simulated people</p>
+            <h1>\(input.study.name)</h1>
+            <p class="facts">\(Describe.people(input)) · \(arms) arm\(arms == 1 ? "" : "s") · \(Describe.duration(input.study)) each · \(days) patient-days · seed \(input.study.seed) · glucose in \(input.unit.rawValue)</p>
+            </header>
+
+            """
+    }
+
+    private var body: HTML {
+        let tables = TableSections(input)
+        let others = AssumptionSections(input)
+        let forest = ForestFigure(input).figures
+        var text: HTML = "<section id=\"answer\">\n" + AnswerSection(input).html
+        text += grid(forest)
+        text += "</section>\n<h2 id=\"arms\">What each arm came to</h2>\n" + tables.arms
+        if !input.summary.comparisons.isEmpty {
+            text += "<h2 id=\"comparisons\">Comparisons</h2>\n" + tables.comparisons
+        }
+        text += policies(tables)
+        text +=
+            "<h2 id=\"silent\">Silent while true: what stood in the way</h2>\n" + WaterfallFigures(input).html
+        text += "<h2 id=\"profiles\">Glucose over the day</h2>\n" + ProfileFigures(input).html
+        text += "<h2 id=\"examples\">Example sessions</h2>\n" + ExampleFigures(input).html
+        text += tables.failures
+        text += "<h2 id=\"assumptions\">Assumptions in force</h2>\n" + others.assumptions
+        text += "<h2 id=\"again\">How to repeat it</h2>\n" + others.again
+        return text
+    }
+
+    private func policies(_ tables: TableSections) -> HTML {
+        let figures = ParetoFigures(input).figures
+        let note: HTML =
+            figures.isEmpty
+            ? "<p class=\"note\">No front is drawn: it takes two arms, or two policies in shadow, and somebody with a low.</p>\n"
+            : ""
+        return "<h2 id=\"alerts\">Interruptions against missed lows</h2>\n" + grid(figures) + note
+            + tables.policies
+    }
+
+    private func grid(_ figures: [ReportFigure]) -> HTML {
+        figures.isEmpty
+            ? ""
+            : "<div class=\"figures\(figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n"
+    }
+}

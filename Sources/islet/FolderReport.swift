@@ -1,0 +1,85 @@
+// The report of a results folder: reads what it needs, runs again what no table keeps.
+
+import Charts
+import Documents
+import Foundation
+import Persistence
+import Physiology
+import Records
+import Reports
+import Trials
+
+struct FolderReport {
+    let page: StudyReport
+
+    /// - Parameters:
+    ///   - summary: where it has just been made; else it is made from the store.
+    ///   - subjects: where they have just been drawn.
+    /// - Throws: `OutputError` (75) after an interruption.
+    init(
+        _ folder: ResultFolder, store: any ResultStore, summary: StudySummary? = nil,
+        subjects: [VirtualSubject]? = nil, studyPath: String, jobs: Int, unit: GlucoseUnit,
+        isInterrupted: @escaping @Sendable () -> Bool
+    ) throws {
+        let study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
+        let columns = try SubjectColumns(ExampleChoice.outcomes(study), store: store)
+        guard !columns.rows.isEmpty else {
+            throw InputError(
+                file: folder.path, found: "no finished session", expected: "the results of a run")
+        }
+        let state = try folder.state()
+        let identity = try? RunIdentity(of: folder)
+        let input = ReportInput(
+            study: study, summary: try summary ?? StudySummary(of: study, store: store), columns: columns,
+            origin: ReportInput.Origin(
+                version: identity?.version, fingerprint: identity?.fingerprint,
+                commit: ProgramFacts.recorded(in: folder).first?.commit,
+                shard: identity.flatMap { $0.shard == Shard.whole.description ? nil : $0.shard },
+                isComplete: state == .complete || summary != nil),
+            unit: unit,
+            again: try Self.again(
+                study, columns: columns, subjects: subjects, studyPath: studyPath, jobs: jobs, folder: folder,
+                isInterrupted: isInterrupted))
+        page = StudyReport(input)
+    }
+
+    /// What can't be run again is said in the page, not left out.
+    private static func again(
+        _ study: Study, columns: SubjectColumns, subjects: [VirtualSubject]?, studyPath: String, jobs: Int,
+        folder: ResultFolder, isInterrupted: @escaping @Sendable () -> Bool
+    ) throws -> ReportInput.Again {
+        var again = ReportInput.Again()
+        do {
+            let people =
+                try subjects
+                ?? CohortLoader.subjects(
+                    of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
+            let sessions = SessionsAgain(study, subjects: people, jobs: jobs, isInterrupted: isInterrupted)
+            again.profiles = try sessions.profiles(columns)
+            again.examples = try ExampleChoice(study, columns: columns, again: sessions).examples()
+        } catch is CancellationError {
+            throw OutputError(.temporary, path: folder.path, message: "interrupted: no report was written")
+        } catch let problem as InputError {
+            again = ReportInput.Again()
+            again.obstacle =
+                "the people of the study can't be had again here (\(printable(problem.found, limit: 200)); with a cohort from a table, --study says where it is)"
+        } catch let mismatch as DigestMismatch {
+            again = ReportInput.Again()
+            again.obstacle =
+                "session \(mismatch.session) is not the stored one when it is run again here, by its digest (another version of Islet, or another machine's mathematics)"
+        }
+        return again
+    }
+
+    /// Writes each figure as a file of its own.
+    func write(figures directory: String) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        } catch {
+            throw OutputError(.cannotCreate, path: directory, message: "cannot make the directory")
+        }
+        for figure in page.figures {
+            try AtomicFile.write(figure.chart.standalone(), to: directory + "/\(figure.name).svg")
+        }
+    }
+}
