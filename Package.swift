@@ -161,6 +161,7 @@ let package = Package(
         // A test kit: an HTTP server that fails on purpose.
         .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict),
         tests("DeviceLinksTests", ["DeviceLinks", "FaultyServer", "Persistence", "Records"]),
+        tests("ReportsTests", ["Reports", "Trials", "Charts", "SessionTime"]),
         tests("IsletTests", ["islet", "FaultyServer"]),
     ]
 )

@@ -5,6 +5,7 @@ import Charts
 import Documents
 import Foundation
 import Persistence
+import Records
 import Reports
 import Trials
 

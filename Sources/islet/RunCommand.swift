@@ -7,6 +7,7 @@ import Foundation
 import Persistence
 import Physiology
 import Records
+import Reports
 import Trials
 
 /// `islet run`

@@ -169,7 +169,7 @@ import Testing
 
         """
 
-    @Test func aRunLeavesItsFiveFiles() throws {
+    @Test func aRunLeavesItsSixFiles() throws {
         try withFolder { folder in
             try write(study, to: folder + "/study.yaml")
             let out = folder + "/out"
@@ -177,7 +177,7 @@ import Testing
             #expect(outcome.status == 0)
             #expect(
                 try names(in: out) == [
-                    "alerts.csv", "manifest.json", "sessions.csv", "study.sqlite", "summary.json",
+                    "alerts.csv", "manifest.json", "report.html", "sessions.csv", "study.sqlite", "summary.json",
                 ])
             #expect(try read(out + "/manifest.json").contains("\"state\": \"complete\""))
             let again = try islet("run", folder + "/study.yaml", "--out", out)

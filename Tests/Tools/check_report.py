@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""Looks at report.html in a browser, and compares its numbers with summary.json.
+
+Usage: check_report.py --islet PATH [--browser PATH] [--folder DIR] [--pictures DIR]
+
+Runs small studies of several kinds (people who hear, one arm, sixteen arms, a hundred policies in shadow, nobody with a low, `record: summary`,
+names as long and as odd as a study may have), or takes the folder that it is given. Of each report:
+  numbers    each element with a `data-path` shows the value at that place of summary.json, rounded as it is shown; a cell of numbers without one is
+             a failure, so nothing can stand there that summary.json doesn't have
+  offline    no address but links within the page or the folder, no script
+  again      `islet report` on the folder gives the same bytes, and `islet verify` finds nothing off
+  browser    no console message, no request, no horizontal scroll at 380 px, axe-core without a serious finding in light and dark, no text of a figure
+             that leaves it or covers another, at most 12 pages of A4
+Needs chromium and chromedriver, selenium and axe-core-python. The last line is `N passed, N failed`.
+"""
+
+import argparse
+import base64
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+LONG = "a-policy-with-a-name-that-is-as-long-as-anybody-would-ever-write-it-15m"
+BASE = """study: {name}
+duration: {days}d
+seed: 7
+cohort: {{ generate: {{ model: uva-padova-2008, group: {group}, count: {count} }} }}
+scenario: {{ preset: life }}
+"""
+STUDIES = {
+    "heard": BASE.format(name="heard", days=2, group="adult", count=24)
+    + """person: typical
+arms:
+  - { name: at-once, algorithm: basal-bolus, alerts: dexcom-g7 }
+  - { name: bionicloop, algorithm: basal-bolus, alerts: bionicloop }
+  - { name: silent, algorithm: basal-bolus, alerts: dexcom-g7, person: muted }
+compare: { reference: at-once }
+primary: [tbr_54_percent, alerts_notifications_per_day]
+margin: { tbr_54_percent: 0.2 }
+""",
+    "one-arm-summary": BASE.format(name="one arm <b>&amp;</b>", days=1, group="child", count=7)
+    + "record: summary\narms: [{ algorithm: pid-insulin-feedback, alerts: bionicloop }]\n",
+    "sixteen-arms": BASE.format(name="sixteen", days=1, group="adult", count=8)
+    + "person: typical\narms:\n"
+    + "".join(
+        f"  - {{ name: '{LONG if n == 3 else 'arm'}-{n}', algorithm: basal-bolus, alerts: {'dexcom-g7' if n % 2 else 'bionicloop'} }}\n"
+        for n in range(16)
+    )
+    + "compare: { reference: arm-0 }\n",
+    "hundred-policies": BASE.format(name="hundred", days=2, group="adult", count=12)
+    + """faults: { signal-loss: true }
+arms: [{ name: loop, algorithm: pid-insulin-feedback, alerts: dexcom-g7 }]
+sweep:
+  of: dexcom-g7
+  grid:
+    "rules[LOW,HIGH].debounce": [0s, 5m, 15m, 30m, 60m]
+    "rules[LOW,HIGH].cooldown": [0s, 60s, 5m, 30m]
+    "rules[SIGNAL-LOSS].debounce": [1m, 5m, 20m, 40m, 60m]
+""",
+    "no-lows": """study: no-lows
+duration: 1d
+cohort: { generate: { count: 6 } }
+scenario: { meals: none }
+arms:
+  - { name: one, algorithm: basal-bolus, alerts: bionicloop }
+  - { name: two, algorithm: pid-insulin-feedback, alerts: bionicloop }
+compare: { reference: one }
+""",
+}
+
+passed = failed = 0
+
+
+def check(ok, what, more=""):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {what}{': ' + str(more)[:600] if more else ''}")
+
+
+class Reader(HTMLParser):
+    """Collects what has a data-path, and cells of numbers that have none."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.found, self.bare, self.links, self.scripts = [], [], [], 0
+        self.open, self.cell, self.section = None, None, ""
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "h2":
+            self.section = attributes.get("id", "")
+        if tag == "script":
+            self.scripts += 1
+        for name in ("href", "src"):
+            if name in attributes and tag not in ("svg",):
+                self.links.append(attributes[name])
+        if "data-path" in attributes:
+            self.open = (attributes, "")
+            if self.cell:
+                self.cell[1] = True
+        if tag == "td" and attributes.get("class", "").split()[:1] == ["n"]:
+            self.cell = ["", False]
+
+    def handle_endtag(self, tag):
+        if tag == "span" and self.open:
+            self.found.append(self.open)
+            self.open = None
+        if tag == "td" and self.cell:
+            text, has_path = self.cell
+            if not has_path and text.strip() != "–" and self.section != "assumptions":
+                self.bare.append((self.section, text))
+            self.cell = None
+
+    def handle_data(self, text):
+        if self.open:
+            self.open = (self.open[0], self.open[1] + text)
+        if self.cell:
+            self.cell[0] += text
+
+
+def value_at(summary, path):
+    """The longest names first: an outcome's name has no dot, an arm's place is a number."""
+    here = summary
+    for part in path.split("."):
+        here = here[int(part)] if isinstance(here, list) else here[part]
+    return here
+
+
+def check_numbers(name, html, summary):
+    reader = Reader()
+    reader.feed(html)
+    wrong = []
+    for attributes, text in reader.found:
+        path = attributes["data-path"]
+        try:
+            value = value_at(summary, path)
+        except (KeyError, IndexError, TypeError, ValueError):
+            wrong.append(f"{path}: not in summary.json")
+            continue
+        if "data-below" in attributes:
+            if not value < float(attributes["data-below"]):
+                wrong.append(f"{path}: {value} is not below {attributes['data-below']}")
+            continue
+        shown = text.replace("\u2212", "-").strip()
+        if not re.fullmatch(r"-?\d+(\.\d+)?", shown):
+            wrong.append(f"{path}: shows {text!r}")
+            continue
+        places = len(shown.partition(".")[2])
+        wanted = value * float(attributes.get("data-factor", 1))
+        if abs(float(shown) - wanted) > 0.5000001 * 10**-places + 1e-6 * abs(wanted):
+            wrong.append(f"{path}: shows {text}, summary.json has {value}")
+    check(not wrong, f"{name}: numbers equal summary.json", "; ".join(wrong[:5]))
+    check(len(reader.found) >= 10, f"{name}: numbers are there", len(reader.found))
+    check(not reader.bare, f"{name}: cells of numbers name their place", reader.bare[:5])
+    check(reader.scripts == 0, f"{name}: no script")
+    outside = [link for link in reader.links if not re.match(r"#|data:,$|confirm/report\.html$", link)]
+    check(not outside, f"{name}: no address outside", outside)
+    check(not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)", html), f"{name}: nothing is fetched")
+
+
+OVERFLOW = """
+const found = [];
+for (const svg of document.querySelectorAll('svg.chart')) {
+  const frame = svg.getBoundingClientRect();
+  if (frame.width === 0) continue;
+  const texts = [...svg.querySelectorAll('text')].map(t => [t, t.getBoundingClientRect()]);
+  for (const [t, r] of texts)
+    if (r.left < frame.left - 1.5 || r.right > frame.right + 1.5 || r.top < frame.top - 1.5 || r.bottom > frame.bottom + 1.5)
+      found.push(svg.querySelector('title').textContent + ': "' + t.textContent + '" leaves it');
+  for (let i = 0; i < texts.length; i++) for (let j = i + 1; j < texts.length; j++) {
+    const [a, b] = [texts[i][1], texts[j][1]];
+    const w = Math.min(a.right, b.right) - Math.max(a.left, b.left), h = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (w > 1.5 && h > 4) found.push(svg.querySelector('title').textContent + ': "' + texts[i][0].textContent + '" over "' + texts[j][0].textContent + '"');
+  }
+}
+return found;
+"""
+
+
+def browser(path, driver_path):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = path
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(driver_path))
+
+
+def axe_source():
+    import axe_core_python
+
+    folder = Path(axe_core_python.__file__).parent
+    return next(folder.rglob("axe.min.js")).read_text()
+
+
+def check_browser(name, page, driver, axe, pictures):
+    url = page.resolve().as_uri()
+
+    def view(width, scheme, scale=1):
+        driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": scale, "mobile": False},
+        )
+        driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        )
+
+    def picture(to):
+        size = driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        Path(to).write_bytes(base64.b64decode(shot["data"]))
+
+    driver.get_log("performance"), driver.get_log("browser")
+    for width, scheme in ((1280, "light"), (380, "light"), (1280, "dark"), (380, "dark")):
+        view(width, scheme)
+        driver.get(url)
+        if width == 380:
+            wide = driver.execute_script("return document.documentElement.scrollWidth")
+            check(wide <= 380, f"{name}: no horizontal scroll at 380 px", wide)
+        if scheme == "light":
+            texts = driver.execute_script(OVERFLOW)
+            check(not texts, f"{name}: texts of figures stand apart at {width} px", f"{len(texts)}: " + "; ".join(texts[:4]))
+        if width == 1280 or scheme == "light":
+            driver.execute_script(axe)
+            results = driver.execute_async_script("axe.run(document).then(arguments[arguments.length - 1])")
+            grave = [v for v in results["violations"] if v["impact"] in ("serious", "critical")]
+            check(
+                not grave,
+                f"{name}: axe-core at {width} px, {scheme}",
+                "; ".join(f"{v['id']}: {v['nodes'][0]['html'][:120]} ({len(v['nodes'])})" for v in grave),
+            )
+        if pictures:
+            picture(f"{pictures}/{name}-{width}-{scheme}.png")
+    messages = driver.get_log("browser")
+    check(not messages, f"{name}: nothing in the console", messages)
+    requests = {
+        event["params"]["request"]["url"]
+        for event in (json.loads(entry["message"])["message"] for entry in driver.get_log("performance"))
+        if event["method"] == "Network.requestWillBeSent"
+    }
+    check(
+        all(request == url or request.startswith("data:") for request in requests),
+        f"{name}: no request but the page",
+        requests - {url},
+    )
+    view(1280, "light")
+    driver.get(url)
+    paper = base64.b64decode(
+        driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True, "printBackground": True})["data"]
+    )
+    pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+    check(0 < pages <= 12, f"{name}: pages on paper", pages)
+    if pictures:
+        Path(f"{pictures}/{name}.pdf").write_bytes(paper)
+    return pages
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--islet", required=True)
+    arguments.add_argument("--browser", default=shutil.which("chromium") or shutil.which("google-chrome"))
+    arguments.add_argument("--driver", default=shutil.which("chromedriver"))
+    arguments.add_argument("--folder", help="of results that are there")
+    arguments.add_argument("--pictures", help="writes pictures and PDFs into this directory")
+    given = arguments.parse_args()
+    islet = Path(given.islet).resolve()
+    if not given.browser or not given.driver:
+        print("check_report: no chromium or no chromedriver")
+        sys.exit(2)
+    if given.pictures:
+        Path(given.pictures).mkdir(parents=True, exist_ok=True)
+    axe = axe_source()
+    driver = browser(given.browser, given.driver)
+    try:
+        with tempfile.TemporaryDirectory() as temporary:
+            folders = {}
+            if given.folder:
+                folders[Path(given.folder).name] = Path(given.folder)
+            else:
+                for name, text in STUDIES.items():
+                    study, folder = Path(temporary) / f"{name}.yaml", Path(temporary) / name
+                    study.write_text(text)
+                    ran = subprocess.run(
+                        [islet, "run", study, "--out", folder, "--quiet"], capture_output=True, text=True
+                    )
+                    check(ran.returncode == 0, f"{name}: runs", ran.stderr)
+                    if ran.returncode == 0:
+                        folders[name] = folder
+            for name, folder in folders.items():
+                page = folder / "report.html"
+                html = page.read_text()
+                check(page.stat().st_size < 5_000_000, f"{name}: under 5 MB", page.stat().st_size)
+                check_numbers(name, html, json.loads((folder / "summary.json").read_text()))
+                again = Path(temporary) / f"{name}-again.html"
+                ran = subprocess.run(
+                    [islet, "report", folder, "--out", again], capture_output=True, text=True
+                )
+                check(ran.returncode == 0 and again.read_text() == html, f"{name}: the same bytes again", ran.stderr)
+                if not given.folder:
+                    ran = subprocess.run(
+                        [islet, "verify", folder, "--sample", "0", "--quiet"], capture_output=True, text=True
+                    )
+                    check(ran.returncode == 0, f"{name}: verify finds nothing off", ran.stdout + ran.stderr)
+                pages = check_browser(name, page, driver, axe, given.pictures)
+                print(f"{name}: {page.stat().st_size} bytes, {pages} pages")
+    finally:
+        driver.quit()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()
