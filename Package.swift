@@ -35,6 +35,7 @@ let package = Package(
             ]),
         .library(name: "DeviceLinks", targets: ["DeviceLinks"]),
         .executable(name: "islet", targets: ["islet"]),
+        .executable(name: "islet-live", targets: ["islet-live"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -97,15 +98,28 @@ let package = Package(
                 "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
                 "SimulatedDevices", "Alerts", "ClosedLoop", "People", "Documents", "Trials",
             ]),
+        module(
+            "Live",
+            [
+                "Checksums", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
+                "SimulatedDevices", "Alerts", "ClosedLoop", "Documents", "Trials",
+            ]),
         // Floor 8
         .executableTarget(
             name: "islet",
             dependencies: [
                 "Charts", "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Reports",
-                "Swarm", "Persistence",
+                "Swarm", "Live", "Persistence",
                 "Records", "Physiology", "Devices", "Alerts",
                 "SessionTime",
                 "SimulationKernel", "DeviceLinks",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "islet-live",
+            dependencies: [
+                "ClosedLoop", "Devices", "Documents", "Live", "Records", "SessionTime", "Trials",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -147,6 +161,12 @@ let package = Package(
             [
                 "Swarm", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Physiology",
                 "Devices", "SimulatedDevices", "ClosedLoop", "Algorithms",
+            ]),
+        tests(
+            "LiveTests",
+            [
+                "Live", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Devices",
+                "ClosedLoop", "Alerts", "islet-live",
             ]),
         tests(
             "TrialsTests",

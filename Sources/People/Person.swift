@@ -165,6 +165,15 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
         scheduleNext()
     }
 
+    /// Eats now what no scenario planned.
+    public func eatNow(_ carbohydrate: Carbohydrate) throws {
+        let now = executor.now
+        try body.eat(carbohydrate)
+        executor.journal.record(.meal, at: now, carbohydrate.grams.bitPattern)
+        recorder.did(.meal, carbohydrate.grams, at: now)
+        state?.ate(at: now)
+    }
+
     /// What the person heard and did up to now.
     public func facts() -> PersonFacts? { state?.facts(until: executor.now) }
 

@@ -27,7 +27,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     public static let jobsPerInstantLimit = 100_000
 
     /// The current instant. Only the session's own code may read it while the session runs.
-    public private(set) var now = Instant.start
+    public internal(set) var now = Instant.start
     /// The journal of the session.
     public let journal: Journal
 
@@ -51,7 +51,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     private let inputQueue = Mutex(InputQueue())
     private var inputHandler: ((ExternalInput) throws -> Void)?
-    private var lastStamp = Instant.start
+    var lastStamp = Instant.start
 
     private struct InputQueue {
         var inputs: [ExternalInput] = []
@@ -158,7 +158,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     public func inspect<R>(_ body: () throws -> R) rethrows -> R { try occupy(body) }
 
     /// Marks this thread as the one inside the session while `body` runs.
-    private func occupy<R>(nests: Bool = true, _ body: () throws -> R) rethrows -> R {
+    func occupy<R>(nests: Bool = true, _ body: () throws -> R) rethrows -> R {
         let me = UInt(pthread_self())
         let before = occupant.exchange(me, ordering: .acquiring)
         precondition(before == 0 || before == me, "Two threads advance one session at the same time.")
@@ -200,7 +200,8 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     @inline(__always) private func begin(_ entry: EventQueue.Entry) {
         eventsFired += 1
-        if entry.instant != now.nanoseconds {
+        // What was due in a stretch that was leapt over happens now.
+        if entry.instant > now.nanoseconds {
             now = Instant(nanoseconds: entry.instant)
             eventsMore = 0
         } else {
@@ -324,7 +325,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         }
     }
 
-    private func queueInput(_ stamped: StampedInput) {
+    func queueInput(_ stamped: StampedInput) {
         lastStamp = max(lastStamp, stamped.instant)
         queue.pushInput(at: stamped.instant.nanoseconds, index: journal.keep(stamped))
     }

@@ -9,7 +9,7 @@ import Trials
 /// `islet`
 @main
 struct Islet: AsyncParsableCommand {
-    static let version = "0.1.0"
+    static let version = BuildFacts.version
 
     static let configuration = CommandConfiguration(
         commandName: "islet",

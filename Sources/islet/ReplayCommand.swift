@@ -1,8 +1,9 @@
-// `islet replay DIR --session K`: one session again, its digest checked, its story told.
+// `islet replay DIR --session K`, `islet replay JOURNAL`: one session again, its digest checked, its story told.
 
 import Documents
 import ArgumentParser
 import Charts
+import Live
 import Persistence
 import Records
 import SessionTime
@@ -16,19 +17,21 @@ struct ReplayCommand: ParsableCommand {
         discussion: """
             Checks the digest against the stored one (exit code 1 where they differ) and prints readings, steps, doses, meals
             and alerts with their reasons, whatever the study recorded, and at the end the outcomes. With --until the session
-            is run up to there only, and its digest up to there is checked where the store has one on the way.
+            is run up to there only, and its digest up to there is checked where the store has one on the way. A live session's
+            journal stands in for DIR and --session.
 
             Examples:
               islet replay results/quickstart --session 12
               islet replay results/quickstart --session 12 --until 12h
               islet replay results/quickstart --session 12 --around LOW --units mmol/L
+              islet replay live/session-12.journal
             """)
 
-    @Argument(help: "A study's output directory.")
+    @Argument(help: "A study's output directory, or a live session's journal.")
     var directory: String
 
     @Option(help: "The session's index, as in sessions.csv.")
-    var session: Int
+    var session: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -53,10 +56,18 @@ struct ReplayCommand: ParsableCommand {
         if let until, TimeSpan(until) == nil {
             throw ValidationError("--until takes a duration, as in 90m or 1d2h.")
         }
-        if session < 0 { throw ValidationError("--session takes an index from 0.") }
+        if let session, session < 0 { throw ValidationError("--session takes an index from 0.") }
     }
 
     func run() throws {
+        if JournalContent.looksLikeOne(directory) {
+            guard session == nil, around == nil, policy == nil, units.unit == .mgdl else {
+                throw ValidationError("A journal takes --until and --study only, and is told in mg/dL.")
+            }
+            return try JournalReport(path: directory, study: study).replay(
+                until: until.flatMap { TimeSpan($0) })
+        }
+        guard let session else { throw ValidationError("Missing expected argument '--session <session>'") }
         let folder = ResultFolder(path: directory)
         let store = try StudyStore(readingAt: folder.storePath)
         try folder.tellIfIncomplete()
@@ -70,11 +81,11 @@ struct ReplayCommand: ParsableCommand {
             policy: try policy.flatMap { try sessions.policy($0) }, unit: units.unit)
         try StandardStream.output.writeLine(
             "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")
-        for line in try selected(replay.story) {
+        for line in try selected(replay.story, session) {
             try StandardStream.output.writeLine("\(replay.story.time(line.instant))  \(line.text)")
         }
         if replay.stoppedEarly {
-            return try tellStopped(replay)
+            return try tellStopped(replay, session)
         }
         let width = Outcome.all.map(\.name.count).max() ?? 0
         for outcome in Outcome.all {
@@ -89,10 +100,10 @@ struct ReplayCommand: ParsableCommand {
                 "\(name)\(padding)  \(text) \(units.unit.text(ofUnit: outcome.unit))")
         }
         if let note = units.unit.note { try StandardStream.output.writeLine(note) }
-        try tell(replay.verdict, stored.digest, folder)
+        try tell(replay.verdict, stored.digest, folder, session)
     }
 
-    private func tellStopped(_ replay: Replay) throws {
+    private func tellStopped(_ replay: Replay, _ session: Int) throws {
         switch replay.verdict {
         case .agrees:
             try StandardStream.output.writeLine(
@@ -106,7 +117,7 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private func selected(_ story: SessionStory) throws -> [SessionStory.Line] {
+    private func selected(_ story: SessionStory, _ session: Int) throws -> [SessionStory.Line] {
         let lines = story.lines
         guard let around else { return lines }
         let alerts = lines.filter { $0.alertCode != nil }
@@ -129,7 +140,9 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private func tell(_ verdict: Replay.Verdict, _ stored: String, _ folder: ResultFolder) throws {
+    private func tell(_ verdict: Replay.Verdict, _ stored: String, _ folder: ResultFolder, _ session: Int)
+        throws
+    {
         switch verdict {
         case .agrees: try StandardStream.output.writeLine("digest \(stored): as stored")
         case .diverges(let event, let first, let second):

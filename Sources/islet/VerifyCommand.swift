@@ -1,7 +1,8 @@
-// `islet verify DIR`: is a results folder what a run of its study left?
+// `islet verify DIR`: is a results folder what a run of its study left? `islet verify JOURNAL`: the same of a live session.
 
 import Documents
 import ArgumentParser
+import Live
 import Foundation
 import Persistence
 import Records
@@ -16,7 +17,8 @@ struct VerifyCommand: ParsableCommand {
             Checks the files' SHA-256 against the manifest; that study.sqlite, sessions.csv and summary.json say the same; that
             no session is lacking; and runs sessions again: digests, outcomes and every recorded row must be the stored ones. Where
             a study has `confirm`, the same of DIR/confirm, and that it confirms what was selected.
-            One line a finding; exit code 1 where there is any. Reads only.
+            One line a finding; exit code 1 where there is any. Reads only. Of a live session's journal: its checksums, and its
+            session lived again, digests compared at every mark.
 
             Examples:
               islet verify results/quickstart
@@ -24,7 +26,7 @@ struct VerifyCommand: ParsableCommand {
               islet verify results/quickstart --session 12
             """)
 
-    @Argument(help: "A study's output directory.", completion: .directory)
+    @Argument(help: "A study's output directory, or a live session's journal.", completion: .file())
     var directory: String
 
     @Option(help: "Run so many sessions again, spread evenly (default: all).")
@@ -48,6 +50,12 @@ struct VerifyCommand: ParsableCommand {
     }
 
     func run() throws {
+        if JournalContent.looksLikeOne(directory) {
+            guard sample == nil, session == nil else {
+                throw ValidationError("A journal takes --study only.")
+            }
+            return try JournalReport(path: directory, study: study).verify()
+        }
         let interrupt = Interrupt()
         var findings = 0
         var sessions = 0

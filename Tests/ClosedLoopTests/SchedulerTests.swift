@@ -36,6 +36,25 @@ struct SchedulerTests {
         #expect(lab.recorder.steps.last?.instant == .minutes(10))
     }
 
+    @Test(
+        "runs at most one step after a stretch that nobody lived through, and counts the missed ones",
+        arguments: [121, 122, 123, 124])
+    func leap(to minute: Int64) throws {
+        let lab = try Lab()
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.executor.advance(to: .minutes(6))
+        let boluses = lab.pump.requests.count
+        try lab.executor.leap(to: .minutes(minute))
+        // The point of 120 is at most half a step ago, or it is left to the next.
+        let isInTime = minute <= 122
+        #expect(lab.minutes == (isInTime ? [0, 5, Double(minute)] : [0, 5]))
+        #expect(lab.pump.requests.count - boluses <= 1)
+        try lab.executor.advance(to: .minutes(131))
+        #expect(lab.minutes.suffix(2) == [125, 130])
+        #expect(lab.memory.stepsSkipped == (isInTime ? 22 : 23))
+        #expect(Set(lab.numbers).count == lab.numbers.count)
+    }
+
     @Test("skips the grid points that a suspended app slept through, counts them, and runs one step a point")
     func lateSteps() throws {
         let lab = try Lab()

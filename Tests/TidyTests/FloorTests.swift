@@ -8,7 +8,7 @@ enum Floors {
         case "Swift", "Synchronization", "Glibc": true
         case "Yams": target == "Documents"
         case "GRDB", "GRDBSQLite": target == "Persistence"
-        case "ArgumentParser": target == "islet"
+        case "ArgumentParser": target == "islet" || target == "islet-live"
         case "Foundation", "FoundationEssentials": (Manifest.floor(of: target) ?? 0) >= 4
         case "FoundationNetworking": target == "DeviceLinks"
         default: false
@@ -30,7 +30,7 @@ enum Floors {
         var floors: [String: Int] = [:]
         for line in page.split(separator: "\n") {
             guard let row = line.wholeMatch(of: #/\| (\d+) \| ([^|]+) \|.*/#) else { continue }
-            for name in row.output.2.matches(of: #/`(\w+)`/#) {
+            for name in row.output.2.matches(of: #/`([\w-]+)`/#) {
                 floors[String(name.output.1)] = Int(row.output.1)
             }
         }

@@ -14,34 +14,34 @@ public import SimulationKernel
 public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopObserver {
     public nonisolated let executor: SessionExecutor
 
-    private let prepared: PreparedPolicy
+    var prepared: PreparedPolicy
     private var policy: AlertPolicy { prepared.policy }
     private let recorder: SessionRecorder
-    private var app: AlertApp
-    private var wallClock: WallClock
+    var app: AlertApp
+    private(set) var wallClock: WallClock
     private var wakeup: Wakeup? { didSet { movableWakeup = .unretained(wakeup) } }
     /// The same, uncounted: every step looks at it.
     private var movableWakeup: Unmanaged<Wakeup>?
     private let port: (any NotificationPort)?
-    private var atDeath: StateAtDeath<AlertMemory>
+    private(set) var atDeath: StateAtDeath<AlertMemory>
     private var pump: (any InsulinPumpControls)?
-    private let watchesReservoir: Bool
+    var watchesReservoir: Bool
     private let shadowsWatchReservoir: Bool
     /// Whether anybody here asks for the algorithm's forecast.
-    private let watchesForecast: (own: Bool, shadows: Bool)
+    var watchesForecast: (own: Bool, shadows: Bool)
     private weak var listener: (any AlertListener)?
     /// Policies that hear all that this one hears.
     private let shadows: ShadowPolicies?
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
     private static let retry = 10 * Nanoseconds.second
-    private var isForeground = false
+    private(set) var isForeground = false
     private var isTold = false
     private var quietDeadline: Instant?
-    private var counts: AlertTallies
+    var counts: AlertTallies
     private static let night = QuietHours(from: 23 * Nanoseconds.hour, to: 7 * Nanoseconds.hour)
     /// Reads of the store that failed, and the writes of earlier lives that did.
-    private var earlierFailures = 0
+    var earlierFailures = 0
     /// How often the store couldn't be read or written.
     public var storeFailures: Int { earlierFailures + app.storeFailures }
     /// Effects that a person could notice, in their order, for metrics.
@@ -214,11 +214,11 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     // MARK: Judging
 
-    private func guarding(_ body: () throws -> Void) {
+    func guarding(_ body: () throws -> Void) {
         do { try body() } catch { earlierFailures += 1 }
     }
 
-    private func judgeLater() {
+    func judgeLater() {
         isTold = true
         wakeup?.schedule(at: executor.now)
     }
@@ -257,7 +257,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         scheduleNext()
     }
 
-    private func take(_ effect: AlertEffect) {
+    func take(_ effect: AlertEffect) {
         executor.journal.record(
             .alertEffect, at: effect.instant, UInt64(effect.rule), UInt64(effect.kind.index),
             UInt64(effect.severity.rawValue), UInt64(effect.reason.index))
@@ -375,7 +375,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if needsSettling || app.hasStore { judgeLater() }
     }
 
-    private func change(_ body: (inout AppEnvironment) -> Void) {
+    func change(_ body: (inout AppEnvironment) -> Void) {
         var environment = app.flow.environment
         body(&environment)
         tell(.environment(environment))

@@ -11,13 +11,25 @@ public struct AlertTallies: Sendable {
     private var tallies: [AlertTally]
     private var activeSince: [Instant?]
     private var annunciatingSince: [Instant?]
-    private let isReserved: [Bool]
+    private var isReserved: [Bool]
 
     public init(_ policy: AlertPolicy) {
         tallies = policy.rules.map { AlertTally(policy: policy.name, code: $0.code) }
         activeSince = policy.rules.map { _ in nil }
         annunciatingSince = activeSince
         isReserved = policy.rules.map { $0.known?.isReserved ?? false }
+    }
+
+    /// Counts go on under a policy whose rules begin with those of the one before.
+    mutating func follow(_ policy: AlertPolicy) {
+        for rule in policy.rules.dropFirst(tallies.count) {
+            var tally = AlertTally(policy: policy.name, code: rule.code)
+            if tallies.first?.heard != nil { tally.heard = 0 }
+            tallies.append(tally)
+            activeSince.append(nil)
+            annunciatingSince.append(nil)
+            isReserved.append(rule.known?.isReserved ?? false)
+        }
     }
 
     /// Somebody listens: what they don't hear is 0 from now on.

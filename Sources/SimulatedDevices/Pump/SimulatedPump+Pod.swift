@@ -135,6 +135,9 @@ extension SimulatedPump {
         planChange(at: instant)
     }
 
+    /// The person changes the pod now, due or not: as every change, seamlessly or by hand.
+    public func changePodNow() { planChange(at: executor.now) }
+
     /// The person changes the pod at `instant`, or before, where that was planned already.
     func planChange(at instant: Instant) {
         if let planned = wakeups.podChange?.instant, planned <= instant { return }

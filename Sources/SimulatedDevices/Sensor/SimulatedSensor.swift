@@ -102,6 +102,13 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         scheduleNext()
     }
 
+    /// The person puts the next sensor in now, due or not: it warms up first.
+    public func changeNow() throws {
+        sensorFaults?.changeNoLater(than: executor.now)
+        try change(at: executor.now)
+        scheduleNext()
+    }
+
     /// Lets go of those who listen: they hold the sensor, too.
     public func dismissObservers() {
         callable = []

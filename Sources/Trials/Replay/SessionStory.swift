@@ -19,15 +19,19 @@ package struct SessionStory: Sendable {
     private let calendar: SessionCalendar
     private let unit: GlucoseUnit
 
+    private let isWhole: Bool
+
     /// - Parameters:
     ///   - alerts: in place of those of the arm's own policy.
     ///   - unit: that glucose is told in.
+    ///   - isWhole: false for rows of a part only: their alerts have no numbers, and each is told by itself.
     package init(
         _ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil,
-        unit: GlucoseUnit = .mgdl
+        unit: GlucoseUnit = .mgdl, isWhole: Bool = true
     ) {
         self.calendar = calendar
         self.unit = unit
+        self.isWhole = isWhole
         // Within an instant: what the sensor said, what the loop did, what the pump gave, what the person did, what the
         // alert center made of it.
         for row in rows.readings { add(row.instant, "reading    \(glucose(row.mgdl))") }
@@ -72,14 +76,14 @@ package struct SessionStory: Sendable {
 
     /// A countdown, and what is held back again and again for one reason, is told once, with how often.
     private mutating func addAlerts(_ rows: [AlertRow]) {
-        let numbers = AlertEpisodes.numbers(of: rows)
+        let numbers = isWhole ? AlertEpisodes.numbers(of: rows) : rows.map { _ in nil }
         /// The last line of each code, where it may be gone on with: its place, its text, how often.
         var going: [AlertName: (place: Int, text: String, count: Int)] = [:]
         for (row, number) in zip(rows, numbers) {
             let name = number.map { " #\($0)" } ?? ""
             let text =
                 "alert\(name.isEmpty ? "     " : name)  \(row.effect) \(row.code) (\(row.severity)): \(row.reason)"
-            let repeats = row.effect == "refresh" || row.effect == "suppress"
+            let repeats = isWhole && (row.effect == "refresh" || row.effect == "suppress")
             if repeats, let (place, before, count) = going[row.code], before == text {
                 going[row.code] = (place, before, count + 1)
                 lines[place].text = "\(text), \(count + 1) times up to \(time(row.instant))"
@@ -91,7 +95,9 @@ package struct SessionStory: Sendable {
     }
 
     /// Day and local time of day, to the second.
-    package func time(_ instant: Instant) -> String {
+    package func time(_ instant: Instant) -> String { Self.time(instant, calendar) }
+
+    package static func time(_ instant: Instant, _ calendar: SessionCalendar) -> String {
         let seconds = calendar.timeOfDay(at: instant) / Nanoseconds.second
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return

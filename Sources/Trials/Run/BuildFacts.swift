@@ -3,6 +3,9 @@
 import GSL
 
 package enum BuildFacts {
+    /// Of the whole of Islet.
+    package static let version = "0.1.0"
+
     package static let configuration: String = {
         #if DEBUG
             "debug"

@@ -22,26 +22,51 @@ package enum CohortLoader {
         of study: Study, studyPath: String, jobs: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws -> [VirtualSubject] {
+        let (count, subject) = try source(of: study, studyPath: studyPath)
+        return try Workers.map(count: count, jobs: jobs, isInterrupted: isInterrupted, subject)
+    }
+
+    /// One subject of a study; nobody else is drawn.
+    /// - Throws: as `subjects`; `InputError` where there is no such subject.
+    package static func subject(_ index: Int, of study: Study, studyPath: String) throws -> VirtualSubject {
+        let (count, subject) = try source(of: study, studyPath: studyPath)
+        guard (0..<count).contains(index) else {
+            throw InputError(
+                file: studyPath, found: "subject \(index)", expected: "0 to \(count - 1)")
+        }
+        return try subject(index)
+    }
+
+    /// How many subjects there are, and each of them.
+    private static func source(
+        of study: Study, studyPath: String
+    ) throws -> (count: Int, subject: @Sendable (Int) throws -> VirtualSubject) {
         switch study.cohort {
         case .generate(let people):
             try study.checkSessions(subjects: people.count, file: studyPath)
             let generator = CohortGenerator(model: people.model, group: people.group)
-            return try Workers.map(count: people.count, jobs: jobs, isInterrupted: isInterrupted) { index in
-                var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
-                return try generator.subject(index, using: &stream).titrated(for: study, index: index)
-            }
+            return (
+                people.count,
+                { index in
+                    var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
+                    return try generator.subject(index, using: &stream).titrated(for: study, index: index)
+                }
+            )
         case .table:
             let path = study.tablePath(studyPath: studyPath) ?? ""
             let entries = try entries(of: study, studyPath: studyPath)
-            return try Workers.map(count: entries.count, jobs: jobs, isInterrupted: isInterrupted) { index in
-                do {
-                    return try VirtualSubject(entries[index]).titrated(for: study, index: index)
-                } catch {
-                    throw InputError(
-                        file: path, line: entries[index].line, found: "\(error)",
-                        expected: "parameters that the model can be run with")
+            return (
+                entries.count,
+                { index in
+                    do {
+                        return try VirtualSubject(entries[index]).titrated(for: study, index: index)
+                    } catch {
+                        throw InputError(
+                            file: path, line: entries[index].line, found: "\(error)",
+                            expected: "parameters that the model can be run with")
+                    }
                 }
-            }
+            )
         }
     }
 

@@ -31,18 +31,20 @@ public final class Session {
     /// The session's actors live as long as it does: their wake-ups don't hold them.
     private let cast: [any SessionActor]
     private let patient: VirtualPatient
-    let pump: SimulatedPump
-    let sensor: SimulatedSensor
-    let loop: LoopController
-    let alerts: AlertCenter
+    package let pump: SimulatedPump
+    package let sensor: SimulatedSensor
+    package let loop: LoopController
+    package let alerts: AlertCenter
+    let handset: PersonPhoneAdapter
     /// nil where nobody listens in shadow.
     public let shadows: ShadowPolicies?
     private let app: AppFaults?
-    private let person: Person
-    private let policy: AlertPolicy
+    let person: Person
+    /// What the alerts are judged by at the end.
+    var policy: AlertPolicy
     private let calendar: SessionCalendar
     private let stepLog: StepLog?
-    private var meals: [Meal] = []
+    var meals: [Meal] = []
     /// What ended it before its time.
     public private(set) var failure: (any Error)?
 
@@ -123,6 +125,7 @@ public final class Session {
         let handset = PersonPhoneAdapter(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
         self.person = person
+        self.handset = handset
         let phoneActors: [(any SessionActor)?] = [phone, app, shadows]
         cast = [patient, sensor, pump, alerts, loop, person] + phoneActors.compactMap { $0 }
         self.app = app

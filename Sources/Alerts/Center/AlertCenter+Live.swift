@@ -1,0 +1,44 @@
+// What a session in real time tells its alert center beside what a study does: other settings, and a clock that was set.
+//
+// Guarantees: settings take effect as at a launch of the app: what is remembered goes by code, an episode that no rule stands for any
+// more is cleared, one that goes on has the severity that its rule gives it now. No timer hangs on the wall clock.
+
+import SessionTime
+import SimulationKernel
+
+extension AlertCenter {
+    /// Goes on under `policy` from this instant. Its rules begin with those of the policy before, in their order, so that counts and
+    /// effects so far keep their rules.
+    public func follow(_ policy: PreparedPolicy) {
+        let now = executor.now
+        guarding {
+            for effect in try app.settle(at: now) { take(effect) }
+            let blame = app.takeBlame(at: now)
+            let launched = try AlertApp(
+                policy: policy, wallClock: wallClock, environment: app.flow.environment, store: app.store,
+                port: app.port, remembered: app.flow.rememberedMemory)
+            earlierFailures += app.storeFailures
+            app = launched
+            prepared = policy
+            watchesReservoir = policy.watchesReservoir
+            watchesForecast.own = policy.watchesForecast
+            counts.follow(policy.policy)
+            app.inheritBlame(blame, at: now)
+            try app.launch(inForeground: isForeground, at: now)
+            if atDeath.isKept { app.forgetSchedule() }
+        }
+        judgeLater()
+    }
+
+    /// The phone's clock was moved by so many nanoseconds; no answer about the true time comes with it, so all of it counts as skew.
+    public func wallClockMoved(by nanoseconds: Int64) {
+        var clock = wallClock
+        clock.jump += nanoseconds
+        let skew = Double(clock.jump) / Double(Nanoseconds.second)
+        change { $0.clockSkewSeconds = skew }
+        tell(.wallClock(clock))
+    }
+
+    /// The policy that holds now.
+    public var currentPolicy: AlertPolicy { prepared.policy }
+}

@@ -1,0 +1,210 @@
+// Where inputs enter a session: at their instants, on its thread.
+//
+// Guarantees: an input is taken whole or refused whole, and either is an event of the session, so that a replay comes to the same. A refusal is
+// an answer; only what breaks the body ends a session.
+// Does not: look at an input by itself: `LiveInput.problem(in:)` has done so.
+
+import Alerts
+import ClosedLoop
+import Devices
+import Records
+import SessionTime
+import SimulatedDevices
+import SimulationKernel
+import Trials
+
+/// Called on the session's thread only.
+final class LiveDoor: @unchecked Sendable {
+    /// The session outlives its door.
+    private unowned let session: Session
+    /// By an input's number, from 1.
+    private(set) var outcomes: [LiveOutcome] = []
+    /// Boluses that wait for their confirmation, by the number of their request.
+    private var requested: [Int: (units: Double, at: Instant)] = [:]
+    private(set) var policy: AlertPolicy
+
+    init(_ session: Session, policy: AlertPolicy) {
+        self.session = session
+        self.policy = policy
+        session.executor.receiveInputs { [unowned self] in try take($0) }
+    }
+
+    private func take(_ external: ExternalInput) throws {
+        let number = outcomes.count + 1
+        var outcome = LiveOutcome.taken
+        do {
+            guard let input = LiveInput(bytes: external.bytes) else { throw Refusal("not an input") }
+            try perform(input, number)
+        } catch let refusal as Refusal {
+            outcome = .refused(refusal.reason)
+        } catch let refused as LoopInputRefused {
+            outcome = .refused(refused.description)
+        } catch let error as LoopError {
+            outcome = .refused(
+                error == .notKept ? "the loop can't keep it" : "a controller is frozen: controls are disabled"
+            )
+        } catch let error as PumpError {
+            outcome = .refused(Self.text(error))
+        } catch let error as BasalScheduleError {
+            outcome = .refused(error.reason)
+        }
+        outcomes.append(outcome)
+        session.executor.journal.record(
+            .liveInput, at: session.executor.now, UInt64(number), outcome == .taken ? 1 : 0)
+    }
+
+    private func perform(_ input: LiveInput, _ number: Int) throws {
+        switch input {
+        case .meal(let grams, let isEaten, let isAnnounced):
+            let amount = Carbohydrate(grams: grams)
+            if isAnnounced {
+                try needsApp()
+                try session.loop.announce(
+                    MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
+                if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
+            }
+            if isEaten { try session.eat(amount) }
+        case .requestBolus(let units):
+            try needsApp()
+            // Whoever asks anew has thought better of what was asked before.
+            requested = [number: (units, session.executor.now)]
+        case .confirmBolus(let request, let units): try confirm(request, units)
+        case .bloodGlucose, .calibration, .cancelOwed, .target, .temporaryBasal, .cancelTemporaryBasal,
+            .openLoop,
+            .closedLoop, .startSession, .endSession, .subject:
+            try needsApp()
+            try session.loop.here(input) { try $0.perform($1) }
+        case .suspend(let minutes): try session.pump.suspend(nanoseconds: minutes.map(Self.nanoseconds))
+        case .resume: try session.pump.resume()
+        case .cancelBolus: _ = try session.pump.cancelBolus()
+        case .changePod:
+            session.pump.here { $0.changePodNow() }
+            session.recorder.did(.podChange, 0, at: session.executor.now)
+        case .changeSensor:
+            try session.sensor.here { try $0.changeNow() }
+            session.recorder.did(.sensorChange, 0, at: session.executor.now)
+        case .acknowledge(let alert): try tell(.acknowledge(AlertName(rawValue: alert)))
+        case .snooze(let alert, let minutes):
+            try tell(.snooze(AlertName(rawValue: alert), for: Self.nanoseconds(minutes)))
+        case .testAlert(let alert): try tell(.testAlert(AlertName(rawValue: alert)))
+        case .foreground:
+            if !session.isAppAlive { session.reopenApp() }
+            try tell(.foreground)
+        case .background: try tell(.background)
+        case .quietHours(let from, let to):
+            var changed = policy
+            changed.quietHours = from.flatMap { from in
+                to.map { QuietHours(from: Self.nanoseconds(from), to: Self.nanoseconds($0)) }
+            }
+            try follow(changed)
+        case .threshold(let metric, let low, let high):
+            guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
+            try follow(policy.with(low: low, high: high, of: metric))
+        case .clockStep(let seconds):
+            // The phone's clock is set whether or not the app lives.
+            let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
+            session.alerts.here(moved) { $0.wallClockMoved(by: $1) }
+        }
+    }
+
+    private func confirm(_ request: Int, _ units: Double) throws {
+        try needsApp()
+        let now = session.executor.now
+        guard let asked = requested[request] else {
+            throw Refusal("request \(request) is not waiting: it was confirmed, replaced, or never made")
+        }
+        guard now.nanoseconds - asked.at.nanoseconds <= LiveInput.confirmsWithin else {
+            requested = [:]
+            throw Refusal("request \(request) is more than 5 min old: ask again")
+        }
+        guard asked.units == units else {
+            throw Refusal("request \(request) was of \(asked.units) U, not of \(units) U")
+        }
+        requested = [:]
+        try session.loop.request(manualBolus: InsulinAmount(units: units))
+        session.recorder.did(.manualBolus, units, at: now)
+    }
+
+    private func needsApp() throws {
+        guard session.isAppAlive else { throw Refusal("the app is dead: nobody would hear it") }
+    }
+
+    private func tell(_ input: AlertInput) throws {
+        try needsApp()
+        session.alerts.here(input) { $0.tell($1) }
+    }
+
+    private func follow(_ changed: AlertPolicy) throws {
+        try needsApp()
+        policy = changed
+        session.follow(changed)
+    }
+
+    private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
+
+    private static func text(_ error: PumpError) -> String {
+        switch error {
+        case .notConnected: "the pump can't be reached"
+        case .notReady(let condition): "the pump is not ready: \(condition)"
+        case .commandFailed: "the command didn't reach the pump"
+        case .outOfRange(let amount, let limit): "\(amount.units) U: the pump takes up to \(limit.units) U"
+        case .uncertain: "sent and not answered: it may have been carried out"
+        }
+    }
+}
+
+/// Why an input can't be taken.
+private struct Refusal: Error {
+    var reason: String
+    init(_ reason: String) { self.reason = reason }
+}
+
+extension LoopController {
+    /// What concerns the loop alone.
+    fileprivate func perform(_ input: LiveInput) throws {
+        switch input {
+        case .bloodGlucose(let mgdl):
+            try enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .calibration(let mgdl):
+            try enter(calibration: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .cancelOwed: cancelOwed()
+        case .target(let mgdl): try setTarget(GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .temporaryBasal(let multiplier, let minutes):
+            try setTemporaryBasal(multiplier: multiplier, steps: minutes / 5)
+        case .cancelTemporaryBasal: cancelTemporaryBasal()
+        case .openLoop: try setOpenLoop(true)
+        case .closedLoop: try setOpenLoop(false)
+        case .startSession: try startSession()
+        case .endSession: try endSession()
+        case .subject(let id, let kilograms):
+            try setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))
+        default: break
+        }
+    }
+}
+
+extension AlertPolicy {
+    /// With these bounds. A side that is switched off keeps its rule, with a bound that no value passes: what was counted under it stays
+    /// where it is.
+    func with(low: Double?, high: Double?, of metric: AlertMetric) -> AlertPolicy {
+        var policy = self
+        for (side, bound) in [(MetricTest.Side.low, low), (.high, high)] {
+            let code = AlertName(rawValue: "THRESHOLD-\(metric.codeName)-\(side == .low ? "LOW" : "HIGH")")
+            let test = MetricTest(metric, side, bound ?? (side == .low ? -.infinity : .infinity))
+            if let place = policy.rules.firstIndex(where: { $0.code == code }) {
+                policy.rules[place].trigger = .metrics([test])
+            } else if bound != nil {
+                var rule = AlertRule(code: code, trigger: .metrics([test]), severity: .actionable)
+                rule.criticalBelow = side == .low ? metric.criticalBelow : nil
+                rule.criticalAbove = side == .high ? metric.criticalAbove : nil
+                policy.rules.append(rule)
+            }
+        }
+        return policy
+    }
+}
+
+extension EventKind {
+    /// An input was answered. Words: its number, 1 where it was taken.
+    static let liveInput = EventKind(0x700, "liveInput")
+}

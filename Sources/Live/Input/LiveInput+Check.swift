@@ -1,0 +1,116 @@
+// What makes no sense is refused before a session hears of it.
+//
+// Guarantees: the one place that looks at an input by itself: numbers finite and in range, names known. What hangs on a session's state
+// (what is owed, whether the pump is in reach) is judged by the session, at the input's instant.
+
+package import Alerts
+import ClosedLoop
+import Devices
+import Documents
+import Records
+
+/// What an input may speak of.
+package struct LiveInputContext: Sendable {
+    package var policy: AlertPolicy
+
+    package init(policy: AlertPolicy) { self.policy = policy }
+}
+
+extension LiveInput {
+    /// How long a bolus waits for its confirmation, ns of session time.
+    package static let confirmsWithin: Int64 = 5 * 60 * 1_000_000_000
+    static let snoozeMinutes = 1...1440
+    static let largestClockStepSeconds = 10.0 * 366 * 86_400
+
+    /// What is wrong with it; nil where nothing is.
+    package func problem(in context: LiveInputContext) -> String? {
+        switch self {
+        case .meal(let grams, let isEaten, let isAnnounced):
+            if !isEaten, !isAnnounced {
+                return "meal: found neither eaten nor announced, expected one or both"
+            }
+            return Self.outside("meal, g", grams, 1...MealAnnouncement.largest.grams)
+        case .bloodGlucose(let mgdl):
+            return Self.outside("blood glucose, mg/dL", mgdl, LoopController.bloodGlucoseRange)
+        case .calibration(let mgdl):
+            return Self.outside("calibration, mg/dL", mgdl, LoopController.bloodGlucoseRange)
+        case .requestBolus(let units): return Self.outside("manual bolus, U", units, 0.05...100)
+        case .confirmBolus(let request, let units):
+            if request < 1 { return "confirmed bolus: found request \(request), expected a request's number" }
+            return Self.outside("manual bolus, U", units, 0.05...100)
+        case .target(let mgdl): return Self.outside("target, mg/dL", mgdl, LoopController.targetRange)
+        case .temporaryBasal(let multiplier, let minutes):
+            guard minutes % 5 == 0 else {
+                return "temporary basal, min: found \(minutes), expected whole steps of 5"
+            }
+            return Self.outside("basal multiplier", multiplier, 0...10)
+                ?? Self.outside("temporary basal, min", Double(minutes), 5...1440)
+        case .suspend(let minutes):
+            return minutes.flatMap { Self.outside("suspension, min", Double($0), 1...1440) }
+        case .subject(let id, let kilograms):
+            guard (1...100).contains(id.count), id.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
+                return "subject: found `\(printable(id, limit: 40))`, expected 1 to 100 characters"
+            }
+            return Self.outside("weight, kg", kilograms, 1...300)
+        case .acknowledge(let alert), .testAlert(let alert): return Self.unknown(alert, context)
+        case .snooze(let alert, let minutes):
+            return Self.unknown(alert, context)
+                ?? Self.outside(
+                    "snooze, min", Double(minutes),
+                    Double(Self.snoozeMinutes.lowerBound)...Double(Self.snoozeMinutes.upperBound))
+        case .quietHours(let from, let to):
+            guard (from == nil) == (to == nil) else {
+                return "quiet hours: found one end, expected both or none"
+            }
+            return [from, to].lazy.compactMap { $0 }.compactMap {
+                Self.outside("quiet hours, min after midnight", Double($0), 0...1439)
+            }.first
+        case .threshold(let metric, let low, let high): return Self.problem(metric, low, high)
+        case .clockStep(let seconds):
+            return Self.outside(
+                "clock step, s", seconds, -Self.largestClockStepSeconds...Self.largestClockStepSeconds)
+        case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
+            .closedLoop, .startSession, .endSession, .foreground, .background:
+            return nil
+        }
+    }
+
+    /// NaN is in no range.
+    private static func outside(_ name: String, _ value: Double, _ range: ClosedRange<Double>) -> String? {
+        range.contains(value)
+            ? nil : "\(name): found \(value), expected \(range.lowerBound) to \(range.upperBound)"
+    }
+
+    private static func unknown(_ alert: String, _ context: LiveInputContext) -> String? {
+        guard !context.policy.rules.contains(where: { $0.code.rawValue == alert }) else { return nil }
+        let codes = context.policy.rules.map(\.code.rawValue)
+        let meant = nearest(to: alert, among: codes).map { "; nearest: \($0)" } ?? ""
+        return "alert: found `\(printable(alert, limit: 60))`, expected a code of the policy\(meant)"
+    }
+
+    private static func problem(_ metric: String, _ low: Double?, _ high: Double?) -> String? {
+        guard let known = AlertMetric(rawValue: metric), let range = range(of: known) else {
+            let names = AlertMetric.inStudies.map(\.rawValue).joined(separator: ", ")
+            return "threshold: found `\(printable(metric, limit: 40))`, expected one of \(names)"
+        }
+        let unit = "threshold of \(metric), \(known.unit)"
+        for bound in [low, high] {
+            if let bound, let problem = outside(unit, bound, range) { return problem }
+        }
+        if let low, let high, low >= high {
+            return "\(unit): found \(low) to \(high), expected low below high"
+        }
+        return nil
+    }
+
+    /// Where a threshold of a session's metric makes sense; nil for metrics that no session has.
+    private static func range(of metric: AlertMetric) -> ClosedRange<Double>? {
+        switch metric {
+        case .glucose: 40...400
+        case .glucoseRate: -10...10
+        case .reservoir: 0...300
+        case .readingAge: 5...1440
+        default: nil
+        }
+    }
+}

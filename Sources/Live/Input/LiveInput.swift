@@ -1,0 +1,90 @@
+// What reaches a live session from outside: one case an act, with what it says.
+//
+// Guarantees: encoded and decoded to an equal value; equal values give equal bytes, which are what the journal keeps and the digest hashes.
+// Does not: validate (`problem(in:)` does, before anything is told) or act (`LiveDoor` does, at its instant).
+
+import Foundation
+import SimulationKernel
+
+package enum LiveInput: Hashable, Sendable, Codable {
+    /// Carbohydrate that is eaten, announced to the loop, or both.
+    case meal(grams: Double, isEaten: Bool, isAnnounced: Bool)
+    /// A finger-stick value; for a first step where there is no reading.
+    case bloodGlucose(mgdl: Double)
+    /// A finger-stick value to calibrate with.
+    case calibration(mgdl: Double)
+    /// The first half of a manual bolus: nothing is given. Its answer's number is what confirms it.
+    case requestBolus(units: Double)
+    /// The second half, within five minutes, with the same amount; once.
+    case confirmBolus(request: Int, units: Double)
+    /// Calls off what is owed and not under way.
+    case cancelOwed
+    /// Cuts the running bolus short at the pump.
+    case cancelBolus
+    /// The nominal target from now on.
+    case target(mgdl: Double)
+    /// Multiplies the basal for so long, in whole steps of five minutes.
+    case temporaryBasal(multiplier: Double, minutes: Int)
+    case cancelTemporaryBasal
+    /// Stops all delivery; the pump reminds the person after so long, where that is said.
+    case suspend(minutes: Int?)
+    case resume
+    case changePod
+    case changeSensor
+    case openLoop
+    case closedLoop
+    case startSession
+    case endSession
+    /// Whom the loop's sessions are about, from the next one on.
+    case subject(id: String, kilograms: Double)
+    case acknowledge(alert: String)
+    case snooze(alert: String, minutes: Int)
+    case testAlert(alert: String)
+    /// Minutes since local midnight; both nil for none.
+    case quietHours(fromMinute: Int?, toMinute: Int?)
+    /// A threshold's two sides; nil switches a side off.
+    case threshold(metric: String, low: Double?, high: Double?)
+    case foreground
+    case background
+    /// The wall clock was set, by so many seconds against the time that passed. Comes from the host, not from a person.
+    case clockStep(seconds: Double)
+
+    /// The kind that it has in a kernel's journal.
+    package static let kind = "live"
+
+    /// Canonical: keys in alphabetical order.
+    package var bytes: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return (try? encoder.encode(self)).map(Array.init) ?? []
+    }
+
+    /// nil for what no input wrote.
+    package init?(bytes: [UInt8]) {
+        guard let input = try? JSONDecoder().decode(LiveInput.self, from: Data(bytes)) else { return nil }
+        self = input
+    }
+}
+
+/// An input with the name that its sender gave it.
+package struct LiveCommand: Hashable, Sendable {
+    package var input: LiveInput
+    /// Said again under the same key it is taken once; empty for none.
+    package var key: String
+
+    package init(_ input: LiveInput, key: String = "") {
+        self.input = input
+        self.key = key
+    }
+}
+
+/// What its sender hears.
+package struct LiveAnswer: Hashable, Sendable {
+    package var outcome: LiveOutcome
+    /// Of the input in its journal; nil where it was refused before it got one.
+    package var number: Int?
+    /// It had been answered before.
+    package var isRepeated = false
+}

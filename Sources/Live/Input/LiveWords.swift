@@ -1,0 +1,121 @@
+// What a person types, as inputs: one line an act.
+//
+// Guarantees: a line is one input or one message that says what is understood; numbers are not judged here.
+
+import Foundation
+
+package enum LiveWords {
+    /// What a line asks for.
+    package enum Wish: Hashable, Sendable {
+        case input(LiveInput)
+        /// Confirms the bolus that was asked for last.
+        case confirm
+        case pace(LivePace)
+        case status
+        case help
+        case quit
+    }
+
+    /// What can't be understood, and why.
+    package struct Unknown: Error, Hashable { package var message: String }
+
+    package static let help = """
+        meal 45 | eat 45 | announce 45       grams: eaten and announced, or one of both
+        bg 110 | cal 110                     a finger-stick value, mg/dL; to calibrate with
+        bolus 1.5, then confirm              units, by hand
+        cancel | stop                        what is owed; the bolus that runs
+        target 110 | temp 50% 30 | temp off  mg/dL; share of the basal, minutes
+        suspend [30] | resume | pod | sensor
+        open | close | start | end           the loop, and its session
+        subject NAME 70                      kilograms, from the next session on
+        ack CODE | snooze CODE 30 | test CODE
+        quiet 22:00-07:00 | quiet off | threshold glucose 70-180 (70- or -180 for one side)
+        front | back                         the app comes to the front, or leaves it
+        pace 60 | pause | status | quit      pace: 1, 60, 600, max
+        @NAME before any of these: said again under the same name it is taken once
+        """
+
+    /// - Returns: the wish, and the name before it; empty for none.
+    package static func parse(_ line: String) -> Result<(wish: Wish, key: String), Unknown> {
+        var words = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).map(String.init)
+        var key = ""
+        if let first = words.first, first.hasPrefix("@") {
+            key = String(first.dropFirst())
+            words.removeFirst()
+        }
+        guard let verb = words.first else {
+            return .failure(Unknown(message: "nothing; `help` lists what there is"))
+        }
+        guard let wish = wish(verb, Array(words.dropFirst())) else {
+            return .failure(Unknown(message: "`\(line)` is not understood; `help` lists what there is"))
+        }
+        return .success((wish, key))
+    }
+
+    private static func wish(_ verb: String, _ words: [String]) -> Wish? {
+        let plain: [String: Wish] = [
+            "confirm": .confirm, "cancel": .input(.cancelOwed), "stop": .input(.cancelBolus),
+            "resume": .input(.resume), "pod": .input(.changePod), "sensor": .input(.changeSensor),
+            "open": .input(.openLoop), "close": .input(.closedLoop), "start": .input(.startSession),
+            "end": .input(.endSession), "front": .input(.foreground), "back": .input(.background),
+            "pause": .pace(.paused), "status": .status, "help": .help, "quit": .quit,
+            "suspend": .input(.suspend(minutes: nil)),
+        ]
+        if words.isEmpty { return plain[verb] }
+        if words.count == 1 { return wish(verb, words[0]) }
+        return input(verb, words).map { .input($0) }
+    }
+
+    private static func wish(_ verb: String, _ word: String) -> Wish? {
+        let number = Double(word)
+        let text = String(word)
+        switch verb {
+        case "meal": return number.map { .input(.meal(grams: $0, isEaten: true, isAnnounced: true)) }
+        case "eat": return number.map { .input(.meal(grams: $0, isEaten: true, isAnnounced: false)) }
+        case "announce": return number.map { .input(.meal(grams: $0, isEaten: false, isAnnounced: true)) }
+        case "bg": return number.map { .input(.bloodGlucose(mgdl: $0)) }
+        case "cal": return number.map { .input(.calibration(mgdl: $0)) }
+        case "bolus": return number.map { .input(.requestBolus(units: $0)) }
+        case "target": return number.map { .input(.target(mgdl: $0)) }
+        case "suspend": return Int(word).map { .input(.suspend(minutes: $0)) }
+        case "temp": return word == "off" ? .input(.cancelTemporaryBasal) : nil
+        case "ack": return .input(.acknowledge(alert: text))
+        case "test": return .input(.testAlert(alert: text))
+        case "quiet": return quiet(text).map { .input($0) }
+        case "pace": return LivePace(text).map { .pace($0) }
+        default: return nil
+        }
+    }
+
+    private static func input(_ verb: String, _ words: [String]) -> LiveInput? {
+        guard words.count == 2 else { return nil }
+        switch verb {
+        case "temp":
+            guard words[0].hasSuffix("%"), let percent = Double(words[0].dropLast()),
+                let minutes = Int(words[1])
+            else { return nil }
+            return .temporaryBasal(multiplier: percent / 100, minutes: minutes)
+        case "subject": return Double(words[1]).map { .subject(id: words[0], kilograms: $0) }
+        case "snooze": return Int(words[1]).map { .snooze(alert: words[0], minutes: $0) }
+        case "threshold":
+            let sides = words[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard sides.count == 2, sides.allSatisfy({ $0.isEmpty || Double($0) != nil }) else { return nil }
+            return .threshold(metric: words[0], low: Double(sides[0]), high: Double(sides[1]))
+        default: return nil
+        }
+    }
+
+    private static func quiet(_ text: String) -> LiveInput? {
+        if text == "off" { return .quietHours(fromMinute: nil, toMinute: nil) }
+        let ends = text.split(separator: "-").map { end -> Int? in
+            let parts = end.split(separator: ":")
+            guard parts.count == 2, let hour = Int(parts[0]), let minute = Int(parts[1]),
+                (0...23).contains(hour),
+                (0...59).contains(minute)
+            else { return nil }
+            return hour * 60 + minute
+        }
+        guard ends.count == 2, let from = ends[0], let to = ends[1] else { return nil }
+        return .quietHours(fromMinute: from, toMinute: to)
+    }
+}

@@ -1,0 +1,94 @@
+// Who lives in a live session, and in which study: a journal's first line.
+//
+// Guarantees: what it takes to run the session again, but for the rows of a cohort's table, whose checksum it has. A journal of another version,
+// of other mathematics or of somebody else is refused: it would come to other bits.
+
+import Documents
+package import Physiology
+import Records
+import SimulationKernel
+package import Trials
+
+package struct LiveOpening: Sendable {
+    package var study: Study
+    /// Its number in the study, as in sessions.csv.
+    package var session: Int
+    package var version: String
+    package var fingerprint: String
+    /// Of the subject.
+    package var checksum: String
+    package let subject: VirtualSubject
+
+    private static let format: UInt64 = 1
+
+    package var subjectIndex: Int { session / study.arms.count }
+    package var arm: Study.Arm { study.arms[session % study.arms.count] }
+
+    /// A session that this program begins.
+    /// - Throws: `InputError` where the study has no such session; what `CohortLoader` throws.
+    package init(study: Study, session: Int, studyPath: String) throws {
+        self.study = study
+        self.session = session
+        let arms = study.arms.count
+        guard session >= 0, arms > 0 else {
+            throw InputError(
+                file: studyPath, found: "session \(session)", expected: "a session's number, from 0")
+        }
+        subject = try CohortLoader.subject(session / arms, of: study, studyPath: studyPath)
+        version = BuildFacts.version
+        fingerprint = NumericFingerprint.here
+        checksum = Self.checksum(of: subject)
+    }
+
+    private static func checksum(of subject: VirtualSubject) -> String {
+        RunIdentity(version: "", shard: .whole, subjects: [subject]).cohort
+    }
+
+    package var json: String {
+        JSONValue.object([
+            .init("format", .unsigned(Self.format)), .init("version", .string(version)),
+            .init("numeric_fingerprint", .string(fingerprint)), .init("session", .integer(Int64(session))),
+            .init("subject", .string(subject.name)), .init("arm", .string(arm.name)),
+            .init("seed", .unsigned(study.seed)), .init("subject_checksum", .string(checksum)),
+            .init("study", study.json),
+        ]).compactText
+    }
+
+    /// Reads a journal's first line.
+    /// - Parameter studyPath: what a cohort table's path is relative to; nil for the journal.
+    /// - Throws: `InputError`; what `CohortLoader` throws.
+    package init(_ content: JournalContent, studyPath: String? = nil) throws {
+        let file = content.path
+        guard case .open(let json)? = content.lines.first else {
+            throw InputError(file: file, line: 1, found: "no opening", expected: "a journal's first line")
+        }
+        let root = YAMLReader(try YAMLDocument.parse(json, file: file))
+        func value(_ key: String) throws(InputError) -> YAMLReader {
+            guard let reader = root[key] else {
+                throw root.problem(found: "no \(key)", expected: "a journal that Islet wrote")
+            }
+            return reader
+        }
+        _ = try value("format").wholeNumber(in: Self.format...Self.format)
+        version = try value("version").text()
+        fingerprint = try value("numeric_fingerprint").text()
+        checksum = try value("subject_checksum").text()
+        session = Int(try value("session").wholeNumber(in: 0...UInt64(Study.maximumSessions)))
+        for (name, mine, wanted) in [
+            ("version", version, BuildFacts.version),
+            ("numeric_fingerprint", fingerprint, NumericFingerprint.here),
+        ] where mine != wanted {
+            throw InputError(
+                file: file, line: 1, found: "a journal of \(name) \(printable(mine, limit: 60))",
+                expected: "\(name) \(wanted): results of the two may differ")
+        }
+        study = try Study.decode(try value("study").node, hasRun: true)
+        subject = try CohortLoader.subject(
+            session / study.arms.count, of: study, studyPath: studyPath ?? file)
+        guard Self.checksum(of: subject) == checksum else {
+            throw InputError(
+                file: file, line: 1, found: "a subject of checksum \(printable(checksum, limit: 60))",
+                expected: "\(Self.checksum(of: subject)): the person of this journal is somebody else here")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// What a live session shows: values kept at the end of its last advance.
+//
+// Guarantees: plain values; whoever looks at them touches no session.
+
+package import Alerts
+package import ClosedLoop
+package import Devices
+import Documents
+import Physiology
+import Records
+package import SessionTime
+package import SimulationKernel
+import SimulatedDevices
+import Trials
+
+package struct LiveSnapshot: Sendable {
+    package var now = Instant.start
+    package var phase = LiveSession.Phase.running
+    /// Day and local time of day.
+    package var localTime = ""
+    package var subject = ""
+    package var arm = ""
+    /// nil before the first advance, and of a session that is over.
+    package var loop: LoopDisplay?
+    package var pump: PumpStatus?
+    package var sensor: SensorState?
+    /// By the alert center's order.
+    package var alerts: [ActiveAlert] = []
+    package var quietHours: QuietHours?
+    package var isAppAlive = true
+    /// The newest event's number.
+    package var eventCount = 0
+    package var digest = Digest128()
+
+    package init() {}
+
+    /// To be made by the thread that advances.
+    init(_ live: LiveSession, _ session: Session, policy: AlertPolicy) {
+        now = live.now
+        phase = live.phase
+        localTime = SessionStory.time(live.now, live.opening.study.start.calendar)
+        subject = live.opening.subject.name
+        arm = live.opening.arm.name
+        eventCount = live.eventCount
+        digest = live.digest
+        quietHours = policy.quietHours
+        guard live.outcome == nil else { return }
+        (loop, pump, sensor, alerts) = session.executor.inspect {
+            (
+                session.loop.here { $0.display() }, session.pump.status, session.sensor.state,
+                session.alerts.here { $0.active }
+            )
+        }
+        isAppAlive = session.executor.inspect { session.isAppAlive }
+    }
+}
+
+/// What left the pump, in units.
+package struct PumpLedgerUnits: Hashable, Sendable {
+    package var bolus: Double
+    package var basal: Double
+
+    init(_ session: Session) {
+        let ledger = session.ledger
+        bolus = Double(ledger.delivered) * session.pump.pulse.units
+        basal = Double(ledger.basal) * session.pump.pulse.units
+    }
+}
+
+/// How session time and wall time belong together.
+package struct LiveAnchor: Hashable, Sendable {
+    package var instant: Instant
+    package var pace: LivePace
+    /// Since 1970.
+    package var utcNanoseconds: Int64
+
+    package init(instant: Instant, pace: LivePace, utcNanoseconds: Int64) {
+        self.instant = instant
+        self.pace = pace
+        self.utcNanoseconds = utcNanoseconds
+    }
+}

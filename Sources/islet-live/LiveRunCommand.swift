@@ -1,0 +1,222 @@
+// `islet-live run STUDY --session K --pace P --journal DIR`: one session, with what happens line by line.
+
+import ArgumentParser
+import ClosedLoop
+import Devices
+import Documents
+import Glibc
+import Live
+import Records
+import SessionTime
+import Synchronization
+import Trials
+
+/// `islet-live run`
+struct LiveRunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Live one session of a study, or go on with it.",
+        discussion: """
+            Prints readings, steps, deliveries, alerts and what the person does as they happen. What is typed is an input of the session (`help`
+            lists them): it is in the journal, on disk, before it takes effect and is answered. Ctrl-C and kill leave a journal
+            that the same command goes on with: at pace 1 up to now, at other paces from where it stood.
+            """)
+
+    @Argument(help: "The study, a YAML file.", completion: .file(extensions: ["yaml", "yml", "json"]))
+    var study: String
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Change one value of the study before it is read; may be repeated.", valueName: "path=value"))
+    var set: [String] = []
+
+    @Option(help: "The session's index, as in sessions.csv.")
+    var session: Int
+
+    @Option(help: ArgumentHelp("Session seconds per second: 1, 60, 600, or `max`.", valueName: "P"))
+    var pace = "1"
+
+    @Option(help: ArgumentHelp("The directory of its journal, session-K.journal.", valueName: "DIR"))
+    var journal: String
+
+    func validate() throws {
+        guard LivePace(pace) != nil else {
+            throw ValidationError("--pace takes a number from 0.01 to 100000, or max.")
+        }
+        if session < 0 { throw ValidationError("--session takes an index from 0.") }
+    }
+
+    func run() throws {
+        let study = try Study.read(path: self.study, overrides: try set.map { try SetOverride($0) })
+        if mkdir(journal, 0o700) != 0, errno != EEXIST {
+            throw OutputError(path: journal, doing: "create the directory", errno: errno)
+        }
+        let path = "\(journal)/session-\(session).journal"
+        let host = LiveHost()
+        let id = "session-\(session)"
+        var goesOn = false
+        try host.add(id, pace: LivePace(pace) ?? .real) { listener in
+            guard access(path, F_OK) == 0 else {
+                let opening = try LiveOpening(study: study, session: session, studyPath: self.study)
+                return try LiveSession(
+                    opening, journal: try JournalFile.create(path, opening: opening.json), listener: listener)
+            }
+            goesOn = true
+            let live = try LiveReplay.resume(path, studyPath: self.study, listener: listener)
+            guard live.opening.study == study, live.opening.session == session else {
+                throw InputError(
+                    file: path, line: 1, found: "a session of another study, or another version of it",
+                    expected: "the study that this journal began with, or another directory")
+            }
+            return live
+        }
+        try Terminal(host: host, id: id, calendar: study.start.calendar).live(goesOn: goesOn)
+        host.remove(id)
+    }
+}
+
+/// A session at the terminal: events out, lines in.
+private final class Terminal: Sendable {
+    private let host: LiveHost
+    private let id: String
+    private let calendar: SessionCalendar
+    private let isOver = Atomic(false)
+    private static let interrupted = Atomic(false)
+
+    init(host: LiveHost, id: String, calendar: SessionCalendar) {
+        self.host = host
+        self.id = id
+        self.calendar = calendar
+    }
+
+    func live(goesOn: Bool) throws {
+        // Whoever started this may have had them blocked.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGTERM] {
+            sigaddset(&signals, number)
+            signal(number) { number in
+                if Terminal.interrupted.exchange(true, ordering: .relaxed) { _exit(128 + number) }
+            }
+        }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        var told = 0
+        if goesOn, let status = host.status(of: id) {
+            // What was told before is not told again.
+            told = status.snapshot.eventCount
+            try StandardStream.output.writeLine(
+                "\(status.snapshot.localTime)  goes on: \(told) events before, `islet replay` tells them")
+        }
+        let worker = try SystemThread { [self] in
+            host.run(until: { isOver.load(ordering: .relaxed) })
+        }
+        let reader = try SystemThread { [self] in listen() }
+        defer {
+            isOver.store(true, ordering: .relaxed)
+            host.wake()
+            worker.join()
+            reader.join()
+        }
+        while !isOver.load(ordering: .relaxed), !Self.interrupted.load(ordering: .relaxed) {
+            let heard = host.newsCount
+            told = try tell(after: told)
+            guard let status = host.status(of: id) else { return }
+            switch status.snapshot.phase {
+            case .running: host.waitForNews(after: heard, atMost: Nanoseconds.second / 5)
+            case .ended:
+                _ = try tell(after: told)
+                return
+            case .failed(let reason):
+                _ = try tell(after: told)
+                throw OutputError(.temporary, path: id, message: "stopped: \(reason)")
+            }
+        }
+        told = try tell(after: told)
+        if let status = host.status(of: id) {
+            try StandardStream.output.writeLine(
+                "\(status.snapshot.localTime)  stopped; the same command goes on from here")
+        }
+    }
+
+    private func tell(after number: Int) throws -> Int {
+        guard let news = host.events(of: id, after: number) else { return number }
+        if news.missing > 0 { try StandardStream.output.writeLine("... \(news.missing) events ...") }
+        for event in news.events {
+            try StandardStream.output.writeLine(
+                printable("\(SessionStory.time(event.instant, calendar))  \(event.text)", limit: 4096))
+        }
+        return news.events.last?.number ?? number
+    }
+
+    // MARK: Keyboard
+
+    private func listen() {
+        var pending: [UInt8] = []
+        var lastBolus: (number: Int, units: Double)?
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while !isOver.load(ordering: .relaxed) {
+            var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            guard poll(&ready, 1, 200) > 0 else { continue }
+            let got = read(STDIN_FILENO, &chunk, chunk.count)
+            // Without a keyboard the session goes on.
+            guard got > 0 else { return }
+            pending += chunk[..<got]
+            while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: pending[..<end], as: UTF8.self)
+                pending.removeSubrange(...end)
+                take(line, &lastBolus)
+            }
+        }
+    }
+
+    private func say(_ text: String) {
+        StandardStream.output.writeLineIgnoringFailure(printable("> " + text, limit: 4096))
+    }
+
+    private func take(_ line: String, _ lastBolus: inout (number: Int, units: Double)?) {
+        switch LiveWords.parse(line) {
+        case .failure(let unknown): say(unknown.message)
+        case .success((let wish, let key)):
+            switch wish {
+            case .input(let input):
+                let answer = answer(input, key)
+                if case .requestBolus(let units) = input, let number = answer.number, answer.outcome == .taken
+                {
+                    lastBolus = (number, units)
+                    say("\(units) U wait for `confirm`, for 5 min of session time")
+                }
+            case .confirm:
+                guard let asked = lastBolus else { return say("no bolus waits") }
+                _ = answer(.confirmBolus(request: asked.number, units: asked.units), key)
+            case .pace(let pace): host.setPace(pace, of: id)
+            case .status: tellStatus()
+            case .help: for line in LiveWords.help.split(separator: "\n") { say(String(line)) }
+            case .quit:
+                isOver.store(true, ordering: .relaxed)
+                host.wake()
+            }
+        }
+    }
+
+    private func answer(_ input: LiveInput, _ key: String) -> LiveAnswer {
+        let answer = host.take(LiveCommand(input, key: key), for: id)
+        var text = key.isEmpty ? "" : "@\(key) "
+        text += answer.isRepeated ? "already " : ""
+        switch answer.outcome {
+        case .taken: say(text + "taken as input \(answer.number ?? 0)")
+        case .refused(let reason): say(text + "refused: \(reason)")
+        }
+        return answer
+    }
+
+    private func tellStatus() {
+        guard let status = host.status(of: id) else { return }
+        let shown = status.snapshot
+        let reading =
+            shown.loop?.glucose.map { "\($0.glucose.milligramsPerDecilitre.rounded()) mg/dL" } ?? "no reading"
+        say(
+            "\(shown.localTime), pace \(status.pace), \(status.isFrozen ? "FROZEN, " : "")\(reading), "
+                + "loop \(shown.loop.map { "\($0.status)" } ?? "-"), pump \(shown.pump.map { "\($0.condition)" } ?? "-"), "
+                + "\(shown.alerts.count) alerts")
+    }
+}

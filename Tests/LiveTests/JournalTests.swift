@@ -1,0 +1,106 @@
+import Foundation
+import Records
+import SessionTime
+import SimulationKernel
+import Testing
+
+@testable import Live
+
+/// Journals on disk: what is read back, what is cut, what is refused.
+@Suite(.timeLimit(.minutes(3))) struct JournalTests {
+    private let lines: [JournalLine] = [
+        .pace(.start, .scaled(60), utc: 1_700_000_000_000_000_000),
+        .mark(.minutes(5), events: 17, Digest128()),
+        .input(
+            number: 1,
+            StampedInput(
+                instant: Instant.minutes(6).adding(1),
+                input: ExternalInput(
+                    kind: LiveInput.kind,
+                    bytes: LiveInput.meal(grams: 40, isEaten: true, isAnnounced: true).bytes)),
+            key: "a-1"),
+        .answer(number: 1, .refused("meal, g: found 400.0")),
+        .refusal(.minutes(7), key: "", reason: "target, mg/dL: found nan"),
+        .leap(from: .minutes(8), to: .minutes(120)),
+        .pace(.minutes(121), .max, utc: 1),
+        .end(.minutes(200), events: 90, Digest128(), reason: "low for long"),
+    ]
+
+    private func journal(in folder: String) throws -> (path: String, bytes: [UInt8]) {
+        let path = folder + "/a.journal"
+        let file = try JournalFile.create(path, opening: #"{"study":"s"}"#)
+        for line in lines { try file.append(line, sync: false) }
+        try file.sync()
+        return (path, try bytes(path))
+    }
+
+    @Test func aJournalReadsBackWhatWasWritten() throws {
+        try withFolder { folder in
+            let (path, whole) = try journal(in: folder)
+            let content = try JournalContent.read(path)
+            #expect(content.lines == [.open(#"{"study":"s"}"#)] + lines)
+            #expect(!content.isTorn && content.goodBytes == whole.count)
+        }
+    }
+
+    @Test func aTornLastLineIsCutWhereverItTore() throws {
+        try withFolder { folder in
+            let (path, whole) = try journal(in: folder)
+            let lastLine = try #require(whole.dropLast().lastIndex(of: UInt8(ascii: "\n"))) + 1
+            for end in lastLine..<whole.count {
+                try write(Array(whole[..<end]), to: path)
+                let (file, content) = try JournalFile.reopen(path)
+                #expect(content.lines.count == lines.count)
+                #expect(content.isTorn == (end > lastLine))
+                // What is written next stands where the torn line began.
+                try file.append(.mark(.minutes(201), events: 91, Digest128()), sync: true)
+                #expect(
+                    try JournalContent.read(path).lines.last == .mark(.minutes(201), events: 91, Digest128()))
+            }
+        }
+    }
+
+    @Test func anyOtherDamageIsRefusedWithItsPlace() throws {
+        try withFolder { folder in
+            let (path, whole) = try journal(in: folder)
+            let breaks = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }
+            for place in whole.indices {
+                var damaged = whole
+                damaged[place] ^= 0x01
+                try write(damaged, to: path)
+                let line = breaks.count { $0 < place } + 1
+                let problem = #expect(throws: InputError.self) { try JournalContent.read(path) }
+                #expect(problem?.line == line, "byte \(place)")
+                #expect(try bytes(path) == damaged)
+            }
+        }
+    }
+
+    @Test func aLineThatIsLeftOutDoubledOrMovedIsFound() throws {
+        try withFolder { folder in
+            let (path, whole) = try journal(in: folder)
+            let all = whole.split(separator: UInt8(ascii: "\n")).map { Array($0) + [UInt8(ascii: "\n")] }
+            for index in 1..<(all.count - 1) {
+                for changed in [
+                    Array(all[..<index] + all[(index + 1)...]),
+                    Array(all[...index] + all[index...]),
+                    Array(all[..<index] + [all[index + 1], all[index]] + all[(index + 2)...]),
+                ] {
+                    try write(Array(changed.joined()), to: path)
+                    let problem = #expect(throws: InputError.self) { try JournalContent.read(path) }
+                    #expect((problem?.line ?? 0) - index <= 2)
+                }
+            }
+        }
+    }
+
+    @Test func twoProcessesDontShareAJournal() throws {
+        try withFolder { folder in
+            let path = folder + "/a.journal"
+            let file = try JournalFile.create(path, opening: "{}")
+            #expect(throws: OutputError.self) { try JournalFile.reopen(path) }
+            #expect(throws: OutputError.self) { try JournalFile.create(path, opening: "{}") }
+            withExtendedLifetime(file) {}
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Records
+import SessionTime
+import SimulationKernel
+import Testing
+
+@testable import Live
+
+/// The program in processes of its own, killed at random moments.
+@Suite(.serialized, .timeLimit(.minutes(30))) struct LiveProgramTests {
+    private static let study = """
+        study: kills
+        seed: 11
+        start: 2026-03-02T06:00:00-05:00
+        duration: 90d
+        cohort: { generate: { model: uva-padova-2008, group: adult, count: 1 } }
+        sensor: vettoretti-2019
+        pump: omnipod
+        scenario: { meals: moderate }
+        arms:
+          - { name: closed-loop, algorithm: pid-insulin-feedback, alerts: bionicloop }
+        """
+
+    private func program() throws -> URL {
+        let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        return try #require(
+            [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
+                .map { $0.appending(path: "islet-live") }
+                .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
+    }
+
+    private final class Child {
+        let process = Process()
+        let input = Pipe()
+        private let output: String
+
+        init(_ program: URL, _ arguments: [String], output: String) throws {
+            signal(SIGPIPE, SIG_IGN)
+            self.output = output
+            _ = FileManager.default.createFile(atPath: output, contents: nil)
+            process.executableURL = program
+            process.arguments = arguments
+            process.standardInput = input
+            process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+            process.standardError = FileHandle.standardError
+            try process.run()
+        }
+
+        func say(_ line: String) {
+            try? input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        }
+        var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+        func kill(_ number: Int32) -> Int32 {
+            Foundation.kill(process.processIdentifier, number)
+            for _ in 0..<3000 where process.isRunning { usleep(10_000) }
+            if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+    }
+
+    /// What was acknowledged: by key, the number that the program gave it.
+    private func acknowledged(_ text: String) -> [String: Int] {
+        var found: [String: Int] = [:]
+        for match in text.matches(of: #/> @(\S+) (?:already )?taken as input (\d+)\n/#) {
+            found[String(match.output.1)] = Int(match.output.2)
+        }
+        return found
+    }
+
+    @Test func aKillAtAnyMomentLosesNoAcknowledgedInputAndDoublesNothing() throws {
+        let kills = ProcessInfo.processInfo.environment["ISLET_SOAK"] == nil ? 25 : 500
+        try withFolder { folder in
+            try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
+            let (program, journal) = (try program(), folder + "/live/session-0.journal")
+            let arguments = [
+                "run", folder + "/kills.yaml", "--session", "0", "--pace", "20000", "--journal",
+                folder + "/live",
+            ]
+            var random = RandomStreams(seed: 13, subject: 0).stream("kills")
+            var acknowledgements: [String: Int] = [:]
+            var (count, unanswered) = (0, [(key: String, line: String)]())
+            for round in 0..<kills {
+                let child = try Child(program, arguments, output: folder + "/out")
+                // What nobody answered is said again under its name.
+                for (key, line) in unanswered { child.say("@\(key) \(line)") }
+                for _ in 0..<Int.random(in: 0...5, using: &random) {
+                    count += 1
+                    let line = [
+                        "meal 20", "target 115", "bg 120", "quiet 22:00-07:00", "temp 80% 30", "meal 900",
+                    ][
+                        Int.random(in: 0..<6, using: &random)]
+                    unanswered.append(("k\(count)", line))
+                    child.say("@k\(count) \(line)")
+                    usleep(UInt32.random(in: 0...20_000, using: &random))
+                }
+                usleep(UInt32.random(in: 0...(round % 3 == 0 ? 600_000 : 200_000), using: &random))
+                #expect(child.process.isRunning, "\(child.text.suffix(300))")
+                _ = child.kill(SIGKILL)
+                for (key, number) in acknowledged(child.text) {
+                    #expect(acknowledgements[key] ?? number == number)
+                    acknowledgements[key] = number
+                }
+                let refused = Set(child.text.matches(of: #/> @(\S+) refused/#).map { String($0.output.1) })
+                unanswered.removeAll { acknowledgements[$0.key] != nil || refused.contains($0.key) }
+            }
+            let content = try JournalContent.read(journal)
+            var kept: [String: Int] = [:]
+            for case .input(let number, _, let key) in content.lines {
+                #expect(kept[key] == nil, "\(key) stands twice")
+                kept[key] = number
+            }
+            #expect(!acknowledgements.isEmpty)
+            for (key, number) in acknowledgements { #expect(kept[key] == number, "\(key)") }
+            let heard = Heard()
+            #expect(try LiveReplay(content, listener: heard.take).divergence == nil)
+            #expect(heard.steps.count > 100)
+            #expect(Set(heard.steps).count == heard.steps.count)
+        }
+    }
+
+    @Test func ctrlCLeavesAJournalThatTheSameCommandGoesOnWith() throws {
+        try withFolder { folder in
+            try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
+            let program = try program()
+            func start(_ more: String..., output: String) throws -> Child {
+                try Child(
+                    program,
+                    ["run", folder + "/kills.yaml", "--session", "0", "--journal", folder + "/live"] + more,
+                    output: folder + output)
+            }
+            func wait(_ child: Child, for text: String) {
+                let end = Date(timeIntervalSinceNow: 30)
+                while !child.text.contains(text), child.process.isRunning, Date() < end { usleep(20_000) }
+            }
+            let first = try start("--pace", "1200", output: "/1")
+            first.say("bolus 1")
+            wait(first, for: "wait for `confirm`")
+            first.say("confirm")
+            wait(first, for: "taken as input 2")
+            first.say("nonsense")
+            wait(first, for: "not understood")
+            wait(first, for: "reading")
+            #expect(first.kill(SIGINT) == 0)
+            #expect(first.text.contains("stopped; the same command goes on from here"))
+            let second = try start("--pace", "1200", output: "/2")
+            wait(second, for: "reading")
+            #expect(second.text.contains("goes on: "))
+            // One process at a time.
+            let other = try start("--pace", "1", output: "/3")
+            other.process.waitUntilExit()
+            #expect(other.process.terminationStatus == 75)
+            second.say("quit")
+            second.process.waitUntilExit()
+            #expect(second.process.terminationStatus == 0)
+            // Another study doesn't go on with it.
+            let foreign = try start("--set", "seed=12", output: "/4")
+            foreign.process.waitUntilExit()
+            #expect(foreign.process.terminationStatus == 65)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// What tests of live sessions share: a small study, folders, and a session with its events.
+
+import Documents
+import Foundation
+import Records
+import SessionTime
+import SimulationKernel
+import Trials
+
+@testable import Live
+
+/// Two people, two arms, a day.
+func smallStudy(_ lines: String = "", duration: String = "1d") throws -> Study {
+    try Study.parse(
+        """
+        study: live
+        seed: 7
+        start: 2026-03-02T06:00:00-05:00
+        duration: \(duration)
+        cohort: { generate: { model: uva-padova-2008, group: adult, count: 2 } }
+        sensor: vettoretti-2019
+        pump: omnipod
+        scenario: { meals: moderate }
+        arms:
+          - { name: open-loop, algorithm: basal-bolus, alerts: bionicloop }
+          - { name: closed-loop, algorithm: pid-insulin-feedback, alerts: bionicloop }
+        \(lines)
+        """, file: "live.yaml")
+}
+
+func opening(_ session: Int = 1, _ study: Study? = nil) throws -> LiveOpening {
+    try LiveOpening(study: try study ?? smallStudy(), session: session, studyPath: "live.yaml")
+}
+
+/// A folder of one test's own, gone when `body` returns.
+func withFolder<R>(_ body: (String) throws -> R) throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "islet-live-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder.path())
+}
+
+/// Events as a listener heard them.
+final class Heard: @unchecked Sendable {
+    private let lock = NSLock()
+    private var all: [LiveEvent] = []
+    var events: [LiveEvent] { lock.withLock { all } }
+    func take(_ event: LiveEvent) { lock.withLock { all.append(event) } }
+    /// Steps by their numbers, as they were told.
+    var steps: [String] {
+        events.map(\.text).filter { $0.hasPrefix("step ") }
+            .map { String($0.split(separator: " ")[1].prefix { $0.isNumber }) }
+    }
+}
+
+func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
+func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(filePath: path)) }
+
+/// Inputs of all kinds, drawn; some of them make no sense.
+func randomInput(_ random: inout RandomStream, number: Int) -> LiveInput {
+    func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &random)] }
+    switch Int.random(in: 0..<27, using: &random) {
+    case 0, 1:
+        return .meal(
+            grams: pick([5, 20, 45, 80, 400]), isEaten: Bool.random(using: &random),
+            isAnnounced: Bool.random(using: &random))
+    case 2: return .bloodGlucose(mgdl: pick([20, 110, 300, 2000]))
+    case 3: return .calibration(mgdl: pick([90, 180, .nan]))
+    case 4, 5: return .requestBolus(units: pick([0.5, 1, 2, 90, -1]))
+    case 6, 7, 8: return .confirmBolus(request: max(1, number - 1), units: pick([0.5, 1, 2]))
+    case 9: return .cancelOwed
+    case 10: return .cancelBolus
+    case 11: return .target(mgdl: pick([100, 140, 10]))
+    case 12: return .temporaryBasal(multiplier: pick([0, 0.5, 1.5, 50]), minutes: pick([5, 30, 7]))
+    case 13: return .cancelTemporaryBasal
+    case 14: return .suspend(minutes: pick([nil, 30]))
+    case 15, 16: return .resume
+    case 17: return pick([.changePod, .changeSensor])
+    case 18: return pick([.openLoop, .closedLoop, .closedLoop])
+    case 19: return pick([.endSession, .startSession, .startSession])
+    case 20: return .subject(id: "someone", kilograms: pick([60, 80, 0]))
+    case 21: return .acknowledge(alert: pick(["ALERT-CGM-URGENT-LOW", "ALERT-NONSENSE"]))
+    case 22: return .snooze(alert: "ALERT-CGM-URGENT-LOW", minutes: pick([10, 0]))
+    case 23: return .quietHours(fromMinute: pick([0, 1320, nil]), toMinute: pick([420, nil]))
+    case 24:
+        return .threshold(
+            metric: pick(["glucose", "glucose", "vpd"]), low: pick([70, 80, nil]),
+            high: pick([180, 250, nil]))
+    case 25: return pick([.foreground, .background])
+    default:
+        return pick([.testAlert(alert: "ALERT-CGM-URGENT-LOW"), .clockStep(seconds: pick([3600, -7200]))])
+    }
+}
