@@ -42,19 +42,20 @@ package struct AlertMatching: Sendable {
     private let reached: Instant
     private let endedEarly: Bool
 
-    /// - Parameter endedEarly: what was so at the session's end had its end in it.
-    package init(
-        _ truth: AlertTruth, spans: IntervalSet, rules: [Int], alarms: AlarmSpans, reached: Instant,
-        endedEarly: Bool = false
+    /// - Parameters:
+    ///   - alarms: of each rule about this truth.
+    ///   - endedEarly: what was so at the session's end had its end in it.
+    init(
+        _ truth: AlertTruth, spans: IntervalSet, alarms: [RuleAlarms], reached: Instant, endedEarly: Bool
     ) {
         self.truth = truth
         self.spans = spans
         self.reached = reached
         self.endedEarly = endedEarly
-        annunciating = AlarmSpans.union(alarms.annunciating, of: rules)
-        let rung = alarms.notifications.filter { rules.contains($0.rule) }.map(\.instant)
+        annunciating = IntervalSet(alarms.flatMap(\.annunciating.intervals))
+        let rung = alarms.flatMap(\.rung).sorted()
         var next = 0
-        for alarm in AlarmSpans.union(alarms.active, of: rules).intervals {
+        for alarm in IntervalSet(alarms.flatMap(\.active.intervals)).intervals {
             while next < rung.count, rung[next] < alarm.from { next += 1 }
             if next < rung.count, rung[next] < alarm.to { alerts.append((rung[next], alarm)) }
         }

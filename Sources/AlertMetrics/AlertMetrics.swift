@@ -15,26 +15,25 @@ package struct AlertMetrics: Sendable {
     /// Time without an alert while something was true, by cause; nil where no log was kept.
     package private(set) var silence: SilentMinutes?
 
-    private var matchings: [AlertMatching] = []
+    private let scores: [TruthScore]
 
     package subscript(_ key: AlertMetricKey) -> Double? { values[key.index] }
 
-    /// Share of the episodes of one truth with an alert at most `grace` nanoseconds after their onset; nil where there were none.
-    package func sensitivity(to truth: AlertTruth, within grace: Int64) -> Double? {
-        matchings.first { $0.truth == truth }.flatMap {
-            let found = $0.detected(within: grace)
-            return Self.share(found.some, found.all)
-        }
+    /// Share of the episodes of one truth with an alert at most 15 min after their onset; nil where there were none.
+    package func sensitivity(to truth: AlertTruth) -> Double? {
+        scores.first { $0.truth == truth }.flatMap { $0.sensitivity(1) }
     }
 
-    /// Share of the alerts about one truth with it at most `margin` nanoseconds away; nil where there were none.
-    package func precision(about truth: AlertTruth, within margin: Int64) -> Double? {
-        matchings.first { $0.truth == truth }.flatMap { Self.share($0.near(margin), $0.alerts.count) }
+    /// Share of the alerts about one truth with it at most 15 min away; nil where there were none.
+    package func precision(about truth: AlertTruth) -> Double? {
+        scores.first { $0.truth == truth }.flatMap { $0.precision(1) }
     }
 
     /// Episodes of one truth that ended without an alert; nil where there were none.
     package func missed(of truth: AlertTruth) -> Int? {
-        matchings.first { $0.truth == truth }.flatMap { $0.detections.isEmpty ? nil : $0.missed.count }
+        scores.first { $0.truth == truth }.flatMap {
+            $0.matching.detections.isEmpty ? nil : $0.missed.count
+        }
     }
 
     /// - Parameters:
@@ -47,34 +46,40 @@ package struct AlertMetrics: Sendable {
         heard: Int? = nil, about truths: [AlertTruth] = AlertTruth.allCases
     ) {
         let alarms = AlarmSpans(rules: policy.rules.count, events: events, until: truth.reached)
-        var ofTruth = [[Int]](repeating: [], count: AlertTruth.allCases.count)
-        for (place, rule) in policy.rules.enumerated() {
-            if let truth = rule.truth { ofTruth[truth.index].append(place) }
+        let abouts = policy.rules.map(\.truth)
+        let scores = truths.compactMap { about -> TruthScore? in
+            let rules = abouts.indices.filter { abouts[$0] == about }
+            guard let spans = truth[about], !rules.isEmpty else { return nil }
+            return TruthScore(
+                about, spans: spans, alarms: rules.map { RuleAlarms($0, alarms, blame) },
+                hasBlame: blame != nil, in: truth)
         }
-        let matchings = truths.compactMap { about -> (matching: AlertMatching, rules: [Int])? in
-            guard let spans = truth[about], !ofTruth[about.index].isEmpty else { return nil }
-            let rules = ofTruth[about.index]
-            return (
-                AlertMatching(
-                    about, spans: spans, rules: rules, alarms: alarms, reached: truth.reached,
-                    endedEarly: truth.endedEarly),
-                rules
-            )
-        }
-        detections = matchings.flatMap(\.matching.detections)
+        self.init(
+            scores, burden: AlarmBurden(alarms, truths: abouts, truth), hasRules: !policy.rules.isEmpty,
+            truth: truth, hasBlame: blame != nil, heard: heard)
+    }
+
+    /// - Parameters:
+    ///   - scores: one a truth that the policy has a rule about and that is known, in their order.
+    ///   - burden: of all its rules.
+    init(
+        _ scores: [TruthScore], burden: AlarmBurden, hasRules: Bool, truth: SessionTruth, hasBlame: Bool,
+        heard: Int?
+    ) {
+        self.scores = scores
+        detections = scores.flatMap(\.matching.detections)
         values = [Double?](repeating: nil, count: AlertMetricKey.all.count)
-        self.matchings = matchings.map(\.matching)
         if truth.days > 0 {
-            judge(matchings.map(\.matching), truth)
-            burden(policy, alarms, truth)
-            blameSilence(matchings, truth, blame)
+            judge(truth)
+            if hasRules { weigh(burden, truth) }
+            if hasBlame { blameSilence() }
             for key in AlertMetricKey.all {
                 if let perDay = key.perDay { self[set: perDay] = self[key].map { $0 / truth.days } }
             }
         }
         self[set: .acknowledgeDelay] = Self.mean(
-            alarms.acknowledgeDelays.map { Double($0) / Double(Nanoseconds.minute) })
-        self[set: .heard] = heard.flatMap { Self.share($0, alarms.notifications.count) }
+            burden.acknowledgeDelays.map { Double($0) / Double(Nanoseconds.minute) })
+        self[set: .heard] = heard.flatMap { Self.share($0, burden.rung.count) }
     }
 
     private subscript(set key: AlertMetricKey) -> Double? {
@@ -89,76 +94,45 @@ package struct AlertMetrics: Sendable {
 
     // MARK: Detection
 
-    private mutating func judge(_ matchings: [AlertMatching], _ truth: SessionTruth) {
-        guard !matchings.isEmpty else { return }
-        let graces: [(AlertMetricKey, Int64)] = [
-            (.sensitivityG0, 0), (.sensitivityG15, 15 * Nanoseconds.minute),
-            (.sensitivityG30, 30 * Nanoseconds.minute),
-        ]
-        for (key, grace) in graces {
-            let counts = matchings.map { $0.detected(within: grace) }
-            self[set: key] = Self.share(
-                counts.reduce(0) { $0 + $1.some }, counts.reduce(0) { $0 + $1.all })
+    private mutating func judge(_ truth: SessionTruth) {
+        guard !scores.isEmpty else { return }
+        func sum(_ amount: (TruthScore) -> Int) -> Int { scores.reduce(0) { $0 + amount($1) } }
+        for (grace, key) in [AlertMetricKey.sensitivityG0, .sensitivityG15, .sensitivityG30].enumerated() {
+            self[set: key] = Self.share(sum { $0.detected[grace].some }, sum { $0.detected[grace].all })
         }
-        let alerts = matchings.reduce(0) { $0 + $1.alerts.count }
-        self[set: .ppv] = Self.share(matchings.reduce(0) { $0 + $1.near(15 * Nanoseconds.minute) }, alerts)
-        self[set: .ppv30] = Self.share(matchings.reduce(0) { $0 + $1.near(30 * Nanoseconds.minute) }, alerts)
-        self[set: .falsePerDay] = Double(matchings.reduce(0) { $0 + $1.unmatched }) / truth.days
+        let alerts = sum { $0.matching.alerts.count }
+        self[set: .ppv] = Self.share(sum { $0.near[1] }, alerts)
+        self[set: .ppv30] = Self.share(sum { $0.near[2] }, alerts)
+        self[set: .falsePerDay] = Double(sum { $0.matching.unmatched }) / truth.days
         self[set: .lead] = Self.mean(detections.compactMap(\.leadMinutes))
         self[set: .timeToDetect] = detections.medianDelayMinutes
         guard !detections.isEmpty else { return }
-        let missed = matchings.flatMap(\.missed)
-        self[set: .missed] = Double(missed.count)
+        self[set: .missed] = Double(sum { $0.missed.count })
         if detections.contains(where: { $0.truth.plasma?.side == .low }) {
-            let lows = missed.filter { $0.truth.plasma?.side == .low }
+            let lows = scores.filter { $0.truth.plasma?.side == .low }.flatMap(\.missed)
             self[set: .missedSeverity] = truth.area(
                 below: 54, in: IntervalSet(lows.map { Interval($0.onset, $0.end) }))
         }
+        self[set: .suppressed] =
+            Double(scores.reduce(0) { $0 + $1.silent }) / Double(Nanoseconds.minute)
     }
 
     // MARK: Burden
 
-    private mutating func burden(_ policy: AlertPolicy, _ alarms: AlarmSpans, _ truth: SessionTruth) {
-        guard !policy.rules.isEmpty else { return }
-        let rung = alarms.notifications
-        self[set: .notifications] = Double(rung.count) / truth.days
-        self[set: .notificationsNight] = truth.nights.map { nights in
-            Double(rung.count { nights.contains($0.instant) }) / truth.days
-        }
-        var (most, first) = (0, 0)
-        for place in rung.indices {
-            while rung[place].instant.nanoseconds - rung[first].instant.nanoseconds >= 10 * Nanoseconds.minute
-            {
-                first += 1
-            }
-            most = max(most, place - first + 1)
-        }
-        self[set: .notificationsMax] = Double(most)
-        self[set: .annunciating] =
-            AlarmSpans.union(alarms.annunciating, of: Array(policy.rules.indices)).minutes / truth.days
-        let judged = rung.compactMap { ring in
-            policy.rules[ring.rule].truth.flatMap { about in
-                truth[about] == nil ? nil : Nuisance.isOne(ring.instant, about, truth)
-            }
-        }
-        self[set: .nuisance] = Self.share(judged.count { $0 }, judged.count)
+    private mutating func weigh(_ burden: AlarmBurden, _ truth: SessionTruth) {
+        self[set: .notifications] = Double(burden.rung.count) / truth.days
+        self[set: .notificationsNight] = burden.night.map { Double($0) / truth.days }
+        self[set: .notificationsMax] = Double(burden.mostInTenMinutes)
+        self[set: .annunciating] = burden.annunciating.minutes / truth.days
+        self[set: .nuisance] = Self.share(burden.nuisances, burden.judged)
     }
 
     // MARK: Blame
 
-    private mutating func blameSilence(
-        _ matchings: [(matching: AlertMatching, rules: [Int])], _ truth: SessionTruth, _ log: BlameLog?
-    ) {
+    private mutating func blameSilence() {
         guard !detections.isEmpty else { return }
         var parts = SilentMinutes()
-        var sum: Int64 = 0
-        for (matching, rules) in matchings {
-            let silent = matching.spans.subtracting(matching.annunciating)
-            sum += silent.nanoseconds
-            if let log { parts.add(silent, rules: rules, log) }
-        }
-        self[set: .suppressed] = Double(sum) / Double(Nanoseconds.minute)
-        guard log != nil else { return }
+        for score in scores { if let silence = score.silence { parts += silence } }
         silence = parts
         for obstacle in AlertObstacle.allCases {
             self[set: .suppressed(by: obstacle)] = parts[obstacle]

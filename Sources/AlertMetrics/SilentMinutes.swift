@@ -22,16 +22,25 @@ package struct SilentMinutes: Hashable, Sendable {
         Double(byObstacle.reduce(unseenNanoseconds, +)) / Double(Nanoseconds.minute)
     }
 
+    static func += (sum: inout Self, other: Self) {
+        for place in sum.byObstacle.indices { sum.byObstacle[place] += other.byObstacle[place] }
+        sum.unseenNanoseconds += other.unseenNanoseconds
+    }
+
     /// Gives each instant of `silent` to whatever kept `rules` quiet.
     package mutating func add(_ silent: IntervalSet, rules: [Int], _ log: BlameLog) {
+        add(silent, rules.filter(log.changes.indices.contains).map { log.changes[$0] })
+    }
+
+    /// - Parameter rules: how each rule stood.
+    mutating func add(_ silent: IntervalSet, _ rules: [[BlameLog.Change]]) {
         var places = [Int](repeating: 0, count: rules.count)
         for interval in silent.intervals {
             var now = interval.from
             while now < interval.to {
                 var next = interval.to
                 var nearest: AlertObstacle?
-                for (place, rule) in rules.enumerated() where log.changes.indices.contains(rule) {
-                    let changes = log.changes[rule]
+                for (place, changes) in rules.enumerated() {
                     while places[place] < changes.count, changes[places[place]].instant <= now {
                         places[place] += 1
                     }

@@ -11,6 +11,7 @@ import SessionTime
 struct RowWriter {
     let db: Database
     let outcomeKeys: [String]
+    let policyKeys: [String]
     /// Of every session, ISO 8601.
     let start: String
     var words: ResultWords
@@ -41,6 +42,7 @@ struct RowWriter {
             for key in outcomeKeys { $0.bind(record.outcomes[key]) }
         }
         try insertAlerts(record)
+        try insertPolicies(record)
         let rows = record.recorder
         try insert(record, rows.person, into: "person_events", "kind, amount", at: \.instant) {
             $0.bind($1.kind.rawValue)
@@ -97,6 +99,7 @@ struct RowWriter {
             _ = words.add(tally.policy)
             _ = words.add(tally.code.rawValue)
         }
+        for row in record.policies { _ = words.add(row.policy) }
         for row in record.recorder.alerts {
             for word in [row.effect, row.code.rawValue, row.severity, row.reason] { _ = words.add(word) }
         }
@@ -112,6 +115,27 @@ struct RowWriter {
                 $0.bind(record.session)
                 $0.bind(shadow.policy)
                 $0.bind(text: shadow.log)
+            }
+        }
+    }
+
+    private func insertPolicies(_ record: SessionRecord) throws {
+        guard !record.policies.isEmpty else { return }
+        let columns = policyKeys.map { ", \"\($0)\"" }.joined()
+        let marks = String(repeating: ", ?", count: policyKeys.count)
+        let statement = try RowBinder(
+            db,
+            sql:
+                "INSERT INTO policy_outcomes_coded (session, in_shadow, policy\(columns)) VALUES (?, ?, ?\(marks))"
+        )
+        for row in record.policies {
+            try statement.insert {
+                $0.bind(record.session)
+                $0.bind(row.isInShadow ? 1 : 0)
+                $0.bind(words.number(of: row.policy))
+                for place in policyKeys.indices {
+                    $0.bind(row.values.indices.contains(place) ? row.values[place] : nil)
+                }
             }
         }
     }

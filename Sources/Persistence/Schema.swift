@@ -13,17 +13,18 @@ enum Schema {
     /// The columns of `sessions` that are no outcomes.
     static let sessionColumns = Set(ResultTable.sessions.columns.map(\.name))
 
-    static func create(_ db: Database, outcomeKeys: [String]) throws {
+    static func create(_ db: Database, outcomeKeys: [String], policyKeys: [String]) throws {
         for table in ResultTable.all {
-            let outcomes =
-                table.rows == .sessions
-                ? outcomeKeys.map { ResultColumn($0, .real, isOptional: true, "") } : []
+            let keys = table.rows == .sessions ? outcomeKeys : table.hasOutcomes ? policyKeys : []
+            let outcomes = keys.map { ResultColumn($0, .real, isOptional: true, "") }
             try db.execute(sql: definition(of: table, adding: outcomes))
-            if let words = wordsView(of: table) { try db.execute(sql: words) }
-            if let view = view(of: table) { try db.execute(sql: view) }
+            if let words = wordsView(of: table, adding: outcomes) { try db.execute(sql: words) }
+            if let view = view(of: table, adding: outcomes) { try db.execute(sql: view) }
         }
         try db.execute(sql: "CREATE INDEX sessions_by_arm ON sessions (arm_index, subject_index)")
-        try db.execute(sql: "CREATE INDEX alerts_by_code ON alerts_coded (code, policy)")
+        // Those in shadow are many, and looked up by their session.
+        try db.execute(
+            sql: "CREATE INDEX alerts_by_code ON alerts_coded (code, policy) WHERE in_shadow = 0")
         try db.execute(sql: "CREATE INDEX alert_effects_by_code ON alert_effects_coded (code, effect)")
         try db.execute(sql: "PRAGMA user_version = \(StudyStore.schemaVersion)")
     }
@@ -72,12 +73,12 @@ enum Schema {
     }
 
     /// The table as it is spoken of, where the store keeps it in numbers.
-    private static func wordsView(of table: ResultTable) -> String? {
+    private static func wordsView(of table: ResultTable, adding outcomes: [ResultColumn]) -> String? {
         guard table.storedName != table.name else { return nil }
         var columns: [String] = []
         var joins: [String] = []
         var packed = 0
-        for column in table.allColumns {
+        for column in table.allColumns + outcomes {
             var source = "t.\"\(column.name)\""
             if case .packed = table.rows {
                 switch column.name {
@@ -107,11 +108,11 @@ enum Schema {
 
     /// The same rows with who and what the session is, and each time as ISO 8601 with the study's offset: `time_ns` is `time` and, in
     /// seconds, `time_s`; `end_ns` is `end_time`, and so on.
-    private static func view(of table: ResultTable) -> String? {
+    private static func view(of table: ResultTable, adding outcomes: [ResultColumn]) -> String? {
         guard let name = table.viewName else { return nil }
         var columns = ResultTable.origin.map { "s.\"\($0.name)\"" }
         if case .keyed = table.rows { columns.append("s.start") }
-        for column in table.allColumns.dropFirst() {
+        for column in table.allColumns.dropFirst() + outcomes {
             if column.name == "time_ns" {
                 columns += ["\(iso8601("t.time_ns")) AS time", "t.time_ns / 1e9 AS time_s"]
             } else if column.name.hasSuffix("_ns") {

@@ -14,17 +14,22 @@ extension Database {
 extension StudyStore {
     /// One line a difference, at most a few a table: the session's own row, and its rows in every table. The record is written to a store in
     /// memory as it would be to a file, and the two are compared cell by cell, to the bit.
-    /// - Parameter outcomes: those that this program knows: columns of others, which another version wrote, are left alone.
+    /// - Parameters:
+    ///   - outcomes: those that this program knows: columns of others, which another version wrote, are left alone.
+    ///   - policyOutcomes: likewise of policies, in the order of the record's values.
     /// - Throws: `InputError` where the store can't be read.
-    public func differences(from record: SessionRecord, outcomes: [String]) throws -> [String] {
+    public func differences(
+        from record: SessionRecord, outcomes: [String], policyOutcomes: [String] = []
+    ) throws -> [String] {
         let unknown = Set(outcomeKeys).subtracting(outcomes)
         let start = try reading { try String.fetchOne($0, sql: "SELECT start FROM study") } ?? ""
         let fresh = try DatabaseQueue()
         let words = words
         try fresh.write { db in
-            try Schema.create(db, outcomeKeys: outcomeKeys)
+            try Schema.create(db, outcomeKeys: outcomeKeys, policyKeys: policyOutcomes)
             try StoredWords.write(words, db)
-            var writer = RowWriter(db: db, outcomeKeys: outcomeKeys, start: start, words: words)
+            var writer = RowWriter(
+                db: db, outcomeKeys: outcomeKeys, policyKeys: policyOutcomes, start: start, words: words)
             try writer.write(record)
         }
         return try reading { stored in

@@ -14,7 +14,7 @@ public import SessionTime
 
 public final class StudyStore: ResultStore {
     /// The schema that this code reads and writes.
-    public static let schemaVersion = 4
+    public static let schemaVersion = 5
     /// The oldest that it still reads.
     public static let oldestReadableVersion = 2
     /// The file within a study's output directory.
@@ -25,6 +25,8 @@ public final class StudyStore: ResultStore {
     private let path: String
     /// The columns of outcomes: those asked for in a new store, those that are there in an old one.
     let outcomeKeys: [String]
+    /// The columns of policies' outcomes, likewise.
+    let policyKeys: [String]
     /// Of every session; empty in a store that is only read.
     private let start: String
 
@@ -34,14 +36,16 @@ public final class StudyStore: ResultStore {
     ///   - studyText: the resolved study, canonically; kept in a new store.
     ///   - calendar: when and where every session starts.
     ///   - outcomeKeys: the outcome columns; names of letters, digits and underscores.
+    ///   - policyKeys: the columns of policies' outcomes, in the order of a record's values.
     ///   - words: what the study's policies are called and say.
     public init(
         path: String, studyText: String, version: String, calendar: SessionCalendar, outcomeKeys: [String],
-        words: ResultWords = ResultWords()
+        policyKeys: [String] = [], words: ResultWords = ResultWords()
     ) throws {
         self.path = path
         start = calendar.iso8601(at: .start)
         self.outcomeKeys = outcomeKeys
+        self.policyKeys = policyKeys
         queue = try Self.open(path, readOnly: false)
         try translatingSQLite(path) {
             try queue.writeWithoutTransaction { db in
@@ -50,13 +54,18 @@ public final class StudyStore: ResultStore {
             }
             try queue.write { db in
                 if try Int.fetchOne(db, sql: "PRAGMA user_version") == 0 {
-                    try Schema.create(db, outcomeKeys: outcomeKeys)
+                    try Schema.create(db, outcomeKeys: outcomeKeys, policyKeys: policyKeys)
                     try Schema.insertStudy(db, text: studyText, version: version, calendar: calendar)
                     try StoredWords.write(words, db)
                 }
             }
         }
         try checkSchema(oldest: Self.schemaVersion)
+        guard try reading({ try Self.policyKeys($0) }) == policyKeys else {
+            throw InputError(
+                file: path, found: "other columns of policy_outcomes",
+                expected: "those that this version writes")
+        }
         self.words = try reading { try StoredWords.read($0) }
     }
 
@@ -78,8 +87,17 @@ public final class StudyStore: ResultStore {
                 }
             }
         }
+        policyKeys = try readingSQLite(path) { try queue.read { try Self.policyKeys($0) } }
         try checkSchema(oldest: Self.oldestReadableVersion)
         words = try reading { try StoredWords.read($0) }
+    }
+
+    /// None in stores of before version 5.
+    private static func policyKeys(_ db: Database) throws -> [String] {
+        let table = ResultTable.policyOutcomes
+        guard try db.tableExists(table.storedName) else { return [] }
+        let known = table.allColumns.map(\.name)
+        return try db.columns(in: table.storedName).map(\.name).filter { !known.contains($0) }
     }
 
     private static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
@@ -159,7 +177,8 @@ public final class StudyStore: ResultStore {
     public func write(_ records: [SessionRecord]) throws {
         try translatingSQLite(path) {
             try queue.write { db in
-                var writer = RowWriter(db: db, outcomeKeys: outcomeKeys, start: start, words: words)
+                var writer = RowWriter(
+                    db: db, outcomeKeys: outcomeKeys, policyKeys: policyKeys, start: start, words: words)
                 for record in records { try writer.write(record) }
                 words = writer.words
                 if let clock {
@@ -180,6 +199,7 @@ public final class StudyStore: ResultStore {
                     \(notFinite)\(outcomeKeys.map { ", \"\($0)\"" }.joined()) FROM sessions ORDER BY session
                     """)
             var alerts = try AlertCursor(db, words: words)
+            var policies = try PolicyCursor(db, keys: policyKeys, words: words)
             while let row = try rows.next() {
                 let reason = try row.decode(String?.self, atIndex: 5)
                 var outcomes = OutcomeValues()
@@ -195,7 +215,9 @@ public final class StudyStore: ResultStore {
                         end: reason.map { .endedEarly(reason: $0) } ?? .completed,
                         days: try row.decode(atIndex: 6), digest: try row.decode(atIndex: 7),
                         events: try row.decode(atIndex: 8), outcomes: outcomes,
-                        alerts: try alerts.tallies(ofSession: try row.decode(atIndex: 0))))
+                        alerts: try alerts.tallies(ofSession: try row.decode(atIndex: 0)),
+                        policies: try policies.values(ofSession: try row.decode(atIndex: 0)),
+                        policyKeys: policyKeys))
             }
         }
     }
@@ -214,6 +236,11 @@ public final class StudyStore: ResultStore {
         for key in outcomeKeys where !source.outcomeKeys.contains(key) {
             throw InputError(
                 file: other, found: "results without the outcome \(key)", expected: "a column \(key)")
+        }
+        guard source.policyKeys == policyKeys else {
+            throw InputError(
+                file: other, found: "other columns of policy_outcomes",
+                expected: "those of the version that made the other parts")
         }
         guard try source.studyText() == studyText() else {
             throw InputError(

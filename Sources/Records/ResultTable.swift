@@ -111,7 +111,8 @@ public struct ResultTable: Hashable, Sendable {
     public static func named(_ name: String) -> ResultTable? { all.first { $0.name == name } }
 
     /// In the order in which rows may be inserted.
-    public static let all: [ResultTable] = [study, words, sessions, alerts] + events + [shadowEffects]
+    public static let all: [ResultTable] =
+        [study, words, sessions, alerts, policyOutcomes] + events + [shadowEffects]
 
     static let words = ResultTable(
         "words", from: .summary, .shared,
@@ -156,6 +157,18 @@ public struct ResultTable: Hashable, Sendable {
 
     /// Columns of `sessions` that `sessions.csv` leaves out.
     public static let storeOnly: Set<String> = ["events", "checkpoints"]
+
+    /// Its outcomes are columns too, as those of sessions are.
+    public static let policyOutcomes = ResultTable(
+        "policy_outcomes", from: .summary, .keyed(["in_shadow", "policy"]),
+        "one row a session and policy of studies in which policies listen in shadow or sole causes are asked for, the arm's own first; its outcomes are columns",
+        [
+            policy,
+            ResultColumn("in_shadow", .integer, "1 where the policy listened in shadow, 0 for the arm's own"),
+        ])
+
+    /// Whether it has columns beside those listed here: outcomes, which are named elsewhere.
+    public var hasOutcomes: Bool { rows == .sessions || name == Self.policyOutcomes.name }
 
     public static let alerts = ResultTable(
         "alerts", from: .summary, .keyed(["in_shadow", "policy", "code"]),

@@ -36,6 +36,8 @@ public struct SessionRecord: Sendable {
     public var outcomes: OutcomeValues
     /// One a code of the arm's policy, then of the policies in shadow.
     public var alerts: [AlertTally]
+    /// The outcomes of the arm's own policy and of those in shadow.
+    public var policies: [PolicyValues]
     /// What the policies in shadow decided; empty for `record: summary`.
     public var shadows: [ShadowLogRow]
     public var recorder: SessionRecorder
@@ -43,7 +45,8 @@ public struct SessionRecord: Sendable {
     public init(
         session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
         endedAt: Instant, digest: String, events: Int, checkpoints: String = "", outcomes: OutcomeValues,
-        alerts: [AlertTally] = [], shadows: [ShadowLogRow] = [], recorder: SessionRecorder
+        alerts: [AlertTally] = [], policies: [PolicyValues] = [], shadows: [ShadowLogRow] = [],
+        recorder: SessionRecorder
     ) {
         self.session = session
         self.subjectIndex = subjectIndex
@@ -57,6 +60,7 @@ public struct SessionRecord: Sendable {
         self.checkpoints = checkpoints
         self.outcomes = outcomes
         self.alerts = alerts
+        self.policies = policies
         self.shadows = shadows
         self.recorder = recorder
     }
@@ -76,10 +80,15 @@ public struct SessionSummary: Hashable, Sendable {
     public var outcomes: OutcomeValues
     /// One a code of the arm's policy, then of those in shadow; empty where the store has none.
     public var alerts: [AlertTally]
+    /// The arm's own policy first; empty where the store has none.
+    public var policies: [PolicyValues]
+    /// What the values of `policies` are of, in their order.
+    public var policyKeys: [String]
 
     public init(
         session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, end: SessionEnd,
-        days: Double, digest: String, events: Int, outcomes: OutcomeValues, alerts: [AlertTally] = []
+        days: Double, digest: String, events: Int, outcomes: OutcomeValues, alerts: [AlertTally] = [],
+        policies: [PolicyValues] = [], policyKeys: [String] = []
     ) {
         self.session = session
         self.subjectIndex = subjectIndex
@@ -92,6 +101,22 @@ public struct SessionSummary: Hashable, Sendable {
         self.events = events
         self.outcomes = outcomes
         self.alerts = alerts
+        self.policies = policies
+        self.policyKeys = policyKeys
+    }
+}
+
+/// The outcomes of one policy in one session.
+public struct PolicyValues: Hashable, Sendable {
+    public var policy: String
+    public var isInShadow: Bool
+    /// In an order that the whole study shares; nil where undefined.
+    public var values: [Double?]
+
+    public init(policy: String, isInShadow: Bool, values: [Double?]) {
+        self.policy = policy
+        self.isInShadow = isInShadow
+        self.values = values
     }
 }
 

@@ -44,7 +44,7 @@ struct MergeCommand: ParsableCommand {
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,
                 calendar: study.start.calendar, outcomeKeys: Outcome.all.map(\.name),
-                words: study.resultWords)
+                policyKeys: PolicyOutcome.storedNames, words: study.resultWords)
             for shard in folders {
                 guard !interrupt.isRaised else {
                     throw OutputError(.temporary, path: out, message: "interrupted: nothing was merged")

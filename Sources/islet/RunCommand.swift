@@ -186,7 +186,8 @@ struct RunCommand: ParsableCommand {
         }
         let store = try StudyStore(
             path: folder.storePath, studyText: text, version: Islet.version,
-            calendar: study.start.calendar, outcomeKeys: keys, words: study.resultWords)
+            calendar: study.start.calendar, outcomeKeys: keys, policyKeys: PolicyOutcome.storedNames,
+            words: study.resultWords)
         try check(store, isOf: text, folder)
         let before = ProgramFacts.recorded(in: folder)
         try folder.writeManifest(study, identity: identity, state: .running, programs: [.init()] + before)

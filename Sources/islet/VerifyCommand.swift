@@ -111,7 +111,9 @@ struct VerifyCommand: ParsableCommand {
                     session != nil && !place.isEmpty ? .none : choice, store,
                     compare: { record in
                         rerun += 1
-                        return try store.differences(from: record, outcomes: Outcome.all.map(\.name))
+                        return try store.differences(
+                            from: record, outcomes: Outcome.all.map(\.name),
+                            policyOutcomes: PolicyOutcome.storedNames)
                     },
                     progress: { ProgressLine(sessions: $0, style: .standardError(quiet: quiet)) }, tell: tell)
             } catch is CancellationError {

@@ -110,4 +110,54 @@ import Testing
         #expect(try session.soleCause(.sourceRule) == 30)
         #expect(try session.metrics(without: .sourceRule)[.sensitivityG0] == 1)
     }
+
+    /// Lows 60-90 and 120-150, cooldown 75 min. The first rings at 60; the second is held back from 120 and made up for at 135: 15 min silent, by the cooldown and by it alone.
+    @Test func aCooldownCostsWhatIsLeftOfIt() throws {
+        let session = Session(
+            plasma: [(60, 90, 65), (120, 150, 65)],
+            rules: [Self.low { $0.cooldown = 75 * Nanoseconds.minute }])
+        let metrics = try session.metrics()
+        #expect(metrics[.suppressed] == 15 && metrics[.suppressed(by: .cooldown)] == 15)
+        #expect(metrics[.sensitivityG0] == 0.5 && metrics[.sensitivityG15] == 1)
+        #expect(try session.soleCause(.cooldown) == 15 && session.soleCause(.hysteresis) == 0)
+    }
+
+    /// The app is in front from 50 to 100; low 60-120. Held back at 60 and gone: nobody is told, not even from 100 on. 60 min by the foreground, and by it alone.
+    @Test func whatTheForegroundHeldBackIsGone() throws {
+        let session = Session(
+            plasma: [(60, 120, 65)], rules: [Self.low()], inputs: [(50, .foreground), (100, .background)])
+        let metrics = try session.metrics()
+        #expect(metrics[.suppressed] == 60 && metrics[.suppressed(by: .foreground)] == 60)
+        #expect(metrics[.missed] == 1 && metrics[.notifications] == 0)
+        #expect(try session.soleCause(.foreground) == 60 && session.soleCause(.cooldown) == 0)
+    }
+
+    /// 50 from 60 to 90, 65 to 120. URGENT (below 54) rings at 60 and inhibits LOW, which is made up for at 90: of the level 1 low 30 min are silent, of the level 2 low none.
+    @Test func anInhibitionIsToBlameForTheMilderAlarm() throws {
+        var urgent = AlertRule(
+            code: "URGENT", trigger: .metrics([MetricTest(.glucose, .low, 54)]), severity: .actionable)
+        urgent.cooldown = 0
+        urgent.inhibits = ["LOW"]
+        let session = Session(plasma: [(60, 90, 50), (90, 120, 65)], rules: [urgent, Self.low()])
+        let metrics = try session.metrics()
+        #expect(metrics[.suppressed] == 30 && metrics[.suppressed(by: .inhibited)] == 30)
+        #expect(metrics.sensitivity(to: .low54) == 1 && metrics.sensitivity(to: .low70) == 0)
+        #expect(try session.soleCause(.inhibition) == 30)
+        #expect(try session.metrics(without: .inhibition)[.sensitivityG0] == 1)
+    }
+
+    /// Lows 60-90 and 105-135, cooldown 60 min, off-delay 30 min: the first alarm goes on and covers the second low, nothing is silent. Without the off-delay the second is
+    /// held back by the cooldown to 120: the off-delay helps by 15 min. Without the cooldown nothing changes.
+    @Test func anOffDelayMayHelp() throws {
+        let session = Session(
+            plasma: [(60, 90, 65), (105, 135, 65)],
+            rules: [
+                Self.low {
+                    $0.cooldown = 60 * Nanoseconds.minute
+                    $0.keepFiringFor = 30 * Nanoseconds.minute
+                }
+            ])
+        #expect(try session.metrics()[.suppressed] == 0)
+        #expect(try session.soleCause(.offDelay) == -15 && session.soleCause(.cooldown) == 0)
+    }
 }

@@ -101,4 +101,94 @@ private func summary(_ folder: String) throws -> NSDictionary {
             "run", Self.sweep, "--dry-run", "--set", "sweep.mode=closed", "--set", "person=typical")
         #expect(closed.output.contains("100 subjects × 49 arms × 14"), "\(closed.output)\(closed.error)")
     }
+
+    @Test("a run that is killed halfway goes on to the same summary")
+    func killed() throws {
+        try withFolder { folder in
+            let arguments = [
+                "run", Self.sweep, "--quiet", "--jobs", "1", "--set", "cohort.generate.count=10", "--set",
+                "duration=2d", "--set", "soleCauses=true", "--out",
+            ]
+            #expect(try islet(arguments + [folder + "/whole"]).status == 0)
+            let process = try start(arguments + [folder + "/killed"])
+            // Each session that is stored makes the log of the store longer.
+            var sizes: Set<Int> = []
+            while process.isRunning, sizes.count < 5 {
+                let file = try? FileManager.default.attributesOfItem(
+                    atPath: folder + "/killed/study.sqlite-wal")
+                if let size = file?[.size] as? Int, size > 0 { sizes.insert(size) }
+                usleep(500)
+            }
+            process.kill()
+            #expect(process.outcome().status == 9)
+            let broken = try islet("verify", folder + "/killed", "--sample", "0")
+            #expect(broken.output.contains("incomplete") && broken.output.contains("lacking"))
+            let rest = try islet(arguments + [folder + "/killed", "--resume"])
+            #expect(rest.status == 0, "\(rest.error)")
+            #expect(try summary(folder + "/killed") == summary(folder + "/whole"))
+            #expect(try islet("verify", folder + "/killed").status == 0)
+        }
+    }
+
+    @Test(
+        "policies are scored, stored, compared with the one that the study names, and Holm's adjustment is over what it declares"
+    )
+    func scored() throws {
+        try withFolder { folder in
+            let study = folder + "/study.yaml"
+            try write(
+                """
+                duration: 3d
+                record: summary
+                cohort: { generate: { group: adult, count: 8 } }
+                scenario: { preset: life }
+                arms: [{ algorithm: pid-insulin-feedback, alerts: dexcom-g7 }]
+                policies: [bionicloop]
+                sweep: { of: dexcom-g7, grid: { "rules[LOW,HIGH].debounce": [15m, 5m, 1h] } }
+                referencePolicy: bionicloop
+                primary: [alerts_sensitivity_g15, alerts_notifications_per_day]
+
+                """, to: study)
+            #expect(try islet("run", study, "--out", folder + "/out").status == 0)
+            let found = try summary(folder + "/out")
+            let policies = try #require(found["policies"] as? [[String: Any]])
+            let names = policies.map { $0["policy"] as? String }
+            #expect(
+                names == [
+                    "dexcom-g7", "bionicloop", "dexcom-g7 LOW+HIGH.debounce=5m",
+                    "dexcom-g7 LOW+HIGH.debounce=15m", "dexcom-g7 LOW+HIGH.debounce=1h",
+                ])
+            for policy in policies {
+                let outcomes = try #require(policy["outcomes"] as? [String: [String: Any]])
+                for name in ["alerts_sensitivity_g30", "alerts_missed", "alerts_sole_cause_debounce_min"] {
+                    guard name.contains("sole"), policy["policy"] as? String == "dexcom-g7" else {
+                        #expect(outcomes[name]?["n"] as? Int ?? 0 > 0, "\(name) of \(policy["policy"] ?? "")")
+                        continue
+                    }
+                }
+                let blamed = outcomes["alerts_suppressed_debounce_min"] != nil
+                #expect(blamed == (policy["in_shadow"] as? Bool == true))
+            }
+            // An hour's debounce is to blame for more than a quarter of an hour's.
+            func debounce(_ place: Int) throws -> Double {
+                let outcomes = try #require(policies[place]["outcomes"] as? [String: [String: Any]])
+                return try #require(outcomes["alerts_suppressed_debounce_min"]?["mean"] as? Double)
+            }
+            #expect(try debounce(2) < debounce(3) && debounce(3) < debounce(4))
+            let comparisons = try #require(found["policy_comparisons"] as? [[String: Any]])
+            #expect(comparisons.allSatisfy { $0["reference"] as? String == "bionicloop" })
+            #expect(Set(comparisons.compactMap { $0["policy"] as? String }).count == 3)
+            let primary = comparisons.filter { $0["family"] as? String == "primary" }
+            #expect(primary.count == 6 && primary.allSatisfy { $0["p_adjusted"] is Double })
+            #expect(
+                primary.allSatisfy {
+                    ($0["p_adjusted"] as? Double ?? 0) >= ($0["p"] as? Double ?? 1) && $0["n"] as? Int == 8
+                })
+            let others = comparisons.filter { $0["family"] as? String == "exploratory" }
+            #expect(!others.isEmpty && others.allSatisfy { $0["p_adjusted"] is NSNull })
+            #expect(try islet("verify", folder + "/out").status == 0)
+            let wrong = try islet("run", study, "--dry-run", "--set", "referencePolicy=bionicloops")
+            #expect(wrong.status == 65 && wrong.error.contains("nearest: `bionicloop`"), "\(wrong.error)")
+        }
+    }
 }

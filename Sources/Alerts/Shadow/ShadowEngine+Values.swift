@@ -73,14 +73,16 @@ extension ShadowEngine {
             if plan.groups[group].hasRate { derived.rate = rate(group, value, sampledAt) }
             if plan.groups[group].hasTrend { derived.prediction = prediction(group, value, sampledAt) }
         }
-        callForEdges(group, metric, value, at: now)
-        if let rate = derived.rate { callForEdges(group, .glucoseRate, rate, at: now) }
-        if let soon = derived.prediction { callForEdges(group, .glucoseIn20m, soon, at: now) }
-        // Calm ones hear only of what may begin something.
+        var endsGap = callForEdges(group, metric, value, at: now)
+        if let rate = derived.rate, callForEdges(group, .glucoseRate, rate, at: now) { endsGap = true }
+        if let soon = derived.prediction, callForEdges(group, .glucoseIn20m, soon, at: now) { endsGap = true }
+        // Calm ones hear only of what may begin something, and of a gap's end if they were blind and have to tell.
         if !called.isEmpty {
             var kept = 0
             for part in called {
-                if parts[part].isCalm, !mayBegin(part, group, value, derived, metric) {
+                if parts[part].isCalm, !(endsGap && keepsBlame[part]),
+                    !mayBegin(part, group, value, derived, metric)
+                {
                     parts[part].isCalled = false
                 } else {
                     called[kept] = part
@@ -121,22 +123,24 @@ extension ShadowEngine {
     }
 
     /// Parts of which the value passes an edge. After a gap it is as if it came from nowhere: whoever has the metric.
+    /// - Returns: whether there was a gap.
     private mutating func callForEdges(
         _ group: Int, _ metric: AlertMetric, _ value: Double, at now: Instant
-    ) {
+    ) -> Bool {
         let place = metric.index
-        if plan.groups[group].edges[place].isEmpty { return }
+        if plan.groups[group].edges[place].isEmpty { return false }
         let before = groups[group].flow.engine.state.samples[place]
         let hasGap =
             before.map { now.nanoseconds - $0.sampledAt.nanoseconds > plan.groups[group].limits.freshness }
             ?? true
         let cell = groups[group].cells[place]
-        if !hasGap, value > groups[group].low[place], value < groups[group].high[place] { return }
+        if !hasGap, value > groups[group].low[place], value < groups[group].high[place] { return false }
         let edges = plan.groups[group].edges[place]
         let new = edges.cell(of: value)
         groups[group].cells[place] = new
         (groups[group].low[place], groups[group].high[place]) = edges.between(cell: new)
         for edge in hasGap ? edges.parts.indices : edges.edges(between: cell, new) { call(edges.parts[edge]) }
+        return hasGap
     }
 
     /// A reliable reading that came too late to be news.

@@ -21,6 +21,9 @@ struct ShadowEngine: Sendable {
     /// Parts that the input at hand concerns.
     var called: [Int] = []
     private(set) var isDead = false
+    /// Of each part, whether it tells what stands in the way of its rules. Such a part hears of everything that changes that: the end
+    /// of a gap, the app coming to the front while something goes on, its death.
+    let keepsBlame: [Bool]
     var log: ShadowLog
 
     struct Part: Sendable {
@@ -54,8 +57,12 @@ struct ShadowEngine: Sendable {
         var judgedDeadline: Instant?
     }
 
-    init(plan: ShadowPlan, environment: AppEnvironment, wallClock: WallClock, keepsEffects: Bool) {
+    init(
+        plan: ShadowPlan, environment: AppEnvironment, wallClock: WallClock, keepsEffects: Bool,
+        keepsBlame isScored: Bool
+    ) {
         self.plan = plan
+        keepsBlame = plan.parts.map { isScored && $0.isJudged }
         groups = plan.groups.map {
             Group(
                 flow: $0.flow, cells: AlertMetric.allCases.map { _ in 0 },
@@ -72,6 +79,7 @@ struct ShadowEngine: Sendable {
         for part in parts.indices {
             parts[part].flow.environment = environment
             parts[part].flow.engine.wallClock = wallClock
+            if keepsBlame[part] { parts[part].flow.engine.keepBlame(from: .start) }
         }
     }
 
@@ -133,6 +141,7 @@ struct ShadowEngine: Sendable {
         for group in groups.indices {
             callForWindow(group, at: now)
             callForInput(group, input)
+            callForForeground(group, input)
             tellCalled {
                 $0.apply(input, at: now)
                 return true
@@ -209,6 +218,7 @@ struct ShadowEngine: Sendable {
     mutating func kill(at now: Instant) {
         if isDead { return }
         isDead = true
+        dieInBlame(at: now)
         for group in groups.indices {
             groups[group].flow.engine.isForeground = false
             for part in plan.groups[group].waiting[AlertCode.steppingInterrupted.index] {
@@ -233,6 +243,7 @@ struct ShadowEngine: Sendable {
             let effect = AlertEffect(
                 instant: ring.due, kind: .notify, code: rule.code, severity: rule.severity, reason: .deadline,
                 rule: ring.rule)
+            if keepsBlame[ring.part] { parts[ring.part].flow.noteDelivered(effect, at: ring.due) }
             log.take(ring.part, effect, ShadowLog.Place())
             log.endInstant()
         }
@@ -243,6 +254,7 @@ struct ShadowEngine: Sendable {
         kill(at: now)
         isDead = false
         ring(before: now)
+        reviveInBlame(at: now)
         for group in groups.indices {
             for part in plan.groups[group].parts
             where !parts[part].isCalm || parts[part].isTold || !plan.parts[part].sources.isEmpty

@@ -48,6 +48,10 @@ struct ShadowLog: Sendable {
     private let plan: ShadowPlan
     private let keepsEffects: Bool
     private(set) var entries: [Entry] = []
+    /// Of each part, what begins or ends something for the person: kept whether or not decisions are. The rule is the part's.
+    private(set) var noticed: [[ShadowEffect]]
+    /// Parts of hidden policies only leave nothing but what is noticed.
+    private let isListed: [Bool]
     private var batch: [(entry: Entry, place: Place)] = []
     private var tallies: [AlertTallies]
     var wallClock: WallClock
@@ -58,17 +62,20 @@ struct ShadowLog: Sendable {
         self.wallClock = wallClock
         self.keepsEffects = keepsEffects
         tallies = plan.parts.map { AlertTallies($0.policy) }
+        noticed = plan.parts.map { _ in [] }
+        isListed = plan.parts.map { !$0.members.isEmpty }
     }
 
     mutating func take(_ part: Int, _ effect: AlertEffect, _ place: Place) {
-        tallies[part].take(effect) { wallClock.isQuiet(Self.night, at: effect.instant) }
-        guard keepsEffects else { return }
         let entry = Entry(
             effect: ShadowEffect(
                 instant: effect.instant, kind: effect.kind, rule: effect.rule, severity: effect.severity,
                 reason: effect.reason, code: plan.parts[part].codes[effect.rule],
                 wasDelivered: effect.wasDelivered), part: Int32(part))
-        batch.append((entry, place))
+        if effect.kind.isNoticed { noticed[part].append(entry.effect) }
+        guard isListed[part] else { return }
+        tallies[part].take(effect) { wallClock.isQuiet(Self.night, at: effect.instant) }
+        if keepsEffects { batch.append((entry, place)) }
     }
 
     /// The judgement is over: its effects take their order.

@@ -11,10 +11,12 @@ import SessionTime
 public struct ShadowPlan: Sendable {
     /// Who listens. Names differ.
     public let policies: [AlertPolicy]
+    /// Who listens beside, to be compared with: heard of by nobody, not even the results. Counted after `policies`.
+    package let hidden: [AlertPolicy]
     let parts: [Part]
     let groups: [Group]
-    /// Of each policy its parts and, rule by rule of the part, the place in the policy.
-    let partsOfPolicy: [[(part: Int, rules: [Int])]]
+    /// Of each policy, hidden ones too, its parts and, rule by rule of the part, the place in the policy.
+    package let partsOfPolicy: [[(part: Int, rules: [Int])]]
     /// All codes of all policies, rising: what is stored of a code is its place here.
     public let codes: [AlertName]
 
@@ -24,8 +26,10 @@ public struct ShadowPlan: Sendable {
         var group: Int
         /// Codes of the catalogue whose source it waits for.
         var sources = AlertCodeSet()
-        /// Whose it is.
+        /// Whose it is, hidden policies left out.
         var members: [(policy: Int, rules: [Int])] = []
+        /// Some rule is about a truth: what stands in its way matters, where anybody is scored by it.
+        var isJudged: Bool { !members.isEmpty && policy.rules.contains { $0.truth != nil } }
         /// Of each rule the code's place in `codes`.
         var codes: [Int] = []
         /// The literal sketch looks at every input of its policy.
@@ -67,8 +71,12 @@ public struct ShadowPlan: Sendable {
         var watchesReservoir: Bool
     }
 
-    public init(_ policies: [AlertPolicy]) {
-        self.policies = policies
+    public init(_ policies: [AlertPolicy]) { self.init(policies, hidden: []) }
+
+    package init(_ listed: [AlertPolicy], hidden: [AlertPolicy]) {
+        policies = listed
+        self.hidden = hidden
+        let policies = listed + hidden
         codes = Set(policies.flatMap { $0.rules.map(\.code) }).sorted()
         let places = Dictionary(codes.enumerated().map { ($1, $0) }) { first, _ in first }
         var parts: [Part] = []
@@ -96,7 +104,7 @@ public struct ShadowPlan: Sendable {
                     parts.append(part)
                 }
                 guard let part = known[key] else { continue }
-                parts[part].members.append((number, rules))
+                if number < listed.count { parts[part].members.append((number, rules)) }
                 own.append((part, rules))
             }
             partsOfPolicy.append(own)
@@ -118,6 +126,11 @@ public struct ShadowPlan: Sendable {
 
     /// How many parts are run for all the policies.
     package var partCount: Int { parts.count }
+
+    /// The rules of a part.
+    package func rules(ofPart part: Int) -> [AlertRule] { parts[part].policy.rules }
+    /// Whether it belongs to a policy that isn't hidden.
+    package func isListed(_ part: Int) -> Bool { !parts[part].members.isEmpty }
 }
 
 extension ShadowPlan.Part {

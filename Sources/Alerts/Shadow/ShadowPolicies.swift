@@ -20,14 +20,16 @@ public actor ShadowPolicies: SessionActor {
     /// - Parameters:
     ///   - environment: what the app finds at the session's start.
     ///   - keepsEffects: whether each decision is kept, or counts only.
+    ///   - isScored: whether what stands in the way of each rule is kept.
     public init(
         executor: SessionExecutor, plan: ShadowPlan, environment: AppEnvironment, wallClock: WallClock,
-        keepsEffects: Bool
+        keepsEffects: Bool, isScored: Bool = false
     ) {
         self.executor = executor
         self.plan = plan
         engine = ShadowEngine(
-            plan: plan, environment: environment, wallClock: wallClock, keepsEffects: keepsEffects)
+            plan: plan, environment: environment, wallClock: wallClock, keepsEffects: keepsEffects,
+            keepsBlame: isScored)
     }
 
     // MARK: What the alert center hears
@@ -108,6 +110,9 @@ public actor ShadowPolicies: SessionActor {
 
     /// The session is over.
     public func finish() { engine.finish(at: executor.now) }
+
+    /// What each part of the plan came to. Once, at the session's end.
+    package func takeRecords() -> [ShadowPartRecord] { engine.takeRecords(at: executor.now) }
 
     /// Of each policy, by its rules.
     public func tallies() -> [[AlertTally]] { engine.log.tallies(at: executor.now) }

@@ -7,81 +7,18 @@ import Alerts
 import SessionTime
 
 extension Outcome {
-    /// Keys that have a row of their own elsewhere: of tallies, and of the person.
-    private static let elsewhere: [AlertMetricKey] = [
-        .notifications, .notificationsNight, .acknowledgeDelay, .heard,
-    ]
-
-    /// What a first look at two policies needs: what was caught and how late, what rang for nothing.
-    private static let shown: [AlertMetricKey] = [
-        .sensitivityG15, .timeToDetect, .missedPerDay, .falsePerDay, .nuisance,
-    ]
-
     static let alertMetrics: [Outcome] =
-        AlertMetricKey.all.filter { !elsewhere.contains($0) }.map { key in
+        AlertMetricRow.all.map { row in
             Outcome(
-                key.name, unit: key.unit, key.meaning + empty(key), better: better(key), kind: .alerts,
-                isCompared: !key.isTotal, display: shown.contains(key) ? .differing : .never
-            ) { $0.metrics[key] }
-        } + glucoseTruths.flatMap(ofTruth) + aroundLows + glucoseTruths.map(missedPerDay)
-
-    private static func empty(_ key: AlertMetricKey) -> String {
-        switch key {
-        case .falsePerDay: "; empty for a policy without a rule about a truth"
-        case .notificationsMax, .annunciating: "; empty for a policy without alerts"
-        case .ppv, .ppv30, .nuisance: "; empty where there were none"
-        default:
-            (isBlame(key) ? "; empty where nobody listens" : "") + "; empty without true episodes"
-                + (key.isTotal ? total : "")
+                row.name, unit: row.unit, row.meaning + row.undefined, better: row.better, kind: .alerts,
+                isCompared: row.isCompared, display: row.isShown ? .differing : .never
+            ) { row.value($0.metrics, $0.days) }
+        } + aroundLows
+        + AlertMetricRow.missedPerDay.map { row in
+            Outcome(row.name, unit: row.unit, row.meaning, better: row.better, kind: .alerts) {
+                row.value($0.metrics, $0.days)
+            }
         }
-    }
-
-    /// Whether it is a part of the waterfall.
-    private static func isBlame(_ key: AlertMetricKey) -> Bool {
-        key.name.hasPrefix("alerts_suppressed_") && !key.name.hasPrefix(AlertMetricKey.suppressed.name)
-    }
-
-    private static let total = "; a total: who ends early has less of it"
-
-    private static func better(_ key: AlertMetricKey) -> Better {
-        switch key.better {
-        case .lower: .lower
-        case .higher: .higher
-        case .neither: .neither
-        }
-    }
-
-    private static let glucoseTruths = AlertTruth.allCases.filter { $0.plasma != nil }
-
-    private static func ofTruth(_ truth: AlertTruth) -> [Outcome] {
-        let name = truth.rawValue
-        let quarter = 15 * Nanoseconds.minute
-        return [
-            Outcome(
-                "alerts_sensitivity_g15_\(name)", unit: "",
-                "alerts_sensitivity_g15 of one truth: \(truth.meaning); empty without true episodes or without a rule about it",
-                better: .higher, kind: .alerts
-            ) { $0.metrics.sensitivity(to: truth, within: quarter) },
-            Outcome(
-                "alerts_ppv_\(name)", unit: "",
-                "alerts_ppv of one truth: \(truth.meaning); empty without alerts about it", better: .higher,
-                kind: .alerts
-            ) { $0.metrics.precision(about: truth, within: quarter) },
-            Outcome(
-                "alerts_missed_\(name)", unit: "episodes",
-                "alerts_missed of one truth: \(truth.meaning); empty without true episodes or without a rule about it"
-                    + total,
-                better: .lower, kind: .alerts, isCompared: false
-            ) { $0.metrics.missed(of: truth).map(Double.init) },
-        ]
-    }
-
-    private static func missedPerDay(_ truth: AlertTruth) -> Outcome {
-        Outcome(
-            "alerts_missed_\(truth.rawValue)_per_day", unit: "episodes/day",
-            "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower, kind: .alerts
-        ) { facts in facts.metrics.missed(of: truth).flatMap { facts.perDay(Double($0)) } }
-    }
 
     /// What an alarm is meant to prevent, and what treating one may bring.
     private static let aroundLows: [Outcome] = [
@@ -99,4 +36,98 @@ extension Outcome {
             return rebounds.all > 0 ? Double(rebounds.some) / Double(rebounds.all) : nil
         },
     ]
+}
+
+/// One outcome that is a metric of a policy's alerts, whoever's policy it is.
+struct AlertMetricRow: Sendable {
+    var name: String
+    var unit: String
+    var meaning: String
+    /// When it is empty, as the end of the meaning.
+    var undefined = ""
+    var better: Outcome.Better
+    /// Whether it may be compared: not a total.
+    var isCompared = true
+    /// Whether a table has a row of it where it differs.
+    var isShown = false
+    /// Of the metrics, and the days that the session lived.
+    var value: @Sendable (AlertMetrics, Double) -> Double?
+
+    /// Keys that have a row of their own elsewhere: of tallies, and of the person.
+    private static let elsewhere: [AlertMetricKey] = [
+        .notifications, .notificationsNight, .acknowledgeDelay, .heard,
+    ]
+
+    /// What a first look at two policies needs: what was caught and how late, what rang for nothing.
+    private static let shown: [AlertMetricKey] = [
+        .sensitivityG15, .timeToDetect, .missedPerDay, .falsePerDay, .nuisance,
+    ]
+
+    static let all: [AlertMetricRow] =
+        AlertMetricKey.all.filter { !elsewhere.contains($0) }.map { key in
+            AlertMetricRow(
+                name: key.name, unit: key.unit, meaning: key.meaning, undefined: undefined(key),
+                better: better(key), isCompared: !key.isTotal, isShown: shown.contains(key)
+            ) { metrics, _ in metrics[key] }
+        } + glucoseTruths.flatMap(ofTruth)
+
+    /// They came later, and stand at the end.
+    static let missedPerDay: [AlertMetricRow] = glucoseTruths.map { truth in
+        AlertMetricRow(
+            name: "alerts_missed_\(truth.rawValue)_per_day", unit: "episodes/day",
+            meaning: "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower
+        ) { metrics, days in
+            days > 0 ? metrics.missed(of: truth).map { Double($0) / days } : nil
+        }
+    }
+
+    private static let glucoseTruths = AlertTruth.allCases.filter { $0.plasma != nil }
+
+    private static func undefined(_ key: AlertMetricKey) -> String {
+        switch key {
+        case .falsePerDay: "; empty for a policy without a rule about a truth"
+        case .notificationsMax, .annunciating: "; empty for a policy without alerts"
+        case .ppv, .ppv30, .nuisance: "; empty where there were none"
+        default:
+            (isBlame(key) ? "; empty where nobody listens" : "") + "; empty without true episodes"
+                + (key.isTotal ? total : "")
+        }
+    }
+
+    /// Whether it is a part of the waterfall.
+    private static func isBlame(_ key: AlertMetricKey) -> Bool {
+        key.name.hasPrefix("alerts_suppressed_") && !key.name.hasPrefix(AlertMetricKey.suppressed.name)
+    }
+
+    private static let total = "; a total: who ends early has less of it"
+
+    private static func better(_ key: AlertMetricKey) -> Outcome.Better {
+        switch key.better {
+        case .lower: .lower
+        case .higher: .higher
+        case .neither: .neither
+        }
+    }
+
+    private static func ofTruth(_ truth: AlertTruth) -> [AlertMetricRow] {
+        let name = truth.rawValue
+        return [
+            AlertMetricRow(
+                name: "alerts_sensitivity_g15_\(name)", unit: "",
+                meaning: "alerts_sensitivity_g15 of one truth: \(truth.meaning)",
+                undefined: "; empty without true episodes or without a rule about it", better: .higher
+            ) { metrics, _ in metrics.sensitivity(to: truth) },
+            AlertMetricRow(
+                name: "alerts_ppv_\(name)", unit: "",
+                meaning: "alerts_ppv of one truth: \(truth.meaning)",
+                undefined: "; empty without alerts about it", better: .higher
+            ) { metrics, _ in metrics.precision(about: truth) },
+            AlertMetricRow(
+                name: "alerts_missed_\(name)", unit: "episodes",
+                meaning: "alerts_missed of one truth: \(truth.meaning)",
+                undefined: "; empty without true episodes or without a rule about it" + total,
+                better: .lower, isCompared: false
+            ) { metrics, _ in metrics.missed(of: truth).map(Double.init) },
+        ]
+    }
 }

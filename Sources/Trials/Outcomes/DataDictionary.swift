@@ -8,8 +8,9 @@ import Records
 package enum DataDictionary {
     /// As Markdown.
     package static var markdown: String {
-        ([head, sessionsFile, alertsFile, outcomeTables, summaryFile, stepsFile, store]).joined(
-            separator: "\n")
+        ([head, sessionsFile, alertsFile, outcomeTables, policyOutcomes, summaryFile, stepsFile, store])
+            .joined(
+                separator: "\n")
     }
 
     /// All columns with their meanings, for a terminal.
@@ -67,6 +68,22 @@ package enum DataDictionary {
         return text
     }
 
+    private static var policyOutcomes: String {
+        """
+        ## Outcomes of policies
+
+        Of the arm's own policy and of those in shadow: keys of `summary.json`'s `policies`, and, where it says so, columns of the store's `policy_outcomes`. Policies
+        in shadow are always scored as if a deaf person listened, blame included; of an arm's own policy blame is empty where nobody listens.
+
+        | outcome | unit | better | stored | meaning |
+        |---|---|---|---|---|
+
+        """
+            + PolicyOutcome.all.map {
+                "| `\($0.name)` | \($0.unit) | \($0.better.rawValue) | \($0.isStored ? "yes" : "from `alerts`") | \(cell($0.meaning)) |\n"
+            }.joined()
+    }
+
     private static var summaryFile: String {
         "## summary.json\n\n| key | meaning |\n|---|---|\n"
             + SummaryKey.all.map { "| `\($0.path)` | \(cell($0.meaning)) |\n" }.joined()
@@ -102,6 +119,10 @@ package enum DataDictionary {
             text += result.viewName.map { "; view `\($0)`.\n\n" } ?? ".\n\n"
             text += stored(result)
             text += table(result.allColumns)
+            if result == .policyOutcomes {
+                text +=
+                    "\nAnd a column (real, may be empty) for each of the outcomes of policies above that is stored.\n"
+            }
         }
         return text
     }

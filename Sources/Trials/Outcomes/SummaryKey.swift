@@ -41,8 +41,7 @@ struct SummaryKey: Sendable {
         ),
         SummaryKey(
             "policies[].outcomes.*",
-            "as in `arms[].outcomes`, of: "
-                + PolicyOutcome.all.map { "`\($0.name)` (\($0.unit)): \($0.meaning)" }.joined(separator: "; ")
+            "as in `arms[].outcomes`: the outcomes of policies below; `n` counts those for which it is defined"
         ),
         SummaryKey("primary[]", "the outcomes that the study declares as primary"),
         SummaryKey(
@@ -89,6 +88,14 @@ struct SummaryKey: Sendable {
         SummaryKey(
             "comparisons[].p_adjusted",
             "the same after Holm's adjustment within the family; null for `exploratory` and `gate`"
+        ),
+        SummaryKey(
+            "policy_comparisons[]",
+            "policies in shadow less the reference (the study's `referencePolicy`, else the first), on the same sessions: `arm` in which they listened, `policy`, `reference`, `metric`, and the keys of `comparisons[]`. Of each subject one value, so that detection is compared as each subject's share of episodes"
+        ),
+        SummaryKey(
+            "policy_comparisons[].family",
+            "`primary`: the study declares the outcome, and p is adjusted over policies × primary outcomes × arms, apart from `comparisons[]`; else `exploratory`, not adjusted"
         ),
     ]
 }

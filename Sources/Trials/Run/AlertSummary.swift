@@ -24,14 +24,6 @@ extension StudySummary {
         }
     }
 
-    /// One policy in one arm.
-    package struct PolicySummary: Hashable, Sendable {
-        package var policy: String
-        package var isInShadow: Bool
-        /// Over sessions, by name.
-        package var outcomes: [String: Estimate] = [:]
-    }
-
     /// Adds up the tallies of an arm's sessions.
     struct AlertSums {
         private struct Sum {
@@ -41,20 +33,11 @@ extension StudySummary {
             var notifiedNight: [Double] = []
         }
 
-        private struct PolicySum {
-            var policy: String
-            var isInShadow: Bool
-            var values: [[Double]]
-        }
-
         private var sums: [Sum] = []
-        private var policies: [PolicySum] = []
+        private(set) var policies = PolicySums()
 
         mutating func add(_ session: SessionSummary) {
-            var begin = 0
-            var number = 0
-            let alerts = session.alerts
-            for (place, tally) in alerts.enumerated() {
+            for (place, tally) in session.alerts.enumerated() {
                 let sum = self.place(of: tally, near: place)
                 sums[sum].summary.sessions += 1
                 if tally.raised > 0 { sums[sum].summary.sessionsRaised += 1 }
@@ -64,14 +47,8 @@ extension StudySummary {
                     sums[sum].notified.append(Double(tally.notified) / session.days)
                     sums[sum].notifiedNight.append(Double(tally.notifiedNight) / session.days)
                 }
-                let isLast =
-                    place + 1 == alerts.count || alerts[place + 1].policy != tally.policy
-                    || alerts[place + 1].isInShadow != tally.isInShadow
-                guard isLast else { continue }
-                add(Array(alerts[begin...place]), days: session.days, near: number)
-                begin = place + 1
-                number += 1
             }
+            policies.add(session)
         }
 
         /// Sessions of one arm have the same tallies in the same order.
@@ -89,29 +66,6 @@ extension StudySummary {
             return sums.count - 1
         }
 
-        private mutating func add(_ tallies: [AlertTally], days: Double, near number: Int) {
-            guard let first = tallies.first else { return }
-            func isIt(_ place: Int) -> Bool {
-                policies[place].policy == first.policy && policies[place].isInShadow == first.isInShadow
-            }
-            let place: Int
-            if policies.indices.contains(number), isIt(number) {
-                place = number
-            } else if let found = policies.indices.first(where: isIt) {
-                place = found
-            } else {
-                policies.append(
-                    PolicySum(
-                        policy: first.policy, isInShadow: first.isInShadow,
-                        values: PolicyOutcome.all.map { _ in [] }))
-                place = policies.count - 1
-            }
-            let facts = PolicyFacts(days: days, alerts: tallies)
-            for (row, outcome) in PolicyOutcome.all.enumerated() {
-                if let value = outcome.value(facts) { policies[place].values[row].append(value) }
-            }
-        }
-
         /// The arm's own policy first, then by policy and code.
         var summaries: [AlertSummary] {
             sums.map { sum in
@@ -125,17 +79,6 @@ extension StudySummary {
                     $1.total.isInShadow ? 1 : 0, $1.policy, $1.code
                 )
             }
-        }
-
-        /// In the same order.
-        var policySummaries: [PolicySummary] {
-            policies.map { sum in
-                var summary = PolicySummary(policy: sum.policy, isInShadow: sum.isInShadow)
-                for (outcome, values) in zip(PolicyOutcome.all, sum.values) {
-                    summary.outcomes[outcome.name] = StudySummary.estimate(values)
-                }
-                return summary
-            }.sorted { ($0.isInShadow ? 1 : 0, $0.policy) < ($1.isInShadow ? 1 : 0, $1.policy) }
         }
     }
 }

@@ -130,6 +130,8 @@ package struct StudySummary: Sendable {
     package var digest = ""
     package var arms: [Arm] = []
     package var comparisons: [Comparison] = []
+    /// Of policies in shadow.
+    package var policyComparisons: [PolicyComparison] = []
     /// nil for a study without a margin.
     package var claims: StudyClaims?
     /// nil for a study that selects nothing.
@@ -182,7 +184,7 @@ package struct StudySummary: Sendable {
                 name: study.arms[arm].name, sessions: counts[arm].sessions,
                 endedEarly: counts[arm].endedEarly,
                 outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) },
-                alerts: alerts[arm].summaries, policies: alerts[arm].policySummaries)
+                alerts: alerts[arm].summaries, policies: alerts[arm].policies.summaries)
         }
         for (arm, values) in zip(arms, columns) {
             // Finite values whose sums overflow.
@@ -191,6 +193,10 @@ package struct StudySummary: Sendable {
                 notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
             }
         }
+        for arm in study.arms.indices {
+            policyComparisons += alerts[arm].policies.comparisons(study, arm: study.arms[arm].name)
+        }
+        try Self.adjust(&policyComparisons)
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
         for arm in study.arms.indices where arm != reference {
             for outcome in Outcome.all where outcome.isCompared {
@@ -221,6 +227,15 @@ package struct StudySummary: Sendable {
         let found = try? Statistics.pairedMeanInterval(
             differences, level: level, resamples: resamples, using: &stream)
         return found.flatMap { $0 }?.interval
+    }
+
+    /// Holm's adjustment over the primary outcomes of policies in shadow, all arms together; apart from that of arms.
+    private static func adjust(_ comparisons: inout [PolicyComparison]) throws {
+        let tested = comparisons.indices.filter {
+            comparisons[$0].difference.p != nil && comparisons[$0].difference.family == .primary
+        }
+        let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].difference.p })
+        for (index, p) in zip(tested, adjusted) { comparisons[index].difference.pAdjusted = p }
     }
 
     /// Holm's adjustment over the comparisons of one family.

@@ -22,6 +22,7 @@ extension StudySummary {
     /// Keys that earlier versions didn't write.
     static let laterKeys: Set<String> = [
         "primary", "family", "mcse", "p_sign_flip", "claims", "selection", "policies", "in_shadow",
+        "policy_comparisons",
     ]
 
     /// The summary as it stands in the file.
@@ -48,6 +49,7 @@ extension StudySummary {
             .init("claims", claims?.json ?? .null),
             .init("selection", selection?.json ?? .null),
             .init("comparisons", .array(comparisons.map(\.json))),
+            .init("policy_comparisons", .array(policyComparisons.map(\.json))),
         ])
     }
 }
@@ -160,13 +162,31 @@ extension StudySummary.ConfidenceBounds {
     var json: JSONValue { .array([.number(lower), .number(upper)]) }
 }
 
+extension StudySummary.PolicyComparison {
+    var json: JSONValue {
+        .object(
+            [
+                .init("metric", .string(difference.metric)),
+                .init("family", .string(difference.family.rawValue)),
+                .init("arm", .string(arm)), .init("policy", .string(difference.arm)),
+                .init("reference", .string(difference.reference)),
+            ] + difference.numbers)
+    }
+}
+
 extension StudySummary.Comparison {
     var json: JSONValue {
-        .object([
-            .init("metric", .string(metric)),
-            .init("family", .string(family.rawValue)),
-            .init("arm", .string(arm)),
-            .init("reference", .string(reference)),
+        .object(
+            [
+                .init("metric", .string(metric)),
+                .init("family", .string(family.rawValue)),
+                .init("arm", .string(arm)),
+                .init("reference", .string(reference)),
+            ] + numbers)
+    }
+
+    fileprivate var numbers: [JSONValue.Member] {
+        [
             .init("difference", .number(difference)),
             .init("ci95", ci95?.json ?? .null),
             .init("mcse", standardError.map { .number($0) } ?? .null),
@@ -176,7 +196,7 @@ extension StudySummary.Comparison {
             .init("p_adjusted", pAdjusted.map { .number($0) } ?? .null),
             .init("n", .integer(Int64(n))),
             .init("equal_in_every_pair", .bool(isEqualInEveryPair)),
-        ])
+        ]
     }
 }
 

@@ -47,9 +47,9 @@ package struct TrialRunner: Sendable {
     package let subjects: [VirtualSubject]
     package let shard: Shard
     package let jobs: Int
-    /// Who listens in shadow; nil for nobody.
-    private let shadows: ShadowPlan?
-    private let numbers: ShadowNumbers?
+    /// Who listens in shadow, by arm; nil for nobody.
+    private let scoring: [PolicyScoring?]
+    private let numbers: [ShadowNumbers?]
     /// The numbers of the policies' names.
     private let policyNumbers: [Int]
 
@@ -62,15 +62,25 @@ package struct TrialRunner: Sendable {
         words: ResultWords = ResultWords()
     ) {
         let listeners = study.shadowPolicies
-        let plan = listeners.isEmpty ? nil : ShadowPlan(listeners)
-        shadows = plan
+        scoring = Self.scoring(of: study)
         let number = { (word: String) in words.number(of: word) ?? 0 }
-        numbers = plan.map { ShadowNumbers($0, number: number) }
+        numbers = scoring.map { $0.map { ShadowNumbers($0.plan, number: number) } }
         policyNumbers = listeners.map { number($0.name) }
         self.study = study
         self.subjects = subjects
         self.shard = shard
         self.jobs = jobs
+    }
+
+    /// Arms of one policy share theirs.
+    private static func scoring(of study: Study) -> [PolicyScoring?] {
+        var made: [(policy: AlertPolicy, scoring: PolicyScoring?)] = []
+        return study.arms.map { arm in
+            if let known = made.first(where: { $0.policy == arm.alerts }) { return known.scoring }
+            let scoring = PolicyScoring(study, arm: arm)
+            made.append((arm.alerts, scoring))
+            return scoring
+        }
     }
 
     /// The indices of this shard's sessions. A session is subject index × arms + arm index.
@@ -85,7 +95,7 @@ package struct TrialRunner: Sendable {
         let subject = subjects[subjectIndex]
         let arm = study.arms[armIndex]
         let live = try Session(
-            study: study, subject: subject, index: subjectIndex, arm: arm, shadows: shadows)
+            study: study, subject: subject, index: subjectIndex, arm: arm, scoring: scoring[armIndex])
         let outcome = live.run()
         var alerts = outcome.alerts
         for tallies in live.shadowTallies {
@@ -99,11 +109,13 @@ package struct TrialRunner: Sendable {
             arm: arm.name,
             end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
             events: outcome.events, checkpoints: Journal.Checkpoint.text(outcome.checkpoints),
-            outcomes: outcome.outcomes, alerts: alerts, shadows: logs(of: live), recorder: live.recorder)
+            outcomes: outcome.outcomes, alerts: alerts, policies: outcome.policies,
+            shadows: logs(of: live, armIndex),
+            recorder: live.recorder)
     }
 
-    private func logs(of session: Session) -> [ShadowLogRow] {
-        guard let numbers, study.record >= .events else { return [] }
+    private func logs(of session: Session, _ arm: Int) -> [ShadowLogRow] {
+        guard let numbers = numbers[arm], study.record >= .events else { return [] }
         return zip(policyNumbers, session.shadowTexts(numbers)).compactMap { policy, text in
             text.isEmpty ? nil : ShadowLogRow(policy: policy, log: text)
         }

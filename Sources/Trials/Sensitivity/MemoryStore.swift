@@ -20,7 +20,8 @@ package final class MemoryStore: ResultStore {
                 session: record.session, subjectIndex: record.subjectIndex, subject: record.subject,
                 armIndex: record.armIndex, arm: record.arm, end: record.end,
                 days: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day), digest: record.digest,
-                events: record.events, outcomes: record.outcomes, alerts: record.alerts)
+                events: record.events, outcomes: record.outcomes, alerts: record.alerts,
+                policies: record.policies, policyKeys: PolicyOutcome.storedNames)
         }
     }
 

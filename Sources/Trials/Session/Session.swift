@@ -42,6 +42,8 @@ public final class Session {
     let person: Person
     /// What the alerts are judged by at the end.
     var policy: AlertPolicy
+    /// nil where no policy in shadow is scored.
+    private let scoring: PolicyScoring?
     private let calendar: SessionCalendar
     private let stepLog: StepLog?
     var meals: [Meal] = []
@@ -55,10 +57,22 @@ public final class Session {
     ///   - shadows: who listens in shadow; changes nothing else.
     ///   - seams: who stands between the actors.
     /// - Throws: `SensorDrawFailed`.
-    public init(
+    public convenience init(
         study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil,
         keepsStepLog: Bool = false, shadows plan: ShadowPlan? = nil, seams: SessionSeams = SessionSeams()
     ) throws {
+        try self.init(
+            study: study, subject: subject, index: index, arm: arm, tieShuffle: tieShuffle,
+            keepsStepLog: keepsStepLog, shadows: plan, scoring: nil, seams: seams)
+    }
+
+    /// - Parameter scoring: who listens in shadow and is scored at the end; in place of `plan`.
+    init(
+        study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, tieShuffle: RandomStream? = nil,
+        keepsStepLog: Bool = false, shadows plan: ShadowPlan? = nil, scoring: PolicyScoring?,
+        seams: SessionSeams = SessionSeams()
+    ) throws {
+        self.scoring = scoring
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         calendar = study.start.calendar
         policy = arm.alerts
@@ -86,10 +100,10 @@ public final class Session {
         environment.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.
         let phone = faults.hasAppFaults ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
-        let shadows = plan.map { [executor, calendar, environment] in
+        let shadows = (scoring?.plan ?? plan).map { [executor, calendar, environment] in
             ShadowPolicies(
                 executor: executor, plan: $0, environment: environment, wallClock: WallClock(calendar),
-                keepsEffects: study.record >= .events)
+                keepsEffects: study.record >= .events, isScored: scoring != nil)
         }
         let alerts = try AlertCenter(
             executor: executor, policy: arm.preparedAlerts, recorder: recorder,
@@ -312,11 +326,18 @@ public final class Session {
                 policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),
                 truth: sessionTruth,
                 blame: judged.alerts.blame, heard: deeds?.heard.sum))
+        var policies: [PolicyValues] = []
+        if let scoring, let shadows {
+            let (records, tallies) = executor.inspect {
+                shadows.here { ($0.takeRecords(), $0.tallies()) }
+            }
+            policies = scoring.values(records, tallies: tallies, facts)
+        }
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
             digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,
             events: executor.eventsFired, jobs: executor.jobsRun, outcomes: OutcomeValues(facts),
-            alerts: tallies)
+            alerts: tallies, policies: policies)
     }
 
     private static let millisecond = Nanoseconds.second / 1000
@@ -365,6 +386,8 @@ public struct SessionOutcome: Sendable {
     public var outcomes: OutcomeValues
     /// One a code of the arm's policy.
     public var alerts: [AlertTally]
+    /// The arm's own and those that were scored in shadow, by the columns of `policy_outcomes`.
+    public var policies: [PolicyValues]
 }
 
 extension TherapySettings {

@@ -46,6 +46,10 @@ public struct Study: Hashable, Sendable {
     public var policies: [AlertPolicy] = []
     /// Variants of one policy that listen in shadow too. Those of a closed sweep are arms.
     package var sweep: PolicySweep?
+    /// With which of those in shadow the others are compared; nil for the first.
+    public var referencePolicy: String?
+    /// Whether what each mechanism alone keeps silent is looked for; nil where the study doesn't say.
+    public var soleCauses: Bool?
     /// The outcomes that the study is about, by name; none where it doesn't say.
     public var primary: [String] = []
     /// By how many points time below 54 may rise at most for an arm to count as not worse; nil for a study that makes no claim.

@@ -45,7 +45,11 @@ extension Study: Keyed {
                 "policies", \.policies, policiesCodec,
                 "Alert policies that listen in shadow to every arm's sessions: presets, paths of policy files, or policies.",
                 leftOut: "nobody listens in shadow", isWritten: { !$0.policies.isEmpty }),
-            sweepRow,
+            sweepRow, referencePolicyRow,
+            KeyRow(
+                "soleCauses", optional: \.soleCauses, soleCausesCodec,
+                "Whether to find, for each policy and mechanism (debounce, cooldown, ...), the minutes of true episodes that it alone keeps silent: the policy is run in shadow without it, too.",
+                leftOut: "where policies listen in shadow, up to \(soleCausePolicies) of them"),
             KeyRow(
                 "primary", \.primary, primaryCodec,
                 "The outcomes that the study is about: p is adjusted (Holm) for these, and all others are exploratory.",

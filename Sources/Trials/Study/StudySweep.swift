@@ -72,6 +72,40 @@ extension Study {
         study.sweep.map { $0.json(of: AlertPolicy.studyCodec.encode($0.of)) }
     }
 
+    static let referencePolicyRow = KeyRow<Study>(
+        KeyShape(
+            "referencePolicy", .text(.name), "Which policy in shadow the others are compared with.",
+            leftOut: "the first")
+    ) { reader, study throws(InputError) in
+        let name = try reader.text()
+        let names = study.shadowPolicies.map(\.name)
+        guard names.contains(name) else {
+            let meant = nearest(to: name, among: names).map { " (nearest: `\($0)`)" } ?? ""
+            throw reader.problem(
+                expected: names.isEmpty
+                    ? "`policies` or `sweep`, one of which it names"
+                    : "the name of a policy in shadow: "
+                        + printable(names.joined(separator: ", "), limit: 400) + meant)
+        }
+        study.referencePolicy = name
+    } encode: { study in
+        study.referencePolicy.map { .string($0) }
+    }
+
+    static let soleCausesCodec = Codec<Bool>(.flag) { reader throws(InputError) in
+        try reader.flag()
+    } encode: {
+        .bool($0)
+    }
+
+    /// Up to how many policies in shadow sole causes are looked for unasked: each costs about as much as eight policies more.
+    static let soleCausePolicies = 10
+
+    /// Whether what each mechanism alone keeps silent is looked for.
+    var findsSoleCauses: Bool {
+        soleCauses ?? (1...Self.soleCausePolicies).contains(shadowPolicies.count)
+    }
+
     /// What a store of the study keeps as numbers: names of policies, their codes, and all that an alert center may say, each by name.
     package var resultWords: ResultWords {
         let policies = arms.map(\.alerts) + shadowPolicies

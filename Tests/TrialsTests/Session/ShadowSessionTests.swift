@@ -126,21 +126,36 @@ struct ShadowSessionTests {
         let policies = try Self.policies()
         let study = try study(faults, days: days)
         let subjects = try CohortLoader.subjects(of: study, studyPath: "shadow.yaml", jobs: 1)
-        func session(_ arm: Study.Arm, _ plan: ShadowPlan?) throws -> Session {
-            try Session(study: study, subject: subjects[subject], index: subject, arm: arm, shadows: plan)
+        func session(_ arm: Study.Arm, _ scoring: PolicyScoring?) throws -> Session {
+            try Session(
+                study: study, subject: subjects[subject], index: subject, arm: arm, scoring: scoring)
         }
-        let plan = ShadowPlan(policies)
-        let shadowed = try session(study.arms[0], plan)
+        var listening = study
+        listening.policies = policies
+        let scoring = try #require(PolicyScoring(listening, arm: study.arms[0]))
+        let shadowed = try session(study.arms[0], scoring)
         let outcome = shadowed.run()
         let effects = shadowed.shadowEffects
         let plain = try session(study.arms[0], nil).run()
         #expect(outcome.digest == plain.digest)
         var sum = 0
+        var judged = 0
         for (number, policy) in policies.enumerated() {
             var arm = study.arms[0]
             arm.alerts = policy
             let single = try session(arm, nil)
-            let tallies = single.run().alerts
+            let ended = single.run()
+            let tallies = ended.alerts
+            // Every key, to the bit.
+            let scores = outcome.policies[number]
+            #expect(scores.policy == policy.name && scores.isInShadow)
+            for (row, value) in zip(PolicyOutcome.stored, scores.values) {
+                guard Outcome.named(row.name) != nil else { continue }
+                if let value, value != 0 { judged += 1 }
+                #expect(
+                    value == ended.outcomes[row.name],
+                    "\(policy.name), \(faults): \(row.name)")
+            }
             let (found, expected) = (rows(effects[number], policy), alone(single))
             sum += expected.count
             let place = zip(found, expected).enumerated().first { $1.0 != $1.1 }?.offset
@@ -163,5 +178,53 @@ struct ShadowSessionTests {
                     })
         }
         #expect(sum > 300, "a comparison of nothing says nothing")
+        #expect(judged > 100, "nor does a score of nothing")
+    }
+
+    @Test(
+        "what a mechanism alone keeps silent is the policy without it, run alone with a deaf person, beside the policy as it is"
+    )
+    func soleCauses() throws {
+        var study = try study("{ signal-loss: { rate: 6 }, app-quit: { rate: 1 } }", days: 3)
+        let policies = [
+            try AlertPolicy.parse(Self.own[0], file: "own.yaml"), try AlertPreset.bionicloop.policy(),
+        ]
+        study.policies = policies
+        study.arms[0].alerts = policies[0]
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "shadow.yaml", jobs: 1)
+        func outcome(_ policy: AlertPolicy, _ scoring: PolicyScoring? = nil) throws -> SessionOutcome {
+            var arm = study.arms[0]
+            arm.alerts = policy
+            return try Session(
+                study: study, subject: subjects[0], index: 0, arm: arm, scoring: scoring
+            ).run()
+        }
+        let scoring = try #require(PolicyScoring(study, arm: study.arms[0]))
+        let shadowed = try outcome(policies[0], scoring)
+        #expect(shadowed.policies.map(\.isInShadow) == [false, true, true])
+        let places = Dictionary(PolicyOutcome.storedNames.enumerated().map { ($1, $0) }) { first, _ in first }
+        func cause(_ row: Int, _ mechanism: AlertMechanism) throws -> Double? {
+            shadowed.policies[row].values[
+                try #require(places["alerts_sole_cause_\(mechanism.key)_min"])]
+        }
+        let key = "alerts_suppressed_while_true_min"
+        var found: [Double] = []
+        for (row, policy) in policies.enumerated() {
+            let with = try #require(try outcome(policy).outcomes[key])
+            for mechanism in AlertMechanism.allCases where mechanism != .snooze {
+                let minutes = try cause(1 + row, mechanism)
+                guard mechanism != .acknowledgement, policy.uses(mechanism) else {
+                    #expect(minutes == nil, "\(policy.name) \(mechanism)")
+                    continue
+                }
+                let without = try #require(try outcome(policy.without(mechanism)).outcomes[key])
+                #expect(minutes == with - without, "\(policy.name) \(mechanism)")
+                found.append(with - without)
+                // The arm's own policy is the first of those in shadow, and nobody acknowledges.
+                if row == 0 { #expect(try cause(0, mechanism) == minutes) }
+            }
+        }
+        #expect(try cause(0, .acknowledgement) == 0)
+        #expect(found.count >= 9 && found.count { $0 != 0 } >= 4, "\(found)")
     }
 }
