@@ -50,6 +50,8 @@ struct StudyCoverage {
     let subjects: Int
     let jobs: Int
     let days: Int
+    /// Of the first study; the others' follow.
+    let firstSeed: UInt64
 
     /// One row of what was found.
     private struct Tally {
@@ -117,11 +119,64 @@ struct StudyCoverage {
         return high
     }
 
+    /// In how many studies an arm passes the gate that is as bad as the margin allows to nobody: by a shift of everybody, and by an algorithm that truly is worse by that
+    /// much, with its skewness, its many zeros and the few who have lows.
+    private func gates(
+        _ all: [[[OutcomeValues]]], truth: Double
+    ) throws -> [(name: String, passed: Int)] {
+        let gate = StudyClaims.gate
+        // What being deaf costs is put so high that it refuses no margin.
+        let deaf = 100.0
+        func passes(_ index: Int, margin: Double, _ pair: ([OutcomeValues]) -> (Double?, Double?)) throws
+            -> Bool
+        {
+            let study = try Study.parse(
+                """
+                seed: \(firstSeed + UInt64(index))
+                cohort: { generate: { group: adult, count: \(subjects) } }
+                primary: [mean_mgdl]
+                margin: { \(gate): \(margin) }
+                arms:
+                  - { name: reference, algorithm: pid-insulin-feedback }
+                  - { name: worse, algorithm: pid-insulin-feedback, luckOffset: 1 }
+                  - { name: typical, algorithm: pid-insulin-feedback, luckOffset: 2, person: typical }
+                  - { name: deaf, algorithm: pid-insulin-feedback, luckOffset: 2, person: deaf }
+                """, file: "coverage")
+            let values = all[index].map { arms -> [OutcomeValues] in
+                let (reference, worse) = pair(arms)
+                return [reference, worse, 0, deaf].map { value in
+                    var values = OutcomeValues()
+                    values[gate] = value
+                    return values
+                }
+            }
+            let claims = try StudySummary(of: study, store: MemoryStore(study, values)).claims
+            return claims?.claims.contains { $0.arm == "worse" && $0.verdict == .nonInferior } ?? false
+        }
+        func count(margin: Double, _ pair: ([OutcomeValues]) -> (Double?, Double?)) throws
+            -> Int
+        {
+            try (0..<all.count).count { try passes($0, margin: margin, pair) }
+        }
+        let shift = 0.2
+        // `real` lies lower: taken as the reference, the usual algorithm is worse by that much.
+        let distance = (1000 * max(0.001, abs(truth))).rounded() / 1000
+        return [
+            ("everybody shifted", try count(margin: shift) { ($0[0][gate], $0[1][gate].map { $0 + shift }) }),
+            (
+                "another algorithm",
+                try count(margin: distance) {
+                    truth < 0 ? ($0[3][gate], $0[0][gate]) : ($0[0][gate], $0[3][gate])
+                }
+            ),
+        ]
+    }
+
     /// - Returns: whether all bars are met.
     func run() throws -> Bool {
         let began = Stopwatch.wallSeconds()
         let pilots = try simulate(Self.pilotStudies, firstSeed: 900_000)
-        let all = try simulate(studies, firstSeed: 1)
+        let all = try simulate(studies, firstSeed: firstSeed)
         let simulated = Stopwatch.wallSeconds() - began
         var isGood = true
         func bar(_ holds: Bool) -> String {
@@ -147,7 +202,7 @@ struct StudyCoverage {
         var tallies: [String: [String: Tally]] = [:]
         var familywise = 0
         let found = try Workers.map(count: all.count, jobs: jobs) { [all, shift] index in
-            var study = try template(seed: UInt64(index + 1))
+            var study = try template(seed: firstSeed + UInt64(index))
             let real = study.arms.removeLast()
             let null = try StudySummary(
                 of: study, store: MemoryStore(study, all[index].map { Array($0.prefix(3)) }))
@@ -221,6 +276,14 @@ struct StudyCoverage {
         print(
             "family-wise false claims, \(Self.primary.count) outcomes × 2 null arms: \(percent(share)) %\(bar(share <= 6.4))"
         )
+        for (name, passed) in try gates(all, truth: truth[StudyClaims.gate] ?? 0) {
+            let share = 100 * Double(passed) / Double(max(1, studies))
+            // One in twenty, and what luck makes of it in so many studies.
+            let bound = 5 + 2 * (5 * 95 / Double(max(1, studies))).squareRoot()
+            print(
+                "gate passed where the true difference is the margin, \(name): \(passed) of \(studies), \(percent(share)) %\(bar(share <= bound))"
+            )
+        }
         print(
             "\(Int(Stopwatch.wallSeconds() - began)) s in all; \(isGood ? "all bars are met" : "a bar is not met")"
         )

@@ -29,10 +29,12 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
 } else if CommandLine.arguments.dropFirst() == ["statistics"] {
     try StatisticsOracle.run()
 } else if CommandLine.arguments.dropFirst().first == "coverage" {
-    // `islet-bench coverage [STUDIES [SUBJECTS [DAYS [JOBS]]]]`
+    // `islet-bench coverage [STUDIES [SUBJECTS [DAYS [JOBS [FIRST-SEED]]]]]`: shards of many studies have first seeds that lie so far apart.
     let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
-    let wanted = numbers + [1000, 60, 1, 2].dropFirst(numbers.count)
-    let coverage = StudyCoverage(studies: wanted[0], subjects: wanted[1], jobs: wanted[3], days: wanted[2])
+    let wanted = numbers + [1000, 60, 1, 2, 1].dropFirst(numbers.count)
+    let coverage = StudyCoverage(
+        studies: wanted[0], subjects: wanted[1], jobs: wanted[3], days: wanted[2],
+        firstSeed: UInt64(max(0, wanted[4])))
     exit(try coverage.run() ? 0 : 1)
 } else {
     let json = CommandLine.arguments.dropFirst().first ?? "Benchmarks/results/bench.json"

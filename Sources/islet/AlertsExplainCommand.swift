@@ -23,6 +23,7 @@ struct AlertsExplainCommand: ParsableCommand {
               islet alerts explain results/quickstart --session 3 --list
               islet alerts explain results/quickstart --session 3 --alert 1
               islet alerts explain results/quickstart --session 3 --alert 1 --units mmol/L
+              islet alerts explain results/debounce --session 3 --policy bionicloop --list
             """)
 
     @Argument(help: "A study's output directory.", completion: .directory)
@@ -37,6 +38,9 @@ struct AlertsExplainCommand: ParsableCommand {
     @Flag(help: "List the session's alerts with their numbers instead.")
     var list = false
 
+    @Option(help: "The alerts of this policy, which listened in shadow, in place of the arm's own.")
+    var policy: String?
+
     @Option(help: "The study file, where its cohort's table is relative to it.")
     var study: String?
 
@@ -50,8 +54,10 @@ struct AlertsExplainCommand: ParsableCommand {
             store, directory: directory, studyPath: study, jobs: ProcessInfo.processInfo.activeProcessorCount)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (subject, arm) = try sessions.cast(of: stored)
+        let shadow = try policy.flatMap { try sessions.policy($0) }
         let told = try AlertExplanation(
-            sessions.study, subject: subject, index: stored.subjectIndex, arm: arm, unit: units.unit)
+            sessions.study, subject: subject, index: stored.subjectIndex, arm: arm, policy: shadow,
+            unit: units.unit)
         let digest = told.digest.description
         guard digest == stored.digest else {
             throw CheckFailure(
@@ -60,7 +66,8 @@ struct AlertsExplainCommand: ParsableCommand {
                     + "alerts; `islet replay` tells where they part")
         }
         try StandardStream.output.writeLine(
-            "session \(session): \(stored.subject) in \(stored.arm), policy \(arm.alerts.name)")
+            "session \(session): \(stored.subject) in \(stored.arm), policy "
+                + (shadow.map { "\($0.name), in shadow" } ?? arm.alerts.name))
         for line in list ? told.table : try lines(told) { try StandardStream.output.writeLine(line) }
         try StandardStream.output.writeLine("digest \(digest), equal to the stored one")
     }

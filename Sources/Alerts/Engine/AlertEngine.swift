@@ -221,7 +221,8 @@ public struct AlertEngine: Sendable {
         isSettling = true
         defer { isSettling = false }
         blame?.isDirty = true
-        for rule in touched.count > 1 ? touched.sorted(by: isBefore) : touched {
+        sortTouched()
+        for rule in touched {
             guard let report = reports[rule] else { continue }
             self.reports[rule] = nil
             judge(rule, report, at: now)
@@ -243,6 +244,19 @@ public struct AlertEngine: Sendable {
             orderOf[rule] = Self.timerOrder
             isCalm[rule] = state.tracks[rule].isQuiet
             isAtRest[rule] = state.tracks[rule].isAtRest
+        }
+    }
+
+    /// In place, and few: a closure would take a copy of the engine along.
+    private mutating func sortTouched() {
+        var end = 1
+        while end < touched.count {
+            var place = end
+            while place > 0, isBefore(touched[place], touched[place - 1]) {
+                touched.swapAt(place, place - 1)
+                place -= 1
+            }
+            end += 1
         }
     }
 

@@ -38,11 +38,18 @@ extension Statistics {
         }
         let estimate = try bootstrapMean(
             differences, level: level, resamples: resamples, using: &generator)
+        return (try widened(estimate.interval, differences, level: level), .bca)
+    }
+
+    /// Each end at least as far out as Student's.
+    static func widened(
+        _ interval: ConfidenceInterval, _ differences: [Double], level: Double
+    ) throws -> ConfidenceInterval {
         let student = try meanInterval(of: differences, level: level)
-        var interval = estimate.interval
+        var interval = interval
         interval.lower = min(interval.lower, student.lower)
         interval.upper = max(interval.upper, student.upper)
-        return (interval, .bca)
+        return interval
     }
 
     /// Student's interval of a mean, each end moved outwards to where Hall's transformed t puts it, if that is farther out.

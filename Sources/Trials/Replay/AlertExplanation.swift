@@ -7,7 +7,7 @@
 import AlertFiles
 package import Charts
 import Documents
-import Alerts
+package import Alerts
 import Devices
 package import Records
 package import Physiology
@@ -37,28 +37,45 @@ package struct AlertExplanation {
     package let digest: Digest128
     private let policy: AlertPolicy
     private let recorder: SessionRecorder
+    /// Of the policy.
+    private let rows: [AlertRow]
+    /// What the person did; where nobody heard the policy, without what they did about another's alerts.
+    private let person: [PersonRow]
     private let moments: [AlertWitness.Moment]
     private let numbers: [Int?]
     private let calendar: SessionCalendar
     private let unit: GlucoseUnit
 
     /// Runs the session again, and watches.
-    /// - Parameter unit: that glucose is told in.
+    /// - Parameters:
+    ///   - shadow: whose alerts are explained, heard by nobody; nil for the arm's own.
+    ///   - unit: that glucose is told in.
     package init(
-        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, unit: GlucoseUnit = .mgdl
+        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, policy shadow: AlertPolicy? = nil,
+        unit: GlucoseUnit = .mgdl
     ) throws {
         self.unit = unit
         var study = study
         study.record = .full
-        let session = try Session(study: study, subject: subject, index: index, arm: arm)
+        let session = try Session(
+            study: study, subject: subject, index: index, arm: arm, shadows: shadow.map { ShadowPlan([$0]) })
         let witness = AlertWitness(session)
         digest = session.run().digest
-        policy = arm.alerts
+        policy = shadow ?? arm.alerts
         calendar = study.start.calendar
         recorder = session.recorder
-        moments = witness.moments
-        numbers = AlertEpisodes.numbers(of: recorder.alerts)
-        episodes = Self.episodes(recorder.alerts, numbers)
+        if let shadow, let effects = session.shadowEffects.first {
+            rows = effects.map { AlertRow($0, of: shadow) }
+            person = recorder.person.filter(\.code.isNone)
+            let again = try Session(study: study, subject: subject, index: index, arm: arm)
+            moments = AlertWitness.moments(effects, of: shadow, in: again)
+        } else {
+            rows = recorder.alerts
+            person = recorder.person
+            moments = witness.moments
+        }
+        numbers = AlertEpisodes.numbers(of: rows)
+        episodes = Self.episodes(rows, numbers)
     }
 
     private static func episodes(_ rows: [AlertRow], _ numbers: [Int?]) -> [Episode] {
@@ -116,7 +133,7 @@ package struct AlertExplanation {
         guard let episode = episodes.first(where: { $0.number == number }),
             let rule = policy.rules.first(where: { $0.code == episode.code })
         else { return nil }
-        let end = episode.end ?? recorder.alerts.last?.instant ?? episode.begin
+        let end = episode.end ?? rows.last?.instant ?? episode.begin
         let from = episode.begin.adding(-45 * Nanoseconds.minute)
         var events: [Event] = []
         for row in recorder.readings where row.instant >= from && row.instant <= episode.begin {
@@ -124,7 +141,7 @@ package struct AlertExplanation {
             if let late = row.backfilledAt { text += ", which came at \(Self.time(late))" }
             events.append(Event(row.instant, 0, text))
         }
-        for row in recorder.person where row.instant >= from && row.instant <= end {
+        for row in person where row.instant >= from && row.instant <= end {
             guard row.code.isNone || row.code == episode.code else { continue }
             // What rang is heard after it rang; what was eaten moves what comes.
             let isAnswer = !row.code.isNone
@@ -154,7 +171,7 @@ package struct AlertExplanation {
     /// did up to a quarter of an hour after its end counts. Nil where nobody listens.
     private func answer(to episode: Episode, until end: Instant) -> String? {
         let until = end.adding(15 * Nanoseconds.minute)
-        let said = recorder.person.filter {
+        let said = person.filter {
             $0.instant >= episode.begin && $0.instant <= until
                 && ($0.code == episode.code || $0.code.isNone)
         }.compactMap { $0.short(at: clock($0.instant)) }

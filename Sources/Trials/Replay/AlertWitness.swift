@@ -6,12 +6,26 @@
 
 import Alerts
 import Devices
+import Records
+import SessionTime
 import SimulatedDevices
 import SimulationKernel
 
 final class AlertWitness: @unchecked Sendable {
+    /// What an effect tells.
+    struct Effect {
+        var instant: Instant
+        var kind: AlertEffect.Kind
+        var code: AlertName
+        var severity: AlertSeverity
+        var reason: AlertEffect.Reason
+        /// Empty for a policy that nobody hears.
+        var message = ""
+        var due: Instant?
+    }
+
     struct Moment {
-        var effect: AlertEffect
+        var effect: Effect
         /// Of the metrics of the rule, in its order; a value is nil while the metric is stale or was never measured.
         var values: [(metric: AlertMetric, value: Double?, ageNanoseconds: Int64)]
         var pump: PumpStatus
@@ -27,7 +41,10 @@ final class AlertWitness: @unchecked Sendable {
                 center.observer = { [unowned center, unowned witness, unowned pump] effect in
                     witness.moments.append(
                         Moment(
-                            effect: effect,
+                            effect: Effect(
+                                instant: effect.instant, kind: effect.kind, code: effect.code,
+                                severity: effect.severity, reason: effect.reason, message: effect.message,
+                                due: effect.due),
                             values: center.here(effect) { center, effect in
                                 center.tests(of: effect).map { test in
                                     let known = center.known(test.metric)
@@ -35,6 +52,30 @@ final class AlertWitness: @unchecked Sendable {
                                 }
                             }, pump: pump.status))
                 }
+            }
+        }
+    }
+
+    /// What stood around the effects of a policy that listened in shadow.
+    /// - Parameter session: the same one again, which has not begun; it is run up to the last effect.
+    static func moments(_ effects: [ShadowEffect], of policy: AlertPolicy, in session: Session) -> [Moment] {
+        defer { session.end() }
+        let (alerts, pump) = (session.alerts, session.pump)
+        return effects.map { effect in
+            // A session that failed there has no more effects.
+            try? session.advance(to: effect.instant)
+            let rule = policy.rules[effect.rule]
+            return session.executor.inspect {
+                Moment(
+                    effect: Effect(
+                        instant: effect.instant, kind: effect.kind, code: rule.code,
+                        severity: effect.severity, reason: effect.reason),
+                    values: alerts.here(rule) { center, rule in
+                        rule.tests.map { test in
+                            let known = center.known(test.metric)
+                            return (test.metric, known?.value, known?.ageNanoseconds ?? 0)
+                        }
+                    }, pump: pump.status)
             }
         }
     }

@@ -112,13 +112,28 @@ extension StudySummary {
             }
         }
 
+        private static func draw(
+            _ differences: [Double], _ study: Study, _ known: inout [Int: SharedDraws]
+        ) -> (interval: (interval: ConfidenceInterval, method: MeanIntervalMethod)?, signFlipP: Double?) {
+            let count = differences.count
+            var stream = RandomStreams(seed: study.seed, subject: 0).stream(
+                "policy bootstrap", index: UInt64(count))
+            let draws = known[count] ?? SharedDraws(count: count, resamples: resamples, using: &stream)
+            known[count] = draws
+            let interval = try? Statistics.pairedMeanInterval(differences, level: 0.95, draws: draws)
+            return (interval.flatMap { $0 }, try? Statistics.signFlipTest(differences, draws: draws).p)
+        }
+
         /// Of one policy in shadow.
         private func values(_ policy: String) -> [SubjectValues]? {
             sums.first { $0.isInShadow && $0.policy == policy }?.values
         }
 
         /// Every policy in shadow against the reference.
-        func comparisons(_ study: Study, arm: String) -> [PolicyComparison] {
+        /// - Parameter draws: by number of pairs: all comparisons of so many people share theirs, which hang on the study's seed alone.
+        func comparisons(
+            _ study: Study, arm: String, _ draws: inout [Int: SharedDraws]
+        ) -> [PolicyComparison] {
             let names = study.shadowPolicies.map(\.name)
             guard let reference = study.referencePolicy ?? names.first, let references = values(reference)
             else { return [] }
@@ -128,11 +143,10 @@ extension StudySummary {
                 guard let own = values(policy) else { return [] }
                 return rows.compactMap { row in
                     let outcome = PolicyOutcome.all[row]
-                    let stream = RandomStreams(seed: study.seed, subject: 0).stream(
-                        "policy bootstrap", index: streamIndex(outcome.name, "\(arm)\n\(policy)"))
                     guard
                         var found = compare(
-                            outcome.name, policy, own[row], reference, references[row], stream: stream)
+                            outcome.name, policy, own[row], reference, references[row],
+                            draw: { Self.draw($0, study, &draws) })
                     else { return nil }
                     found.family = outcome.isPrimary(in: study) ? .primary : .exploratory
                     return PolicyComparison(arm: arm, difference: found)

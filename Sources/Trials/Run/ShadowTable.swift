@@ -35,9 +35,9 @@ extension StudySummary {
                         })
             }
             var text =
-                "in shadow, heard by nobody, acknowledged by nobody, \(printable(arm.name, limit: 36)); a person and day: notified,\n"
-                + "at night, min told, false alerts; a person: share of true episodes found within 15 min, share of alerts\n"
-                + "that were right, episodes missed, min of true episodes without an alert\n"
+                "in shadow, heard by nobody, acknowledged by nobody, \(printable(arm.name, limit: 36))\n"
+                + "notified, at night, min told, false alerts: a person and day; else a person: share of true episodes\n"
+                + "found within 15 min, share of alerts that were right, episodes missed, min of them without an alert\n"
                 + TextGrid.aligned(lines, left: 1)
             let more = listeners.count - Self.printedPolicies
             if more > 0 { text += "... \(more) more stand in summary.json\n" }

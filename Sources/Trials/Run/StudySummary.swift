@@ -193,8 +193,9 @@ package struct StudySummary: Sendable {
                 notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
             }
         }
+        var draws: [Int: SharedDraws] = [:]
         for arm in study.arms.indices {
-            policyComparisons += alerts[arm].policies.comparisons(study, arm: study.arms[arm].name)
+            policyComparisons += alerts[arm].policies.comparisons(study, arm: study.arms[arm].name, &draws)
         }
         try Self.adjust(&policyComparisons)
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
@@ -268,6 +269,24 @@ package struct StudySummary: Sendable {
         _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
         _ references: SubjectValues, stream: RandomStream
     ) -> Comparison? {
+        compare(metric, arm, values, reference, references) { differences in
+            var stream = stream
+            let interval = try? Statistics.pairedMeanInterval(
+                differences, level: 0.95, resamples: resamples, using: &stream)
+            // Draws of its own, after the interval's.
+            let p = try? Statistics.signFlipTest(differences, resamples: resamples - 1, using: &stream).p
+            return (interval.flatMap { $0 }, p)
+        }
+    }
+
+    /// - Parameter draw: finds the interval of differences, and p of flipping their signs.
+    static func compare(
+        _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
+        _ references: SubjectValues,
+        draw: ([Double]) -> (
+            interval: (interval: ConfidenceInterval, method: MeanIntervalMethod)?, signFlipP: Double?
+        )
+    ) -> Comparison? {
         let differences = PairedColumns.differences(values, references)
         guard !differences.isEmpty else { return nil }
         // A difference of finite values may overflow: then there is nothing to compare, and the arm's own row says so.
@@ -280,18 +299,13 @@ package struct StudySummary: Sendable {
             return comparison
         }
         guard differences.count >= Statistics.fewestPairs else { return comparison }
-        var stream = stream
-        if let found = try? Statistics.pairedMeanInterval(
-            differences, level: 0.95, resamples: resamples, using: &stream)
-        {
+        let drawn = draw(differences)
+        if let found = drawn.interval {
             comparison.ci95 = ConfidenceBounds(lower: found.interval.lower, upper: found.interval.upper)
             comparison.method = found.method
         }
         comparison.p = try? Statistics.signedRankTest(differences).p
-        // Draws of its own, after the interval's.
-        comparison.signFlipP = try? Statistics.signFlipTest(
-            differences, resamples: resamples - 1, using: &stream
-        ).p
+        comparison.signFlipP = drawn.signFlipP
         return comparison
     }
 }

@@ -185,9 +185,22 @@ struct ShadowSessionTests {
         "what a mechanism alone keeps silent is the policy without it, run alone with a deaf person, beside the policy as it is"
     )
     func soleCauses() throws {
-        var study = try study("{ signal-loss: { rate: 6 }, app-quit: { rate: 1 } }", days: 3)
+        var study = try study(
+            "{ signal-loss: { rate: 6 }, pump-outage: { rate: 2 }, app-quit: { rate: 1 } }", days: 3)
+        // Its bounds are those of the truths, so that whatever it holds back is silence.
+        let mute = """
+            policy: mute
+            quietHours: { from: "20:00", to: "08:00" }
+            rules:
+              - { code: LOW, when: glucose < 100, clearAt: 110, debounce: 10m, cooldown: 2h }
+              - { code: HIGH, when: glucose > 140, clearAt: 120, debounce: 30m, keepFiringFor: 40m, cooldown: 90m }
+              - { code: VERY-HIGH, when: glucose > 250, inhibits: [HIGH], cooldown: 4h }
+              - { code: ALERT-PUMP-SIGNAL-LOSS, debounce: 5m, cooldown: 1h }
+              - { code: SILENCE, when: readingAge > 10, debounce: 3m, inhibits: [ALERT-PUMP-SIGNAL-LOSS] }
+            """
         let policies = [
-            try AlertPolicy.parse(Self.own[0], file: "own.yaml"), try AlertPreset.bionicloop.policy(),
+            try AlertPolicy.parse(mute, file: "mute.yaml"),
+            try AlertPolicy.parse(Self.own[0], file: "own.yaml"),
         ]
         study.policies = policies
         study.arms[0].alerts = policies[0]
