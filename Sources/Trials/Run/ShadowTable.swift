@@ -36,8 +36,8 @@ extension StudySummary {
             }
             var text =
                 "in shadow, heard by nobody, acknowledged by nobody, \(printable(arm.name, limit: 36))\n"
-                + "notified, at night, min told, false alerts: a person and day; else a person: share of true episodes\n"
-                + "found within 15 min, share of alerts that were right, episodes missed, min of them without an alert\n"
+                + "a person and day: notified, at night, min told, false alerts, episodes missed, min of true episodes\n"
+                + "without an alert; shares: of true episodes found within 15 min, of alerts that were right\n"
                 + TextGrid.aligned(lines, left: 1)
             let more = listeners.count - Self.printedPolicies
             if more > 0 { text += "... \(more) more stand in summary.json\n" }

@@ -51,7 +51,7 @@ struct PolicyScoring: Sendable {
     func values(
         _ records: [ShadowPartRecord], tallies: [[AlertTally]], _ facts: SessionFacts
     ) -> [PolicyValues] {
-        let scores = scorer.scores(records, truth: facts.standard)
+        let scores = scorer.scores(records, truth: facts.sessionTruth)
         func minutes(_ with: Double?, _ without: Double?) -> Double? {
             with.flatMap { with in without.map { with - $0 } }
         }

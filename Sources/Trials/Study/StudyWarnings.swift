@@ -18,7 +18,9 @@ extension Study {
                 )
             }
         }
-        if !primary.isEmpty, reference == nil {
+        let isOfPolicies =
+            shadowPolicies.count > 1 && primary.contains { PolicyOutcome.named($0) != nil }
+        if !primary.isEmpty, reference == nil, !isOfPolicies {
             warnings.append("primary outcomes without a comparison of arms: nothing is tested")
         }
         if margin != nil {
