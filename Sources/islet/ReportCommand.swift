@@ -36,14 +36,9 @@ struct ReportCommand: ParsableCommand {
     @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
     var study: String?
 
-    @Option(help: "Threads that run sessions again (default: all cores).")
-    var jobs: Int?
+    @OptionGroup var threads: ThreadCount
 
-    func validate() throws {
-        if let jobs, !(1...1024).contains(jobs) {
-            throw ValidationError("--jobs takes a number from 1 to 1024.")
-        }
-    }
+    @OptionGroup var units: GlucoseUnits
 
     func run() throws {
         let folder = ResultFolder(path: directory)
@@ -52,7 +47,7 @@ struct ReportCommand: ParsableCommand {
         let interrupt = Interrupt()
         let report = try FolderReport(
             folder, store: store, studyPath: study ?? directory,
-            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, unit: .mgdl,
+            jobs: threads.count, unit: units.unit,
             isInterrupted: { interrupt.isRaised })
         if let out {
             guard !folder.owns(out) else {

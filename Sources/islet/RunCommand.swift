@@ -120,7 +120,7 @@ struct RunCommand: ParsableCommand {
         guard report else { return }
         let page = try FolderReport(
             folder, store: StudyStore(readingAt: folder.storePath), summary: summary, subjects: subjects,
-            studyPath: arguments.study, jobs: jobs, unit: .mgdl, isInterrupted: { interrupt.isRaised }
+            studyPath: arguments.study, jobs: jobs, unit: units.unit, isInterrupted: { interrupt.isRaised }
         ).page
         try folder.add(report: page.html)
         if !quiet { try StandardStream.output.writeLine("report   \(folder.reportPath)") }
