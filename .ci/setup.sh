@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system packages that are lacking, and only those: `setup.sh build` for what the build needs, `setup.sh
-# build python` for what the oracles need too. Debian and Ubuntu; elsewhere it says what is lacking.
+# build python` for what the oracles need too, `setup.sh browser` for what looks at reports. Debian and Ubuntu; elsewhere it says what is
+# lacking.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -21,7 +22,11 @@ for group in "$@"; do
         ;;
     # A venv without its own pip is what Debian's python3 makes until python3-venv is there.
     python) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || lacking+=(python3-venv) ;;
-    *) echo "setup.sh: build or python, not $group" >&2; exit 64 ;;
+    browser)
+        command -v chromium >/dev/null || lacking+=(chromium)
+        command -v chromedriver >/dev/null || lacking+=(chromium-driver)
+        ;;
+    *) echo "setup.sh: build, python or browser, not $group" >&2; exit 64 ;;
     esac
 done
 [ ${#lacking[@]} -gt 0 ] || exit 0

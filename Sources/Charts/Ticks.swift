@@ -110,7 +110,9 @@ enum Ticks {
     ) -> [Axis.Tick] {
         var kept: [(mgdl: Double, millimoles: String)] = []
         for bound in bounds where bound.mgdl >= lower && bound.mgdl <= upper && kept.count < most {
-            guard kept.allSatisfy({ abs($0.mgdl - bound.mgdl) >= apart * (upper - lower) }) else { continue }
+            // What is beyond the bounds of the consensus needs less to be named.
+            let room = bound.mgdl > 250 ? max(apart, 0.15) : apart
+            guard kept.allSatisfy({ abs($0.mgdl - bound.mgdl) >= room * (upper - lower) }) else { continue }
             kept.append(bound)
         }
         guard kept.count > 1 else {

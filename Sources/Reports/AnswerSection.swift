@@ -196,7 +196,7 @@ struct AnswerSection {
         } else if let p = comparison.p {
             text += ", p \(words.probability(p, "comparisons.\(index).p")) (not adjusted)"
         }
-        return text + "; <b>\(Finding(comparison, outcome).words)</b>.</p>\n"
+        return text + "; <b>\(Finding(comparison, outcome, summary.claims).words)</b>.</p>\n"
     }
 
     private func counted(_ outcome: Outcome, _ found: [StudySummary.Comparison]) -> HTML {
@@ -205,8 +205,8 @@ struct AnswerSection {
             return wanted.isEmpty
                 ? "none" : (shown + (wanted.count > 6 ? ["\(wanted.count - 6) more" as HTML] : [])).listed
         }
-        let lower = found.filter { Finding($0, outcome).direction == .lower }
-        let higher = found.filter { Finding($0, outcome).direction == .higher }
+        let lower = found.filter { Finding($0, outcome, summary.claims).direction == .lower }
+        let higher = found.filter { Finding($0, outcome, summary.claims).direction == .higher }
         let name = words.name(outcome.name)
         return
             "<p><b>\(name.prefix(1).uppercased() + name.dropFirst())</b>, \(found.count) arms against \(found.first?.reference ?? ""): lower in \(lower.count) (\(names(lower))), higher in \(higher.count) (\(names(higher))), no difference shown in \(found.count - lower.count - higher.count).</p>\n"
@@ -258,7 +258,7 @@ struct Finding {
     let direction: Direction
     let words: String
 
-    init(_ comparison: StudySummary.Comparison, _ outcome: Outcome) {
+    init(_ comparison: StudySummary.Comparison, _ outcome: Outcome, _ claims: StudyClaims?) {
         guard !comparison.isEqualInEveryPair else {
             (direction, words) = (.none, "equal in every pair")
             return
@@ -268,10 +268,13 @@ struct Finding {
             comparison.family.isJudged ? (comparison.pAdjusted ?? 1) < 0.05 : (comparison.p ?? 1) < 0.05
         guard isOneSided, isSignificant else {
             direction = .none
-            words =
-                comparison.family == .gate
-                ? "judged against the margin"
-                : isOneSided ? "not shown after adjustment" : "no difference shown"
+            switch comparison.family {
+            case .gate: words = "judged against the margin"
+            case .exploratory:
+                words = isOneSided || isSignificant ? "interval and test disagree" : "no difference shown"
+            case .primary, .all, .sensor:
+                words = isOneSided ? "not shown after adjustment" : "no difference shown"
+            }
             return
         }
         direction = comparison.difference < 0 ? .lower : .higher
@@ -279,7 +282,15 @@ struct Finding {
         switch comparison.family {
         case .gate: words = "\(what); judged against the margin"
         case .exploratory: words = "\(what) (exploratory)"
-        case .primary, .all, .sensor: words = "\(what)\(Self.judgement(outcome, direction))"
+        case .all, .sensor: words = "\(what) after adjustment"
+        case .primary:
+            // What a study may claim is for its claims to say.
+            switch claims?.claims.first(where: { $0.arm == comparison.arm && $0.metric == comparison.metric }
+            )?.verdict {
+            case .lower, .higher: words = "shown \(what)\(Self.judgement(outcome, direction))"
+            case .closed: words = "\(what) after adjustment; no claim: non-inferiority was not shown"
+            default: words = "\(what) after adjustment; no claim"
+            }
         }
     }
 

@@ -55,10 +55,11 @@ struct ExampleFigures {
         let highest = max(
             truth.map(\.plasmaMgdl).max() ?? 0, readings.map(\.mgdl).max() ?? 0)
         let top = highest > 400 ? 500.0 : highest > 350 ? 400 : 350
+        let bottom = (truth.map(\.plasmaMgdl).min() ?? 40) < 40 ? 10.0 : 40
         let axis = Axis.time(
             "", from: window.lowerBound, to: window.upperBound, calendar: input.study.start.calendar)
         let glucose = Panel(
-            x: axis, y: .glucose(input.unit, from: 40, to: top), height: width > 500 ? 210 : 190,
+            x: axis, y: .glucose(input.unit, from: bottom, to: top), height: width > 500 ? 210 : 190,
             marks: [
                 .span(.y, from: 70, to: 180, .target, opacity: 0.09),
                 .rule(.y, at: 70, .low), .rule(.y, at: 54, .veryLow),
@@ -140,8 +141,8 @@ private struct Lanes {
         addPerson(told.person.filter { isIn($0.instant) })
         marks.append(.points(rung, .strong, .triangle, radius: 4))
         if !acknowledged.isEmpty {
-            marks.append(.points(acknowledged, .series(2), .cross, radius: 3.4))
-            legend.append(LegendEntry("acknowledged", .series(2), .point(.cross)))
+            marks.append(.points(acknowledged, .series(0), .cross, radius: 3.4))
+            legend.append(LegendEntry("acknowledged", .series(0), .point(.cross)))
         }
         if names.isEmpty { names = ["no alert"] }
         description += "."
@@ -168,10 +169,10 @@ private struct Lanes {
         if rows.contains(where: { (heard + unheard).contains($0.kind) }) {
             let lane = names.count
             names.append("person")
-            marks.append(.points(points(heard, lane), .series(0), .circle, radius: 3.4))
+            marks.append(.points(points(heard, lane), .series(2), .circle, radius: 3.4))
             marks.append(.points(points(unheard, lane), .series(1), .square, radius: 3.4))
             legend += [
-                LegendEntry("heard", .series(0), .point(.circle)),
+                LegendEntry("heard", .series(2), .point(.circle)),
                 LegendEntry("not heard", .series(1), .point(.square)),
             ]
             description +=

@@ -19,7 +19,7 @@ enum ReportStyle {
         h1{font-size:1.75rem;line-height:1.2;margin:.1rem 0 .3rem}
         h2{font-size:1.3rem;line-height:1.25;margin:2.5rem 0 .5rem;padding-top:.75rem;border-top:1px solid var(--g)}
         h3{font-size:1.02rem;margin:1.4rem 0 .3rem}
-        p,li{max-width:46rem}p{margin:.5rem 0}
+        a{color:var(--s0)}p,li{max-width:46rem}p{margin:.5rem 0}
         .kind{text-transform:uppercase;letter-spacing:.08em;font-size:.75rem;color:var(--m);margin:0}
         .facts,.note,figcaption{color:var(--m);font-size:.9rem}
         .question{font-size:1.12rem;margin:.75rem 0}

@@ -1,7 +1,6 @@
 // `islet report DIR`: the results of a study as one page.
 
 import ArgumentParser
-import Charts
 import Documents
 import Foundation
 import Persistence

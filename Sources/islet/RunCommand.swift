@@ -106,7 +106,8 @@ struct RunCommand: ParsableCommand {
                     try StandardStream.output.write(
                         "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
                     )
-                    try ResultReport(summary, study: confirmation, folder: other, unit: units.unit).print()
+                    try ResultReport(summary, study: confirmation, folder: other, unit: units.unit)
+                        .print()
                 }
                 try writeReport(summary, subjects, in: other, jobs: jobs, interrupt)
             }
