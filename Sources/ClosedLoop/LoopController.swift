@@ -317,7 +317,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }
 
     func tellObservers(of forecast: GlucoseConcentration, from reading: Instant) {
-        for index in observers.indices { observers[index].loopDidForecast(forecast, from: reading) }
+        for index in callable.indices {
+            callable[index].call((forecast, reading)) { $0.loopDidForecast($1.0, from: $1.1) }
+        }
     }
 
     func tellObservers(succeeded: Bool) {
