@@ -3,6 +3,7 @@
 // Guarantees: settings take effect as at a launch of the app: what is remembered goes by code, an episode that no rule stands for any
 // more is cleared, one that goes on has the severity that its rule gives it now. No timer hangs on the wall clock.
 
+import Records
 import SessionTime
 import SimulationKernel
 
