@@ -160,35 +160,7 @@ package struct GlucoseMetrics: Hashable, Sendable {
     }
 
     /// The value under a key; nil where the metric is undefined.
-    package subscript(key: GlucoseMetricKey) -> Double? {
-        switch key {
-        case .n: Double(n)
-        case .days: days
-        case .coveragePercent: coveragePercent
-        case .meanMgdl: meanMgdl
-        case .sdMgdl: sdMgdl
-        case .cvPercent: cvPercent
-        case .gmiPercent: gmiPercent
-        case .tir70to180Percent: tir70to180Percent
-        case .titr70to140Percent: titr70to140Percent
-        case .tbr70Percent: tbr70Percent
-        case .tbr54Percent: tbr54Percent
-        case .tar180Percent: tar180Percent
-        case .tar250Percent: tar250Percent
-        case .lbgi: lbgi
-        case .hbgi: hbgi
-        case .gri: gri
-        case .adrr: adrr
-        case .moddMgdl: moddMgdl
-        case .mageMgdl: mageMgdl
-        case .jIndex: jIndex
-        case .conga1h: conga1h
-        case .hypoEventsL1: Double(hypoEventsL1)
-        case .hypoEventsL2: Double(hypoEventsL2)
-        case .hyperEventsL1: Double(hyperEventsL1)
-        case .hyperEventsL2: Double(hyperEventsL2)
-        }
-    }
+    package subscript(key: GlucoseMetricKey) -> Double? { key.value(self) }
 
     /// All keys with their values, in output order.
     package var ordered: [(key: GlucoseMetricKey, value: Double?)] {

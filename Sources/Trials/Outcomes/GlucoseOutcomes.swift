@@ -3,46 +3,25 @@
 import GlucoseMetrics
 
 extension GlucoseMetricKey {
-    /// Which way a person wants the metric.
-    var better: Outcome.Better {
-        switch self {
-        case .n, .days, .coveragePercent, .meanMgdl, .gmiPercent: .neither
-        case .tir70to180Percent, .titr70to140Percent: .higher
-        default: .lower
+    fileprivate static let events = allCases.filter { $0.kind == .events }
+
+    fileprivate var direction: Outcome.Better {
+        switch better {
+        case .lower: .lower
+        case .higher: .higher
+        case .neither: .neither
         }
     }
-
-    /// Describes the trace rather than the glucose.
-    var describesTrace: Bool {
-        switch self {
-        case .n, .days, .coveragePercent: true
-        default: false
-        }
-    }
-
-    /// Rows that a first look needs.
-    fileprivate var isShown: Bool {
-        switch self {
-        case .meanMgdl, .tir70to180Percent, .tbr70Percent, .tbr54Percent, .tar180Percent, .tar250Percent,
-            .cvPercent,
-            .gmiPercent, .lbgi, .hbgi:
-            true
-        default: false
-        }
-    }
-
-    fileprivate static let events: [GlucoseMetricKey] = [
-        .hypoEventsL1, .hypoEventsL2, .hyperEventsL1, .hyperEventsL2,
-    ]
 }
 
 extension Outcome {
     /// The true plasma glucose every five minutes.
     static let truth: [Outcome] = GlucoseMetricKey.allCases.map { key in
         Outcome(
-            key.rawValue, unit: key.unit, "true plasma glucose: " + key.summary, better: key.better,
+            key.rawValue, unit: key.unit, "true plasma glucose: " + key.summary, better: key.direction,
             kind: .truth,
-            isCompared: !key.describesTrace, display: key.isShown ? .always : .never
+            isCompared: key.kind != .trace,
+            display: key.isShown && key.kind != .events ? .always : .never
         ) { $0.truth?[key] }
     }
 
@@ -52,7 +31,7 @@ extension Outcome {
             key.rawValue + "_per_week", unit: "1/week",
             "true plasma glucose: " + key.summary + ", per week that the session lived", better: .lower,
             kind: .truth,
-            display: key == .hypoEventsL1 || key == .hypoEventsL2 ? .always : .never
+            display: key.isShown ? .always : .never
         ) { facts in facts.truth?[key].flatMap { facts.perWeek($0) } }
     }
 
@@ -62,7 +41,7 @@ extension Outcome {
             Outcome(
                 "sensor_" + key.rawValue, unit: key.unit,
                 "sensor glucose, late readings included: " + key.summary,
-                better: key.better, kind: .sensor, isCompared: !key.describesTrace
+                better: key.direction, kind: .sensor, isCompared: key.kind != .trace
             ) { $0.sensor?[key] }
         }
         + GlucoseMetricKey.events.map { key in
