@@ -217,7 +217,7 @@ MUTANTS = [
     statement("flow", "if !environment.hasPod { cleanUpPod(at: now) }"),
     ("flow", "old.isClaimOk, !new.isClaimOk", "old.isClaimOk && !new.isClaimOk && !@"),
     ("flow", "!wasOk, liveSensor(new) == nil", "!@, !wasOk, liveSensor(new) == nil"),
-    ("conditions", "environment.hasPod", "true", "if environment.hasPod, "),
+    ("conditions", "environment.hasPod", "true", "if environment.hasPod, environment.hasPumpSession"),
     ("conditions", "environment.hasPumpSession", "true", ", environment.hasPumpSession, !environment"),
     ("conditions", "environment.isFirstStepDone, !environment.hasPod", "@ || environment.isFirstStepDone, !environment.hasPod"),
     ("conditions", "$0.nanoseconds - now.nanoseconds <= limits.podExpiring", "$0.nanoseconds - now.nanoseconds < limits.podExpiring"),
