@@ -82,6 +82,10 @@ import Testing
             var (count, unanswered) = (0, [(key: String, line: String)]())
             for round in 0..<kills {
                 let child = try Child(program, arguments, output: folder + "/out")
+                // Most are killed once they live, some while they start.
+                if round % 4 != 0 {
+                    for _ in 0..<500 where child.text.isEmpty { usleep(10_000) }
+                }
                 // What nobody answered is said again under its name.
                 for (key, line) in unanswered { child.say("@\(key) \(line)") }
                 for _ in 0..<Int.random(in: 0...5, using: &random) {
@@ -114,7 +118,7 @@ import Testing
             for (key, number) in acknowledgements { #expect(kept[key] == number, "\(key)") }
             let heard = Heard()
             #expect(try LiveReplay(content, listener: heard.take).divergence == nil)
-            #expect(heard.steps.count > 100)
+            #expect(heard.steps.count > 40)
             #expect(Set(heard.steps).count == heard.steps.count)
         }
     }
