@@ -51,7 +51,8 @@ package struct AlertExplanation {
     ///   - shadow: whose alerts are explained, heard by nobody; nil for the arm's own.
     ///   - unit: that glucose is told in.
     package init(
-        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, policy shadow: AlertPolicy? = nil,
+        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm,
+        policy shadow: AlertPolicy? = nil,
         unit: GlucoseUnit = .mgdl
     ) throws {
         self.unit = unit
