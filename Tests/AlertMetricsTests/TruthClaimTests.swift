@@ -61,13 +61,13 @@ import Testing
 
     @Test func whatIsNoTruthIsRefusedWithTheNearestName() {
         let misspelt = problem("{ code: A, when: glucose < 70, truth: low-70 }")
-        #expect(misspelt.hasPrefix("p.yaml:3: found \"low-70\"") && misspelt.contains("(nearest: `low70`)"))
+        #expect(misspelt.hasPrefix("p.yaml:3: found `low-70` at rules[0].truth") && misspelt.contains("(nearest: `low70`)"))
         #expect(misspelt.contains("signalLoss") && misspelt.contains("none"))
         // Turned round: metrics would call all that it does false.
         let turned = problem("{ code: A, when: glucoseIn20m < 70, truth: high250 }")
         #expect(
             turned
-                == "p.yaml:3: found `high250` for A, which rings for low glucose, expected low70 or low54, a truth about a device, or none"
+                == "p.yaml:3: found `high250` for A, which rings for low glucose at rules[0].truth, expected low70 or low54, a truth about a device, or none"
         )
         #expect(problem("{ code: F, when: glucoseRate < -2, truth: high250 }").isEmpty)
         #expect(problem("{ code: A, when: glucose < 70, truth: sensorGap }").isEmpty)

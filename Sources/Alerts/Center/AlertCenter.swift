@@ -405,8 +405,3 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         here((glucose.milligramsPerDecilitre, reading)) { $0.hear(forecast: $1.0, from: $1.1) }
     }
 }
-
-extension EventKind {
-    /// Words: rule's place in the policy, effect, severity, reason.
-    public static let alertEffect = EventKind(0x400, "alertEffect")
-}

@@ -65,9 +65,9 @@ import Testing
         let own = problem("\(Self.policy) }]")
         #expect(
             own
-                == "forecast.yaml:7: arms[0].alerts: found forecastGlucose in the policy \"f\", beside the arm \"basal-bolus\", expected an algorithm that forecasts (pid-insulin-feedback), or `glucoseIn20m`: basal-bolus makes no forecast"
+                == "forecast.yaml:7: found forecastGlucose in the policy `f`, beside the arm `basal-bolus` at arms[0].alerts, expected an algorithm that forecasts (pid-insulin-feedback), or `glucoseIn20m`: basal-bolus makes no forecast"
         )
-        #expect(problem("none }]\npolicies: [\(Self.policy)]").contains("policies: found forecastGlucose"))
+        #expect(problem("none }]\npolicies: [\(Self.policy)]").hasPrefix("forecast.yaml:8: found forecastGlucose in the policy `f`"))
         #expect(problem("{ policy: f, rules: [{ code: SOON, when: glucoseIn20m < 70 }] } }]").isEmpty)
         // Looking ahead by nothing is no forecast either.
         #expect(
