@@ -67,7 +67,9 @@ import Testing
             own
                 == "forecast.yaml:7: found forecastGlucose in the policy `f`, beside the arm `basal-bolus` at arms[0].alerts, expected an algorithm that forecasts (pid-insulin-feedback), or `glucoseIn20m`: basal-bolus makes no forecast"
         )
-        #expect(problem("none }]\npolicies: [\(Self.policy)]").hasPrefix("forecast.yaml:8: found forecastGlucose in the policy `f`"))
+        #expect(
+            problem("none }]\npolicies: [\(Self.policy)]")
+                .hasPrefix("forecast.yaml:8: found forecastGlucose in the policy `f`"))
         #expect(problem("{ policy: f, rules: [{ code: SOON, when: glucoseIn20m < 70 }] } }]").isEmpty)
         // Looking ahead by nothing is no forecast either.
         #expect(
