@@ -1,6 +1,6 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
 
-.PHONY: trial test soak docs findings format bench clean
+.PHONY: trial test soak look docs findings format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml (two alert policies), print its table.
 	@.ci/setup.sh build
@@ -17,6 +17,13 @@ soak: ## The long forms of what `make test` samples.
 	.ci/release.sh run islet-bench coverage
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
+
+look: ## Look at reports in Chromium, and hold their numbers against summary.json.
+	@.ci/setup.sh build python browser
+	.ci/release.sh build --product islet
+	python3 -m venv .build-browser
+	.build-browser/bin/python -m pip install --disable-pip-version-check -q -r Tests/Tools/report_requirements.txt
+	.build-browser/bin/python Tests/Tools/check_report.py --islet .build/release/islet
 
 docs: ## Write the pages of docs that are made from definitions.
 	swift build --product islet

@@ -119,14 +119,6 @@ elif environment .build-notebooks Notebooks/requirements.txt; then
 fi
 counted "every example of README, docs and --help" "${with_pandas:-python3}" Tests/Tools/examples.py --islet "$release"
 
-step "report in a browser"
-if ! .ci/setup.sh browser; then
-    echo "SKIPPED: the report in a browser, because chromium cannot be installed"
-elif environment .build-browser Tests/Tools/report_requirements.txt; then
-    counted "report.html in Chromium, and its numbers against summary.json" \
-        .build-browser/bin/python Tests/Tools/check_report.py --islet "$release"
-fi
-
 step "traceability"
 if python3 Tests/Tools/trace_requirements.py --check; then
     passed=$((passed + 1))
