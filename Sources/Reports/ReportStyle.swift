@@ -40,6 +40,7 @@ enum ReportStyle {
         tbody th{font-weight:600}td.n,th.n{text-align:right}td.n{white-space:nowrap}
         td .ci{display:block;color:var(--m);font-size:.92em}td.in .ci{display:inline}
         td.name,th.name{min-width:9rem;overflow-wrap:anywhere}
+        table code{white-space:nowrap}
         .unit{display:block;font-weight:400;color:var(--m)}
         tr.ref td,tr.ref th{background:color-mix(in srgb,var(--g) 35%,transparent)}
         .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));gap:1.25rem 2rem;margin:1rem 0}
@@ -47,7 +48,7 @@ enum ReportStyle {
         figure{margin:0;min-width:0}figcaption{margin-top:.35rem;max-width:46rem}
         .only-narrow{display:none}
         details{margin:.75rem 0}summary{cursor:pointer;color:var(--s0);font-weight:600}
-        @media (max-width:46rem){main{padding:1rem .9rem 2rem}h1{font-size:1.4rem}.only-wide{display:none}.only-narrow{display:block}}
+        @media (max-width:46rem){main{padding:1rem .9rem 2rem}h1{font-size:1.4rem}table{font-size:.8rem}th,td{padding:.28rem .4rem}td.name,th.name{min-width:5.5rem}table td.name{min-width:4rem}.only-wide{display:none}.only-narrow{display:block}}
         @page{size:A4;margin:13mm 12mm}
         @media print{
         body{font-size:9.5pt;line-height:1.36}main{padding:0;max-width:none}h1{font-size:17pt}h2{font-size:12.5pt;margin-top:1.1rem;break-after:avoid}h3{break-after:avoid}
