@@ -231,6 +231,30 @@ final class FakeClocks: LiveClocks {
         }
     }
 
+    @Test func aHostStopsInTheMiddleOfASessionAtFullSpeedAndItsJournalIsOnDisk() throws {
+        try withFolder { folder in
+            let (host, path) = (LiveHost(clocks: FakeClocks()), folder + "/a.journal")
+            let opening = try opening()
+            let synced = Mutex(0)
+            try host.add("a", pace: .max) { listener in
+                let file = try JournalFile.create(path, opening: opening.json)
+                file.observer = { written, isSynced in if isSynced { synced.withLock { $0 = written } } }
+                return try LiveSession(opening, journal: file, listener: listener)
+            }
+            var turns = 0
+            host.turn(until: {
+                turns += 1
+                return turns > 2
+            })
+            let shown = try #require(host.status(of: "a")?.snapshot)
+            #expect(shown.phase == .running && shown.now > .start)
+            let whole = try bytes(path).count
+            #expect(synced.withLock { $0 } < whole)
+            host.remove("a")
+            #expect(synced.withLock { $0 } == whole)
+        }
+    }
+
     @Test func eventsAreNumberedAndResumable() throws {
         var log = EventLog()
         for number in 1...(2 * EventLog.limit + 10) {

@@ -123,6 +123,28 @@ import Testing
         }
     }
 
+    @Test func aJournalThatCantBeWrittenStopsItsSessionAndGoesOnLater() throws {
+        try withFolder { folder in
+            try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
+            let child = try Child(
+                URL(filePath: "/bin/bash"),
+                [
+                    "-c", #"set -o pipefail; (ulimit -f 40; exec "$0" "$@") 2>&1 | tail -c 3000"#,
+                    try program().path(), "run", folder + "/kills.yaml", "--session", "0", "--pace", "20000",
+                    "--journal", folder + "/live",
+                ], output: folder + "/out")
+            for _ in 0..<6000 where child.process.isRunning { usleep(10_000) }
+            #expect(!child.process.isRunning && child.process.terminationStatus == 75)
+            #expect(child.text.contains("stopped: "))
+            let path = folder + "/live/session-0.journal"
+            let before = try JournalContent.read(path)
+            #expect(!before.isTorn && before.goodBytes > 39_000)
+            let session = try LiveReplay.resume(path)
+            session.advance(to: session.now.adding(Nanoseconds.hour))
+            #expect(try JournalContent.read(path).lines.count > before.lines.count)
+        }
+    }
+
     @Test func ctrlCLeavesAJournalThatTheSameCommandGoesOnWith() throws {
         try withFolder { folder in
             try write(Array(Self.study.utf8), to: folder + "/kills.yaml")

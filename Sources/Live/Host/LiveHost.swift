@@ -73,10 +73,13 @@ package final class LiveHost: Sendable {
         schedule(slot)
     }
 
-    /// Lets a session go, where it stands; its journal stays. Waits for an advance that is under way.
+    /// Lets a session go, where it stands; its journal stays, and is on disk when this returns. Waits for an advance that is under way.
     package func remove(_ id: String) {
         guard let slot = board.withLock({ $0.slots.removeValue(forKey: id) }) else { return }
-        slot.core.withLock { $0.session = nil }
+        slot.core.withLock {
+            $0.session?.sync()
+            $0.session = nil
+        }
         bell.ring()
     }
 
@@ -149,11 +152,11 @@ package final class LiveHost: Sendable {
 
     // MARK: Time
 
-    /// Advances what is due, one session a time, until nothing is.
+    /// Advances what is due, one session a time, until nothing is, or until `isOver` says so, which is asked before each.
     /// - Returns: when something is due next, by the continuous clock; nil for nothing.
     @discardableResult
-    package func turn() -> Int64? {
-        while true {
+    package func turn(until isOver: () -> Bool = { false }) -> Int64? {
+        while !isOver() {
             noteClockStep()
             let now = clocks.continuousNanoseconds()
             let (slot, next) = board.withLock { $0.takeDue(at: now) }
@@ -164,13 +167,14 @@ package final class LiveHost: Sendable {
             board.withLock { $0.finish(slot, due: due) }
             bell.ring()
         }
+        return nil
     }
 
     /// A thread's work: turns until `isOver` says so. Any number of threads may run one host.
     package func run(until isOver: () -> Bool) {
         while !isOver() {
             let heard = bell.count
-            let next = turn()
+            let next = turn(until: isOver)
             if isOver() { return }
             let wait = next.map { max(0, $0 - clocks.continuousNanoseconds()) } ?? Nanoseconds.second
             // Looks at the wall clock, and at whether it is over, now and then.

@@ -70,7 +70,8 @@ final class Slot: Sendable {
             case .scaled(let speed):
                 let span = session.next.nanoseconds - origin.instant.nanoseconds
                 if speed == 1 { return origin.continuous + span }
-                return origin.continuous + Int64((Double(span) / speed).rounded(.up))
+                let wait = (Double(span) / speed).rounded(.up)
+                return wait < 1e18 ? origin.continuous + Int64(wait) : nil
             }
         }
     }

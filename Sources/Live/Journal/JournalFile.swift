@@ -99,7 +99,6 @@ package final class JournalFile {
         }
         check = next
         length += off_t(bytes.count)
-        if isSynced { observer?(Int(length), true) }
     }
 
     /// Everything so far is on disk when this returns.
@@ -107,6 +106,7 @@ package final class JournalFile {
         while fdatasync(descriptor) != 0 {
             guard errno == EINTR else { throw OutputError(path: path, doing: "sync", errno: errno) }
         }
+        observer?(Int(length), true)
     }
 
     private static func syncFolder(of path: String) throws(OutputError) {

@@ -143,6 +143,11 @@ package final class LiveSession: @unchecked Sendable {
         do { try journal?.append(line, sync: isSynced) } catch { fail("\(error)") }
     }
 
+    /// Everything so far is on disk when this returns; what can't be synced stops the session.
+    package func sync() {
+        do { try journal?.sync() } catch { fail("\(error)") }
+    }
+
     /// It stops here.
     package func fail(_ reason: String) {
         guard phase == .running else { return }
@@ -159,7 +164,7 @@ package final class LiveSession: @unchecked Sendable {
     /// refused.
     package func take(_ command: LiveCommand, at goal: Instant) -> LiveAnswer {
         if !command.key.isEmpty, let number = answers[command.key] {
-            return LiveAnswer(outcome: door.outcomes[number - 1], number: number, isRepeated: true)
+            return LiveAnswer(outcome: outcome(of: number), number: number, isRepeated: true)
         }
         advance(to: goal)
         guard phase == .running else { return LiveAnswer(outcome: .refused(Self.why(phase))) }
@@ -189,10 +194,12 @@ package final class LiveSession: @unchecked Sendable {
         move(to: entered)
         answer(number)
         report()
-        guard door.outcomes.count >= number else {
-            return LiveAnswer(outcome: .refused("the session has ended"))
-        }
-        return LiveAnswer(outcome: door.outcomes[number - 1], number: number)
+        return LiveAnswer(outcome: outcome(of: number), number: number)
+    }
+
+    /// An input that broke the body has none.
+    private func outcome(of number: Int) -> LiveOutcome {
+        door.outcomes.count >= number ? door.outcomes[number - 1] : .refused(Self.why(phase))
     }
 
     /// Writes and tells what became of an input.
