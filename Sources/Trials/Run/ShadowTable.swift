@@ -36,8 +36,8 @@ extension StudySummary {
             }
             var text =
                 "in shadow, heard by nobody, acknowledged by nobody, \(printable(arm.name, limit: 36))\n"
-                + "a person and day: notified, at night, min told, false alerts, episodes missed, min of true episodes\n"
-                + "without an alert; shares: of true episodes found within 15 min, of alerts that were right\n"
+                + "a person and day: notified, at night, min told, false alerts, episodes missed, min of true\n"
+                + "episodes without an alert; shares: of true episodes found within 15 min, of alerts that were right\n"
                 + TextGrid.aligned(lines, left: 1)
             let more = listeners.count - Self.printedPolicies
             if more > 0 { text += "... \(more) more stand in summary.json\n" }
@@ -74,7 +74,7 @@ extension StudySummary {
                     })
         }
         return [
-            "policy less \(printable(reference, limit: 60)), mean [95 % CI] over people; "
+            "policy less \(printable(reference, limit: 80))\nmean [95 % CI] over people; "
                 + (isPrimary ? "p after Holm\n" : "exploratory, not adjusted\n")
                 + TextGrid.aligned(lines, left: 1)
         ]

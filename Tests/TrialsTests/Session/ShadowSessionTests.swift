@@ -192,7 +192,7 @@ struct ShadowSessionTests {
             policy: mute
             quietHours: { from: "20:00", to: "08:00" }
             rules:
-              - { code: LOW, when: glucose < 100, clearAt: 110, debounce: 10m, cooldown: 2h }
+              - { code: LOW, when: glucose < 100, clearAt: 110, debounce: 10m, cooldown: 2h, acknowledge: reviews }
               - { code: HIGH, when: glucose > 140, clearAt: 120, debounce: 30m, keepFiringFor: 40m, cooldown: 90m }
               - { code: VERY-HIGH, when: glucose > 250, inhibits: [HIGH], cooldown: 4h }
               - { code: ALERT-PUMP-SIGNAL-LOSS, debounce: 5m, cooldown: 1h }
