@@ -50,7 +50,7 @@ extension Statistics {
     {
         // Exact ones draw nothing.
         if differences.count(where: { $0 != 0 }) <= 16 {
-            var none = SystemRandomNumberGenerator()
+            var none = NoDraws()
             return try signFlipTest(differences, using: &none)
         }
         try check(differences, atLeast: 1)
@@ -76,4 +76,9 @@ extension Statistics {
             estimate: try mean(differences), p: Double(extreme + 1) / Double(patterns + 1), isExact: false,
             patterns: patterns)
     }
+}
+
+/// For what draws nothing.
+private struct NoDraws: RandomNumberGenerator {
+    mutating func next() -> UInt64 { 0 }
 }
