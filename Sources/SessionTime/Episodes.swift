@@ -6,17 +6,17 @@
 // Does not: know what is beyond a bound, or in what unit time runs; both are the caller's.
 
 /// What makes an episode of samples. All in one unit of time.
-package struct EpisodeRule: Hashable, Sendable {
+public struct EpisodeRule: Hashable, Sendable {
     /// How long a run that begins or ends an episode lasts, at least.
-    package var shortest: Int64
+    public var shortest: Int64
     /// How long one sample counts.
-    package var standsFor: Int64
+    public var standsFor: Int64
     /// No episode spans more than this without a sample.
-    package var longestGap: Int64
+    public var longestGap: Int64
     /// Nothing lasts beyond it.
-    package var end: Int64
+    public var end: Int64
 
-    package init(
+    public init(
         shortest: Int64, standsFor: Int64, longestGap: Int64 = .max, end: Int64 = .max / 2
     ) {
         self.shortest = shortest
@@ -29,8 +29,8 @@ package struct EpisodeRule: Hashable, Sendable {
     /// - Parameters:
     ///   - instant: of a sample; they rise.
     ///   - take: from the first sample of an episode to its end.
-    @inlinable
-    package func forEachEpisode(
+    @inlinable @inline(__always)  // A call would ask two closures a sample.
+    public func forEachEpisode(
         of count: Int, at instant: (Int) -> Int64, isBeyond: (Int) -> Bool, _ take: (Int64, Int64) -> Void
     ) {
         var onset: Int64?
