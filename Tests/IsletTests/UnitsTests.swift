@@ -104,7 +104,16 @@ import Testing
         let policy = try both(["alerts", "list", "--policy", "dexcom-g7"])
         #expect(
             policy.files.contains("glucose < 55.0 mg/dL") && policy.shown.contains("glucose < 3.1 mmol/L"))
-        #expect(policy.shown.contains("glucoseRate < -0.08 mmol/L/min"))
+        #expect(policy.shown.contains("glucoseIn20m < 3.1 mmol/L"))
+        try withFolder { folder in
+            let file = folder + "/falling.yaml"
+            let text =
+                "policy: falling\nextends: dexcom-g7\nrules:\n  - { code: LOW, when: glucose < 70 and glucoseRate < -1.5 }\n"
+            try write(text, to: file)
+            #expect(
+                try both(["alerts", "list", "--policy", file]).shown.contains(
+                    "glucoseRate < -0.08 mmol/L/min"))
+        }
         #expect(policy.shown.contains("clearAt: 3.9, the bound"))
         #expect(!policy.shown.contains("mg/dL"))
     }

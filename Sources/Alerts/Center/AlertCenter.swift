@@ -31,7 +31,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     var watchesForecast: (own: Bool, shadows: Bool)
     private weak var listener: (any AlertListener)?
     /// Policies that hear all that this one hears.
-    private let shadows: ShadowPolicies?
+    let shadows: ShadowPolicies?
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
     private static let retry = 10 * Nanoseconds.second
@@ -366,15 +366,6 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         }
     }
 
-    private func hear(forecast mgdl: Double, from reading: Instant) {
-        if watchesForecast.shadows {
-            shadows?.here((mgdl, reading)) { $0.hear(.forecastGlucose, $1.0, sampledAt: $1.1) }
-        }
-        guard watchesForecast.own else { return }
-        let needsSettling = app.hear(.forecastGlucose, mgdl, sampledAt: reading, at: executor.now)
-        if needsSettling || app.hasStore { judgeLater() }
-    }
-
     func change(_ body: (inout AppEnvironment) -> Void) {
         var environment = app.flow.environment
         body(&environment)
@@ -400,8 +391,4 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     public nonisolated func loopDidStep(succeeded: Bool) { here(succeeded) { $0.hear(stepSucceeded: $1) } }
-
-    public nonisolated func loopDidForecast(_ glucose: GlucoseConcentration, from reading: Instant) {
-        here((glucose.milligramsPerDecilitre, reading)) { $0.hear(forecast: $1.0, from: $1.1) }
-    }
 }

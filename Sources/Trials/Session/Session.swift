@@ -375,21 +375,6 @@ public final class Session {
     }
 }
 
-/// What a session came to.
-public struct SessionOutcome: Sendable {
-    public var end: SessionEnd
-    public var endedAt: Instant
-    public var digest: Digest128
-    public var checkpoints: [Journal.Checkpoint]
-    public var events: Int
-    public var jobs: Int
-    public var outcomes: OutcomeValues
-    /// One a code of the arm's policy.
-    public var alerts: [AlertTally]
-    /// The arm's own and those that were scored in shadow, by the columns of `policy_outcomes`.
-    public var policies: [PolicyValues]
-}
-
 extension TherapySettings {
     /// What a clinic would have found for the subject.
     init(_ subject: VirtualSubject) {
