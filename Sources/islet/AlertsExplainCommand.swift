@@ -23,7 +23,6 @@ struct AlertsExplainCommand: ParsableCommand {
               islet alerts explain results/quickstart --session 3 --list
               islet alerts explain results/quickstart --session 3 --alert 1
               islet alerts explain results/quickstart --session 3 --alert 1 --units mmol/L
-              islet alerts explain results/debounce --session 3 --policy bionicloop --list
             """)
 
     @Argument(help: "A study's output directory.", completion: .directory)
@@ -54,7 +53,7 @@ struct AlertsExplainCommand: ParsableCommand {
             store, directory: directory, studyPath: study, jobs: ProcessInfo.processInfo.activeProcessorCount)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (subject, arm) = try sessions.cast(of: stored)
-        let shadow = try policy.flatMap { try sessions.policy($0) }
+        let shadow = try policy.flatMap { try sessions.policy($0, in: arm) }
         let told = try AlertExplanation(
             sessions.study, subject: subject, index: stored.subjectIndex, arm: arm, policy: shadow,
             unit: units.unit)

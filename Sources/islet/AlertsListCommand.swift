@@ -12,8 +12,13 @@ struct AlertsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List alerts: code, severity, route, what raises and what closes them.",
-        discussion:
-            "Without a policy: the catalogue. With one: its rules as resolved, every setting of each, defaults included."
+        discussion: """
+            Without a policy: the catalogue. With one: its rules as resolved, every setting of each, defaults included.
+
+            Examples:
+              islet alerts list
+              islet alerts list --policy dexcom-g7
+            """
     )
 
     @Option(help: "A preset, or the path of a policy file.")

@@ -9,7 +9,12 @@ import Trials
 /// `islet alerts schema`
 struct AlertsSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Print the JSON Schema of policy files, or of scenario files.")
+        commandName: "schema", abstract: "Print the JSON Schema of policy files, or of scenario files.",
+        discussion: """
+            Examples:
+              islet alerts schema
+              islet alerts schema --scenario
+            """)
 
     @Flag(help: "The schema of scenario files.")
     var scenario = false

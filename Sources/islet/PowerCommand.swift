@@ -28,7 +28,9 @@ struct PowerCommand: ParsableCommand {
     @Option(help: "The outcome, as in summary.json.")
     var metric: String
 
-    @Option(help: "The difference to be shown: arm less reference, in the outcome's unit.")
+    @Option(
+        parsing: .unconditional,
+        help: "The difference to be shown: arm less reference, in the outcome's unit.")
     var difference: Double
 
     @Option(help: "The arm, where the pilot has several beside the reference.")

@@ -78,7 +78,7 @@ struct ReplayCommand: ParsableCommand {
             resolved, subject: subject, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
             checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)),
             until: until.flatMap { TimeSpan($0) }.map { Instant(nanoseconds: $0.nanoseconds) },
-            policy: try policy.flatMap { try sessions.policy($0) }, unit: units.unit)
+            policy: try policy.flatMap { try sessions.policy($0, in: arm) }, unit: units.unit)
         try StandardStream.output.writeLine(
             "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")
         for line in try selected(replay.story, session) {

@@ -13,7 +13,7 @@ struct StudyCheckCommand: ParsableCommand {
 
             Examples:
               islet study check Cohorts/quickstart.yaml
-              islet study check mine.yaml --set duration=28d --resolved
+              islet study check Cohorts/quickstart.yaml --set duration=28d --resolved
             """
     )
 

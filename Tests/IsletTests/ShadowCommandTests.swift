@@ -63,6 +63,23 @@ private func summary(_ folder: String) throws -> NSDictionary {
         }
     }
 
+    @Test("alerts of a policy that nobody had in the session are not told as another's")
+    func otherArm() throws {
+        try withFolder { folder in
+            let out = folder + "/out"
+            let run = try islet(
+                "run", "Cohorts/debounce-cooldown-heard.yaml", "--set", "cohort.generate.count=1", "--set",
+                "duration=1d", "--no-report", "--quiet", "--out", out)
+            #expect(run.status == 0, "\(run.error)")
+            for command in [["alerts", "explain", out, "--list"], ["replay", out]] {
+                let own = try islet(command + ["--session", "0", "--policy", "dexcom-g7"])
+                let other = try islet(command + ["--session", "0", "--policy", "g7-wait-15m"])
+                #expect(own.status == 0, "\(own.error)")
+                #expect(other.status == 65 && other.error.contains("of another arm"), "\(other.error)")
+            }
+        }
+    }
+
     @Test("nobody who listens changes a digest; rows in shadow are verified, exported and replayed")
     func untouched() throws {
         try withFolder { folder in

@@ -21,6 +21,7 @@ PAGES = ["README.md", "SWARM.md", "Notebooks/README.md", *sorted(str(p.relative_
 # Why an example is not run: what it needs isn't here.
 SKIPPED = {
     r"islet sync .*": "it needs a server (SyncClientTests have one)",
+    r"islet (replay|verify) live/.*": "there is no journal of a live session (LiveTests have some)",
     r"islet swarm --replay swarm-failures/.*": "there is no failure to replay",
 }
 # Words of examples that stand for something of the reader's.

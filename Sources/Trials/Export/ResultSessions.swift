@@ -113,6 +113,20 @@ package final class ResultSessions {
             expected: "one of " + printable(names.joined(separator: ", "), limit: 400) + meant)
     }
 
+    /// The same for a session of `arm`, in which another arm's policy was heard by nobody.
+    /// - Throws: as `policy`; `InputError` where it is another arm's.
+    package func policy(_ policy: String, in arm: Study.Arm) throws(InputError) -> AlertPolicy? {
+        if let listener = try self.policy(policy) { return listener }
+        guard arm.alerts.name == policy else {
+            throw InputError(
+                file: directory, found: "policy \(quotedForMessage(policy)) of another arm",
+                expected:
+                    "\(quotedForMessage(arm.alerts.name)), which the session's arm \(printable(arm.name, limit: 100)) has"
+                    + (study.shadowPolicies.isEmpty ? "" : ", or one in shadow"))
+        }
+        return nil
+    }
+
     /// Who and what a session is run with.
     /// - Throws: what `CohortLoader` throws; `InputError` where the cohort isn't that of the folder.
     package func cast(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
