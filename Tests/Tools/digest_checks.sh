@@ -121,7 +121,7 @@ run "${long[@]}" --out killed --resume
 check "resume after kills" $? 0
 check "digest after $hits kills" "$(digest killed)" "$wanted"
 check "sessions.csv after kills" "$(cmp long/sessions.csv killed/sessions.csv && echo same)" same
-check "no leftovers after kills" "$(ls -A killed | tr '\n' ' ')" "alerts.csv manifest.json sessions.csv study.sqlite summary.json "
+check "no leftovers after kills" "$(ls -A killed | tr '\n' ' ')" "alerts.csv manifest.json report.html sessions.csv study.sqlite summary.json "
 
 run "${long[@]}" --out long 2>said
 check "a folder that is not empty" $? 73
