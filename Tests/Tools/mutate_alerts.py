@@ -322,6 +322,7 @@ def copy_package(work, texts):
     manifest = re.sub(r'^ +tests\(\s*"(?!AlertsTests")\w+",\s*\[[^\]]*\]\),\n', "", manifest, flags=re.M)
     manifest = re.sub(r'^ +\.target\(name: "FaultyServer".*\n', "", manifest, flags=re.M)
     manifest = re.sub(r'^ +\.executableTarget\(\s*name: "islet-(?:.|\n)*?swiftSettings: strict\),\n', "", manifest, flags=re.M)
+    manifest = re.sub(r'^ +\.executable\(name: "islet-.*\n', "", manifest, flags=re.M)
     # A break may leave a value unread.
     manifest = manifest.replace("    .treatAllWarnings(as: .error),\n", "")
     write(os.path.join(work, "Package.swift"), manifest)
