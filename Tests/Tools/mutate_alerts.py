@@ -82,10 +82,10 @@ MUTANTS = [
     statement("lists", "if foretells[rule] { considerPrediction(rule, consider) }"),
     statement("flow", "if new.isBetweenSensors { memory.monitor.trend = nil }"),
     ("flow", "if let last, sampledAt < last { return false }", gone("if let last, sampledAt < last { return false }")),
-    ("trend", "> Self.longestGap", "> Self.longestGap * 4"),
+    ("trend", "Self.longestGap", "Self.longestGap * 4"),
     ("trend", "abs(reading.value - last.value) > largest", "false"),
     ("trend", "readings.count >= Self.fewest", "readings.count >= 2"),
-    ("trend", ">= Self.shortest", ">= 0"),
+    ("trend", "Self.shortest", "0"),
     ("trend", "first.sampledAt < oldest", "false"),
     # Time
     ("episodes", "now >= since.adding(policy.rules[rule].debounce)", "now > since.adding(policy.rules[rule].debounce)"),
