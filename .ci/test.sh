@@ -119,6 +119,8 @@ elif environment .build-notebooks Notebooks/requirements.txt; then
 fi
 counted "every example of README, docs and --help" "${with_pandas:-python3}" Tests/Tools/examples.py --islet "$release"
 
+counted "links of README, docs and notebooks" python3 Tests/Tools/check_links.py
+
 step "traceability"
 if python3 Tests/Tools/trace_requirements.py --check; then
     passed=$((passed + 1))
