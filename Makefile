@@ -47,4 +47,4 @@ bench: ## Measure speed and memory; writes JSON.
 	.ci/release.sh run islet-bench
 
 clean: ## Remove what was built; results stay.
-	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-library
+	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-browser .build-library

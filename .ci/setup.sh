@@ -9,6 +9,9 @@ if ! command -v swift >/dev/null; then
     exit 69
 fi
 
+# The browser that is there, as check_report.py looks for it.
+browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
+
 lacking=()
 for group in "$@"; do
     case $group in
@@ -23,8 +26,14 @@ for group in "$@"; do
     # A venv without its own pip is what Debian's python3 makes until python3-venv is there.
     python) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || lacking+=(python3-venv) ;;
     browser)
-        command -v chromium >/dev/null || lacking+=(chromium)
-        command -v chromedriver >/dev/null || lacking+=(chromium-driver)
+        if ! browser >/dev/null || ! command -v chromedriver >/dev/null; then
+            # Ubuntu has other names for them.
+            if grep -qs '^ID=ubuntu' /etc/os-release; then
+                lacking+=(chromium-browser chromium-chromedriver)
+            else
+                lacking+=(chromium chromium-driver)
+            fi
+        fi
         ;;
     *) echo "setup.sh: build, python or browser, not $group" >&2; exit 64 ;;
     esac
@@ -49,3 +58,11 @@ echo "installing ${lacking[*]}"
 ${as_root+"${as_root[@]}"} apt-get update -qq </dev/null || true
 ${as_root+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${lacking[@]}" </dev/null >/dev/null
+
+# Ubuntu's package is a note that a snap is wanted, which no container has.
+for group in "$@"; do
+    if [ "$group" = browser ] && ! "$(browser)" --version >/dev/null 2>&1; then
+        echo "setup.sh: chromium was installed, and does not start" >&2
+        exit 69
+    fi
+done

@@ -119,6 +119,14 @@ elif environment .build-notebooks Notebooks/requirements.txt; then
 fi
 counted "every example of README, docs and --help" "${with_pandas:-python3}" Tests/Tools/examples.py --islet "$release"
 
+step "report.html in a browser"
+if ! .ci/setup.sh browser; then
+    echo "SKIPPED: report.html in Chromium, because it cannot be installed"
+elif environment .build-browser Tests/Tools/report_requirements.txt; then
+    counted "report.html in Chromium (make look: nine kinds of studies)" \
+        .build-browser/bin/python Tests/Tools/check_report.py --islet "$release" --short
+fi
+
 counted "links of README, docs and notebooks" python3 Tests/Tools/check_links.py
 
 step "traceability"

@@ -59,6 +59,9 @@ package struct Chart: Sendable {
         let inner = width - 2 * margin
         var y = margin
         var body = ""
+        // One panel has its name in the title above it.
+        var panels = panels
+        if isStandalone, panels.count == 1 { panels[0].title = nil }
         if isStandalone {
             for line in TextWidth.wrapped(title, width: inner, size: 15.8) {
                 y += 17

@@ -112,11 +112,11 @@ struct AssumptionSections {
             }
             let text =
                 values.count == 1
-                ? Self.number(values[0].value)
-                : values.map { "\(Self.number($0.value)) (\($0.presets.joined(separator: ", ")))" }
+                ? number(values[0].value, row.unit)
+                : values.map { "\(number($0.value, row.unit)) (\($0.presets.joined(separator: ", ")))" }
                     .joined(separator: "; ")
-            return Row(
-                name: row.name, unit: row.unit, value: text, meaning: row.meaning, source: row.source.text,
+            return self.row(
+                row.name, row.unit, text, row.meaning, source: row.source.text,
                 isAssumed: row.source.isAssumed)
         }
     }
@@ -124,18 +124,30 @@ struct AssumptionSections {
     private var lifeRows: [Row] {
         guard let life = study.scenario.life else { return [] }
         return LifeSettings.rows.map { row in
-            Row(
-                name: row.name, unit: row.unit, value: Self.number(life.settings[keyPath: row.path]),
-                meaning: row.meaning, source: row.source, isAssumed: row.provenance == .assumed)
+            self.row(
+                row.name, row.unit, number(life.settings[keyPath: row.path], row.unit), row.meaning,
+                source: row.source, isAssumed: row.provenance == .assumed)
         }
             + HabitSettings.rows.map { row in
-                Row(
-                    name: row.name, unit: row.unit, value: Self.number(life.habits[keyPath: row.path]),
-                    meaning: row.meaning, source: row.source, isAssumed: row.provenance == .assumed)
+                self.row(
+                    row.name, row.unit, number(life.habits[keyPath: row.path], row.unit), row.meaning,
+                    source: row.source, isAssumed: row.provenance == .assumed)
             }
     }
 
-    private static func number(_ value: Double) -> String {
+    /// In the page's unit, sentences too.
+    private func row(
+        _ name: String, _ unit: String, _ value: String, _ meaning: String, source: String, isAssumed: Bool
+    ) -> Row {
+        Row(
+            name: name, unit: input.unit.text(ofUnit: unit), value: value, meaning: input.unit.words(meaning),
+            source: input.unit.words(source), isAssumed: isAssumed)
+    }
+
+    private func number(_ value: Double, _ unit: String) -> String {
+        guard !input.unit.converts(unit) else {
+            return ChartNumber.text(value * input.unit.factor(of: unit), places: input.unit.places(of: unit))
+        }
         var text = ChartNumber.text(value, places: 4)
         while text.contains("."), text.hasSuffix("0") || text.hasSuffix(".") { text.removeLast() }
         return text

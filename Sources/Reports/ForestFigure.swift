@@ -1,4 +1,6 @@
 // The differences of the judged outcomes with their intervals, against zero and, where there is one, the margin.
+//
+// Guarantees: an arm that is the yardstick of a margin, and loses many times what the others differ by, is not drawn among them but told below.
 
 import Charts
 import Trials
@@ -13,13 +15,36 @@ struct ForestFigure {
 
     var figures: [ReportFigure] {
         input.judged.compactMap { outcome in
-            let found = input.summary.comparisons.filter { $0.metric == outcome.name && $0.ci95 != nil }
+            let all = input.summary.comparisons.filter { $0.metric == outcome.name && $0.ci95 != nil }
+            let drawn = all.filter { $0.arm != yardstick }
+            let found = drawn.isEmpty ? all : drawn
             guard !found.isEmpty, found.count <= Self.most else { return nil }
-            return figure(outcome, found)
+            return figure(outcome, found, caption: drawn.isEmpty ? "" : told(outcome))
         }
     }
 
-    private func figure(_ outcome: Outcome, _ found: [StudySummary.Comparison]) -> ReportFigure {
+    /// Who hears nothing, where the margin is held against that.
+    private var yardstick: String? { input.summary.claims?.loss?.deafArm }
+
+    private func told(_ outcome: Outcome) -> HTML {
+        guard let yardstick, let (index, found) = input.comparison(outcome.name, yardstick) else { return "" }
+        let words = input.words
+        let path = "comparisons.\(index)"
+        return
+            "<b>\(yardstick)</b> hears nothing and is not drawn: \(words.number(found.difference, "\(path).difference", outcome)) \(words.interval(found.ci95, path, outcome)) \(words.unitText(outcome))."
+    }
+
+    private func text(_ comparison: StudySummary.Comparison, _ outcome: Outcome) -> String {
+        let words = input.words
+        let bounds = comparison.ci95.map {
+            " [\(words.text($0.lower, outcome)), \(words.text($0.upper, outcome))]"
+        }
+        return "\(comparison.arm) \(words.text(comparison.difference, outcome))\(bounds ?? "")"
+    }
+
+    private func figure(
+        _ outcome: Outcome, _ found: [StudySummary.Comparison], caption: HTML
+    ) -> ReportFigure {
         let words = input.words
         let factor = words.factor(outcome)
         let unit = words.unitText(outcome)
@@ -45,12 +70,8 @@ struct ForestFigure {
                     ChartPoint(
                         $0.element.difference * factor, Double($0.offset),
                         name: "\($0.element.arm): \(words.text($0.element.difference, outcome))")
-                }, .series(0), .square))
-        let numbers = found.map {
-            "\($0.arm) \(words.text($0.difference, outcome))"
-                + ($0.ci95.map { " [\(words.text($0.lower, outcome)), \(words.text($0.upper, outcome))]" }
-                    ?? "")
-        }
+                }, .series(0), .square, radius: 3))
+        let numbers = found.map { text($0, outcome) }
         let reference = found.first?.reference ?? ""
         let panel = Panel(
             title: words.name(outcome.name),
@@ -64,6 +85,7 @@ struct ForestFigure {
                 title: "Difference in \(words.name(outcome.name))",
                 description:
                     "Difference from \(reference) with its 95 % interval\(unit.isEmpty ? "" : ", in \(unit)"): \(Describe.list(numbers)).",
-                panels: [panel], legend: legend))
+                panels: [panel], legend: legend),
+            caption: caption)
     }
 }

@@ -67,27 +67,26 @@ package struct OutcomeWords: Sendable {
     /// As a column's head; empty for a pure number.
     func unitText(_ outcome: Outcome) -> String {
         switch outcome.unit {
-        case "mg/dL": unit.rawValue
         case "1/day": "a day"
         case "1/week": "a week"
         case "min/day": "min a day"
         case "g/day": "g a day"
-        case "mg/dL·min/day": "mg/dL·min a day"
+        case "mg/dL·min/day": unit.text(ofUnit: "mg/dL·min") + " a day"
         case "episodes/day": "episodes a day"
         case "U/day": "U a day"
-        default: outcome.unit
+        default: unit.text(ofUnit: outcome.unit)
         }
     }
 
     /// What a stored value is multiplied by.
     func factor(_ outcome: Outcome?) -> Double {
-        outcome?.unit == "mg/dL" && unit == .mmolL ? 1 / GlucoseUnit.mgdlPerMillimole : 1
+        outcome.map { unit.factor(of: $0.unit) } ?? 1
     }
 
     func places(_ outcome: Outcome?) -> Int {
         switch outcome?.unit {
-        case "mg/dL": unit == .mgdl ? 1 : 2
-        case "min", "min/day", "U/day", "g/day", "mg/dL·min", "mg/dL·min/day": 1
+        case "mg/dL", "mg/dL·min", "mg/dL·min/day": unit == .mgdl ? 1 : 2
+        case "min", "min/day", "U/day", "g/day": 1
         case "": 3
         default: 2
         }
@@ -111,7 +110,7 @@ package struct OutcomeWords: Sendable {
 
     func number(_ value: Double, _ path: String, places: Int, factor: Double = 1) -> HTML {
         let scale: HTML =
-            factor == 1 ? "" : " data-factor=\"\(ChartNumber.plain(factor, places: 6))\""
+            factor == 1 ? "" : " data-factor=\"\(ChartNumber.plain(factor, places: 8))\""
         return "<span data-path=\"\(path)\"\(scale)>\(ChartNumber.text(value, places: places))</span>"
     }
 

@@ -1,7 +1,7 @@
 // What a policy's quiet costs: notifications against lows that nobody was told of.
 //
 // Guarantees: arms, which somebody may hear, and policies in shadow, which nobody hears, stand in figures of their own; a point is a mean over people, its
-// region the 95 % confidence region of that pair of means (Hotelling). The front joins those that no other beats in both.
+// region the 95 % confidence region of that pair of means (Hotelling). The front joins those that no other beats in both. Areas are in the page's unit.
 // Does not: draw a region where fewer than 4 people have both values.
 
 import Charts
@@ -14,6 +14,8 @@ struct ParetoFigures {
 
     static let missed = "alerts_missed_severity_per_day"
     private static let burdens = ["alerts_notifications_per_day", "alerts_notifications_night_per_day"]
+
+    private static func isNight(_ burden: String) -> Bool { burden == burdens[1] }
 
     private struct Candidate {
         var name: String
@@ -41,7 +43,7 @@ struct ParetoFigures {
                 else { return nil }
                 return (x, y)
             }
-            return candidate(arm.name, x, y, pairs)
+            return candidate(arm.name, burden, x, y, pairs)
         }
     }
 
@@ -53,19 +55,23 @@ struct ParetoFigures {
                     return nil
                 }
                 let name = input.isOneArm ? policy.policy : "\(policy.policy) (\(arm.name))"
-                return candidate(name, x, y, [])
+                return candidate(name, burden, x, y, [])
             }
         }
     }
 
     private func candidate(
-        _ name: String, _ x: StudySummary.Estimate, _ y: StudySummary.Estimate, _ pairs: [(Double, Double)]
+        _ name: String, _ burden: String, _ x: StudySummary.Estimate, _ y: StudySummary.Estimate,
+        _ pairs: [(Double, Double)]
     ) -> Candidate {
-        Candidate(
-            name: name, x: x.mean, y: y.mean,
-            region: Self.region(pairs, x: x.mean, y: y.mean) ?? Self.box(x, y),
+        let (rung, missed) = (Outcome.named(burden), Outcome.named(Self.missed))
+        let scale = input.words.factor(missed)
+        let region = Self.region(pairs, x: x.mean, y: y.mean) ?? Self.box(x, y)
+        return Candidate(
+            name: name, x: x.mean, y: y.mean * scale,
+            region: region?.map { ChartPoint($0.x, $0.y * scale) },
             text:
-                "\(name): \(input.words.text(x, Outcome.named(Self.burdens[0]))) notifications a day, \(input.words.text(y, Outcome.named(Self.missed)))"
+                "\(name): \(input.words.text(x, rung)) notifications a \(Self.isNight(burden) ? "night" : "day"), \(input.words.text(y, missed)) missed"
         )
     }
 
@@ -125,8 +131,9 @@ struct ParetoFigures {
         }
         let xs = candidates.flatMap { [$0.x] + ($0.region?.map(\.x).filter { $0 >= 0 } ?? []) }
         let ys = candidates.flatMap { [$0.y] + ($0.region?.map(\.y).filter { $0 >= 0 } ?? []) }
-        let isNight = burden == Self.burdens[1]
-        let unit = "mg/dL·min below 54, a day"
+        let isNight = Self.isNight(burden)
+        let area = input.unit.text(ofUnit: "mg/dL·min")
+        let unit = "\(area) below \(input.words.bound(54)), a day"
         let panel = Panel(
             title: isNight ? "By night" : "All day",
             x: .linear(isNight ? "notifications a night, 23 to 7 h" : "notifications a day", around: xs),
@@ -146,12 +153,12 @@ struct ParetoFigures {
             chart: Chart(
                 title: "Notifications \(isNight ? "by night" : "a day") against missed lows: \(who)",
                 description:
-                    "Means with 95 % regions; lower is better in both. On the front: \(Describe.list(front.map(\.text))). All: \(Describe.list(candidates.map(\.text))).",
+                    "Means with 95 % regions: notifications, and \(unit), in lows that nobody was told of; lower is better in both. On the front: \(Describe.list(front.map(\.text))). All: \(Describe.list(candidates.map(\.text))).",
                 panels: [panel], legend: legend),
             caption:
                 isShadow
-                ? "Policies in shadow, over the same sessions. Boxes: the two 95 % intervals."
-                : "Arms. Regions: 95 % confidence of the pair of means. The dashed line joins the arms that no other beats in both."
+                ? "Policies in shadow, over the same sessions. Boxes: the two 95 % intervals. Missed lows are a mean over people who had something to be told of."
+                : "Arms. Regions: 95 % confidence of the pair of means. The dashed line joins the arms that no other beats in both. Missed lows are a mean over people who had something to be told of."
         )
     }
 }

@@ -97,4 +97,96 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
             #expect(page.contains("figure-profile-0") && page.contains("figure-example-1"))
         }
     }
+
+    /// Policies that nobody hears have a front and an account of their own; in mmol/L no figure speaks of mg/dL.
+    @Test func policiesInShadowStandInTheFrontAndInTheWaterfall() throws {
+        let text = """
+            duration: 2d
+            seed: 4
+            cohort: { generate: { count: 8 } }
+            scenario: { preset: life }
+            arms: [{ name: loop, algorithm: basal-bolus, alerts: dexcom-g7 }]
+            sweep:
+              of: dexcom-g7
+              grid: { "rules[LOW,HIGH].debounce": [0s, 45m] }
+
+            """
+        try withReport(text) { folder, out in
+            let page = try read(out + "/report.html")
+            let policies = try #require(try summary(out)["policies"] as? [[String: Any]])
+            let shadows = policies.indices.filter { policies[$0]["in_shadow"] as? Bool == true }
+            #expect(shadows.count == 2)
+            for part in ["day", "night"] {
+                let figure = try figure("pareto-\(part)-shadow", page)
+                #expect(figure.contains("mg/dL·min below 54, a day"))
+                for place in shadows {
+                    let name = try #require(policies[place]["policy"] as? String)
+                    #expect(figure.contains("\(name): "), "\(part): \(name)")
+                }
+                #expect(figure.contains(" notifications a \(part), "))
+            }
+            #expect(!page.contains("figure-pareto-day\""), "one arm has no front")
+            for (drawn, place) in shadows.enumerated() {
+                #expect(try figure("silent-minutes-\(drawn)", page).contains(", in shadow"))
+                let outcomes = try #require(policies[place]["outcomes"] as? [String: [String: Any]])
+                let parts = outcomes.filter {
+                    $0.key.hasPrefix("alerts_suppressed_") && $0.key.hasSuffix("_min_per_day")
+                }.compactMapValues { $0["mean"] as? Double }
+                let whole = try #require(parts["alerts_suppressed_while_true_min_per_day"])
+                #expect(whole > 0)
+                #expect(abs(parts.values.reduce(0, +) - 2 * whole) < 1e-6 * whole, "steps add up")
+                let cell =
+                    "data-path=\"policies.\(place).outcomes.alerts_suppressed_while_true_min_per_day.mean\""
+                #expect(page.contains(cell))
+            }
+
+            let metric = folder + "/mmol.html"
+            #expect(try islet("report", out, "--units", "mmol/L", "--out", metric).status == 0)
+            let other = try read(metric)
+            #expect(try figure("pareto-day-shadow", other).contains("mmol/L·min below 3.0, a day"))
+            for drawing in other.components(separatedBy: "<svg ").dropFirst() {
+                let inside = drawing.components(separatedBy: "</svg>")[0]
+                #expect(!inside.contains("mg/dL"), "\(inside.prefix(300))")
+            }
+        }
+    }
+
+    /// Who hears nothing loses so much more than the others differ by that their differences could not be seen beside it.
+    @Test func theYardstickIsToldAndNotDrawnAmongTheOthers() throws {
+        let text = """
+            duration: 3d
+            seed: 5
+            cohort: { generate: { count: 10 } }
+            scenario: { preset: life }
+            person: typical
+            arms:
+              - { name: at-once, algorithm: basal-bolus, alerts: dexcom-g7 }
+              - { name: later, algorithm: basal-bolus, alerts: bionicloop }
+              - { name: silent, algorithm: basal-bolus, alerts: dexcom-g7, person: muted }
+            primary: [tbr_54_percent, tbr_70_percent]
+            margin: { tbr_54_percent: 0.2 }
+
+            """
+        try withReport(text) { _, out in
+            let page = try read(out + "/report.html")
+            for name in ["difference-tbr-54-percent", "difference-tbr-70-percent"] {
+                let figure = try figure(name, page)
+                let drawing = figure.components(separatedBy: "</svg>")[0]
+                #expect(drawing.contains("later") && !drawing.contains("silent"), "\(name)")
+                #expect(figure.contains("<b>silent</b> hears nothing and is not drawn: <span data-path="))
+            }
+        }
+    }
+
+    private func summary(_ out: String) throws -> [String: Any] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: out + "/summary.json"))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    /// A figure with its caption.
+    private func figure(_ name: String, _ page: String) throws -> String {
+        let rest = try #require(
+            page.components(separatedBy: "<figure id=\"figure-\(name)\">").dropFirst().first)
+        return rest.components(separatedBy: "</figure>")[0]
+    }
 }

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Looks at report.html in a browser, and compares its numbers with summary.json.
 
-Usage: check_report.py --islet PATH [--browser PATH] [--folder DIR] [--pictures DIR]
+Usage: check_report.py --islet PATH [--short] [--only NAME,...] [--browser PATH] [--folder DIR] [--pictures DIR]
 
-Runs small studies of several kinds (people who hear, one arm, sixteen arms, a hundred policies in shadow, nobody with a low, `record: summary`,
-names as long and as odd as a study may have), or takes the folder that it is given. Of each report:
+Runs small studies of several kinds (people who hear, one arm, one person, sixteen arms, a hundred policies in shadow, nobody with a low, children, sessions
+that end early, mmol/L, `record: summary`, names as long and as odd as a study may have), or takes the folder that it is given. Of each report:
   numbers    each element with a `data-path` shows the value at that place of summary.json, rounded as it is shown; a cell of numbers without one is
              a failure, so nothing can stand there that summary.json doesn't have
+  unit       a page in mmol/L has no glucose in mg/dL in any figure
   offline    no address but links within the page or the folder, no script
   again      `islet report` on the folder gives the same bytes, and `islet verify` finds nothing off
   browser    no console message, no request, no horizontal scroll at 380 px, axe-core without a serious finding in light and dark, no text of a figure
              that leaves it or covers another, at most 12 pages of A4
-Needs chromium and chromedriver, selenium and axe-core-python. The last line is `N passed, N failed`.
+`--short` is what `make test` has time for: the two studies with most in them, axe-core once in light and once in dark.
+Needs chromium and chromedriver, selenium and axe-core-python; one browser serves all. Nothing here is measured in time, and what may take long on a machine
+that does other things has ten minutes. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -19,9 +22,11 @@ import base64
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -62,6 +67,23 @@ sweep:
     "rules[LOW,HIGH].cooldown": [0s, 60s, 5m, 30m]
     "rules[SIGNAL-LOSS].debounce": [1m, 5m, 20m, 40m, 60m]
 """,
+    "ends-early": BASE.format(name="ends early", days=3, group="adult", count=9)
+    + """sensor: { model: dexcom-g7, offset: 100 }
+faults: all
+person: typical
+arms:
+  - { name: loop, algorithm: pid-insulin-feedback, alerts: dexcom-g7 }
+  - { name: open, algorithm: basal-bolus, alerts: dexcom-g7 }
+compare: { reference: open }
+""",
+    "one-person": BASE.format(name="one-person", days=1, group="adult", count=1)
+    + """person: typical
+arms:
+  - { name: at-once, algorithm: basal-bolus, alerts: dexcom-g7 }
+  - { name: later, algorithm: basal-bolus, alerts: bionicloop }
+compare: { reference: at-once }
+margin: { tbr_54_percent: 0.2 }
+""",
     "no-lows": """study: no-lows
 duration: 1d
 cohort: { generate: { count: 6 } }
@@ -72,6 +94,13 @@ arms:
 compare: { reference: one }
 """,
 }
+
+# Studies of `--short`; reports that are also made in mmol/L.
+SHORT = ["heard", "hundred-policies"]
+MILLIMOLES = ["heard", "hundred-policies", "ends-early"]
+BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
+# Seconds that a browser on a loaded machine may take for one thing.
+PATIENCE = 600
 
 passed = failed = 0
 
@@ -166,6 +195,15 @@ def check_numbers(name, html, summary):
     check(not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)", html), f"{name}: nothing is fetched")
 
 
+def check_unit(name, html):
+    texts = re.findall(r"<(?:text|title|desc)[^>]*>([^<]*)", html[html.index("<body>") :])
+    wrong = [text for text in texts if "mg/dL" in text]
+    check(not wrong, f"{name}: figures are in mmol/L", wrong[:3])
+    check(any("mmol/L" in text for text in texts), f"{name}: figures name mmol/L")
+    shown = re.findall(r'data-path="[^"]*\\.mean_mgdl\\.mean"[^>]*>([^<]*)', html)
+    check(shown and all(2 < float(value) < 35 for value in shown), f"{name}: mean glucose is in mmol/L", shown)
+
+
 OVERFLOW = """
 const found = [];
 for (const svg of document.querySelectorAll('svg.chart')) {
@@ -185,18 +223,33 @@ return found;
 """
 
 
+# Only what is looked at comes back: all that passed of a long page would be megabytes.
+AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ['violations']}).then(
+  found => done({
+    rules: found.passes.length + found.violations.length,
+    violations: found.violations.map(v => ({id: v.id, impact: v.impact, html: v.nodes[0].html, count: v.nodes.length})),
+  }),
+  problem => done({rules: 0, violations: [{id: String(problem), impact: 'critical', html: '', count: 0}]}));
+"""
+
+
 def browser(path, driver_path):
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
 
+    # What the client allows its driver by default is less than a loaded machine needs.
+    socket.setdefaulttimeout(PATIENCE)
     options = Options()
     options.binary_location = path
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(driver_path))
-    driver.set_script_timeout(180)
+    driver.set_script_timeout(PATIENCE)
+    driver.set_page_load_timeout(PATIENCE)
     return driver
 
 
@@ -207,7 +260,7 @@ def axe_source():
     return next(folder.rglob("axe.min.js")).read_text()
 
 
-def check_browser(name, page, driver, axe, pictures):
+def check_browser(name, page, driver, axe, pictures, short=False):
     url = page.resolve().as_uri()
 
     def view(width, scheme, scale=1):
@@ -226,7 +279,9 @@ def check_browser(name, page, driver, axe, pictures):
         Path(to).write_bytes(base64.b64decode(shot["data"]))
 
     driver.get_log("performance"), driver.get_log("browser")
-    for width, scheme in ((1280, "light"), (380, "light"), (1280, "dark"), (380, "dark")):
+    views = [(1280, "light"), (380, "light"), (1280, "dark"), (380, "dark")]
+    with_axe = views[:1] + views[2:3] if short else views[:3]
+    for width, scheme in views[:3] if short else views:
         view(width, scheme)
         driver.get(url)
         if width == 380:
@@ -235,14 +290,15 @@ def check_browser(name, page, driver, axe, pictures):
         if scheme == "light":
             texts = driver.execute_script(OVERFLOW)
             check(not texts, f"{name}: texts of figures stand apart at {width} px", f"{len(texts)}: " + "; ".join(texts[:4]))
-        if width == 1280 or scheme == "light":
+        if (width, scheme) in with_axe:
             driver.execute_script(axe)
-            results = driver.execute_async_script("axe.run(document).then(arguments[arguments.length - 1])")
-            grave = [v for v in results["violations"] if v["impact"] in ("serious", "critical")]
+            found = driver.execute_async_script(AXE)
+            check(found["rules"] > 20, f"{name}: axe-core looked at {width} px, {scheme}", found["rules"])
+            grave = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
             check(
                 not grave,
                 f"{name}: axe-core at {width} px, {scheme}",
-                "; ".join(f"{v['id']}: {v['nodes'][0]['html'][:120]} ({len(v['nodes'])})" for v in grave),
+                "; ".join(f"{v['id']}: {v['html'][:160]} ({v['count']})" for v in grave),
             )
         if pictures:
             picture(f"{pictures}/{name}-{width}-{scheme}.png")
@@ -273,7 +329,9 @@ def check_browser(name, page, driver, axe, pictures):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--islet", required=True)
-    arguments.add_argument("--browser", default=shutil.which("chromium") or shutil.which("google-chrome"))
+    arguments.add_argument("--short", action="store_true", help="what make test has time for")
+    arguments.add_argument("--only", help="names of studies, with commas")
+    arguments.add_argument("--browser", default=next(filter(None, map(shutil.which, BROWSERS)), None))
     arguments.add_argument("--driver", default=shutil.which("chromedriver"))
     arguments.add_argument("--folder", help="of results that are there")
     arguments.add_argument("--pictures", help="writes pictures and PDFs into this directory")
@@ -284,44 +342,74 @@ def main():
         sys.exit(2)
     if given.pictures:
         Path(given.pictures).mkdir(parents=True, exist_ok=True)
+    wanted = given.only.split(",") if given.only else SHORT if given.short else list(STUDIES)
     axe = axe_source()
     driver = browser(given.browser, given.driver)
     try:
         with tempfile.TemporaryDirectory() as temporary:
-            folders = {}
+            temporary = Path(temporary)
             if given.folder:
-                folders[Path(given.folder).name] = Path(given.folder)
+                look(islet, Path(given.folder), driver, axe, temporary, given)
             else:
-                for name, text in STUDIES.items():
-                    study, folder = Path(temporary) / f"{name}.yaml", Path(temporary) / name
-                    study.write_text(text)
-                    ran = subprocess.run(
-                        [islet, "run", study, "--out", folder, "--quiet"], capture_output=True, text=True
-                    )
+                for name in wanted:
+                    study, folder = temporary / f"{name}.yaml", temporary / name
+                    study.write_text(STUDIES[name])
+                    ran = subprocess.run([islet, "run", study, "--out", folder, "--quiet"], capture_output=True, text=True)
                     check(ran.returncode == 0, f"{name}: runs", ran.stderr)
                     if ran.returncode == 0:
-                        folders[name] = folder
-            for name, folder in folders.items():
-                page = folder / "report.html"
-                html = page.read_text()
-                check(page.stat().st_size < 5_000_000, f"{name}: under 5 MB", page.stat().st_size)
-                check_numbers(name, html, json.loads((folder / "summary.json").read_text()))
-                again = Path(temporary) / f"{name}-again.html"
-                ran = subprocess.run(
-                    [islet, "report", folder, "--out", again], capture_output=True, text=True
-                )
-                check(ran.returncode == 0 and again.read_text() == html, f"{name}: the same bytes again", ran.stderr)
-                if not given.folder:
-                    ran = subprocess.run(
-                        [islet, "verify", folder, "--sample", "0", "--quiet"], capture_output=True, text=True
-                    )
-                    check(ran.returncode == 0, f"{name}: verify finds nothing off", ran.stdout + ran.stderr)
-                pages = check_browser(name, page, driver, axe, given.pictures)
-                print(f"{name}: {page.stat().st_size} bytes, {pages} pages")
+                        look(islet, folder, driver, axe, temporary, given)
+                        if name in MILLIMOLES:
+                            look_in_millimoles(islet, folder, driver, axe, temporary, given)
+                    shutil.rmtree(folder, ignore_errors=True)
     finally:
         driver.quit()
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
+
+
+def look(islet, folder, driver, axe, temporary, given):
+    name, page = folder.name, folder / "report.html"
+    began = time.monotonic()
+    html, summary = page.read_text(), json.loads((folder / "summary.json").read_text())
+    check(page.stat().st_size < 5_000_000, f"{name}: under 5 MB", page.stat().st_size)
+    check_numbers(name, html, summary)
+    again = temporary / f"{name}-again.html"
+    ran = subprocess.run([islet, "report", folder, "--out", again], capture_output=True, text=True)
+    check(ran.returncode == 0 and again.read_text() == html, f"{name}: the same bytes again", ran.stderr)
+    if not given.folder:
+        ran = subprocess.run([islet, "verify", folder, "--sample", "0", "--quiet"], capture_output=True, text=True)
+        check(ran.returncode == 0, f"{name}: verify finds nothing off", ran.stdout + ran.stderr)
+        check_kind(name, html, summary)
+    pages = check_browser(name, page, driver, axe, given.pictures, given.short)
+    print(f"{name}: {page.stat().st_size} bytes, {pages} pages, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def look_in_millimoles(islet, folder, driver, axe, temporary, given):
+    name, page = folder.name + "-mmol", temporary / f"{folder.name}-mmol.html"
+    ran = subprocess.run([islet, "report", folder, "--units", "mmol/L", "--out", page], capture_output=True, text=True)
+    check(ran.returncode == 0, f"{name}: report", ran.stderr)
+    if ran.returncode == 0:
+        html = page.read_text()
+        check_numbers(name, html, json.loads((folder / "summary.json").read_text()))
+        check_unit(name, html)
+        if not given.short:
+            check_browser(name, page, driver, axe, given.pictures)
+
+
+def check_kind(name, html, summary):
+    """A study of a kind has to be of it, or nothing was looked at."""
+    figures = re.findall(r'<figure id="figure-([^"]*)"', html)
+    if name == "ends-early":
+        check(summary["failures"], f"{name}: sessions end early")
+        check('id="early"' in html, f"{name}: the page lists them")
+    if name == "hundred-policies":
+        for wanted in ("pareto-day-shadow", "pareto-night-shadow", "silent-minutes-0"):
+            check(wanted in figures, f"{name}: {wanted} is drawn", figures)
+    if name == "heard":
+        for wanted in ("difference-tbr-54-percent", "pareto-day", "silent-minutes-2", "profile-2", "example-3-2"):
+            check(wanted in figures, f"{name}: {wanted} is drawn", figures)
+    if name == "no-lows":
+        check(not any(figure.startswith("pareto") for figure in figures), f"{name}: no front of nothing", figures)
 
 
 main()
