@@ -24,7 +24,7 @@ extension PersonSettings {
         PersonSetting(
             "missedBoluses", \.counting.missedBoluses, life.missedBoluses, in: 0...10,
             "a factor on the published shares of missed meal boluses (7.5, 12.2, 11.1, 19.4 %)",
-            .published("smart pens of 22 964 adults; models.md 6.3")),
+            .published("smart pens of 22 964 adults")),
         PersonSetting(
             "missedOfPerson", \.counting.missedOfPerson, life.missedOfPerson, in: 0...3,
             "spread between people of these shares, as a deviation of their logarithm",
@@ -38,7 +38,7 @@ extension PersonSettings {
         PersonSetting(
             "lateBoluses", \.counting.lateBoluses, life.lateBoluses, in: 0...1,
             "share of boluses that come late",
-            .published("mistimed by 20 to 45 % of people; models.md 6.3")),
+            .published("mistimed by 20 to 45 % of people")),
         PersonSetting(
             "earliestLate", \.counting.earliestLate, life.earliestLate, in: 0...240, "min",
             "a late bolus comes after this",

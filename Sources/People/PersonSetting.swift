@@ -84,7 +84,7 @@ extension PersonSettings {
     private static let hearing: [PersonSetting] = [
         PersonSetting(
             "noticesAwake", \.noticesAwake, 0.9, attentive: 0.98, deaf: 0, hearing: true, in: chance,
-            "the chance to notice one ring while awake", .assumed("no publication; models.md 6.4")),
+            "the chance to notice one ring while awake", .assumed("no publication")),
         PersonSetting(
             "wakesAdult", \.wakesAdult, 0.37, attentive: 0.9, deaf: 0, hearing: true, in: chance,
             "the chance that one ring wakes an adult",
@@ -120,42 +120,42 @@ extension PersonSettings {
         PersonSetting(
             "awakeDelay", \.awakeDelay, 4, attentive: 1, in: minutes, "min",
             "from a ring that is noticed awake to the phone in the hand, median",
-            .assumed("no distribution was found; models.md 6.4")),
+            .assumed("no distribution was found")),
         PersonSetting(
             "awakeDelaySpread", \.awakeDelaySpread, 0.8, attentive: 0.5, in: spread,
-            "standard deviation of its logarithm", .assumed("no distribution was found; models.md 6.4")),
+            "standard deviation of its logarithm", .assumed("no distribution was found")),
         PersonSetting(
             "wakingDelay", \.wakingDelay, 3, attentive: 1.5, in: minutes, "min",
             "from a ring that wakes to the phone in the hand, median",
-            .assumed("no distribution was found; models.md 6.4")),
+            .assumed("no distribution was found")),
         PersonSetting(
             "wakingDelaySpread", \.wakingDelaySpread, 0.5, in: spread, "standard deviation of its logarithm",
-            .assumed("no distribution was found; models.md 6.4")),
+            .assumed("no distribution was found")),
         PersonSetting(
             "fatigue", \.fatigue, 0.5, attentive: 0, in: 0...20,
             "the chance to hear is multiplied by exp(-fatigue * rings that called for nothing / 20)",
-            .assumed("the effect is described (PMC3869147), its size is not; models.md 6.4")),
+            .assumed("the effect is described (PMC3869147), its size is not published")),
         PersonSetting(
             "fatigueFloor", \.fatigueFloor, 0.3, in: chance, "never by less than this",
-            .assumed("no publication; models.md 6.4")),
+            .assumed("no publication")),
         PersonSetting(
             "fatigueDays", \.fatigueDays, 7, in: 0...60, "d",
             "how long a ring that called for nothing is remembered",
-            .assumed("no publication; models.md 6.4")),
+            .assumed("no publication")),
     ]
 
     private static let feeling: [PersonSetting] = [
         PersonSetting(
             "feelsBelow", \.feelsBelow, 60, deaf: 20, in: mgdl, "mg/dL",
             "true plasma glucose that can be felt",
-            .assumed("models.md 6.5")),
+            .assumed("no publication")),
         PersonSetting(
             "feelsAwake", \.feelsAwake, 0.8, deaf: 0, in: chance,
             "the chance to feel a low while awake, once a low",
-            .assumed("models.md 6.5")),
+            .assumed("no publication")),
         PersonSetting(
             "feelsAsleep", \.feelsAsleep, 0.3, deaf: 0, in: chance, "the chance that a low wakes, once a low",
-            .assumed("models.md 6.5")),
+            .assumed("no publication")),
         PersonSetting(
             "wakesBelow", \.wakesBelow, 45, in: 0...100, "mg/dL",
             "true plasma glucose below which somebody asleep notices a ring as somebody awake does",
@@ -165,7 +165,7 @@ extension PersonSettings {
         PersonSetting(
             "looksPerDay", \.looksPerDay, 9.9, attentive: 20, deaf: 0, in: 0...200, "1/d",
             "looks at the phone of the person's own accord, while awake",
-            .published("screen unlocks of the bionic pancreas' trial; models.md 8.5")),
+            .published("screen unlocks in the bionic pancreas' trial of 219 adults")),
         PersonSetting(
             "lookLength", \.lookLength, 1, in: 0.1...60, "min",
             "how long the app is in front at a look; it is in the background otherwise",
@@ -179,7 +179,7 @@ extension PersonSettings {
         PersonSetting(
             "treatsBelow", \.treatsBelow, 70, in: mgdl, "mg/dL",
             "a reading below this is treated when it is seen",
-            .published("guideline; models.md 6.5")),
+            .published("guideline")),
         PersonSetting(
             "treatsWarnedBelow", \.treatsWarnedBelow, 80, in: mgdl, "mg/dL",
             "the same after an alert about a low",
@@ -188,7 +188,7 @@ extension PersonSettings {
             )),
         PersonSetting(
             "rescue", \.rescue, 16, in: 0...100, "g", "carbohydrate against a low",
-            .published("closed-loop trial protocol, 50-69 mg/dL; models.md 6.5")),
+            .published("closed-loop trial protocol, 50-69 mg/dL")),
         PersonSetting(
             "severeBelow", \.severeBelow, 50, in: mgdl, "mg/dL", "below this reading it is more",
             .published("the same protocol")),
@@ -213,28 +213,28 @@ extension PersonSettings {
         PersonSetting(
             "mealWait", \.mealWait, 20, in: minutes, "min",
             "after a meal's start nothing is eaten against a low that is not severe",
-            .published("McGill simulator; models.md 6.5")),
+            .published("McGill simulator")),
         PersonSetting(
             "largestRescue", \.largestRescue, 75, in: 0...300, "g", "most in two hours",
-            .published("McGill simulator; models.md 6.5")),
+            .published("McGill simulator")),
     ]
 
     private static let highs: [PersonSetting] = [
         PersonSetting(
             "correctsAbove", \.correctsAbove, 220, in: mgdl, "mg/dL",
             "a reading above this may be corrected by hand",
-            .assumed("models.md 8.6")),
+            .assumed("an earlier fit by hand to standard therapy")),
         PersonSetting(
             "correctsTowards", \.correctsTowards, 140, in: mgdl, "mg/dL", "what the correction aims at",
             .assumed("simglucose's basal-bolus rule")),
         PersonSetting(
             "correctsAfter", \.correctsAfter, 3, in: 2...24, "h",
             "not sooner after the last bolus that the person knows of",
-            .assumed("models.md 8.6; never below 2 h, as insulin would be stacked")),
+            .assumed("an earlier fit by hand; never below 2 h, as insulin would be stacked")),
         PersonSetting(
             "correctsOpenLoop", \.correctsOpenLoop, 0.5, deaf: 0, in: chance,
             "the chance to correct at a look, where nothing else does",
-            .assumed("models.md 8.6: 3 % in five minutes, at ten looks a day")),
+            .assumed("an earlier fit by hand: 3 % in five minutes, at ten looks a day")),
         PersonSetting(
             "correctsClosedLoop", \.correctsClosedLoop, 0, in: chance,
             "the same beside an algorithm that corrects by itself", .assumed("user guides say not to")),
@@ -257,7 +257,7 @@ extension PersonSettings {
         PersonSetting(
             "asksAgainWithin", \.asksAgainWithin, 30, in: 0...120, "min",
             "not later than this after it was dropped: it is a meal's insulin of hours ago then",
-            .assumed("closed-loop.md")),
+            .assumed("no publication")),
         PersonSetting(
             "asksAgainAbove", \.asksAgainAbove, 100, in: mgdl, "mg/dL", "and only at a reading above this",
             .assumed("no publication")),

@@ -192,9 +192,9 @@ struct AnswerSection {
         text += "difference \(difference(comparison, index, outcome))"
         if comparison.ci95 == nil { text += ", no interval below 6 pairs" }
         if let p = comparison.pAdjusted {
-            text += ", p \(words.probability(p, "comparisons.\(index).p_adjusted")) (Holm)"
+            text += ", p\u{a0}\(words.probability(p, "comparisons.\(index).p_adjusted")) (Holm)"
         } else if let p = comparison.p {
-            text += ", p \(words.probability(p, "comparisons.\(index).p")) (not adjusted)"
+            text += ", p\u{a0}\(words.probability(p, "comparisons.\(index).p")) (not adjusted)"
         }
         return text + "; <b>\(Finding(comparison, outcome, summary.claims).words)</b>.</p>\n"
     }

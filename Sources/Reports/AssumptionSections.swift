@@ -53,7 +53,7 @@ struct AssumptionSections {
 
     private func table(_ rows: [Row], _ source: String) -> HTML {
         let lines = rows.map { row -> HTML in
-            "<tr><th scope=\"row\"><code>\(row.name)</code></th><td class=\"n\">\(row.value) \(row.unit)</td><td>\(row.meaning)</td><td>\(row.source)</td></tr>\n"
+            "<tr><th scope=\"row\"><code>\(row.name)</code></th><td class=\"n\">\(row.value) \(row.unit)</td><td>\(HTML(prose: row.meaning))</td><td>\(HTML(prose: row.source))</td></tr>\n"
         }
         return TableSections.frame(
             source == "why" ? "Assumed settings" : "Published settings",

@@ -4,6 +4,7 @@
 // Does not: show what is typical of anything but the outcome that the rule names.
 
 import Alerts
+package import Charts
 import Documents
 import People
 import Records
@@ -25,10 +26,12 @@ package struct ExampleChoice {
     private let study: Study
     private let columns: SubjectColumns
     private let again: SessionsAgain
+    private let words: OutcomeWords
     private let arms: [String]
 
-    package init(_ study: Study, columns: SubjectColumns, again: SessionsAgain) {
+    package init(_ study: Study, columns: SubjectColumns, again: SessionsAgain, unit: GlucoseUnit) {
         (self.study, self.columns, self.again) = (study, columns, again)
+        words = OutcomeWords(unit)
         arms = study.arms.map(\.name)
     }
 
@@ -69,7 +72,7 @@ package struct ExampleChoice {
                 ExampleSession(
                     kind: "The median one",
                     rule:
-                        "Of the \(ranked.count) people in \(arms[reference]) who lived to the end, the middle one by \(outcome.name); the day around their lowest glucose.",
+                        "Of the \(ranked.count) people in \(arms[reference]) who lived to the end, the middle one by \(words.name(outcome.name)); the day around their lowest glucose.",
                     told: [told], window: Self.day(around: told.lowest, told)))
         }
         let all = columns.rows.compactMap { row in badness(row).map { (row, $0) } }
@@ -79,7 +82,7 @@ package struct ExampleChoice {
                 ExampleSession(
                     kind: "The worst one",
                     rule:
-                        "Of all \(all.count) sessions in all arms, the one with the \(outcome.better == .higher ? "lowest" : "highest") \(outcome.name); the day around its lowest glucose.",
+                        "Of all \(all.count) sessions in all arms, the one with the \(outcome.better == .higher ? "lowest" : "highest") \(words.name(outcome.name)); the day around its lowest glucose.",
                     told: [told], window: Self.day(around: told.lowest, told)))
         }
         if let parting = try parting() { found.append(parting) }

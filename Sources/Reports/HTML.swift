@@ -13,6 +13,14 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// Markup that was made elsewhere, such as a chart.
     init(markup: String) { text = markup }
 
+    /// Text in which what stands between backticks is code.
+    init(prose: String) {
+        text = prose.split(separator: "`", omittingEmptySubsequences: false).enumerated().map {
+            $0.offset.isMultiple(of: 2)
+                ? Markup.escaped(String($0.element)) : "<code>\(Markup.escaped(String($0.element)))</code>"
+        }.joined()
+    }
+
     static let empty: HTML = ""
     var isEmpty: Bool { text.isEmpty }
 

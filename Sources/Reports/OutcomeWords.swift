@@ -36,6 +36,7 @@ package struct OutcomeWords: Sendable {
         case "alerts_notifications_night_per_day": "notifications at night"
         case "alerts_raised_per_day": "alerts raised"
         case "alerts_nuisance_fraction": "notifications that called for nothing"
+        case "alerts_ppv": "alerts that were right"
         case "alerts_sensitivity_g15": "episodes told of within 15 min"
         case "alerts_sensitivity_g0": "episodes told of by their onset"
         case "alerts_missed_severity", "alerts_missed_severity_per_day":

@@ -138,6 +138,8 @@ struct ParetoFigures {
             title: isNight ? "By night" : "All day",
             x: .linear(isNight ? "notifications a night, 23 to 7 h" : "notifications a day", around: xs),
             y: .linear("missed lows, \(unit)", around: ys), height: 240, marks: marks)
+        let told: HTML =
+            "A low is missed where the phone gave no notification of it; one that nobody heard counts as given. Missed lows are a mean over people who had something to be told of."
         let who = isShadow ? "policies in shadow, which nobody heard" : "arms"
         let legend =
             isCrowd
@@ -157,8 +159,8 @@ struct ParetoFigures {
                 panels: [panel], legend: legend),
             caption:
                 isShadow
-                ? "Policies in shadow, over the same sessions. Boxes: the two 95 % intervals. Missed lows are a mean over people who had something to be told of."
-                : "Arms. Regions: 95 % confidence of the pair of means. The dashed line joins the arms that no other beats in both. Missed lows are a mean over people who had something to be told of."
+                ? "Policies in shadow, over the same sessions. Boxes: the two 95 % intervals. \(told)"
+                : "Arms. Regions: 95 % confidence of the pair of means. The dashed line joins the arms that no other beats in both. \(told)"
         )
     }
 }

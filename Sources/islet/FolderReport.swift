@@ -39,14 +39,14 @@ struct FolderReport {
             unit: unit,
             again: try Self.again(
                 study, columns: columns, subjects: subjects, studyPath: studyPath, jobs: jobs, folder: folder,
-                isInterrupted: isInterrupted))
+                unit: unit, isInterrupted: isInterrupted))
         page = StudyReport(input)
     }
 
     /// What can't be run again is said in the page, not left out.
     private static func again(
         _ study: Study, columns: SubjectColumns, subjects: [VirtualSubject]?, studyPath: String, jobs: Int,
-        folder: ResultFolder, isInterrupted: @escaping @Sendable () -> Bool
+        folder: ResultFolder, unit: GlucoseUnit, isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> ReportInput.Again {
         var again = ReportInput.Again()
         do {
@@ -56,7 +56,8 @@ struct FolderReport {
                     of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
             let sessions = SessionsAgain(study, subjects: people, jobs: jobs, isInterrupted: isInterrupted)
             again.profiles = try sessions.profiles(columns)
-            again.examples = try ExampleChoice(study, columns: columns, again: sessions).examples()
+            again.examples = try ExampleChoice(study, columns: columns, again: sessions, unit: unit)
+                .examples()
         } catch is CancellationError {
             throw OutputError(.temporary, path: folder.path, message: "interrupted: no report was written")
         } catch let problem as InputError {

@@ -200,7 +200,7 @@ def check_unit(name, html):
     wrong = [text for text in texts if "mg/dL" in text]
     check(not wrong, f"{name}: figures are in mmol/L", wrong[:3])
     check(any("mmol/L" in text for text in texts), f"{name}: figures name mmol/L")
-    shown = re.findall(r'data-path="[^"]*\\.mean_mgdl\\.mean"[^>]*>([^<]*)', html)
+    shown = re.findall(r'data-path="[^"]*\.mean_mgdl\.mean"[^>]*>([^<]*)', html)
     check(shown and all(2 < float(value) < 35 for value in shown), f"{name}: mean glucose is in mmol/L", shown)
 
 
