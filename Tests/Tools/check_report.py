@@ -48,7 +48,7 @@ compare: { reference: at-once }
 primary: [tbr_54_percent, alerts_notifications_per_day]
 margin: { tbr_54_percent: 0.2 }
 """,
-    "one-arm-summary": BASE.format(name="one arm <b>&amp;</b>", days=1, group="child", count=7)
+    "one-arm-summary": BASE.format(name="one arm <b>&amp; co", days=1, group="child", count=7)
     + "record: summary\narms: [{ algorithm: pid-insulin-feedback, alerts: bionicloop }]\n",
     "sixteen-arms": BASE.format(name="sixteen", days=1, group="adult", count=8)
     + "person: typical\narms:\n"

@@ -78,6 +78,10 @@ class Reader:
         sizes = dict(SMALL)
         if "--sensitivity" in command:
             sizes = {"cohort.generate.count": "6", "duration": "1d"}
+        study = self.folder / command.split()[2]
+        if study.is_file() and re.search(r"^cohort:.*\btable:", study.read_text(), flags=re.M):
+            # People of a table are as many as they are.
+            del sizes["cohort.generate.count"]
         for key, value in sizes.items():
             if f"{key}=" not in command:
                 command += f" --set {key}={value}"
