@@ -62,8 +62,16 @@ struct AnswerSection {
     private var verdict: HTML {
         if let claims = summary.claims { return self.claims(claims) }
         guard input.study.reference != nil, !summary.comparisons.isEmpty else {
+            let shadows: HTML =
+                summary.policyComparisons.first.map {
+                    " Alert policies in shadow are compared with <b>\($0.difference.reference)</b> under <a href=\"#alerts\">Interruptions against missed lows</a>."
+                } ?? ""
+            let nothing: HTML =
+                shadows.isEmpty
+                ? "<b>Nothing is compared:</b> the study has one arm, or names no reference."
+                : "<b>Arms are not compared:</b> the study has one, or names no reference."
             return
-                "<div class=\"verdict\"><p><b>Nothing is compared:</b> the study has one arm, or names no reference. What follows describes.</p>\(paragraphs(of: summary.arms.prefix(Self.fewArms).map(\.name)))</div>\n"
+                "<div class=\"verdict\"><p>\(nothing) What follows describes.\(shadows)</p>\(paragraphs(of: summary.arms.prefix(Self.fewArms).map(\.name)))</div>\n"
         }
         let selects = summary.selection.map(selection) ?? ""
         guard input.study.primary.isEmpty else {
@@ -81,7 +89,7 @@ struct AnswerSection {
         let lows: HTML = "\(words.name(StudyClaims.gate))"
         if let refusal = claims.refusal {
             return
-                "<div class=\"verdict refused\"><p><b>No claim: it is refused.</b> \(Describe.sentence(refusal))</p>\(loss(claims))\(selects)<p>What was found all the same, as a description:</p>\(findings)</div>\n"
+                "<div class=\"verdict refused\"><p><b>No claim: it is refused.</b> \(HTML(prose: Describe.sentence(refusal)))</p>\(loss(claims))\(selects)<p>What was found all the same, as a description:</p>\(findings)</div>\n"
         }
         var text: HTML = ""
         let arms = claims.claims.filter { $0.metric == StudyClaims.gate }
@@ -140,7 +148,9 @@ struct AnswerSection {
     private func difference(
         _ comparison: StudySummary.Comparison, _ index: Int, _ outcome: Outcome?
     ) -> HTML {
-        "\(words.number(comparison.difference, "comparisons.\(index).difference", outcome)) \(words.interval(comparison.ci95, "comparisons.\(index)", outcome))"
+        let number = words.number(comparison.difference, "comparisons.\(index).difference", outcome)
+        guard comparison.ci95 != nil else { return number }
+        return "\(number) \(words.interval(comparison.ci95, "comparisons.\(index)", outcome))"
     }
 
     private func loss(_ claims: StudyClaims) -> HTML {
@@ -187,7 +197,9 @@ struct AnswerSection {
         var text: HTML =
             "<p><b>\(name.prefix(1).uppercased() + name.dropFirst())</b>: \(words.number(own.mean, "arms.\(place).outcomes.\(outcome.name).mean", outcome)) \(unit) with \(comparison.arm), \(words.number(other.mean, "arms.\(referencePlace).outcomes.\(outcome.name).mean", outcome)) with \(comparison.reference); "
         if comparison.isEqualInEveryPair {
-            return text + "equal in every one of \(comparison.n) people.</p>\n"
+            return text
+                + (comparison.n == 1
+                    ? "equal, in one person.</p>\n" : "equal in every one of \(comparison.n) people.</p>\n")
         }
         text += "difference \(difference(comparison, index, outcome))"
         if comparison.ci95 == nil { text += ", no interval below 6 pairs" }

@@ -57,7 +57,7 @@ struct AssumptionSections {
         }
         return TableSections.frame(
             source == "why" ? "Assumed settings" : "Published settings",
-            "<table><thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">value</th><th scope=\"col\">meaning</th><th scope=\"col\">\(source)</th></tr></thead><tbody>\n\(lines)</tbody></table>"
+            "<table class=\"settings\"><thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">value</th><th scope=\"col\">meaning</th><th scope=\"col\">\(source)</th></tr></thead><tbody>\n\(lines)</tbody></table>"
         )
     }
 

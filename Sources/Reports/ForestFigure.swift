@@ -19,7 +19,7 @@ struct ForestFigure {
             let drawn = all.filter { $0.arm != yardstick }
             let found = drawn.isEmpty ? all : drawn
             guard !found.isEmpty, found.count <= Self.most else { return nil }
-            return figure(outcome, found, caption: drawn.isEmpty ? "" : told(outcome))
+            return figure(outcome, found, caption: (drawn.isEmpty ? "" : told(outcome)) + left(outcome))
         }
     }
 
@@ -32,6 +32,22 @@ struct ForestFigure {
         let path = "comparisons.\(index)"
         return
             "<b>\(yardstick)</b> hears nothing and is not drawn: \(words.number(found.difference, "\(path).difference", outcome)) \(words.interval(found.ci95, path, outcome)) \(words.unitText(outcome))."
+    }
+
+    /// Those without an interval, which the figure would else pass over.
+    private func left(_ outcome: Outcome) -> HTML {
+        let left = input.summary.comparisons.filter { $0.metric == outcome.name && $0.ci95 == nil }
+        let equal = left.filter(\.isEqualInEveryPair).map(\.arm)
+        let few = left.count - equal.count
+        var text: HTML = ""
+        if !equal.isEmpty {
+            text +=
+                " Not drawn, as \(equal.count == 1 ? "it is" : "they are") equal in every pair: \(Describe.list(equal, most: 8))."
+        }
+        if few > 0 {
+            text += " \(few) more \(few == 1 ? "has" : "have") too few pairs for an interval, which takes 6."
+        }
+        return text
     }
 
     private func text(_ comparison: StudySummary.Comparison, _ outcome: Outcome) -> String {

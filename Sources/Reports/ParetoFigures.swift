@@ -15,6 +15,9 @@ struct ParetoFigures {
     static let missed = "alerts_missed_severity_per_day"
     private static let burdens = ["alerts_notifications_per_day", "alerts_notifications_night_per_day"]
 
+    /// More than these are numbered, and named below.
+    private static let mostNamed = 10
+
     private static func isNight(_ burden: String) -> Bool { burden == burdens[1] }
 
     private struct Candidate {
@@ -99,47 +102,80 @@ struct ParetoFigures {
         ]
     }
 
-    private func figure(_ burden: String, _ candidates: [Candidate], isShadow: Bool) -> ReportFigure? {
-        guard candidates.count > 1 else { return nil }
-        var candidates = candidates
-        for place in candidates.indices {
-            let own = candidates[place]
-            candidates[place].isOnFront = !candidates.contains {
+    /// Policies in shadow that no other beats all day, one of each that came to the same.
+    var shadowFront: [String] {
+        Self.fronts(Self.marked(ofShadows(Self.burdens[0]))).compactMap(\.first?.name)
+    }
+
+    private static func marked(_ candidates: [Candidate]) -> [Candidate] {
+        candidates.map { own in
+            var own = own
+            own.isOnFront = !candidates.contains {
                 $0.x <= own.x && $0.y <= own.y && ($0.x < own.x || $0.y < own.y)
             }
+            return own
         }
-        let isCrowd = candidates.count > 10
-        let front = candidates.filter(\.isOnFront).sorted { ($0.x, $0.y) < ($1.x, $1.y) }
+    }
+
+    /// The front from left to right, each place with all who came to the same.
+    private static func fronts(_ candidates: [Candidate]) -> [[Candidate]] {
+        var places: [[Candidate]] = []
+        for one in candidates.filter(\.isOnFront).sorted(by: { ($0.x, $0.y) < ($1.x, $1.y) }) {
+            if let last = places.last?.first, last.x == one.x, last.y == one.y {
+                places[places.count - 1].append(one)
+            } else {
+                places.append([one])
+            }
+        }
+        return places
+    }
+
+    private func figure(_ burden: String, _ candidates: [Candidate], isShadow: Bool) -> ReportFigure? {
+        guard candidates.count > 1 else { return nil }
+        let candidates = Self.marked(candidates)
+        let isCrowd = candidates.count > Self.mostNamed
+        let fronts = Self.fronts(candidates)
         var marks: [Mark] = []
-        for (place, candidate) in candidates.enumerated() {
-            guard let region = candidate.region, !isCrowd || candidate.isOnFront else { continue }
-            marks.append(.region(region, isCrowd ? .series(0) : .series(place)))
+        if !isCrowd {
+            for (place, candidate) in candidates.enumerated() {
+                if let region = candidate.region { marks.append(.region(region, .series(place))) }
+            }
         }
-        if front.count > 1 {
-            marks.append(.line(front.map { ChartPoint($0.x, $0.y) }, .muted, .dashed, width: 1.2))
+        if fronts.count > 1 {
+            let line = fronts.compactMap(\.first).map { ChartPoint($0.x, $0.y) }
+            marks.append(.line(line, .muted, .dashed, width: 1.2))
         }
-        for (place, candidate) in candidates.enumerated() {
-            let point = ChartPoint(
-                candidate.x, candidate.y, name: candidate.text,
-                label: isCrowd && !candidate.isOnFront ? nil : candidate.name)
+        if isCrowd {
+            let beaten = candidates.filter { !$0.isOnFront }
             marks.append(
-                isCrowd
-                    ? .points(
-                        [point], candidate.isOnFront ? .series(0) : .muted, .circle,
-                        radius: candidate.isOnFront ? 4 : 2.5)
-                    : .points([point], .series(place), .of(series: place)))
+                .points(beaten.map { ChartPoint($0.x, $0.y, name: $0.text) }, .muted, .circle, radius: 2.5))
+            for (place, alike) in fronts.enumerated() {
+                guard let first = alike.first else { continue }
+                let name = alike.map(\.text).prefix(4).joined(separator: "; ")
+                marks.append(
+                    .points(
+                        [ChartPoint(first.x, first.y, name: name, label: "\(place + 1)")], .series(0), .circle
+                    ))
+            }
+        } else {
+            for (place, candidate) in candidates.enumerated() {
+                let point = ChartPoint(
+                    candidate.x, candidate.y, name: candidate.text, label: candidate.name)
+                marks.append(.points([point], .series(place), .of(series: place)))
+            }
         }
-        let xs = candidates.flatMap { [$0.x] + ($0.region?.map(\.x).filter { $0 >= 0 } ?? []) }
-        let ys = candidates.flatMap { [$0.y] + ($0.region?.map(\.y).filter { $0 >= 0 } ?? []) }
+        let regions = isCrowd ? [] : candidates.flatMap { $0.region ?? [] }
         let isNight = Self.isNight(burden)
         let area = input.unit.text(ofUnit: "mg/dL·min")
         let unit = "\(area) below \(input.words.bound(54)), a day"
         let panel = Panel(
             title: isNight ? "By night" : "All day",
-            x: .linear(isNight ? "notifications a night, 23 to 7 h" : "notifications a day", around: xs),
-            y: .linear("missed lows, \(unit)", around: ys), height: 240, marks: marks)
-        let told: HTML =
-            "A low is missed where the phone gave no notification of it; one that nobody heard counts as given. Missed lows are a mean over people who had something to be told of."
+            x: .linear(
+                isNight ? "notifications a night, 23 to 7 h" : "notifications a day",
+                around: candidates.map(\.x) + regions.map(\.x).filter { $0 >= 0 }),
+            y: .linear(
+                "missed lows, \(unit)", around: candidates.map(\.y) + regions.map(\.y).filter { $0 >= 0 }),
+            height: 240, marks: marks)
         let who = isShadow ? "policies in shadow, which nobody heard" : "arms"
         let legend =
             isCrowd
@@ -150,17 +186,38 @@ struct ParetoFigures {
             : candidates.enumerated().map {
                 LegendEntry($0.element.name, .series($0.offset), .point(.of(series: $0.offset)))
             }
+        let front = candidates.filter(\.isOnFront).map(\.text)
         return ReportFigure(
             name: "pareto-\(isNight ? "night" : "day")\(isShadow ? "-shadow" : "")",
             chart: Chart(
                 title: "Notifications \(isNight ? "by night" : "a day") against missed lows: \(who)",
                 description:
-                    "Means with 95 % regions: notifications, and \(unit), in lows that nobody was told of; lower is better in both. On the front: \(Describe.list(front.map(\.text))). All: \(Describe.list(candidates.map(\.text))).",
+                    "Means with 95 % regions: notifications, and \(unit), in lows that nobody was told of; lower is better in both. On the front: \(Describe.list(front)). All: \(Describe.list(candidates.map(\.text))).",
                 panels: [panel], legend: legend),
-            caption:
+            caption: caption(fronts, count: candidates.count, isCrowd: isCrowd, isShadow: isShadow))
+    }
+
+    private func caption(_ fronts: [[Candidate]], count: Int, isCrowd: Bool, isShadow: Bool) -> HTML {
+        var text: HTML = isShadow ? "Policies in shadow, over the same sessions. " : "Arms. "
+        if isCrowd {
+            text += "Dots: means; the table has their intervals. On the front, which no other beats in both: "
+            text += fronts.prefix(Self.mostNamed).enumerated().map { place, alike -> HTML in
+                let others: HTML = alike.count > 1 ? " and \(alike.count - 1) with the same numbers" : ""
+                return "<b>\(place + 1)</b> \(alike[0].name)\(others)"
+            }.joined("; ")
+            text += fronts.count > Self.mostNamed ? "; and \(fronts.count - Self.mostNamed) more. " : ". "
+        } else {
+            text +=
                 isShadow
-                ? "Policies in shadow, over the same sessions. Boxes: the two 95 % intervals. \(told)"
-                : "Arms. Regions: 95 % confidence of the pair of means. The dashed line joins the arms that no other beats in both. \(told)"
-        )
+                ? "Boxes: the two 95 % intervals. " : "Regions: 95 % confidence of the pair of means. "
+            text += "The dashed line joins those that no other beats in both. "
+        }
+        let left = (isShadow ? input.listeners.count : input.summary.arms.count) - count
+        if left > 0 {
+            text +=
+                "\(left) \(left == 1 ? "is" : "are") not drawn: nobody had a low there that could be missed. "
+        }
+        return text
+            + "A low is missed where the phone gave no notification of it; one that nobody heard counts as given. The area is a mean over people who had something to be told of."
     }
 }

@@ -41,6 +41,7 @@ enum ReportStyle {
         td .ci{display:block;color:var(--m);font-size:.92em}td.in .ci{display:inline}
         td.name,th.name{min-width:9rem;overflow-wrap:anywhere}
         table code{white-space:nowrap}
+        th.long{min-width:17rem;font-weight:500}td.whole{white-space:nowrap}
         .unit{display:block;font-weight:400;color:var(--m)}
         tr.ref td,tr.ref th{background:color-mix(in srgb,var(--g) 35%,var(--b))}
         .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));gap:1.25rem 2rem;margin:1rem 0}
@@ -48,7 +49,7 @@ enum ReportStyle {
         figure{margin:0;min-width:0}.example figure+figure{margin-top:1.5rem}figcaption{margin-top:.35rem;max-width:46rem}
         .only-narrow{display:none}
         details{margin:.75rem 0}summary{cursor:pointer;color:var(--s0);font-weight:600}
-        @media (max-width:46rem){main{padding:1rem .9rem 2rem}h1{font-size:1.4rem}table{font-size:.8rem}th,td{padding:.28rem .4rem}tbody th.name{min-width:7.6rem;position:sticky;left:0;background:var(--b)}table td.name{min-width:5.6rem}.only-wide{display:none}.only-narrow{display:block}}
+        @media (max-width:46rem){main{padding:1rem .9rem 2rem}h1{font-size:1.4rem}table{font-size:.8rem}th,td{padding:.28rem .4rem}tbody th.name{min-width:7.6rem;position:sticky;left:0;background:var(--b)}table td.name{min-width:5.6rem}tbody th.long{min-width:9rem}.settings thead{display:none}.settings,.settings tbody,.settings tr,.settings th,.settings td{display:block;border:0}.settings tr{border-bottom:1px solid var(--g);padding:.3rem 0}.settings th,.settings td{padding:.05rem 0}.settings td.n{text-align:left;white-space:normal}.settings td:last-child{color:var(--m)}td.in .ci{display:block}.only-wide{display:none}.only-narrow{display:block}}
         @page{size:A4;margin:13mm 12mm}
         @media print{
         body{font-size:9.5pt;line-height:1.36}main{padding:0;max-width:none}h1{font-size:17pt}h2{font-size:12.5pt;margin-top:1.1rem;break-after:avoid}h3{break-after:avoid}
@@ -56,7 +57,7 @@ enum ReportStyle {
         figure,tr,.verdict,.panel{break-inside:avoid}.figures{grid-template-columns:repeat(2,minmax(0,1fr));gap:.6rem 1.2rem}
         .figures.many{grid-template-columns:repeat(3,minmax(0,1fr))}
         details:not([open]){display:none}.only-wide{display:block}.only-narrow{display:none}pre{white-space:pre-wrap}
-        td.name,th.name{min-width:4.6rem}a{color:inherit}.example .note{break-after:avoid}.example figure{max-width:150mm}
+        td.name,th.name{min-width:4.6rem}tbody th.long{min-width:11rem}a{color:inherit}.example .note{break-after:avoid;break-inside:avoid}.example figure{max-width:150mm}
         }
 
         """

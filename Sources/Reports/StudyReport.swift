@@ -65,7 +65,7 @@ package struct StudyReport {
         if !input.summary.comparisons.isEmpty {
             text += "<h2 id=\"comparisons\">Comparisons</h2>\n" + tables.comparisons
         }
-        text += policies(tables)
+        text += policies
         text +=
             "<h2 id=\"silent\">Silent while true: what stood in the way</h2>\n" + WaterfallFigures(input).html
         text += "<h2 id=\"profiles\">Glucose over the day</h2>\n" + ProfileFigures(input).html
@@ -76,14 +76,15 @@ package struct StudyReport {
         return text
     }
 
-    private func policies(_ tables: TableSections) -> HTML {
+    private var policies: HTML {
+        let tables = PolicySections(input)
         let figures = ParetoFigures(input).figures
         let note: HTML =
             figures.isEmpty
             ? "<p class=\"note\">No front is drawn: it takes two arms, or two policies in shadow, and somebody with a low.</p>\n"
             : ""
         return "<h2 id=\"alerts\">Interruptions against missed lows</h2>\n" + grid(figures) + note
-            + tables.policies
+            + tables.policies + tables.comparisons
     }
 
     private func grid(_ figures: [ReportFigure]) -> HTML {

@@ -70,14 +70,22 @@ struct WaterfallFigures {
         let figures = figures
         let more: HTML =
             sources.count > figures.count
-            ? "<p class=\"note\">Drawn: the first \(figures.count) of \(sources.count); the table has all.</p>\n"
+            ? "<p class=\"note\">Drawn: \(figures.count) of \(sources.count), arms and what is on the front above; the table has all.</p>\n"
             : ""
         return
             "<div class=\"figures\(figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n\(more)\(table(sources))"
     }
 
+    /// All where they are few; else the arms' own, and policies that no other beats.
+    private var drawn: [Source] {
+        let all = sources
+        guard all.count > Self.most else { return all }
+        let front = ParetoFigures(input).shadowFront
+        return Array(all.filter { !$0.isInShadow || front.contains($0.name) }.prefix(Self.most))
+    }
+
     var figures: [ReportFigure] {
-        let drawn = sources.prefix(Self.most)
+        let drawn = drawn
         let shown = Self.mechanisms.filter { row in drawn.contains { ($0.outcomes[row.key]?.mean ?? 0) > 0 } }
         let largest = drawn.map { $0.outcomes[Self.total]?.mean ?? 0 }.max() ?? 0
         guard !shown.isEmpty, largest > 0 else { return [] }
@@ -110,7 +118,8 @@ struct WaterfallFigures {
                             title: source.name + (source.isInShadow ? ", in shadow" : ""),
                             x: .linear("minutes a day", around: [0, largest * 1.12]),
                             y: .categories("", shown.map(\.name) + ["together"]), marks: [.bars(bars)])
-                    ]))
+                    ]),
+                caption: source.name.count > 30 ? "\(source.name)" : "")
         }
     }
 

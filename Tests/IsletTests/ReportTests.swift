@@ -140,6 +140,15 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
                 #expect(page.contains(cell))
             }
 
+            // What is compared of them is said where the answer stands, and stands below with its intervals.
+            #expect(page.contains("<b>Arms are not compared:</b>") && !page.contains("Nothing is compared"))
+            #expect(page.contains("exploratory: the study declares nothing of them"))
+            let compared = try #require(try summary(out)["policy_comparisons"] as? [[String: Any]])
+            #expect(!compared.isEmpty)
+            for place in compared.indices {
+                #expect(page.contains("data-path=\"policy_comparisons.\(place).difference\""))
+            }
+
             let metric = folder + "/mmol.html"
             #expect(try islet("report", out, "--units", "mmol/L", "--out", metric).status == 0)
             let other = try read(metric)
@@ -163,6 +172,7 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
               - { name: at-once, algorithm: basal-bolus, alerts: dexcom-g7 }
               - { name: later, algorithm: basal-bolus, alerts: bionicloop }
               - { name: silent, algorithm: basal-bolus, alerts: dexcom-g7, person: muted }
+              - { name: same, algorithm: basal-bolus, alerts: dexcom-g7 }
             primary: [tbr_54_percent, tbr_70_percent]
             margin: { tbr_54_percent: 0.2 }
 
@@ -174,6 +184,8 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
                 let drawing = figure.components(separatedBy: "</svg>")[0]
                 #expect(drawing.contains("later") && !drawing.contains("silent"), "\(name)")
                 #expect(figure.contains("<b>silent</b> hears nothing and is not drawn: <span data-path="))
+                // An arm that is left out without a word would be taken for one that was not there.
+                #expect(figure.contains("Not drawn, as it is equal in every pair: same."), "\(name)")
             }
         }
     }
