@@ -157,7 +157,7 @@ struct AnswerSection {
         guard let loss = claims.loss else { return "" }
         let path = "claims.loss_when_deaf"
         return
-            "<p class=\"note\">The yardstick: who hears nothing (\(loss.deafArm)) has \(words.number(loss.difference, "\(path).difference", places: 2)) \(words.interval(loss.ci95, path, Outcome.named(StudyClaims.gate))) points more of it than \(loss.typicalArm) (n = \(words.number(Double(loss.n), "\(path).n", places: 0))); half of the lower end, \(words.number(loss.widestMargin, "\(path).widest_margin", places: 2)), is the widest margin that this study supports.</p>\n"
+            "<p class=\"note\">The yardstick: who hears nothing (\(loss.deafArm)) has \(words.number(loss.difference, "\(path).difference", places: 2)) \(words.interval(loss.ci95, path, Outcome.named(StudyClaims.gate))) points more of it than \(loss.typicalArm) (n = \(words.number(Double(loss.n), "\(path).n", places: 0))); half of the lower end, \(words.number(loss.widestMargin, "\(path).widest_margin", places: 2)), is the widest margin that this study supports. The interval has draws of its own: that of the table may differ in its last digit.</p>\n"
     }
 
     private func selection(_ selection: StudySelection) -> HTML {
@@ -175,7 +175,10 @@ struct AnswerSection {
     private var findings: HTML {
         var text: HTML = ""
         for outcome in input.judged {
-            let found = summary.comparisons.enumerated().filter { $0.element.metric == outcome.name }
+            // The yardstick is told of as such, and with the figures.
+            let found = summary.comparisons.enumerated().filter {
+                $0.element.metric == outcome.name && $0.element.arm != summary.claims?.loss?.deafArm
+            }
             guard !found.isEmpty else { continue }
             if found.count > Self.fewArms {
                 text += counted(outcome, found.map(\.element))

@@ -30,6 +30,10 @@ struct ForestFigure {
         guard let yardstick, let (index, found) = input.comparison(outcome.name, yardstick) else { return "" }
         let words = input.words
         let path = "comparisons.\(index)"
+        // With the claims stands the loss that the margin was held against.
+        guard outcome.name != StudyClaims.gate else {
+            return "<b>\(yardstick)</b> hears nothing and is not drawn: it is the yardstick above."
+        }
         return
             "<b>\(yardstick)</b> hears nothing and is not drawn: \(words.number(found.difference, "\(path).difference", outcome)) \(words.interval(found.ci95, path, outcome)) \(words.unitText(outcome))."
     }

@@ -179,11 +179,14 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
             """
         try withReport(text) { _, out in
             let page = try read(out + "/report.html")
+            #expect(page.contains("The yardstick: who hears nothing (silent) has "))
+            #expect(!page.contains(" with silent, "), "one number of the yardstick, not two")
             for name in ["difference-tbr-54-percent", "difference-tbr-70-percent"] {
                 let figure = try figure(name, page)
                 let drawing = figure.components(separatedBy: "</svg>")[0]
                 #expect(drawing.contains("later") && !drawing.contains("silent"), "\(name)")
-                #expect(figure.contains("<b>silent</b> hears nothing and is not drawn: <span data-path="))
+                let told = name.contains("54") ? "it is the yardstick above." : "<span data-path="
+                #expect(figure.contains("<b>silent</b> hears nothing and is not drawn: \(told)"))
                 // An arm that is left out without a word would be taken for one that was not there.
                 #expect(figure.contains("Not drawn, as it is equal in every pair: same."), "\(name)")
             }
