@@ -111,7 +111,7 @@ package struct OutcomeWords: Sendable {
 
     func number(_ value: Double, _ path: String, places: Int, factor: Double = 1) -> HTML {
         let scale: HTML =
-            factor == 1 ? "" : " data-factor=\"\(ChartNumber.plain(factor, places: 8))\""
+            factor == 1 ? "" : " data-factor=\"\(factor.description)\""
         return "<span data-path=\"\(path)\"\(scale)>\(ChartNumber.text(value, places: places))</span>"
     }
 

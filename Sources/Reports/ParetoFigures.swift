@@ -15,6 +15,10 @@ struct ParetoFigures {
     static let missed = "alerts_missed_severity_per_day"
     private static let burdens = ["alerts_notifications_per_day", "alerts_notifications_night_per_day"]
 
+    /// Below the figures.
+    static let note: HTML =
+        "<p class=\"note\">A low is missed where the phone gave no notification of it; one that nobody heard counts as given. The area is a mean over people who had something to be told of.</p>\n"
+
     /// More than these are numbered, and named below.
     private static let mostNamed = 10
 
@@ -218,6 +222,5 @@ struct ParetoFigures {
                 "\(left) \(left == 1 ? "is" : "are") not drawn: nobody had a low there that could be missed. "
         }
         return text
-            + "A low is missed where the phone gave no notification of it; one that nobody heard counts as given. The area is a mean over people who had something to be told of."
     }
 }

@@ -19,6 +19,11 @@ struct PolicySections {
         "alerts_ppv", "alerts_missed_severity_per_day", "alerts_minutes_annunciating_per_day",
     ]
 
+    /// Names of variants are long, and need room.
+    private var name: String {
+        input.listeners.contains { $0.policy.count > 30 } ? "name long" : "name"
+    }
+
     private func head(_ name: String) -> HTML {
         let unit = Outcome.named(name).map { words.unitText($0) } ?? ""
         return "<th scope=\"col\" class=\"n\">\(words.name(name))<span class=\"unit\">\(unit)</span></th>"
@@ -58,7 +63,7 @@ struct PolicySections {
             }
             let place: HTML = input.isOneArm ? "" : "<td class=\"name\">\(arm)</td>"
             return
-                "<tr><th scope=\"row\" class=\"name long\">\(policy.policy)</th>\(place)<td class=\"whole\">\(policy.isInShadow ? "in shadow" : "its own")</td>\(cells)</tr>\n"
+                "<tr><th scope=\"row\" class=\"\(name)\">\(policy.policy)</th>\(place)<td class=\"whole\">\(policy.isInShadow ? "in shadow" : "its own")</td>\(cells)</tr>\n"
         }
         let arm: HTML = input.isOneArm ? "" : "<th scope=\"col\">arm</th>"
         return frames(
@@ -91,7 +96,7 @@ struct PolicySections {
                 return cell(one.difference, "policy_comparisons.\(index)")
             }
             let place: HTML = input.isOneArm ? "" : "<td class=\"name\">\(row.arm)</td>"
-            return "<tr><th scope=\"row\" class=\"name long\">\(row.policy)</th>\(place)\(cells)</tr>\n"
+            return "<tr><th scope=\"row\" class=\"\(name)\">\(row.policy)</th>\(place)\(cells)</tr>\n"
         }
         let arm: HTML = input.isOneArm ? "" : "<th scope=\"col\">arm</th>"
         let judged: HTML =

@@ -82,7 +82,7 @@ package struct StudyReport {
         let note: HTML =
             figures.isEmpty
             ? "<p class=\"note\">No front is drawn: it takes two arms, or two policies in shadow, and somebody with a low.</p>\n"
-            : ""
+            : ParetoFigures.note
         return "<h2 id=\"alerts\">Interruptions against missed lows</h2>\n" + grid(figures) + note
             + tables.policies + tables.comparisons
     }

@@ -24,7 +24,7 @@ import Trials
             OutcomeWords(.mgdl).number(151.26, "a.b", mean).text == "<span data-path=\"a.b\">151.3</span>")
         #expect(
             OutcomeWords(.mmolL).number(180.16, "a.b", mean).text
-                == "<span data-path=\"a.b\" data-factor=\"0.05550622\">10.00</span>")
+                == "<span data-path=\"a.b\" data-factor=\"0.05550621669626999\">10.00</span>")
         #expect(
             OutcomeWords(.mmolL).number(-0.425, "a.b", low).text == "<span data-path=\"a.b\">−0.43</span>")
         #expect(OutcomeWords(.mmolL).name("tbr_54_percent") == "time below 3.0 mmol/L")
