@@ -37,6 +37,8 @@ package struct OutcomeWords: Sendable {
         case "alerts_raised_per_day": "alerts raised"
         case "alerts_nuisance_fraction": "notifications that called for nothing"
         case "alerts_ppv": "alerts that were right"
+        case "alerts_false_per_day": "false alerts"
+        case "alerts_missed_per_day": "episodes missed"
         case "alerts_sensitivity_g15": "episodes told of within 15 min"
         case "alerts_sensitivity_g0": "episodes told of by their onset"
         case "alerts_missed_severity", "alerts_missed_severity_per_day":
