@@ -140,7 +140,7 @@ struct AnswerSection {
         guard let (index, found) = input.comparison(claim.metric, claim.arm) else {
             return "\(words.name(claim.metric))"
         }
-        let unit = outcome.map { words.unitText($0) } ?? ""
+        let unit = outcome.map { words.differenceUnit($0) } ?? ""
         return
             "\(words.name(claim.metric)) \(claim.verdict == .lower ? "lower" : "higher"), difference \(difference(found, index, outcome)) \(unit)"
     }
@@ -205,6 +205,12 @@ struct AnswerSection {
                     ? "equal, in one person.</p>\n" : "equal in every one of \(comparison.n) people.</p>\n")
         }
         text += "difference \(difference(comparison, index, outcome))"
+        if outcome.unit == "%" { text += " points" }
+        // The means above are of all who have the outcome, the difference of those who have it in both arms.
+        if comparison.n < input.people {
+            text +=
+                " over the \(words.number(Double(comparison.n), "comparisons.\(index).n", places: 0)) people who have both"
+        }
         if comparison.ci95 == nil { text += ", no interval below 6 pairs" }
         if let p = comparison.pAdjusted {
             text += ", p\u{a0}\(words.probability(p, "comparisons.\(index).p_adjusted")) (Holm)"

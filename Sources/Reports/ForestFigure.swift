@@ -35,7 +35,7 @@ struct ForestFigure {
             return "<b>\(yardstick)</b> hears nothing and is not drawn: it is the yardstick above."
         }
         return
-            "<b>\(yardstick)</b> hears nothing and is not drawn: \(words.number(found.difference, "\(path).difference", outcome)) \(words.interval(found.ci95, path, outcome)) \(words.unitText(outcome))."
+            "<b>\(yardstick)</b> hears nothing and is not drawn: \(words.number(found.difference, "\(path).difference", outcome)) \(words.interval(found.ci95, path, outcome)) \(words.differenceUnit(outcome))."
     }
 
     /// Those without an interval, which the figure would else pass over.
@@ -67,7 +67,7 @@ struct ForestFigure {
     ) -> ReportFigure {
         let words = input.words
         let factor = words.factor(outcome)
-        let unit = words.unitText(outcome)
+        let unit = words.differenceUnit(outcome)
         let margin = outcome.name == StudyClaims.gate ? input.study.margin : nil
         var values = [0.0] + (margin.map { [$0] } ?? [])
         for comparison in found {

@@ -81,6 +81,11 @@ package struct OutcomeWords: Sendable {
         }
     }
 
+    /// Of a difference: a percentage that is higher by 2 points may be higher by a hundred percent.
+    func differenceUnit(_ outcome: Outcome) -> String {
+        outcome.unit == "%" ? "points" : unitText(outcome)
+    }
+
     /// What a stored value is multiplied by.
     func factor(_ outcome: Outcome?) -> Double {
         outcome.map { unit.factor(of: $0.unit) } ?? 1

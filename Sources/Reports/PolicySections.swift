@@ -24,8 +24,9 @@ struct PolicySections {
         input.listeners.contains { $0.policy.count > 30 } ? "name long" : "name"
     }
 
-    private func head(_ name: String) -> HTML {
-        let unit = Outcome.named(name).map { words.unitText($0) } ?? ""
+    private func head(_ name: String, isDifference: Bool = false) -> HTML {
+        let unit =
+            Outcome.named(name).map { isDifference ? words.differenceUnit($0) : words.unitText($0) } ?? ""
         return "<th scope=\"col\" class=\"n\">\(words.name(name))<span class=\"unit\">\(unit)</span></th>"
     }
 
@@ -68,7 +69,7 @@ struct PolicySections {
         let arm: HTML = input.isOneArm ? "" : "<th scope=\"col\">arm</th>"
         return frames(
             rows, "Policies", "Mean over people, with its 95 % interval",
-            "<th scope=\"col\">policy</th>\(arm)<th scope=\"col\">listened</th>\(shown.map(head))")
+            "<th scope=\"col\">policy</th>\(arm)<th scope=\"col\">listened</th>\(shown.map { head($0) })")
     }
 
     // MARK: How they differ
@@ -107,7 +108,7 @@ struct PolicySections {
             + frames(
                 lines, "Policies in shadow compared",
                 "On the same sessions, mean over people of the paired differences, with its 95 % interval; \(judged)",
-                "<th scope=\"col\">policy</th>\(arm)\(metrics.map(head))")
+                "<th scope=\"col\">policy</th>\(arm)\(metrics.map { head($0, isDifference: true) })")
     }
 
     private func cell(_ one: StudySummary.Comparison, _ path: String) -> HTML {

@@ -121,7 +121,7 @@ struct TableSections {
             let difference: HTML =
                 "\(words.number(comparison.difference, "\(path).difference", outcome)) \(words.interval(comparison.ci95, path, outcome))"
             rows +=
-                "<tr><th scope=\"row\" class=\"name\">\(words.name(outcome.name)) <span class=\"unit\">\(words.unitText(outcome))</span></th>\(arm)<td class=\"n in\">\(difference)</td><td class=\"n\">\(words.probability(comparison.p, "\(path).p"))</td><td class=\"n\">\(words.probability(comparison.pAdjusted, "\(path).p_adjusted"))</td><td class=\"n\">\(words.number(Double(comparison.n), "\(path).n", places: 0))</td><td>\(Finding(comparison, outcome, input.summary.claims).words)</td></tr>\n"
+                "<tr><th scope=\"row\" class=\"name\">\(words.name(outcome.name)) <span class=\"unit\">\(words.differenceUnit(outcome))</span></th>\(arm)<td class=\"n in\">\(difference)</td><td class=\"n\">\(words.probability(comparison.p, "\(path).p"))</td><td class=\"n\">\(words.probability(comparison.pAdjusted, "\(path).p_adjusted"))</td><td class=\"n\">\(words.number(Double(comparison.n), "\(path).n", places: 0))</td><td>\(Finding(comparison, outcome, input.summary.claims).words)</td></tr>\n"
         }
         let arm: HTML = hasArms ? "<th scope=\"col\">arm</th>" : ""
         return Self.frame(
