@@ -12,6 +12,17 @@ fi
 # The browser that is there, as check_report.py looks for it.
 browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
+# Ubuntu's package is a note that a snap is wanted, which no container has.
+browser_starts() {
+    local group
+    for group in "$@"; do
+        if [ "$group" = browser ] && ! "$(browser)" --version >/dev/null 2>&1; then
+            echo "setup.sh: chromium is installed, and does not start" >&2
+            exit 69
+        fi
+    done
+}
+
 lacking=()
 for group in "$@"; do
     case $group in
@@ -38,7 +49,10 @@ for group in "$@"; do
     *) echo "setup.sh: build, python or browser, not $group" >&2; exit 64 ;;
     esac
 done
-[ ${#lacking[@]} -gt 0 ] || exit 0
+if [ ${#lacking[@]} = 0 ]; then
+    browser_starts "$@"
+    exit 0
+fi
 
 if ! command -v apt-get >/dev/null; then
     echo "setup.sh: please install what Debian calls ${lacking[*]}" >&2
@@ -58,11 +72,4 @@ echo "installing ${lacking[*]}"
 ${as_root+"${as_root[@]}"} apt-get update -qq </dev/null || true
 ${as_root+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${lacking[@]}" </dev/null >/dev/null
-
-# Ubuntu's package is a note that a snap is wanted, which no container has.
-for group in "$@"; do
-    if [ "$group" = browser ] && ! "$(browser)" --version >/dev/null 2>&1; then
-        echo "setup.sh: chromium was installed, and does not start" >&2
-        exit 69
-    fi
-done
+browser_starts "$@"
