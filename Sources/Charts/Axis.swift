@@ -88,6 +88,13 @@ package struct Axis: Sendable {
         Axis(.glucose(unit), "glucose, \(unit.rawValue)", lower, upper)
     }
 
+    /// From 40 to 350 mg/dL, and as much farther as the values go: none is drawn where it isn't.
+    package static func glucose(_ unit: GlucoseUnit, holding values: ClosedRange<Double>) -> Axis {
+        .glucose(
+            unit, from: values.lowerBound < 40 ? max(0, (values.lowerBound / 10).rounded(.down) * 10) : 40,
+            to: max(350, (values.upperBound / 50).rounded(.up) * 50))
+    }
+
     package var names: [String]? {
         if case .categories(let names) = kind { names } else { nil }
     }

@@ -101,7 +101,8 @@ enum Ticks {
     /// What the consensus draws, as it writes it in mg/dL and mmol/L, the most telling first.
     private static let bounds: [(mgdl: Double, millimoles: String)] = [
         (70, "3.9"), (180, "10.0"), (54, "3.0"), (250, "13.9"), (350, "19.4"), (400, "22.2"), (450, "25.0"),
-        (500, "27.8"), (600, "33.3"), (0, "0"),
+        (500, "27.8"), (600, "33.3"), (750, "41.6"),
+        (1000, "55.5"), (0, "0"),
     ]
 
     /// The consensus' bounds, as far as there is room for them.

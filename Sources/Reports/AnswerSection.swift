@@ -165,8 +165,17 @@ struct AnswerSection {
             return
                 "<p><b>Nothing was selected</b> of \(selection.candidates) arms, so nothing is confirmed.</p>\n"
         }
+        let confirmed: HTML =
+            switch input.origin.confirmation {
+            case .linked:
+                "what holds is its comparison on other people, seed \(selection.seed), in <a href=\"confirm/report.html\">confirm/report.html</a>"
+            case .run:
+                "what holds is its comparison on other people, seed \(selection.seed), in the folder <code>confirm</code> of these results"
+            case .notRun:
+                "it has yet to be compared on other people, seed \(selection.seed), and until then nothing is confirmed"
+            }
         return
-            "<p><b>\(arm)</b> was selected on this seed, the best of \(selection.candidates) in \(words.name(selection.metric)). Being the best of several flatters it: what holds is its comparison on other people, seed \(selection.seed), in <a href=\"confirm/report.html\">confirm/report.html</a>.</p>\n"
+            "<p><b>\(arm)</b> was selected on this seed, the best of \(selection.candidates) in \(words.name(selection.metric)). Being the best of several flatters it: \(confirmed).</p>\n"
     }
 
     // MARK: Findings

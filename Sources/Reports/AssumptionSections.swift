@@ -1,6 +1,6 @@
 // What the numbers rest on, and how to get them again.
 //
-// Guarantees: every setting of the person and of the week that was in force stands here with its source; what nobody has published is marked, and
+// Guarantees: every setting of the person, of the week and of what fails that was in force stands here with its source; what nobody has published is marked, and
 // stands first. Commands are those of this folder's study.
 
 import Alerts
@@ -37,7 +37,7 @@ struct AssumptionSections {
             text +=
                 "<p>Nobody listens in this study, and every day is planned alike: no assumption on people's behaviour is in force.</p>\n"
         }
-        let rows = people + life
+        let rows = people + life + faultRows
         let assumed = rows.filter(\.isAssumed)
         let published = rows.filter { !$0.isAssumed }
         if !assumed.isEmpty {
@@ -75,24 +75,57 @@ struct AssumptionSections {
             )
         }
         lines.append(
-            "sensor <code>\(study.sensor.model.id)</code>, pump <code>\(study.pump.device.id)</code>, start \(study.start.calendar.iso8601(at: .start)), \(Describe.duration(study))"
+            "sensor \(Describe.tuned(study.sensor)), pump <code>\(study.pump.device.id)</code>, start \(study.start.calendar.iso8601(at: .start)), \(Describe.duration(study))"
         )
         lines.append(
             study.scenario.life == nil
                 ? "meals as planned, every day alike in body and habits"
                 : "an ordinary week (<code>life</code>): sensitivity, meals, counting and therapy vary as docs/life.md says"
         )
-        for arm in study.arms.prefix(20) {
-            let tuned: HTML = arm.algorithm.isDefault ? "" : ", tuned"
+        lines.append(
+            study.faults == .none
+                ? "nothing fails: no fault comes by chance or by plan"
+                : "faults: \(study.faults.settings.count { $0 != .off }) kinds come by chance, at the rates below\(study.faults.scheduled.isEmpty ? "" : ", and by plan:" as HTML)"
+        )
+        for entry in study.faults.scheduled.prefix(20) {
             lines.append(
-                "arm <b>\(arm.name)</b>: algorithm <code>\(arm.algorithm.kind.id)</code>\(tuned), alerts <code>\(arm.alerts.name)</code>, person \(Describe.person(in: arm, study))\(arm.luckOffset == 0 ? "" : ", luck \(arm.luckOffset)" as HTML)"
+                "fault <code>\(entry.kind.id)</code> at \(entry.time.description) for \(entry.length.description)"
+            )
+        }
+        if study.faults.scheduled.count > 20 {
+            lines.append("\(study.faults.scheduled.count - 20) more planned faults: manifest.json")
+        }
+        for arm in study.arms.prefix(20) {
+            let sensor: HTML = arm.sensor.map { ", sensor \(Describe.tuned($0))" } ?? ""
+            lines.append(
+                "arm <b>\(arm.name)</b>: algorithm \(Describe.tuned(arm.algorithm))\(sensor), alerts <code>\(arm.alerts.name)</code>, person \(Describe.person(in: arm, study))\(arm.luckOffset == 0 ? "" : ", luck \(arm.luckOffset)" as HTML)"
             )
         }
         if study.arms.count > 20 { lines.append("\(study.arms.count - 20) more arms: manifest.json") }
         return "<ul>\(lines.map { "<li>\($0)</li>" as HTML })</ul>\n"
     }
 
-    /// Of each person who is somebody, once a preset that is as it comes; a value that arms differ in names them.
+    /// Of each kind of fault that comes by chance.
+    private var faultRows: [Row] {
+        zip(FaultKind.all, study.faults.settings).compactMap { kind, setting in
+            let value: String
+            switch setting {
+            case .off: return nil
+            case .rate(let rate): value = kind.rate.unit == nil ? "on" : number(rate, "")
+            case .ratesByAge(let rates):
+                let groups = [
+                    ("child", rates.child), ("adolescent", rates.adolescent), ("adult", rates.adult),
+                    ("age unknown", rates.other),
+                ]
+                value = groups.map { "\(number($0.1, "")) (\($0.0))" }.joined(separator: "; ")
+            }
+            return row(
+                "faults.\(kind.id)", kind.rate.unit ?? "", value, kind.meaning, source: kind.source,
+                isAssumed: kind.source.hasPrefix("assumed"))
+        }
+    }
+
+    /// Of each person who is somebody. A value that they differ in names the presets, or the arms where one preset has several values.
     private var personRows: [Row] {
         let people = study.arms.compactMap { arm in study.person(in: arm).map { (arm.name, $0) } }
         guard !people.isEmpty else { return [] }
@@ -100,21 +133,26 @@ struct AssumptionSections {
             let unused = PersonSettings.announcingRows.contains { $0.name == row.name }
             let used = people.filter { !unused || $0.1.announcing == .own }
             guard !used.isEmpty else { return nil }
-            var values: [(value: Double, presets: [String])] = []
-            for (_, person) in used {
+            var values: [(value: Double, presets: [String], arms: [String])] = []
+            for (arm, person) in used {
                 let value = person[keyPath: row.path]
                 let preset = person.preset.rawValue
                 if let place = values.firstIndex(where: { $0.value == value }) {
                     if !values[place].presets.contains(preset) { values[place].presets.append(preset) }
+                    values[place].arms.append(arm)
                 } else {
-                    values.append((value, [preset]))
+                    values.append((value, [preset], [arm]))
                 }
             }
+            let presets = values.flatMap(\.presets)
+            let isByPreset = Set(presets).count == presets.count
             let text =
                 values.count == 1
                 ? number(values[0].value, row.unit)
-                : values.map { "\(number($0.value, row.unit)) (\($0.presets.joined(separator: ", ")))" }
-                    .joined(separator: "; ")
+                : values.map {
+                    let names = isByPreset ? $0.presets : $0.arms
+                    return "\(number($0.value, row.unit)) (\(Describe.list(names, most: 6)))"
+                }.joined(separator: "; ")
             return self.row(
                 row.name, row.unit, text, row.meaning, source: row.source.text,
                 isAssumed: row.source.isAssumed)

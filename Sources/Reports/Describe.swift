@@ -48,18 +48,41 @@ enum Describe {
             parts.append("the alert policy (\(names(arms.map(\.alerts.name))))")
         }
         if Set(arms.map(\.algorithm)).count > 1 {
-            parts.append("what doses (\(names(arms.map { $0.algorithm.kind.id })))")
+            parts.append("what doses (\(kinds(arms.map(\.algorithm))))")
         }
+        let sensors = arms.map { input.study.sensor(in: $0) }
+        if Set(sensors).count > 1 { parts.append("the sensor (\(kinds(sensors)))") }
         if Set(arms.map { input.study.person(in: $0) }).count > 1 {
             parts.append("who listens (\(names(arms.map { person(in: $0, input.study) })))")
         }
-        if Set(arms.map(\.luckOffset)).count > 1 { parts.append("their luck alone, by design") }
+        guard Set(arms.map(\.luckOffset)).count == 1 else {
+            return "The arms differ in \((parts + ["their luck, by design"]).listed); all else is shared."
+        }
         guard !parts.isEmpty else { return "The arms differ in nothing." }
         return "The arms differ in \(parts.listed); all else is shared, luck included."
     }
 
+    /// A preset by its name; one that was changed says so.
     static func person(in arm: Study.Arm, _ study: Study) -> String {
-        study.person(in: arm).map(\.preset.rawValue) ?? "nobody"
+        study.person(in: arm).map {
+            $0.preset.rawValue + ($0 == PersonSettings($0.preset) ? "" : ", changed")
+        } ?? "nobody"
+    }
+
+    /// `pid-insulin-feedback (kp = 0.3)`: what a study set of it; nothing where it is as it comes.
+    static func tuned<Kind: Tunable>(_ thing: Tuned<Kind>) -> HTML {
+        let set = zip(thing.kind.parameters, thing.values).filter { $0.defaultValue != $1 }
+            .map { "\($0.name) = \($1)" }
+        return set.isEmpty
+            ? "<code>\(thing.kind.id)</code>"
+            : "<code>\(thing.kind.id)</code> (\(set.joined(separator: ", ")))"
+    }
+
+    /// Each once.
+    private static func kinds<Kind: Tunable>(_ things: [Tuned<Kind>]) -> HTML {
+        var seen: [Tuned<Kind>] = []
+        for thing in things where !seen.contains(thing) { seen.append(thing) }
+        return seen.count <= 4 ? seen.map { tuned($0) }.joined(", ") : "\(seen.count) of them"
     }
 
     /// With a capital letter and a full stop.

@@ -19,8 +19,9 @@ struct ExampleFigures {
             text +=
                 "<div class=\"example\"><h3>\(example.kind)</h3>\n<p class=\"note\">\(example.rule)</p>\n\(figures.map(\.html))</div>\n"
         }
-        if input.study.arms.count > 1, input.again.examples.count < 3 {
-            text += "<p class=\"note\">No one's notifications differ between arms.</p>\n"
+        if input.study.arms.count > 1, !input.again.examples.contains(where: \.isParting) {
+            text +=
+                "<p class=\"note\">No one's notifications differ between the reference and another arm.</p>\n"
         }
         return text
     }
@@ -54,26 +55,26 @@ struct ExampleFigures {
         let readings = told.readings.filter { isIn($0.instant) && $0.backfilledAt == nil }
         let highest = max(
             truth.map(\.plasmaMgdl).max() ?? 0, readings.map(\.mgdl).max() ?? 0)
-        let top = highest > 400 ? 500.0 : highest > 350 ? 400 : 350
-        let bottom = (truth.map(\.plasmaMgdl).min() ?? 40) < 40 ? 10.0 : 40
+        let lowest = truth.map(\.plasmaMgdl).min() ?? 40
         let axis = Axis.time(
             "", from: window.lowerBound, to: window.upperBound, calendar: input.study.start.calendar)
         let glucose = Panel(
-            x: axis, y: .glucose(input.unit, from: bottom, to: top), height: width > 500 ? 210 : 190,
+            x: axis, y: .glucose(input.unit, holding: lowest...max(lowest, highest)),
+            height: width > 500 ? 210 : 190,
             marks: [
                 .span(.y, from: 70, to: 180, .target, opacity: 0.09),
                 .rule(.y, at: 70, .low), .rule(.y, at: 54, .veryLow),
                 .dots(readings.map { ChartPoint($0.instant.minutes, $0.mgdl) }, .series(0), radius: 1.3),
                 .line(truth.map { ChartPoint($0.instant.minutes, $0.plasmaMgdl) }, .strong, width: 1.5),
             ])
-        let lanes = Lanes(told, window: window)
+        let lanes = Lanes(
+            alerts: told.alerts, person: told.person, endedAt: told.endedAt, window: window)
         var labelled = axis
         labelled.label = "local time"
         let events = Panel(
             x: labelled, y: .categories("", lanes.names), marks: lanes.marks)
-        let lowest = truth.min { $0.plasmaMgdl < $1.plasmaMgdl }
         let words =
-            "True glucose from \(input.unit.text(mgdl: lowest?.plasmaMgdl ?? .nan)) to \(input.unit.text(mgdl: truth.map(\.plasmaMgdl).max() ?? .nan)) \(input.unit.rawValue), below \(input.words.bound(70)) for \(truth.count { $0.plasmaMgdl < 70 } * 5) min and below \(input.words.bound(54)) for \(truth.count { $0.plasmaMgdl < 54 } * 5) min. \(lanes.description)"
+            "True glucose from \(input.unit.text(mgdl: truth.isEmpty ? .nan : lowest)) to \(input.unit.text(mgdl: truth.map(\.plasmaMgdl).max() ?? .nan)) \(input.unit.rawValue), below \(input.words.bound(70)) for \(truth.count { $0.plasmaMgdl < 70 } * 5) min and below \(input.words.bound(54)) for \(truth.count { $0.plasmaMgdl < 54 } * 5) min. \(lanes.description)"
         var legend = [
             LegendEntry("true glucose", .strong, .line(.solid)),
             LegendEntry("reading", .series(0), .point(.circle)),
@@ -89,7 +90,7 @@ struct ExampleFigures {
 }
 
 /// What happened in a window, in rows: one an alert, one for the person, one for the table.
-private struct Lanes {
+struct Lanes {
     var names: [String] = []
     var marks: [Mark] = []
     var description = ""
@@ -97,11 +98,19 @@ private struct Lanes {
 
     private static let most = 7
 
-    init(_ told: ToldSession, window: ClosedRange<Double>) {
+    /// - Parameters:
+    ///   - alerts: of the whole session: one that was raised before the window may be active in it.
+    ///   - window: minutes since the session's start.
+    init(alerts: [AlertRow], person: [PersonRow], endedAt: Instant, window: ClosedRange<Double>) {
         func isIn(_ instant: Instant) -> Bool { window.contains(instant.minutes) }
-        let alerts = told.alerts.filter { isIn($0.instant) }
+        // Those that were active as the day began come first.
         var codes: [AlertName] = []
-        for row in alerts where ["raise", "notify"].contains(row.effect) && !codes.contains(row.code) {
+        for row in alerts where row.instant.minutes < window.lowerBound {
+            if row.effect == "raise", !codes.contains(row.code) { codes.append(row.code) }
+            if row.effect == "clear" { codes.removeAll { $0 == row.code } }
+        }
+        for row in alerts
+        where isIn(row.instant) && ["raise", "notify"].contains(row.effect) && !codes.contains(row.code) {
             codes.append(row.code)
         }
         let left = max(0, codes.count - Self.most)
@@ -112,7 +121,7 @@ private struct Lanes {
         var counts: [String] = []
         for (place, code) in codes.enumerated() {
             names.append(Self.short(code.rawValue))
-            let rows = told.alerts.filter { $0.code == code }
+            let rows = alerts.filter { $0.code == code }
             var begin: Double?
             for row in rows {
                 let minute = row.instant.minutes
@@ -130,7 +139,7 @@ private struct Lanes {
                 }
             }
             if let from = begin, from <= window.upperBound {
-                bars.append(Self.bar(place, from, told.endedAt.minutes, window))
+                bars.append(Self.bar(place, from, endedAt.minutes, window))
             }
             let count = rows.count { $0.effect == "notify" && isIn($0.instant) }
             counts.append("\(code.rawValue) \(count)")
@@ -138,7 +147,7 @@ private struct Lanes {
         description = "Notifications: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))
         if left > 0 { description += ", and \(left) more alerts" }
         marks = [.bars(bars)]
-        addPerson(told.person.filter { isIn($0.instant) })
+        addPerson(person.filter { isIn($0.instant) })
         marks.append(.points(rung, .strong, .triangle, radius: 4))
         if !acknowledged.isEmpty {
             marks.append(.points(acknowledged, .series(0), .cross, radius: 3.4))

@@ -20,6 +20,9 @@ package struct ExampleSession: Sendable {
     package var told: [ToldSession]
     /// Minutes since the session's start: a day.
     package var window: ClosedRange<Double>
+
+    /// Whether it shows two that part.
+    var isParting: Bool { told.count > 1 }
 }
 
 package struct ExampleChoice {
@@ -95,21 +98,22 @@ package struct ExampleChoice {
         try arms.count > 1 ? ofTwoArms() : ofTwoPolicies()
     }
 
-    /// The reference, and the first other arm whose phone somebody hears.
+    /// The reference, and of the other arms, whose phones somebody hears if there are such, the one that differs most from it in anybody.
     private func ofTwoArms() throws -> ExampleSession? {
         let others = study.arms.indices.filter { $0 != reference }
-        let heard = others.filter { ![.deaf, .muted].contains(study.person(in: study.arms[$0])?.preset) }
-        guard let other = heard.first ?? others.first else { return nil }
+        let heard = others.filter { study.person(in: study.arms[$0])?.isDeafToAlerts != true }
         let burden = "alerts_notifications_per_day"
         let own = Dictionary(
             columns.rows(ofArm: reference).map { ($0.subjectIndex, $0) },
             uniquingKeysWith: { first, _ in first })
-        let pairs = columns.rows(ofArm: other).compactMap {
-            row -> (SubjectColumns.Row, SubjectColumns.Row, Double)? in
-            guard let first = own[row.subjectIndex], let a = columns.value(burden, first),
-                let b = columns.value(burden, row)
-            else { return nil }
-            return (first, row, abs(a - b))
+        let pairs = (heard.isEmpty ? others : heard).flatMap { other in
+            columns.rows(ofArm: other).compactMap {
+                row -> (SubjectColumns.Row, SubjectColumns.Row, Double)? in
+                guard let first = own[row.subjectIndex], let a = columns.value(burden, first),
+                    let b = columns.value(burden, row)
+                else { return nil }
+                return (first, row, abs(a - b))
+            }
         }
         guard let most = pairs.max(by: { ($0.2, -$0.0.session) < ($1.2, -$1.0.session) }), most.2 > 0
         else { return nil }
@@ -117,7 +121,7 @@ package struct ExampleChoice {
         return ExampleSession(
             kind: "One in which two arms part",
             rule:
-                "The person whose notifications a day differ most between \(arms[reference]) and \(arms[other]); the day around the first notification that one gave and not the other.",
+                "The person whose notifications a day differ most between \(arms[reference]) and \(heard.count > 1 ? "another arm, here " : "")\(arms[most.1.armIndex]); the day around the first notification that one gave and not the other.",
             told: told, window: Self.day(around: Self.parting(told[0], told[1]), told[0]))
     }
 

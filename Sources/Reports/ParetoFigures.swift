@@ -1,7 +1,10 @@
 // What a policy's quiet costs: notifications against lows that nobody was told of.
 //
-// Guarantees: arms, which somebody may hear, and policies in shadow, which nobody hears, stand in figures of their own; a point is a mean over people, its
-// region the 95 % confidence region of that pair of means (Hotelling). The front joins those that no other beats in both. Areas are in the page's unit.
+// Guarantees: arms, and for each arm the policies that listened to it in shadow, stand in figures of their own: points of one figure share people, and in
+// shadow sessions. A point is a mean over people, its region the 95 % confidence region of that pair of means (Hotelling). The front joins those that no
+// other beats in both. Arms whose people hear nothing are left out: their rings are no burden, and tell nobody. Areas are in the page's unit.
+// In an arm who had no low has missed nothing and counts as 0, or an arm that prevents lows would look worse; policies in shadow listened to the same lows,
+// so that theirs is the mean over people who had one.
 // Does not: draw a region where fewer than 4 people have both values.
 
 import Charts
@@ -17,7 +20,7 @@ struct ParetoFigures {
 
     /// Below the figures.
     static let note: HTML =
-        "<p class=\"note\">A low is missed where the phone gave no notification of it; one that nobody heard counts as given. The area is a mean over people who had something to be told of.</p>\n"
+        "<p class=\"note\">A low is missed where the phone gave no notification of it; one that nobody heard counts as given. The area of an arm is a mean over all people, who had no low missed none; that of policies in shadow, which all listened to the same lows, is one over people who had a low.</p>\n"
 
     /// More than these are numbered, and named below.
     private static let mostNamed = 10
@@ -35,63 +38,70 @@ struct ParetoFigures {
 
     var figures: [ReportFigure] {
         Self.burdens.flatMap { burden -> [ReportFigure] in
-            [
-                figure(burden, ofArms(burden), isShadow: false),
-                figure(burden, ofShadows(burden), isShadow: true),
-            ].compactMap(\.self)
+            let shadows = input.summary.arms.indices.map {
+                figure(burden, ofShadows(burden, in: $0), shadowsOf: $0)
+            }
+            return ([figure(burden, ofArms(burden), shadowsOf: nil)] + shadows).compactMap(\.self)
+        }
+    }
+
+    /// Arms whose people aren't made to hear nothing.
+    private var hearing: [Int] {
+        input.summary.arms.indices.filter {
+            input.study.person(in: input.study.arms[$0])?.isDeafToAlerts != true
         }
     }
 
     private func ofArms(_ burden: String) -> [Candidate] {
-        input.summary.arms.enumerated().compactMap { index, arm in
-            guard let x = arm.outcomes[burden], let y = arm.outcomes[Self.missed] else { return nil }
-            let pairs = input.columns.rows(ofArm: index).compactMap { row -> (Double, Double)? in
-                guard let x = input.columns.value(burden, row), let y = input.columns.value(Self.missed, row)
-                else { return nil }
-                return (x, y)
+        hearing.compactMap { index in
+            guard let rung = input.summary.arms[index].outcomes[burden] else { return nil }
+            let pairs = input.columns.rows(ofArm: index).compactMap { row in
+                input.columns.value(burden, row).map { ($0, input.columns.value(Self.missed, row) ?? 0) }
             }
-            return candidate(arm.name, burden, x, y, pairs)
+            guard !pairs.isEmpty else { return nil }
+            let n = Double(pairs.count)
+            let (x, y) = (pairs.reduce(0) { $0 + $1.0 } / n, pairs.reduce(0) { $0 + $1.1 } / n)
+            return candidate(
+                input.summary.arms[index].name, burden, x: x, y: y, region: Self.region(pairs, x: x, y: y),
+                text: (
+                    input.words.text(rung, Outcome.named(burden)),
+                    input.words.text(y, Outcome.named(Self.missed))
+                ))
         }
     }
 
-    /// Of all arms' sessions, by policy; of several arms each has its own point.
-    private func ofShadows(_ burden: String) -> [Candidate] {
-        input.summary.arms.flatMap { arm in
-            arm.policies.filter(\.isInShadow).compactMap { policy -> Candidate? in
-                guard let x = policy.outcomes[burden], let y = policy.outcomes[Self.missed] else {
-                    return nil
-                }
-                let name = input.isOneArm ? policy.policy : "\(policy.policy) (\(arm.name))"
-                return candidate(name, burden, x, y, [])
-            }
+    private func ofShadows(_ burden: String, in arm: Int) -> [Candidate] {
+        input.summary.arms[arm].policies.filter(\.isInShadow).compactMap { policy in
+            guard let x = policy.outcomes[burden], let y = policy.outcomes[Self.missed] else { return nil }
+            return candidate(
+                policy.policy, burden, x: x.mean, y: y.mean, region: Self.box(x, y),
+                text: (
+                    input.words.text(x, Outcome.named(burden)),
+                    input.words.text(y, Outcome.named(Self.missed))
+                ))
         }
     }
 
     private func candidate(
-        _ name: String, _ burden: String, _ x: StudySummary.Estimate, _ y: StudySummary.Estimate,
-        _ pairs: [(Double, Double)]
+        _ name: String, _ burden: String, x: Double, y: Double, region: [ChartPoint]?,
+        text: (rung: String, missed: String)
     ) -> Candidate {
-        let (rung, missed) = (Outcome.named(burden), Outcome.named(Self.missed))
-        let scale = input.words.factor(missed)
-        let region = Self.region(pairs, x: x.mean, y: y.mean) ?? Self.box(x, y)
+        let scale = input.words.factor(Outcome.named(Self.missed))
         return Candidate(
-            name: name, x: x.mean, y: y.mean * scale,
-            region: region?.map { ChartPoint($0.x, $0.y * scale) },
+            name: name, x: x, y: y * scale, region: region?.map { ChartPoint($0.x, $0.y * scale) },
             text:
-                "\(name): \(input.words.text(x, rung)) notifications a \(Self.isNight(burden) ? "night" : "day"), \(input.words.text(y, missed)) missed"
+                "\(name): \(text.rung) notifications a \(Self.isNight(burden) ? "night" : "day"), \(text.missed) missed"
         )
     }
 
-    /// Around the arm's own means: people without a low have no value of what was missed.
     private static func region(_ pairs: [(Double, Double)], x: Double, y: Double) -> [ChartPoint]? {
         let n = Double(pairs.count)
         guard n >= 4 else { return nil }
-        let (meanX, meanY) = (pairs.reduce(0) { $0 + $1.0 } / n, pairs.reduce(0) { $0 + $1.1 } / n)
         var (xx, xy, yy) = (0.0, 0.0, 0.0)
         for (a, b) in pairs {
-            xx += (a - meanX) * (a - meanX)
-            xy += (a - meanX) * (b - meanY)
-            yy += (b - meanY) * (b - meanY)
+            xx += (a - x) * (a - x)
+            xy += (a - x) * (b - y)
+            yy += (b - y) * (b - y)
         }
         return Region.ofMean(
             x: x, y: y, covariance: (xx / (n - 1), xy / (n - 1), yy / (n - 1)), n: pairs.count)
@@ -106,9 +116,11 @@ struct ParetoFigures {
         ]
     }
 
-    /// Policies in shadow that no other beats all day, one of each that came to the same.
+    /// Policies in shadow that no other beats all day in the same arm, one of each that came to the same.
     var shadowFront: [String] {
-        Self.fronts(Self.marked(ofShadows(Self.burdens[0]))).compactMap(\.first?.name)
+        input.summary.arms.indices.flatMap { arm in
+            Self.fronts(Self.marked(ofShadows(Self.burdens[0], in: arm))).compactMap(\.first?.name)
+        }
     }
 
     private static func marked(_ candidates: [Candidate]) -> [Candidate] {
@@ -134,7 +146,7 @@ struct ParetoFigures {
         return places
     }
 
-    private func figure(_ burden: String, _ candidates: [Candidate], isShadow: Bool) -> ReportFigure? {
+    private func figure(_ burden: String, _ candidates: [Candidate], shadowsOf arm: Int?) -> ReportFigure? {
         guard candidates.count > 1 else { return nil }
         let candidates = Self.marked(candidates)
         let isCrowd = candidates.count > Self.mostNamed
@@ -180,7 +192,8 @@ struct ParetoFigures {
             y: .linear(
                 "missed lows, \(unit)", around: candidates.map(\.y) + regions.map(\.y).filter { $0 >= 0 }),
             height: 240, marks: marks)
-        let who = isShadow ? "policies in shadow, which nobody heard" : "arms"
+        let name = arm.map { input.isOneArm ? "" : " of \(input.summary.arms[$0].name)" }
+        let who = name.map { "policies in shadow\($0), which nobody heard" } ?? "arms"
         let legend =
             isCrowd
             ? [
@@ -192,17 +205,20 @@ struct ParetoFigures {
             }
         let front = candidates.filter(\.isOnFront).map(\.text)
         return ReportFigure(
-            name: "pareto-\(isNight ? "night" : "day")\(isShadow ? "-shadow" : "")",
+            name: "pareto-\(isNight ? "night" : "day")"
+                + (arm.map { input.isOneArm ? "-shadow" : "-shadow-\($0 + 1)" } ?? ""),
             chart: Chart(
                 title: "Notifications \(isNight ? "by night" : "a day") against missed lows: \(who)",
                 description:
                     "Means with 95 % regions: notifications, and \(unit), in lows that nobody was told of; lower is better in both. On the front: \(Describe.list(front)). All: \(Describe.list(candidates.map(\.text))).",
                 panels: [panel], legend: legend),
-            caption: caption(fronts, count: candidates.count, isCrowd: isCrowd, isShadow: isShadow))
+            caption: caption(fronts, count: candidates.count, isCrowd: isCrowd, shadowsOf: arm))
     }
 
-    private func caption(_ fronts: [[Candidate]], count: Int, isCrowd: Bool, isShadow: Bool) -> HTML {
-        var text: HTML = isShadow ? "Policies in shadow, over the same sessions. " : "Arms. "
+    private func caption(_ fronts: [[Candidate]], count: Int, isCrowd: Bool, shadowsOf arm: Int?) -> HTML {
+        let name = arm.map { input.isOneArm ? "" : " of \(input.summary.arms[$0].name)" }
+        var text: HTML =
+            name.map { "Policies in shadow, over the same sessions\($0). " } ?? "Arms whose people may hear. "
         if isCrowd {
             text += "Dots: means; the table has their intervals. On the front, which no other beats in both: "
             text += fronts.prefix(Self.mostNamed).enumerated().map { place, alike -> HTML in
@@ -212,11 +228,12 @@ struct ParetoFigures {
             text += fronts.count > Self.mostNamed ? "; and \(fronts.count - Self.mostNamed) more. " : ". "
         } else {
             text +=
-                isShadow
+                arm != nil
                 ? "Boxes: the two 95 % intervals. " : "Regions: 95 % confidence of the pair of means. "
             text += "The dashed line joins those that no other beats in both. "
         }
-        let left = (isShadow ? input.listeners.count : input.summary.arms.count) - count
+        let all = arm.map { input.summary.arms[$0].policies.count(where: \.isInShadow) } ?? hearing.count
+        let left = all - count
         if left > 0 {
             text +=
                 "\(left) \(left == 1 ? "is" : "are") not drawn: nobody had a low there that could be missed. "

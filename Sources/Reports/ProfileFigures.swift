@@ -25,27 +25,30 @@ struct ProfileFigures {
     }
 
     var figures: [ReportFigure] {
-        zip(input.summary.arms, input.again.profiles).enumerated().compactMap { place, pair in
+        let range = range
+        return zip(input.summary.arms, input.again.profiles).enumerated().compactMap { place, pair in
             let (arm, profile) = pair
             guard profile.values > 0 else { return nil }
-            return figure(arm.name, profile, place, isSmall: input.summary.arms.count > 4)
+            return figure(
+                arm.name, profile, place, holding: range, isSmall: input.summary.arms.count > 4)
         }
     }
 
-    /// The highest value that is drawn, the same in all arms.
-    private var top: Double {
-        let highest =
+    /// What is drawn lies within; the same in all arms.
+    private var range: ClosedRange<Double> {
+        func ends(_ share: Double) -> [Double] {
             input.again.profiles.flatMap { profile in
-                stride(from: 0, to: GlucoseProfile.slots, by: 1).compactMap {
-                    profile.percentile(0.95, slot: $0)
-                }
-            }.max() ?? 0
-        return highest > 400 ? 500 : highest > 350 ? 400 : 350
+                (0..<GlucoseProfile.slots).compactMap { profile.percentile(share, slot: $0) }
+            }
+        }
+        let lowest = ends(Self.shares[0]).min() ?? 40
+        return lowest...max(lowest, ends(Self.shares[4]).max() ?? 40)
     }
 
-    private func figure(_ name: String, _ profile: GlucoseProfile, _ place: Int, isSmall: Bool)
-        -> ReportFigure
-    {
+    private func figure(
+        _ name: String, _ profile: GlucoseProfile, _ place: Int, holding range: ClosedRange<Double>,
+        isSmall: Bool
+    ) -> ReportFigure {
         /// The day's end is its beginning.
         let slots = Array(0...GlucoseProfile.slots)
         let length = 1440.0 / Double(GlucoseProfile.slots)
@@ -65,7 +68,7 @@ struct ProfileFigures {
             return "at \(hour) h \(texts.joined(separator: ", "))"
         }
         let panel = Panel(
-            title: name, x: .clock(""), y: .glucose(unit, from: 40, to: top), height: isSmall ? 170 : 230,
+            title: name, x: .clock(""), y: .glucose(unit, holding: range), height: isSmall ? 170 : 230,
             marks: [
                 .span(.y, from: 70, to: 180, .target, opacity: 0.08),
                 .band(band(0, 4), .series(0), opacity: 0.2), .band(band(1, 3), .series(0), opacity: 0.4),

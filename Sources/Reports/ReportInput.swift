@@ -28,6 +28,15 @@ package struct ReportInput: Sendable {
         package init() {}
     }
 
+    /// How far what was selected has been tried on other people.
+    package enum Confirmation: Sendable {
+        case notRun
+        /// Its results are there, a page of them isn't, or not beside this one.
+        case run
+        /// Its page stands beside this one.
+        case linked
+    }
+
     /// Who made the results.
     package struct Origin: Sendable {
         package var version: String?
@@ -36,12 +45,14 @@ package struct ReportInput: Sendable {
         /// `2/3` of a part; nil for the whole.
         package var shard: String?
         package var isComplete: Bool
+        package var confirmation: Confirmation
 
         package init(
-            version: String?, fingerprint: String?, commit: String?, shard: String?, isComplete: Bool
+            version: String?, fingerprint: String?, commit: String?, shard: String?, isComplete: Bool,
+            confirmation: Confirmation
         ) {
             (self.version, self.fingerprint, self.commit) = (version, fingerprint, commit)
-            (self.shard, self.isComplete) = (shard, isComplete)
+            (self.shard, self.isComplete, self.confirmation) = (shard, isComplete, confirmation)
         }
     }
 

@@ -15,11 +15,12 @@ struct FolderReport {
     /// - Parameters:
     ///   - summary: where it has just been made; else it is made from the store.
     ///   - subjects: where they have just been drawn.
+    ///   - standsInFolder: whether the page can link to what stands in the folder.
     /// - Throws: `OutputError` (75) after an interruption.
     init(
         _ folder: ResultFolder, store: any ResultStore, summary: StudySummary? = nil,
         subjects: [VirtualSubject]? = nil, studyPath: String, jobs: Int, unit: GlucoseUnit,
-        isInterrupted: @escaping @Sendable () -> Bool
+        standsInFolder: Bool = true, isInterrupted: @escaping @Sendable () -> Bool
     ) throws {
         let study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
         let columns = try SubjectColumns(ExampleChoice.outcomes(study), store: store)
@@ -35,12 +36,20 @@ struct FolderReport {
                 version: identity?.version, fingerprint: identity?.fingerprint,
                 commit: ProgramFacts.recorded(in: folder).first?.commit,
                 shard: identity.flatMap { $0.shard == Shard.whole.description ? nil : $0.shard },
-                isComplete: state == .complete || summary != nil),
+                isComplete: state == .complete || summary != nil,
+                confirmation: try Self.confirmation(of: folder, isLinked: standsInFolder)),
             unit: unit,
             again: try Self.again(
                 study, columns: columns, subjects: subjects, studyPath: studyPath, jobs: jobs, folder: folder,
                 unit: unit, isInterrupted: isInterrupted))
         page = StudyReport(input)
+    }
+
+    private static func confirmation(of folder: ResultFolder, isLinked: Bool) throws
+        -> ReportInput.Confirmation
+    {
+        guard let other = try folder.confirmation() else { return .notRun }
+        return isLinked && FileManager.default.fileExists(atPath: other.reportPath) ? .linked : .run
     }
 
     /// What can't be run again is said in the page, not left out.

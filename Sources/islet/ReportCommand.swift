@@ -41,26 +41,40 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let folder = ResultFolder(path: directory)
-        let store = try StudyStore(readingAt: folder.storePath)
-        try folder.tellIfIncomplete()
+        let elsewhere = out.flatMap { folder.isReport($0) ? nil : $0 }
+        if let elsewhere, folder.owns(elsewhere) {
+            throw OutputError(.cannotCreate, path: elsewhere, message: "is one of the folder's own files")
+        }
         let interrupt = Interrupt()
-        let report = try FolderReport(
-            folder, store: store, studyPath: study ?? directory,
-            jobs: threads.count, unit: units.unit,
-            isInterrupted: { interrupt.isRaised })
-        if let out {
-            guard !folder.owns(out) else {
-                throw OutputError(.cannotCreate, path: out, message: "is one of the folder's own files")
-            }
-            try AtomicFile.write(report.page.html, to: out)
-        } else if try folder.isComplete() {
-            let lock = try folder.lock()
-            defer { lock.release() }
-            try folder.add(report: report.page.html)
+        // The page links to that of the confirmation.
+        if elsewhere == nil, let other = try folder.confirmation() {
+            try write(try report(of: other, interrupt), in: other)
+        }
+        try folder.tellIfIncomplete()
+        let report = try report(of: folder, interrupt)
+        if let elsewhere {
+            try AtomicFile.write(report.page.html, to: elsewhere)
         } else {
-            try AtomicFile.write(report.page.html, to: folder.reportPath)
+            try write(report, in: folder)
         }
         if let figures { try report.write(figures: figures) }
-        try StandardStream.output.writeLine("report   \(out ?? folder.reportPath)")
+        try StandardStream.output.writeLine("report   \(elsewhere ?? folder.reportPath)")
+    }
+
+    private func report(of folder: ResultFolder, _ interrupt: Interrupt) throws -> FolderReport {
+        try FolderReport(
+            folder, store: StudyStore(readingAt: folder.storePath), studyPath: study ?? directory,
+            jobs: threads.count, unit: units.unit, standsInFolder: out.map { folder.isReport($0) } ?? true,
+            isInterrupted: { interrupt.isRaised })
+    }
+
+    private func write(_ report: FolderReport, in folder: ResultFolder) throws {
+        guard try folder.isComplete() else {
+            try AtomicFile.write(report.page.html, to: folder.reportPath)
+            return
+        }
+        let lock = try folder.lock()
+        defer { lock.release() }
+        try folder.add(report: report.page.html)
     }
 }

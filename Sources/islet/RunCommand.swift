@@ -91,26 +91,35 @@ struct RunCommand: ParsableCommand {
         try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary, subjects in
             if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
             if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
+            try confirm(summary, of: study, in: folder, shard: shard, jobs: jobs, interrupt, out: out)
+            // Last of all: the page tells of the confirmation, and whoever stops it has all results.
             try writeReport(summary, subjects, in: folder, jobs: jobs, interrupt)
-            guard let selection = summary.selection, let arm = selection.arm else { return }
-            guard shard == .whole else {
-                return StandardStream.error.writeLineIgnoringFailure(
-                    "nothing is confirmed yet: join the shards, then go on with "
-                        + resumeCommand("MERGED", shard: nil))
+        }
+    }
+
+    /// Runs what was selected on other people, where the study asks for it.
+    private func confirm(
+        _ summary: StudySummary, of study: Study, in folder: ResultFolder, shard: Shard, jobs: Int,
+        _ interrupt: Interrupt, out: String
+    ) throws {
+        guard let selection = summary.selection, let arm = selection.arm else { return }
+        guard shard == .whole else {
+            return StandardStream.error.writeLineIgnoringFailure(
+                "nothing is confirmed yet: join the shards, then go on with "
+                    + resumeCommand("MERGED", shard: nil))
+        }
+        let confirmation = study.confirmation(of: arm, seed: selection.seed)
+        let other = ResultFolder(path: folder.confirmationPath)
+        try stage(confirmation, in: other, shard: .whole, jobs: jobs, interrupt, out: out) {
+            summary, subjects in
+            if !quiet {
+                try StandardStream.output.write(
+                    "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
+                )
+                try ResultReport(summary, study: confirmation, folder: other, unit: units.unit)
+                    .print()
             }
-            let confirmation = study.confirmation(of: arm, seed: selection.seed)
-            let other = ResultFolder(path: folder.confirmationPath)
-            try stage(confirmation, in: other, shard: .whole, jobs: jobs, interrupt, out: out) {
-                summary, subjects in
-                if !quiet {
-                    try StandardStream.output.write(
-                        "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
-                    )
-                    try ResultReport(summary, study: confirmation, folder: other, unit: units.unit)
-                        .print()
-                }
-                try writeReport(summary, subjects, in: other, jobs: jobs, interrupt)
-            }
+            try writeReport(summary, subjects, in: other, jobs: jobs, interrupt)
         }
     }
 
@@ -118,11 +127,22 @@ struct RunCommand: ParsableCommand {
         _ summary: StudySummary, _ subjects: [VirtualSubject], in folder: ResultFolder, jobs: Int,
         _ interrupt: Interrupt
     ) throws {
-        guard report else { return }
-        let page = try FolderReport(
-            folder, store: StudyStore(readingAt: folder.storePath), summary: summary, subjects: subjects,
-            studyPath: arguments.study, jobs: jobs, unit: units.unit, isInterrupted: { interrupt.isRaised }
-        ).page
+        // A shard may have got nobody.
+        guard report, summary.sessions > 0 else { return }
+        let page: StudyReport
+        do {
+            page = try FolderReport(
+                folder, store: StudyStore(readingAt: folder.storePath), summary: summary, subjects: subjects,
+                studyPath: arguments.study, jobs: jobs, unit: units.unit,
+                isInterrupted: { interrupt.isRaised }
+            ).page
+        } catch let problem as OutputError where problem.kind == .temporary {
+            throw OutputError(
+                .temporary, path: problem.path,
+                message: problem.message
+                    + "; the results are whole: `islet report \(folder.path)` writes it, --resume goes on with what is left"
+            )
+        }
         try folder.add(report: page.html)
         if !quiet { try StandardStream.output.writeLine("report   \(folder.reportPath)") }
     }

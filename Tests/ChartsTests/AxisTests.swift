@@ -95,4 +95,14 @@ import Testing
         #expect(Region.ofMean(x: 0, y: 0, covariance: (xx: 1, xy: 0, yy: 1), n: 3) == nil)
         #expect(Region.ofMean(x: 0, y: 0, covariance: (xx: .nan, xy: 0, yy: 1), n: 30) == nil)
     }
+
+    /// A value at the border would be read as the border's.
+    @Test func `an axis of glucose reaches as far as what it holds`() throws {
+        for (values, ends) in [
+            (70.0...320, 40.0...350), (20...720, 20...750), (33...351, 30...400), (1...1000, 0...1000),
+        ] {
+            let axis = Axis.glucose(.mgdl, holding: values)
+            #expect(axis.place(ends.lowerBound) == 0 && axis.place(ends.upperBound) == 1, "\(values)")
+        }
+    }
 }

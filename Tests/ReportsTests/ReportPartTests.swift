@@ -1,6 +1,7 @@
 // Parts of a report that need no study: what is escaped, how numbers are written, what a profile counts.
 
 import Charts
+import Records
 import SessionTime
 import Testing
 import Trials
@@ -62,5 +63,26 @@ import Trials
         profile.add([60, 61, 62], every: 5 * Nanoseconds.minute, calendar: calendar)
         #expect(profile.percentile(0.5, slot: 8) != nil)
         #expect(profile.percentile(0.5, slot: 0) == nil && profile.percentile(0.5, slot: 9) == nil)
+    }
+
+    /// A sensor that has been over since yesterday is no quiet day.
+    @Test func `an alert that was raised before the day, and lasts, has its row`() {
+        func row(_ minute: Double, _ effect: String, _ code: String) -> AlertRow {
+            AlertRow(
+                instant: Instant.start.adding(Int64(minute) * Nanoseconds.minute), effect: effect,
+                code: AlertName(rawValue: code), severity: "warning", reason: "")
+        }
+        let alerts = [
+            row(100, "raise", "OLD"), row(110, "notify", "OLD"), row(200, "raise", "OVER"),
+            row(300, "clear", "OVER"),
+        ]
+        let lanes = Lanes(
+            alerts: alerts, person: [], endedAt: Instant.start.adding(4320 * Nanoseconds.minute),
+            window: 1440...2880)
+        #expect(lanes.names == ["old"])
+        let bars = lanes.marks.compactMap { if case .bars(let bars) = $0 { bars } else { nil } }.flatMap(
+            \.self)
+        #expect(bars.map(\.from) == [1440] && bars.map(\.to) == [2880])
+        #expect(lanes.description.contains("OLD 0"))
     }
 }

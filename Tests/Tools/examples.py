@@ -124,6 +124,8 @@ class Reader:
         if self.has_pandas:
             for block in re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M):
                 self.python(path, block)
+        elif "```python" in text:
+            print(f"SKIPPED: Python blocks of {path}, because pandas is not here")
 
     def python(self, path, block):
         found = subprocess.run([sys.executable, "-c", block], cwd=self.folder, capture_output=True, text=True)

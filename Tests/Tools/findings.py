@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the studies of docs/findings and writes their pages, and README's table, from what comes out: no number is typed by hand.
+"""Runs the studies of docs/findings and writes their pages, and README's table, from what comes out: no number of a result is typed by hand.
 
 Usage: findings.py --islet BINARY [--check] [--results FOLDER]
   without --check   writes docs/findings/*.md, their figures, and the table in README.md (`make findings`)
-  --check           writes nothing: compares each number of the pages and of README with the runs; last line `N passed, N failed`
+  --check           writes nothing: compares the pages and README's table with the runs, counting the numbers that come from them; last line `N passed, N failed`
   --results FOLDER  keeps the results there, and takes from it those that an earlier call has left
 
 A page is made from docs/findings/templates/PAGE.md: what stands in {{ }} is an expression of the helpers in `Page`. Words that hang on a number
@@ -83,15 +83,11 @@ class Page:
     def __init__(self, runs, figures):
         self.runs = runs
         self.figures = figures
+        # How many numbers of the page being made come from runs.
+        self.count = 0
 
     def mean(self, run, arm, key, places=2):
         return rounded(self.runs[run].outcome(arm, key)["mean"], places)
-
-    def interval(self, run, arm, key, places=2):
-        """A mean with its 95 % interval over people."""
-        found = self.runs[run].outcome(arm, key)
-        low, high = found["ci95"]
-        return f"{rounded(found['mean'], places)} [{rounded(low, places)}, {rounded(high, places)}]"
 
     def difference(self, run, arm, key, places=2):
         """Arm less reference, person by person, with its 95 % interval."""
@@ -100,11 +96,6 @@ class Page:
             return "equal in every person"
         low, high = found["ci95"]
         return f"{rounded(found['difference'], places)} [{rounded(low, places)}, {rounded(high, places)}]"
-
-    def percent(self, run, arm, key, reference):
-        """How much more or less of it an arm has than another, in words."""
-        ratio = self.runs[run].outcome(arm, key)["mean"] / self.runs[run].outcome(reference, key)["mean"]
-        return f"{abs(ratio - 1) * 100:.0f} % {'more' if ratio > 1 else 'fewer'}"
 
     def times(self, run, arm, key, reference):
         ratio = self.runs[run].outcome(arm, key)["mean"] / self.runs[run].outcome(reference, key)["mean"]
@@ -140,6 +131,14 @@ class Page:
         found = self.runs[run].comparison(arm, key)
         return found["equal_in_every_pair"] or max(abs(end) for end in found["ci95"]) <= bound
 
+    def alike(self, run, arm, other, key, places=2):
+        """Whether a reader of these decimals sees one number."""
+        return self.mean(run, arm, key, places) == self.mean(run, other, key, places)
+
+    def margin(self, run):
+        """What the study declared before it was run, in points of time below 54."""
+        return f"{self.runs[run].claims['margin']['tbr_54_percent']:g}"
+
     def most(self, run, arms, key):
         return max(arms, key=lambda arm: self.runs[run].outcome(arm, key)["mean"])
 
@@ -161,18 +160,6 @@ class Page:
         verdict = self.verdict(run, arm, "tbr_54_percent")
         words = "at most" if verdict == "non-inferior" else "up to"
         return f"{verdict} ({'not more' if upper <= 0 else f'{words} {rounded(upper)} more'})"
-
-    def table(self, run, arms, rows, differences=False):
-        """Means of arms with intervals, or their differences to the reference; a row of `rows` is (words, key, places)."""
-        lines = ["| | " + " | ".join(arms) + " |", "|---|" + "---|" * len(arms)]
-        for words, key, places in rows:
-            cells = []
-            for arm in arms:
-                has = key in self.runs[run].arms[arm]["outcomes"]
-                cell = self.difference if differences else self.interval
-                cells.append(cell(run, arm, key, places) if has else "none")
-            lines.append(f"| {words} | " + " | ".join(cells) + " |")
-        return "\n".join(lines)
 
     def arms_table(self, run, arms, columns):
         """One row an arm, one column an outcome: (words, key, places)."""
@@ -291,11 +278,14 @@ class Page:
         return f"![{words}](figures/{name}.svg)" if name in self.figures else ""
 
     def render(self, template):
+        self.count = 0
         scope = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
 
         def value(match):
             try:
-                return str(eval(match.group(1).strip(), {"__builtins__": {}}, scope))
+                text = str(eval(match.group(1).strip(), {"__builtins__": {}}, scope))
+                self.count += len(NUMBER.findall(text))
+                return text
             except Exception as error:  # Which expression it was is what its writer needs.
                 sys.exit(f"findings: {match.group(1).strip()}: {error!r}")
 
@@ -318,18 +308,15 @@ def readme_block(table):
     return "\n".join(lines + [""] + claims + [""] + differences[:end])
 
 
-def with_readme(text, runs):
+def with_readme(text, block):
     begin, end = "<!-- quickstart: written by `make findings` -->\n", "<!-- end -->"
     head, rest = text.split(begin)
     _, tail = rest.split(end, 1)
-    return f"{head}{begin}```\n{readme_block(runs['quickstart'].table)}\n```\n{end}{tail}"
+    return f"{head}{begin}```\n{block}\n```\n{end}{tail}"
 
 
 def run_all(islet, results):
     runs = {}
-    # The page of a run is made for its figures below, where it has some.
-    told = subprocess.run([islet, "run", "--help"], capture_output=True, text=True).stdout
-    quick = ["--no-report"] if "--no-report" in told else []
     for name, arguments in RUNS.items():
         folder = results / name
         table = results / (name + ".txt")
@@ -337,7 +324,7 @@ def run_all(islet, results):
             shutil.rmtree(folder, ignore_errors=True)
             print(f"running {name}", flush=True)
             done = subprocess.run(
-                [islet, "run", *arguments, *quick, "--out", str(folder)], cwd=ROOT, capture_output=True, text=True
+                [islet, "run", *arguments, "--no-report", "--out", str(folder)], cwd=ROOT, capture_output=True, text=True
             )
             if done.returncode:
                 sys.exit(f"findings: {name} left with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
@@ -349,10 +336,6 @@ def run_all(islet, results):
 def drawn(islet, results):
     """The figures, by name: their SVG."""
     figures = {}
-    told = subprocess.run([islet, "--help"], capture_output=True, text=True).stdout
-    if not re.search(r"^  report ", told, flags=re.M):
-        print("no figures: this program has no `islet report`")
-        return figures
     for name, (run, source) in FIGURES.items():
         folder = results / (run + "-figures")
         if not folder.exists():
@@ -366,15 +349,17 @@ def drawn(islet, results):
 
 
 def made(runs, islet, results):
-    """All files that this makes: path → text."""
+    """All files that this makes: path → text, and how many of its numbers come from runs."""
     figures = drawn(islet, results)
     page = Page(runs, figures)
     files = {}
     for template in sorted((FINDINGS / "templates").glob("*.md")):
-        files[FINDINGS / template.name] = page.render(template.read_text())
-    files[ROOT / "README.md"] = with_readme((ROOT / "README.md").read_text(), runs)
+        text = page.render(template.read_text())
+        files[FINDINGS / template.name] = (text, page.count)
+    block = readme_block(runs["quickstart"].table)
+    files[ROOT / "README.md"] = (with_readme((ROOT / "README.md").read_text(), block), len(NUMBER.findall(block)))
     for name, text in figures.items():
-        files[FINDINGS / "figures" / f"{name}.svg"] = text
+        files[FINDINGS / "figures" / f"{name}.svg"] = (text, 1)
     return files
 
 
@@ -383,10 +368,14 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 def check(files):
     passed = failed = 0
-    for path, wanted in files.items():
+    for path in [*FINDINGS.glob("*.md"), *FINDINGS.glob("figures/*")]:
+        if path not in files:
+            failed += 1
+            print(f"FAILED {path.relative_to(ROOT)}: nothing makes it, so nothing checks it")
+    for path, (wanted, count) in files.items():
         found = path.read_text() if path.exists() else ""
         if found == wanted:
-            passed += 1 if path.suffix == ".svg" else len(NUMBER.findall(wanted))
+            passed += count
             continue
         failed += 1
         print(f"FAILED {path.relative_to(ROOT)} is not what its runs say; `make findings` writes it anew:")
@@ -410,7 +399,7 @@ def main():
         files = made(run_all(islet, results), islet, results)
         if arguments.check:
             sys.exit(1 if check(files) else 0)
-        for path, text in files.items():
+        for path, (text, _) in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             print(f"wrote {path.relative_to(ROOT)}")

@@ -1,6 +1,8 @@
 // What this binary was built with: facts for manifests.
 
+import Documents
 import GSL
+import Records
 
 package enum BuildFacts {
     /// Of the whole of Islet.
@@ -25,4 +27,23 @@ package enum BuildFacts {
     }()
 
     package static let gsl = GSLLibrary.version
+
+    /// What sessions were computed with, as a manifest says it.
+    package struct Build: Sendable {
+        var toolchain: String
+        var configuration: String
+        var gsl: String
+
+        package static let this = Build(
+            toolchain: BuildFacts.toolchain, configuration: BuildFacts.configuration, gsl: BuildFacts.gsl)
+    }
+}
+
+extension BuildFacts.Build {
+    /// Of the program that wrote `manifest`, which may be another than this.
+    init(recordedIn manifest: YAMLReader) throws(InputError) {
+        toolchain = try manifest["toolchain"]?.text() ?? "unknown"
+        configuration = try manifest["build"]?.text() ?? "unknown"
+        gsl = try manifest["gsl"]?.text() ?? "unknown"
+    }
 }

@@ -24,6 +24,13 @@ package struct ResultFolder: Sendable {
     /// Where the results on the seed of `confirm` stand: a folder like any other.
     package var confirmationPath: String { file("confirm") }
 
+    /// The folder of a confirmation that has been run to its end.
+    package func confirmation() throws -> ResultFolder? {
+        let other = ResultFolder(path: confirmationPath)
+        guard FileManager.default.fileExists(atPath: other.manifestPath) else { return nil }
+        return try other.isComplete() ? other : nil
+    }
+
     /// Makes the folder, or checks that it may be used. Leftovers of a killed process are removed.
     ///
     /// - Parameter resume: true where a run's folder may be there; false where only an empty or absent one will do.
@@ -86,11 +93,17 @@ package struct ResultFolder: Sendable {
     }
 
     /// Whether `path` names one of the folder's own files, which nothing else may replace.
-    package func owns(_ path: String) -> Bool {
+    package func owns(_ path: String) -> Bool { nameHere(path).map { Self.isOurs($0) } ?? false }
+
+    /// Whether `path` is the folder's own report, however it is written.
+    package func isReport(_ path: String) -> Bool { nameHere(path) == "report.html" }
+
+    /// The name of a file of this folder; nil where it stands elsewhere.
+    private func nameHere(_ path: String) -> String? {
         let file = URL(fileURLWithPath: path).standardizedFileURL
         let parent = file.deletingLastPathComponent().resolvingSymlinksInPath()
         let folder = URL(fileURLWithPath: self.path).standardizedFileURL.resolvingSymlinksInPath()
-        return parent.path == folder.path && Self.isOurs(file.lastPathComponent)
+        return parent.path == folder.path ? file.lastPathComponent : nil
     }
 
     /// Takes back what a failed merge has made here.
@@ -177,7 +190,9 @@ package struct ResultFolder: Sendable {
     package func add(report: String) throws {
         let hash = try AtomicFile.write(report, to: reportPath)
         let root = YAMLReader(try YAMLDocument.read(path: manifestPath))
-        guard let study = root["study"] else { return }
+        guard let study = root["study"] else {
+            throw InputError(file: manifestPath, found: "no `study`", expected: "the manifest of a run")
+        }
         var files: [(String, String)] = []
         let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + Self.addedNames
         for name in names where name != "report.html" {
@@ -187,14 +202,17 @@ package struct ResultFolder: Sendable {
         try writeManifest(
             Study.decode(study.node, hasRun: true), identity: try RunIdentity(of: self), state: .complete,
             programs: ProgramFacts.recorded(in: self),
-            files: (files + [("report.html", hash.description)]).sorted { $0.0 < $1.0 })
+            files: (files + [("report.html", hash.description)]).sorted { $0.0 < $1.0 },
+            build: BuildFacts.Build(recordedIn: root))
     }
 
     /// Writes the manifest: what was asked for, by what, on what.
-    /// - Parameter programs: as in `finish`.
+    /// - Parameters:
+    ///   - programs: as in `finish`.
+    ///   - build: what made the sessions.
     package func writeManifest(
         _ study: Study, identity: RunIdentity, state: State, programs: [ProgramFacts],
-        files: [(String, String)] = []
+        files: [(String, String)] = [], build: BuildFacts.Build = .this
     ) throws {
         let program = programs.first ?? ProgramFacts()
         var earlier: [ProgramFacts] = []
@@ -210,9 +228,9 @@ package struct ResultFolder: Sendable {
             .init("subjects", .integer(Int64(identity.subjects))),
             .init("cohort_checksum", .string(identity.cohort)),
             .init("version", .string(identity.version)),
-            .init("toolchain", .string(BuildFacts.toolchain)),
-            .init("build", .string(BuildFacts.configuration)),
-            .init("gsl", .string(BuildFacts.gsl)),
+            .init("toolchain", .string(build.toolchain)),
+            .init("build", .string(build.configuration)),
+            .init("gsl", .string(build.gsl)),
             .init("numeric_fingerprint", .string(identity.fingerprint)),
         ]
         members += program.members

@@ -171,5 +171,5 @@ package struct StudyClaims: Hashable, Sendable {
 
 extension PersonSettings {
     /// No alert reaches them, by a preset as it is.
-    var isDeafToAlerts: Bool { self == PersonSettings(.deaf) || self == PersonSettings(.muted) }
+    package var isDeafToAlerts: Bool { self == PersonSettings(.deaf) || self == PersonSettings(.muted) }
 }
