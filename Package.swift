@@ -61,7 +61,7 @@ let package = Package(
         // Floor 3
         module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Algorithms", ["SessionTime", "Devices"]),
-        module("AlertMetrics", ["SessionTime", "Alerts"]),
+        module("AlertMetrics", ["SessionTime", "Records", "Alerts"]),
         module(
             "People",
             ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology", "Alerts"]),

@@ -4,11 +4,10 @@
 // that totals of sessions that lived unequally long are nothing to compare.
 
 package import Alerts
+package import Records
 
 /// A metric of a policy's alerts in one session.
 package struct AlertMetricKey: Hashable, Sendable {
-    package enum Better: Sendable { case lower, higher, neither }
-
     private struct Row: Sendable {
         var name: String
         var unit: String

@@ -3,15 +3,10 @@
 // Guarantees: files, tables, schemas, outcomes of the true and of the sensor's glucose, and `docs/data.md` take a metric from its row. Names and
 // their order are contracts that users script against; new ones go to the end.
 
+package import Records
+
 /// A glucose metric: its key in JSON and tables.
 package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
-    /// Which way a person wants a number.
-    package enum Better: String, Sendable, CaseIterable {
-        case lower, higher
-        /// It describes; no direction is better by itself.
-        case neither
-    }
-
     package enum Kind: Sendable {
         /// It describes the trace rather than the glucose: no arms are compared by it.
         case trace

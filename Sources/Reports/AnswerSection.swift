@@ -4,6 +4,7 @@
 // reason; sessions that ended early, parts of studies and policies that nobody heard are named on the first page.
 
 import Charts
+import Records
 import Trials
 
 struct AnswerSection {

@@ -48,8 +48,7 @@ struct PowerCommand: ParsableCommand {
     @Option(help: "Only this duration.")
     var days: Double?
 
-    @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
-    var study: String?
+    @OptionGroup var source: CohortSource
 
     @OptionGroup var threads: ThreadCount
 
@@ -83,7 +82,7 @@ struct PowerCommand: ParsableCommand {
         let half: (days: Double, differences: [Double])?
         do {
             half = try pair.firstHalf(
-                studyPath: study ?? pilot, jobs: threads.count,
+                studyPath: source.study ?? pilot, jobs: threads.count,
                 isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
             throw OutputError(.temporary, path: pilot, message: "interrupted")

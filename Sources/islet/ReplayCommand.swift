@@ -47,8 +47,7 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: "The alerts of this policy, which listened in shadow, in place of the arm's own.")
     var policy: String?
 
-    @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
-    var study: String?
+    @OptionGroup var source: CohortSource
 
     @OptionGroup var units: GlucoseUnits
 
@@ -64,14 +63,14 @@ struct ReplayCommand: ParsableCommand {
             guard session == nil, around == nil, policy == nil, units.unit == .mgdl else {
                 throw ValidationError("A journal takes --until and --study only, and is told in mg/dL.")
             }
-            return try JournalReport(path: directory, study: study).replay(
+            return try JournalReport(path: directory, study: source.study).replay(
                 until: until.flatMap { TimeSpan($0) })
         }
         guard let session else { throw ValidationError("Missing expected argument '--session <session>'") }
         let folder = ResultFolder(path: directory)
         let store = try StudyStore(readingAt: folder.storePath)
         try folder.tellIfIncomplete()
-        let sessions = try ResultSessions(store, directory: directory, studyPath: study, jobs: 1)
+        let sessions = try ResultSessions(store, directory: directory, studyPath: source.study, jobs: 1)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (resolved, (subject, arm)) = (sessions.study, try sessions.cast(of: stored))
         let replay = try Replay(

@@ -32,8 +32,7 @@ struct ReportCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write each figure as an SVG file into this directory too.", valueName: "DIR"))
     var figures: String?
 
-    @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
-    var study: String?
+    @OptionGroup var source: CohortSource
 
     @OptionGroup var threads: ThreadCount
 
@@ -63,7 +62,7 @@ struct ReportCommand: ParsableCommand {
 
     private func report(of folder: ResultFolder, _ interrupt: Interrupt) throws -> FolderReport {
         try FolderReport(
-            folder, store: StudyStore(readingAt: folder.storePath), studyPath: study ?? directory,
+            folder, store: StudyStore(readingAt: folder.storePath), studyPath: source.study ?? directory,
             jobs: threads.count, unit: units.unit, standsInFolder: out.map { folder.isReport($0) } ?? true,
             isInterrupted: { interrupt.isRaised })
     }

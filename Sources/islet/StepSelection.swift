@@ -18,8 +18,7 @@ struct StepSelection: ParsableArguments {
     @Option(help: "One session only: its index, as in sessions.csv.")
     var session: Int?
 
-    @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
-    var study: String?
+    @OptionGroup var source: CohortSource
 
     @OptionGroup var threads: ThreadCount
 
@@ -30,7 +29,7 @@ struct StepSelection: ParsableArguments {
     func open(_ interrupt: Interrupt) throws -> ResultSessions {
         let store = try StudyStore(readingAt: ResultFolder(path: directory).storePath)
         return try ResultSessions(
-            store, directory: directory, studyPath: study,
+            store, directory: directory, studyPath: source.study,
             jobs: threads.count, isInterrupted: { interrupt.isRaised })
     }
 

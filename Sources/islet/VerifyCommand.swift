@@ -35,8 +35,7 @@ struct VerifyCommand: ParsableCommand {
     @Option(help: "Run this session again only: its index, as in sessions.csv.")
     var session: Int?
 
-    @Option(help: "The study's file, where its cohort is a table: the table's path is relative to it.")
-    var study: String?
+    @OptionGroup var source: CohortSource
 
     @OptionGroup var threads: ThreadCount
 
@@ -54,7 +53,7 @@ struct VerifyCommand: ParsableCommand {
             guard sample == nil, session == nil else {
                 throw ValidationError("A journal takes --study only.")
             }
-            return try JournalReport(path: directory, study: study).verify()
+            return try JournalReport(path: directory, study: source.study).verify()
         }
         let interrupt = Interrupt()
         var findings = 0
@@ -98,7 +97,7 @@ struct VerifyCommand: ParsableCommand {
             do { try body() } catch let problem as InputError { try tell(problem.description) }
         }
         let verification = FolderVerification(
-            folder: folder, studyPath: study, jobs: threads.count,
+            folder: folder, studyPath: source.study, jobs: threads.count,
             isInterrupted: { interrupt.isRaised })
         try trying { for finding in try verification.files() { try tell(finding) } }
         var next: ResultFolder?

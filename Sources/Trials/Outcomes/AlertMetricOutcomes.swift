@@ -4,6 +4,7 @@
 
 import AlertMetrics
 import Alerts
+import Records
 import SessionTime
 
 extension Outcome {
@@ -45,7 +46,7 @@ struct AlertMetricRow: Sendable {
     var meaning: String
     /// When it is empty, as the end of the meaning.
     var undefined = ""
-    var better: Outcome.Better
+    var better: Better
     /// Whether it may be compared: not a total.
     var isCompared = true
     /// Whether a table has a row of it where it differs.
@@ -67,7 +68,7 @@ struct AlertMetricRow: Sendable {
         AlertMetricKey.all.filter { !elsewhere.contains($0) }.map { key in
             AlertMetricRow(
                 name: key.name, unit: key.unit, meaning: key.meaning, undefined: undefined(key),
-                better: better(key), isCompared: !key.isTotal, isShown: shown.contains(key)
+                better: key.better, isCompared: !key.isTotal, isShown: shown.contains(key)
             ) { metrics, _ in metrics[key] }
         } + glucoseTruths.flatMap(ofTruth)
 
@@ -100,14 +101,6 @@ struct AlertMetricRow: Sendable {
     }
 
     private static let total = "; a total: who ends early has less of it"
-
-    private static func better(_ key: AlertMetricKey) -> Outcome.Better {
-        switch key.better {
-        case .lower: .lower
-        case .higher: .higher
-        case .neither: .neither
-        }
-    }
 
     private static func ofTruth(_ truth: AlertTruth) -> [AlertMetricRow] {
         let name = truth.rawValue

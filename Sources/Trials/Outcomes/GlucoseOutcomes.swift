@@ -1,24 +1,17 @@
 // Outcomes of glucose: of the body's own, which decides between arms, and of the sensor's, which published trials report.
 
 import GlucoseMetrics
+import Records
 
 extension GlucoseMetricKey {
     fileprivate static let events = allCases.filter { $0.kind == .events }
-
-    fileprivate var direction: Outcome.Better {
-        switch better {
-        case .lower: .lower
-        case .higher: .higher
-        case .neither: .neither
-        }
-    }
 }
 
 extension Outcome {
     /// The true plasma glucose every five minutes.
     static let truth: [Outcome] = GlucoseMetricKey.allCases.map { key in
         Outcome(
-            key.rawValue, unit: key.unit, "true plasma glucose: " + key.summary, better: key.direction,
+            key.rawValue, unit: key.unit, "true plasma glucose: " + key.summary, better: key.better,
             kind: .truth,
             isCompared: key.kind != .trace,
             display: key.isShown && key.kind != .events ? .always : .never
@@ -41,7 +34,7 @@ extension Outcome {
             Outcome(
                 "sensor_" + key.rawValue, unit: key.unit,
                 "sensor glucose, late readings included: " + key.summary,
-                better: key.direction, kind: .sensor, isCompared: key.kind != .trace
+                better: key.better, kind: .sensor, isCompared: key.kind != .trace
             ) { $0.sensor?[key] }
         }
         + GlucoseMetricKey.events.map { key in

@@ -5,17 +5,10 @@
 // script against: new rows go to the end of their group.
 // Does not: sum up a study. `StudySummary` does.
 
-import Records
+package import Records
 
 /// One outcome: a column of `sessions.csv` and of the store, a key of `summary.json`.
 package struct Outcome: Sendable {
-    /// Which way a person wants it.
-    package enum Better: String, Sendable, CaseIterable {
-        case lower, higher
-        /// It describes; no direction is better by itself.
-        case neither
-    }
-
     /// What it is about. Comparisons are adjusted for their number within one kind.
     package enum Kind: String, Sendable, CaseIterable {
         /// The true plasma glucose.

@@ -7,7 +7,7 @@
 
 import AlertMetrics
 import Alerts
-import Records
+package import Records
 
 /// What a policy's outcomes are computed from.
 struct PolicyFacts {
@@ -28,7 +28,7 @@ package struct PolicyOutcome: Sendable {
     package let unit: String
     /// What it is and how it is computed, in one line.
     package let meaning: String
-    package let better: Outcome.Better
+    package let better: Better
     /// Whether the store has it; what follows from the table `alerts` has no column.
     package let isStored: Bool
     /// Whether policies are compared by it where the study declares nothing.
@@ -42,7 +42,7 @@ package struct PolicyOutcome: Sendable {
     ]
 
     init(
-        _ name: String, unit: String, _ meaning: String, better: Outcome.Better, isStored: Bool = true,
+        _ name: String, unit: String, _ meaning: String, better: Better, isStored: Bool = true,
         value: @escaping @Sendable (PolicyFacts) -> Double?
     ) {
         self.name = name
@@ -92,7 +92,7 @@ package struct PolicyOutcome: Sendable {
     package static func named(_ name: String) -> PolicyOutcome? { all.first { $0.name == name } }
 
     private static func perDay(
-        _ name: String, _ unit: String, _ meaning: String, _ better: Outcome.Better,
+        _ name: String, _ unit: String, _ meaning: String, _ better: Better,
         _ amount: @escaping @Sendable (AlertTally) -> Double
     ) -> PolicyOutcome {
         PolicyOutcome(name, unit: unit, meaning, better: better, isStored: false) { facts in

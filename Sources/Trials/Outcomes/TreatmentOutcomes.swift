@@ -1,5 +1,7 @@
 // Outcomes of treatment: insulin given and food eaten.
 
+import Records
+
 extension Outcome {
     static let treatment: [Outcome] = [
         Outcome(

@@ -5,6 +5,7 @@
 package import Charts
 package import Documents
 import People
+import Records
 
 extension Sensitivity {
     /// The arms of a ranking, the best first where the outcome has a better direction, else by rising mean.
