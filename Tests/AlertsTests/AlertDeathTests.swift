@@ -57,6 +57,9 @@ private final class Life {
     let system = System()
     let disk = Disk()
     let storage: Storage
+    private var lived: Int64 = 0
+    /// When the clock is set, and by how many seconds.
+    var clockSteps: [Int64: Int64] = [:]
 
     static let policy: PreparedPolicy = {
         var policy = AlertPolicy.bionicloop
@@ -85,7 +88,8 @@ private final class Life {
 
     /// Lives, dead in these minutes.
     func live(dead: Range<Int64>, until end: Int64 = 180) throws {
-        for minute in Int64(1)...end {
+        for minute in (lived + 1)...end {
+            lived = minute
             disk.canWrite = !storage.full.contains(minute)
             disk.canRead = !storage.unreadable.contains(minute)
             try executor.advance(to: .minutes(minute))
@@ -97,6 +101,9 @@ private final class Life {
                 }
                 for request in system.center.deliverDue(at: executor.now) where dead.contains(minute) {
                     center.here(request) { $0.systemDidDeliver($1) }
+                }
+                if let seconds = clockSteps[minute] {
+                    center.here(seconds * Nanoseconds.second) { $0.wallClockMoved(by: $1) }
                 }
                 guard !dead.contains(minute) else { return }
                 if minute % 5 == 0 {
@@ -188,6 +195,31 @@ struct AlertDeathTests {
             #expect(life.system.center.deliveries.filter { $0.identifier.contains("VERY-LOW") }.count == 1)
         }
         try life.live(dead: 0..<0, until: 150)
+        life.expectAllWritten()
+    }
+
+    /// Harm: a clock that is set makes a dead app ring in somebody's ears, and all of it comes once more from the relaunch on.
+    @Test(
+        "that is dead does nothing when the clock is set, and looks at it at its relaunch",
+        arguments: [true, false])
+    func clock(isVirtual: Bool) throws {
+        func rows(_ steps: [Int64: Int64]) throws -> [AlertRow] {
+            let life = try Life(isVirtual ? .none : Storage(), isVirtual: isVirtual)
+            life.clockSteps = steps
+            try life.live(dead: 32..<60, until: 90)
+            return life.recorder.alerts
+        }
+        let untouched = try rows([:])
+        #expect(
+            untouched.contains { $0.effect == "notify" && $0.code == "VERY-LOW" && $0.instant > .minutes(59) }
+        )
+        #expect(try rows([33: 3]) == untouched)
+        let far = try rows([33: 700])
+        #expect(far.filter { $0.code != "ALERT-APP-CLOCK-SKEW" } == untouched)
+        #expect(
+            far.filter { $0.code == "ALERT-APP-CLOCK-SKEW" && $0.effect == "raise" }.map(\.instant) == [
+                .minutes(60)
+            ])
     }
 
     /// Harm: another process knows only what was written. What was acknowledged before the store failed stays quiet; what was

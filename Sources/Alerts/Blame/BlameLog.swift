@@ -63,6 +63,14 @@ public struct BlameLog: Hashable, Sendable {
         }
     }
 
+    /// Rules that came since stood in no way before.
+    mutating func grow(to rules: Int) {
+        while memories.count < rules {
+            memories.append(Memory())
+            changes.append([])
+        }
+    }
+
     mutating func note(_ rule: Int, _ standing: AlertStanding, at instant: Instant) {
         if let last = changes[rule].last, last.instant == instant { changes[rule].removeLast() }
         if changes[rule].last?.standing ?? AlertStanding() != standing {

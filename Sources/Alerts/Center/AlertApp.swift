@@ -58,6 +58,9 @@ public struct AlertApp: Sendable {
         try save(withCenter: false)
     }
 
+    /// What a dead app finds when it is launched.
+    mutating func keepForLaunch(_ environment: AppEnvironment) { flow.environment = environment }
+
     public mutating func apply(_ input: AlertInput, at now: Instant) throws {
         flow.apply(input, at: now)
         switch input {

@@ -36,6 +36,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// After a command that didn't reach the pump it is sent again this much later.
     private static let retry = 10 * Nanoseconds.second
     private(set) var isForeground = false
+    /// From its death to its relaunch.
+    private var isDead = false
     private var isTold = false
     private var quietDeadline: Instant?
     var counts: AlertTallies
@@ -108,6 +110,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     public func kill() {
         // Nobody looks at a dead app; who opens it again says so.
         isForeground = false
+        isDead = true
         shadows?.here { $0.kill() }
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
@@ -145,6 +148,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         // Where its store couldn't be read the old life goes on.
         if app.flow.engine.blame == nil { app.inheritBlame(blame, at: executor.now) }
         atDeath.discard()
+        isDead = false
         silence()
         judgeLater()
     }
@@ -161,8 +165,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         take(effect)
     }
 
-    /// Tells the app something. Judged in the alerts phase of this instant.
+    /// Tells the app something. Judged in the alerts phase of this instant. A dead app hears nothing: what is so all the same, it finds
+    /// when it is launched.
     public func tell(_ input: AlertInput) {
+        guard !isDead else { return keepForLaunch(input) }
         shadows?.here(input) { $0.tell($1) }
         switch input {
         case .foreground: isForeground = true
@@ -175,6 +181,16 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         guarding { try app.apply(input, at: executor.now) }
         if case .acknowledge = input { silence() }
         judgeLater()
+    }
+
+    private func keepForLaunch(_ input: AlertInput) {
+        switch input {
+        case .wallClock(let clock):
+            wallClock = clock
+            shadows?.here(clock) { $0.keepForLaunch($1) }
+        case .environment(let environment): app.keepForLaunch(environment)
+        default: break
+        }
     }
 
     /// Closes at the pump what the person acknowledged. A pump that can't be reached now is told when it is back.

@@ -135,9 +135,10 @@ extension AlertEngine {
         blame?.isDirty = true
     }
 
-    /// Goes on with the log of the life before.
+    /// Goes on with the log of the life before, whose rules are the first of these.
     mutating func inherit(_ log: BlameLog?, at now: Instant) {
-        guard var log, log.memories.count == policy.rules.count else { return }
+        guard var log, log.memories.count <= policy.rules.count else { return }
+        log.grow(to: policy.rules.count)
         log.isDead = false
         log.isDirty = true
         blame = log

@@ -87,7 +87,10 @@ extension AlertEngine {
         isCalm[rule] = false
         isAtRest[rule] = false
         if settings.isLiteral { return }
-        if !settings.tests.isEmpty, !isStale(rule, at: now) {
+        if settings.tests.contains(where: \.bound.isInfinite) {
+            // Switched off: what no value can breach is over, whether or not there is a value.
+            put(rule, ConditionReport(verdict: .away(.cleanup), order: order))
+        } else if !settings.tests.isEmpty, !isStale(rule, at: now) {
             let verdict = verdict(rule, at: now)
             if case .holds = verdict { weigh(rule, at: now) }
             put(rule, ConditionReport(verdict: verdict, order: order))

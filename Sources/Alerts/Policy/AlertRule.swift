@@ -33,9 +33,12 @@ public struct MetricTest: Hashable, Sendable, Codable {
 
     // MARK: The age of a reading
 
-    /// Minutes as nanoseconds.
+    /// No reading gets this old, min: 190 years, so that a sum with any session's instant is one, too.
+    private static let oldest = 1e8
+
+    /// Minutes as nanoseconds. A bound that no age passes, as of a side that is switched off, is an age that nothing gets to.
     static func nanoseconds(_ minutes: Double) -> Int64 {
-        Int64((minutes * Double(Nanoseconds.minute)).rounded())
+        Int64((min(max(minutes, -oldest), oldest) * Double(Nanoseconds.minute)).rounded())
     }
 
     /// A bound on an age is passed when it is reached: a timer can wait for that instant.
