@@ -72,15 +72,19 @@ struct ShadowEngine: Sendable {
         parts = plan.parts.map { Part(flow: $0.flow) }
         deadlines = [Int64](repeating: .max, count: plan.parts.count)
         log = ShadowLog(plan, wallClock: wallClock, keepsEffects: keepsEffects)
-        for group in groups.indices {
-            groups[group].flow.environment = environment
-            groups[group].flow.engine.wallClock = wallClock
-        }
+        set(wallClock)
+        for group in groups.indices { groups[group].flow.environment = environment }
         for part in parts.indices {
             parts[part].flow.environment = environment
-            parts[part].flow.engine.wallClock = wallClock
             if keepsBlame[part] { parts[part].flow.engine.keepBlame(from: .start) }
         }
+    }
+
+    /// Nobody is told: what hangs on the clock is looked at by the next input.
+    mutating func set(_ wallClock: WallClock) {
+        log.wallClock = wallClock
+        for group in groups.indices { groups[group].flow.engine.wallClock = wallClock }
+        for part in parts.indices { parts[part].flow.engine.wallClock = wallClock }
     }
 
     /// Whether something waits to be judged.

@@ -2,7 +2,7 @@
 //
 // Guarantees: a pure value, made once a study and shared by its sessions. Each policy is cut into parts: rules that no inhibition joins
 // know nothing of each other, so that a part behaves alone as it does within its policy. Parts that are equal in
-// everything that decides are one part, run once for all who have it.
+// everything that decides and in what they are judged by are one part, run once for all who have it.
 // Does not: run anything. `ShadowEngine` does.
 
 public import Records
@@ -90,7 +90,7 @@ public struct ShadowPlan: Sendable {
             for rules in policy.separateRules {
                 var piece = policy
                 piece.name = ""
-                piece.rules = rules.map { policy.rules[$0].withoutClaim }
+                piece.rules = rules.map { policy.rules[$0] }
                 let key = Key(policy: piece, watchesReservoir: watches)
                 let groupKey = GroupKey(limits: policy.limits, watchesReservoir: watches)
                 if knownGroups[groupKey] == nil {
@@ -200,15 +200,6 @@ extension ShadowPlan.Group {
         ages.sort()
         firstAge = ages.values.first ?? .max
         watchesStepping = !waiting[AlertCode.steppingInterrupted.index].isEmpty
-    }
-}
-
-extension AlertRule {
-    /// What it says of its truth decides nothing.
-    fileprivate var withoutClaim: AlertRule {
-        var rule = self
-        rule.claim = .usual
-        return rule
     }
 }
 

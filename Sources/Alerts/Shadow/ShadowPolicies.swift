@@ -84,6 +84,9 @@ public actor ShadowPolicies: SessionActor {
         wakeup?.schedule(at: nil)
     }
 
+    /// The clock was set while the app is dead.
+    func keepForLaunch(_ clock: WallClock) { engine.set(clock) }
+
     func relaunch(finding environment: AppEnvironment) {
         engine.relaunch(environment, inForeground: isForeground, at: executor.now)
         judgeLater()
@@ -104,6 +107,11 @@ public actor ShadowPolicies: SessionActor {
     private func wake() {
         engine.settle(at: executor.now)
         wakeup?.schedule(at: engine.nextDeadline(after: executor.now))
+    }
+
+    /// What the rules of the plan's first policy judge by at this instant; nil where it is stale or was never measured.
+    package func known(_ metric: AlertMetric) -> (value: Double, ageNanoseconds: Int64)? {
+        engine.groups.first?.flow.engine.known(metric, at: executor.now)
     }
 
     // MARK: What it came to

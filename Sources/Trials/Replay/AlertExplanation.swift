@@ -68,7 +68,8 @@ package struct AlertExplanation {
         if let shadow, let effects = session.shadowEffects.first {
             rows = effects.map { AlertRow($0, of: shadow) }
             person = recorder.person.filter(\.code.isNone)
-            let again = try Session(study: study, subject: subject, index: index, arm: arm)
+            let again = try Session(
+                study: study, subject: subject, index: index, arm: arm, shadows: ShadowPlan([shadow]))
             moments = AlertWitness.moments(effects, of: shadow, in: again)
         } else {
             rows = recorder.alerts

@@ -57,10 +57,11 @@ final class AlertWitness: @unchecked Sendable {
     }
 
     /// What stood around the effects of a policy that listened in shadow.
-    /// - Parameter session: the same one again, which has not begun; it is run up to the last effect.
+    /// - Parameter session: the same one again, which has not begun, with that policy alone in shadow: another one keeps other metrics, and
+    ///   has other limits. It is run up to the last effect.
     static func moments(_ effects: [ShadowEffect], of policy: AlertPolicy, in session: Session) -> [Moment] {
         defer { session.end() }
-        let (alerts, pump) = (session.alerts, session.pump)
+        let (shadows, pump) = (session.shadows, session.pump)
         return effects.map { effect in
             // A session that failed there has no more effects.
             try? session.advance(to: effect.instant)
@@ -70,11 +71,9 @@ final class AlertWitness: @unchecked Sendable {
                     effect: Effect(
                         instant: effect.instant, kind: effect.kind, code: rule.code,
                         severity: effect.severity, reason: effect.reason),
-                    values: alerts.here(rule) { center, rule in
-                        rule.tests.map { test in
-                            let known = center.known(test.metric)
-                            return (test.metric, known?.value, known?.ageNanoseconds ?? 0)
-                        }
+                    values: rule.tests.map { test in
+                        let known = shadows?.here(test.metric) { $0.known($1) }
+                        return (test.metric, known?.value, known?.ageNanoseconds ?? 0)
                     }, pump: pump.status)
             }
         }

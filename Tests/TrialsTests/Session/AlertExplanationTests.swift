@@ -1,5 +1,7 @@
 // What `islet alerts explain` and `islet replay` tell of an alert, and that they call it by the same number.
 
+import AlertFiles
+import Alerts
 import Documents
 import Records
 import SessionTime
@@ -61,6 +63,32 @@ struct AlertExplanationTests {
             seen += 1
         }
         #expect(seen > 3)
+    }
+
+    /// Harm: a reviewer is told that an alarm of a policy in shadow rang for nothing, where only the arm's own policy looked elsewhere.
+    @Test("also of a policy in shadow, by what that policy looked at and by its own limits")
+    func shadow() throws {
+        let study = try study("arms=[{ algorithm: basal-bolus, alerts: none }]", "scenario.meals=hard")
+        let policy = try AlertPolicy.parse(
+            """
+            policy: foretelling
+            limits: { freshness: 8m }
+            rules: [{ code: SOON, when: glucoseIn20m < 150 }, { code: FALLING, when: glucoseRate < -0.5 and glucose < 300 }]
+            """, file: "foretelling.yaml")
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "told.yaml", jobs: 1)
+        let told = try AlertExplanation(
+            study, subject: subjects[0], index: 0, arm: study.arms[0], policy: policy)
+        var seen: Set<String> = []
+        for episode in told.episodes {
+            let lines = try #require(told.lines(of: episode.number))
+            let raise = try #require(lines.firstIndex { $0.contains("raise (") })
+            #expect(!lines[raise + 1].contains("no fresh"), "\(lines[raise + 1])")
+            if lines[raise + 1].contains("saw glucoseIn20m ") || lines[raise + 1].contains("saw glucoseRate ")
+            {
+                seen.insert(episode.code.rawValue)
+            }
+        }
+        #expect(seen == ["SOON", "FALLING"])
     }
 
     @Test("with the pump as the app saw it, and the true fault behind it")

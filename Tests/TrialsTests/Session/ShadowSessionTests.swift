@@ -73,6 +73,15 @@ struct ShadowSessionTests {
         quietHours: { from: "21:00", to: "08:00" }
         limits: { stepping: 30m }
         """,
+        """
+        policy: claiming
+        rules:
+          - { code: FALLING, when: glucoseRate < -1, truth: low70 }
+          - { code: DEEP, when: glucose < 80, truth: low54 }
+          - { code: LOW, when: glucose < 80 }
+          - { code: UNJUDGED, when: glucose > 180, truth: none }
+          - { code: HIGH, when: glucose > 180 }
+        """,
     ]
 
     static func policies() throws -> [AlertPolicy] {
