@@ -60,6 +60,26 @@ import Testing
         #expect(bench.observer.pump.map(\.pod) == [.expiring, .priming, .active])
     }
 
+    /// Harm: a pod that is half filled counts as in use, its life is drawn twice, and the time without one is too short.
+    @Test func aPodThatIsTakenOffWhileItPrimesIsNeverAttached() throws {
+        let bench = try PumpBench(habits: .manual)
+        try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }
+        let begin = hours(10)
+        for seconds in [Int64(0), 40] {
+            try bench.at(begin.adding(seconds * Nanoseconds.second)) { pump in pump.here { $0.changePodNow() }
+            }
+        }
+        let primed = begin.adding((40 + 62) * Nanoseconds.second)
+        try bench.at(primed.adding(-1)) { #expect($0.status.pod == .priming) }
+        for instant in [primed, primed.adding(5 * Nanoseconds.minute)] {
+            try bench.at(instant) {
+                #expect($0.status.pod == .active)
+                #expect($0.status.podExpiresAt == primed.adding(72 * Nanoseconds.hour))
+            }
+        }
+        #expect(bench.observer.pump.count { $0.pod == .active } == 1)
+    }
+
     @Test func theReservoirIsExactUpToFiftyUnits() throws {
         let bench = try PumpBench()
         for id in Int64(0)..<8 {

@@ -80,6 +80,8 @@ extension SimulatedPump {
     }
 
     private func wait(forPriming nanoseconds: Int64, pause: Int64) {
+        // A pod that is taken off while it primes is never attached; to let go of its timer would not stop it.
+        wakeups.primed?.schedule(at: nil)
         wakeups.primed = nil
         schedule(\.primed, "pod primed", at: executor.now.adding(nanoseconds)) {
             if pause > 0 {
