@@ -59,6 +59,7 @@ final class LiveDoor: @unchecked Sendable {
             let amount = Carbohydrate(grams: grams)
             if isAnnounced {
                 try needsApp()
+                try needsSession()
                 try session.loop.announce(
                     MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
                 if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
@@ -66,6 +67,7 @@ final class LiveDoor: @unchecked Sendable {
             if isEaten { try session.eat(amount) }
         case .requestBolus(let units):
             try needsApp()
+            try needsSession()
             // Whoever asks anew has thought better of what was asked before.
             requested = [number: (units, session.executor.now)]
         case .confirmBolus(let request, let units): try confirm(request, units)
@@ -109,6 +111,7 @@ final class LiveDoor: @unchecked Sendable {
 
     private func confirm(_ request: Int, _ units: Double) throws {
         try needsApp()
+        try needsSession()
         let now = session.executor.now
         guard let asked = requested[request] else {
             throw Refusal("request \(request) is not waiting: it was confirmed, replaced, or never made")
@@ -127,6 +130,13 @@ final class LiveDoor: @unchecked Sendable {
 
     private func needsApp() throws {
         guard session.isAppAlive else { throw Refusal("the app is dead: nobody would hear it") }
+    }
+
+    /// What waits for a step waits for nothing where none comes.
+    private func needsSession() throws {
+        guard session.loop.here({ $0.display().status }) != .noSession else {
+            throw Refusal("no session runs, and nobody would give it: start one, or use the pump")
+        }
     }
 
     private func tell(_ input: AlertInput) throws {
@@ -190,9 +200,11 @@ extension AlertPolicy {
         var policy = self
         for (side, bound) in [(MetricTest.Side.low, low), (.high, high)] {
             let code = AlertName(rawValue: "THRESHOLD-\(metric.codeName)-\(side == .low ? "LOW" : "HIGH")")
-            let test = MetricTest(metric, side, bound ?? (side == .low ? -.infinity : .infinity))
+            var test = MetricTest(metric, side, bound ?? (side == .low ? -.infinity : .infinity))
             if let place = policy.rules.firstIndex(where: { $0.code == code }) {
-                policy.rules[place].trigger = .metrics([test])
+                let old = policy.rules[place].tests.first { $0.metric == metric && $0.side == side }
+                test.clearAt = old?.clearAt(movedTo: test.bound)
+                policy.rules[place].move(to: test, wasOff: old?.bound.isInfinite ?? false)
             } else if bound != nil {
                 var rule = AlertRule(code: code, trigger: .metrics([test]), severity: .actionable)
                 rule.criticalBelow = side == .low ? metric.criticalBelow : nil
@@ -201,6 +213,29 @@ extension AlertPolicy {
             }
         }
         return policy
+    }
+}
+
+extension MetricTest {
+    /// As far past the bound as before; past a bound that was switched off, where it was.
+    fileprivate func clearAt(movedTo new: Double) -> Double? {
+        guard let clearAt, new.isFinite else { return clearAt }
+        if bound.isFinite { return new + (clearAt - bound) }
+        return (side == .low ? clearAt > new : clearAt < new) ? clearAt : nil
+    }
+}
+
+extension AlertRule {
+    /// What rang under the old bound is judged by the old truth. Where the new one is another, nobody can judge all that the rule ever said.
+    fileprivate mutating func move(to test: MetricTest, wasOff: Bool) {
+        let before = truth
+        trigger = .metrics([test])
+        guard test.bound.isFinite else {
+            claim = before.map(AlertTruthClaim.about) ?? .none
+            return
+        }
+        if wasOff, before != nil { claim = .usual }
+        if claim == .usual, truth != before { claim = .none }
     }
 }
 

@@ -90,7 +90,8 @@ extension LiveInput {
 
     private static func problem(_ metric: String, _ low: Double?, _ high: Double?) -> String? {
         guard let known = AlertMetric(rawValue: metric), let range = range(of: known) else {
-            let names = AlertMetric.inStudies.map(\.rawValue).joined(separator: ", ")
+            let names = AlertMetric.allCases.filter { Self.range(of: $0) != nil }.map(\.rawValue)
+                .joined(separator: ", ")
             return "threshold: found `\(printable(metric, limit: 40))`, expected one of \(names)"
         }
         let unit = "threshold of \(metric), \(known.unit)"
@@ -104,7 +105,7 @@ extension LiveInput {
     }
 
     /// Where a threshold of a session's metric makes sense; nil for metrics that no session has.
-    private static func range(of metric: AlertMetric) -> ClosedRange<Double>? {
+    static func range(of metric: AlertMetric) -> ClosedRange<Double>? {
         switch metric {
         case .glucose: 40...400
         case .glucoseRate: -10...10

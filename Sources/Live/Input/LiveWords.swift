@@ -2,7 +2,9 @@
 //
 // Guarantees: a line is one input or one message that says what is understood; numbers are not judged here.
 
+import Alerts
 import Foundation
+import Records
 
 package enum LiveWords {
     /// What a line asks for.
@@ -29,7 +31,7 @@ package enum LiveWords {
         open | close | start | end           the loop, and its session
         subject NAME 70                      kilograms, from the next session on
         ack CODE | snooze CODE 30 | test CODE
-        quiet 22:00-07:00 | quiet off | threshold glucose 70-180 (70- or -180 for one side)
+        quiet 22:00-07:00 | quiet off | threshold glucose 70-180 (70- or -180 for one side, - for none)
         front | back                         the app comes to the front, or leaves it
         pace 60 | pause | status | quit      pace: 1, 60, 600, max
         @NAME before any of these: said again under the same name it is taken once
@@ -45,6 +47,9 @@ package enum LiveWords {
         }
         guard let verb = words.first else {
             return .failure(Unknown(message: "nothing; `help` lists what there is"))
+        }
+        if verb == "threshold", words.count == 3, let problem = ambiguity(words[1], words[2]) {
+            return .failure(Unknown(message: problem))
         }
         guard let wish = wish(verb, Array(words.dropFirst())) else {
             return .failure(Unknown(message: "`\(line)` is not understood; `help` lists what there is"))
@@ -98,11 +103,30 @@ package enum LiveWords {
         case "subject": return Double(words[1]).map { .subject(id: words[0], kilograms: $0) }
         case "snooze": return Int(words[1]).map { .snooze(alert: words[0], minutes: $0) }
         case "threshold":
-            let sides = words[1].split(separator: "-", omittingEmptySubsequences: false)
-            guard sides.count == 2, sides.allSatisfy({ $0.isEmpty || Double($0) != nil }) else { return nil }
-            return .threshold(metric: words[0], low: Double(sides[0]), high: Double(sides[1]))
+            guard let (low, high) = sides(words[1]) else { return nil }
+            return .threshold(metric: words[0], low: low, high: high)
         default: return nil
         }
+    }
+
+    /// Two numbers and a hyphen between them; either may be missing, or be below 0.
+    private static func sides(_ text: String) -> (low: Double?, high: Double?)? {
+        for hyphen in text.indices where text[hyphen] == "-" {
+            let (low, high) = (text[..<hyphen], text[text.index(after: hyphen)...])
+            guard low.isEmpty || Double(low) != nil, high.isEmpty || Double(high) != nil else { continue }
+            return (Double(low), Double(high))
+        }
+        return nil
+    }
+
+    /// `-3` is an upper bound of 3, or one of -3 whose hyphen is missing: for what goes below 0 nobody can tell.
+    private static func ambiguity(_ metric: String, _ text: String) -> String? {
+        guard let metric = AlertMetric(rawValue: metric), let range = LiveInput.range(of: metric),
+            range.lowerBound < 0, text.hasPrefix("-"), let number = Double(text), number < 0
+        else { return nil }
+        let size = text.dropFirst()
+        return
+            "`\(printable(text, limit: 40))` could be either side of \(metric.rawValue): `-\(size)-` rings below -\(size), `-+\(size)` above \(size)"
     }
 
     private static func quiet(_ text: String) -> LiveInput? {
