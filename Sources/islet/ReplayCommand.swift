@@ -3,6 +3,7 @@
 import Documents
 import ArgumentParser
 import Charts
+import Foundation
 import Live
 import Persistence
 import Records
@@ -59,7 +60,12 @@ struct ReplayCommand: ParsableCommand {
     }
 
     func run() throws {
-        if JournalContent.looksLikeOne(directory) {
+        guard FileManager.default.fileExists(atPath: directory) else {
+            throw InputError(
+                .missing, file: directory, found: "nothing",
+                expected: "a study's output directory, or a live session's journal")
+        }
+        if JournalContent.isFile(directory) {
             guard session == nil, around == nil, policy == nil, units.unit == .mgdl else {
                 throw ValidationError("A journal takes --until and --study only, and is told in mg/dL.")
             }

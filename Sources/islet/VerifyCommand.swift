@@ -49,9 +49,9 @@ struct VerifyCommand: ParsableCommand {
     }
 
     func run() throws {
-        if JournalContent.looksLikeOne(directory) {
+        if JournalContent.isFile(directory) {
             guard sample == nil, session == nil else {
-                throw ValidationError("A journal takes --study only.")
+                throw ValidationError("A journal takes no --sample and no --session.")
             }
             return try JournalReport(path: directory, study: source.study).verify()
         }

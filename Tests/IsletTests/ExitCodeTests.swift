@@ -1,5 +1,6 @@
 // The built program, run as a script would run it: exit codes and the one line on standard error are a contract.
 
+import Foundation
 import Testing
 
 @Suite struct ExitCodeTests {
@@ -38,6 +39,27 @@ import Testing
         #expect(try islet("study", "check", "Sources").status == 66)
         let table = "cohort={table: none.csv}"
         #expect(try islet("study", "check", "Cohorts/speed.yaml", "--set", table).status == 66)
+    }
+
+    /// Harm: who has a damaged journal is told that it is no folder, or that an argument is missing, and looks in the wrong place.
+    @Test func aFileIsAJournalHoweverDamagedAndAMissingOneIsMissing() throws {
+        try withFolder { folder in
+            let path = folder + "/x.journal"
+            let commands = [["verify", path], ["replay", path]]
+            for text in ["", "0123", "0123456789abcdef opem {}\n", "0123456789abcdef open {}\n"] {
+                try write(text, to: path)
+                for command in commands {
+                    let outcome = try islet(command)
+                    #expect(
+                        outcome.status == 65 && outcome.error.hasPrefix("\(path):1: "), "\(command), \(text)")
+                }
+            }
+            try FileManager.default.removeItem(atPath: path)
+            for command in commands {
+                let outcome = try islet(command)
+                #expect(outcome.status == 66 && outcome.error.contains(path), "\(command): \(outcome.error)")
+            }
+        }
     }
 
     @Test func aFullDiskIs75() throws {

@@ -35,7 +35,7 @@ private func summary(_ folder: String) throws -> NSDictionary {
             let merge = try islet("merge", folder + "/b", folder + "/a", "--quiet", "--out", folder + "/m")
             #expect(merge.status == 0, "\(merge.error)")
             #expect(try summary(folder + "/m") == one)
-            // As after a kill before the manifest was complete: the rest is run.
+            // What is complete is left as it is.
             try run(Self.sweep, folder + "/two", "--jobs", "2", "--resume")
             #expect(try summary(folder + "/two") == one)
             let policies = try #require(one["policies"] as? [[String: Any]])

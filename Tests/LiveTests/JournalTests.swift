@@ -60,6 +60,33 @@ import Testing
         }
     }
 
+    /// Harm: a kill or a full disk at the very start leaves a directory in which that session can never be lived.
+    @Test func aJournalThatWasNeverBegunIsBegunAnew() throws {
+        try withFolder { folder in
+            let path = folder + "/a.journal"
+            let opening = #"{"study":"s"}"#
+            _ = try JournalFile.create(path, opening: opening)
+            let line = try bytes(path)
+            for end in 0..<line.count {
+                try write(Array(line[..<end]), to: path)
+                #expect(JournalContent.isUnbegun(path), "\(end) bytes")
+                _ = try JournalFile.create(path, opening: opening)
+                #expect(try bytes(path) == line)
+            }
+            try write([UInt8](repeating: 0, count: 4096), to: path)
+            #expect(JournalContent.isUnbegun(path))
+            // What else stands there is somebody's.
+            var damaged = line
+            damaged[line.count - 1] = UInt8(ascii: "?")
+            for others in [line, damaged, Array("notes".utf8), Array("0123456789abcdef closed".utf8)] {
+                try write(others, to: path)
+                #expect(!JournalContent.isUnbegun(path))
+                #expect(throws: OutputError.self) { try JournalFile.create(path, opening: opening) }
+                #expect(try bytes(path) == others)
+            }
+        }
+    }
+
     @Test func anyOtherDamageIsRefusedWithItsPlace() throws {
         try withFolder { folder in
             let (path, whole) = try journal(in: folder)

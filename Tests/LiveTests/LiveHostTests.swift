@@ -120,27 +120,47 @@ final class FakeClocks: LiveClocks {
     @Test func aSessionThatFailsIsShownAsFailedAndTouchesNoOther() throws {
         try withFolder { folder in
             let host = LiveHost(clocks: FakeClocks())
-            let path = folder + "/a.journal"
-            try add("broken", to: host, pace: .max, index: 0, journal: path)
-            try add("whole", to: host, pace: .max, index: 3)
-            // The disk takes nothing more of this one's journal.
+            let path =
+                try URL(filePath: folder).resourceValues(forKeys: [.canonicalPathKey]).canonicalPath ?? folder
+            let journal = path + "/a.journal"
             let opening = try opening(2)
-            try host.add("full", pace: .paused) { listener in
-                let file = try JournalFile.create(folder + "/b.journal", opening: opening.json)
+            try host.add("full", pace: .max) { listener in
+                let file = try JournalFile.create(journal, opening: opening.json)
                 let session = try LiveSession(opening, journal: file, listener: listener)
                 session.advance(to: .minutes(60))
-                session.fail("no space left")
+                // Some hours later.
+                let limit = try bytes(journal).count + 5000
+                file.observer = { written, _ in if written > limit { fillDisk(under: journal) } }
                 return session
             }
+            try add("whole", to: host, pace: .max, index: 3)
             host.turn()
-            #expect(host.status(of: "full")?.snapshot.phase == .failed("no space left"))
+            guard case .failed(let reason) = host.status(of: "full")?.snapshot.phase else {
+                Issue.record("\(String(describing: host.status(of: "full")?.snapshot.phase))")
+                return
+            }
+            #expect(reason.contains(journal) && reason.contains("space"))
             #expect(host.take(LiveCommand(.resume), for: "full").outcome != .taken)
             #expect(host.status(of: "whole")?.snapshot.digest == (try studyDigest(3)))
             host.remove("full")
             // It goes on from its journal as if nothing had been.
-            try host.add("full", pace: .max) { try LiveReplay.resume(folder + "/b.journal", listener: $0) }
+            try host.add("full", pace: .max) { try LiveReplay.resume(journal, listener: $0) }
             host.turn()
             #expect(host.status(of: "full")?.snapshot.digest == (try studyDigest(2)))
+        }
+    }
+
+    /// From here on the disk takes nothing more of an open file.
+    private func fillDisk(under path: String) {
+        let folder = "/proc/self/fd/"
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in entries {
+            guard let file = Int32(name),
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + name)) == path
+            else { continue }
+            let full = open("/dev/full", O_WRONLY)
+            #expect(dup2(full, file) == file)
+            close(full)
         }
     }
 

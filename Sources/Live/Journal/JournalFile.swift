@@ -30,13 +30,19 @@ package final class JournalFile {
 
     deinit { close(descriptor) }
 
-    /// A new journal with its first line, on disk when this returns.
-    /// - Throws: `OutputError`, also where there is a file of that name.
+    /// A new journal with its first line, on disk when this returns. What stands there of one that was never begun is replaced.
+    /// - Throws: `OutputError`, also where there is any other file of that name.
     package static func create(_ path: String, opening: String) throws(OutputError) -> JournalFile {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
         guard descriptor >= 0 else { throw OutputError(path: path, doing: "create", errno: errno) }
         let file = JournalFile(path: path, descriptor: descriptor, check: "", length: 0)
         try file.lock()
+        guard JournalContent.isUnbegun(path) else {
+            throw OutputError(path: path, doing: "create", errno: EEXIST)
+        }
+        guard ftruncate(descriptor, 0) == 0 else {
+            throw OutputError(path: path, doing: "create", errno: errno)
+        }
         try file.append(.open(opening), sync: true)
         try syncFolder(of: path)
         return file
@@ -193,13 +199,25 @@ package struct JournalContent: Sendable {
         return (check, text, given == check && line.dropFirst(16).first == " ")
     }
 
-    /// Whether a file begins as a journal does; false for folders and for what can't be read.
-    package static func looksLikeOne(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        var begin = [UInt8](repeating: 0, count: 22)
-        guard Glibc.read(descriptor, &begin, 22) == 22 else { return false }
-        return begin[16...] == Array(" open ".utf8)[...]
+    /// Whether a file is nothing but the first line that a process didn't get to write whole: no session has begun in it, and nobody was
+    /// answered. False for what can't be read.
+    package static func isUnbegun(_ path: String) -> Bool {
+        guard let bytes = try? readInput(path, limitBytes: byteLimit) else { return false }
+        // A machine that dies may leave a length, and no bytes.
+        if bytes.allSatisfy({ $0 == 0 }) { return true }
+        let isHex = bytes.prefix(16).allSatisfy {
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+        }
+        guard isHex, Array(" open ".utf8).starts(with: bytes.dropFirst(16).prefix(6)),
+            !bytes.contains(UInt8(ascii: "\n"))
+        else { return false }
+        // Whole, and with another end: damaged, not torn.
+        return text(bytes.dropLast(), after: "")?.isRight != true
+    }
+
+    /// Whether a path is a file's: results stand in folders, and each file is taken for a journal, however damaged.
+    package static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 }
