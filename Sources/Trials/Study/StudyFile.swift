@@ -33,7 +33,8 @@ extension Study {
         var document = document
         for override in overrides { document = try override.applied(to: document) }
         let root = YAMLReader(document)
-        try root.check(.mapping(shape))
+        if !hasRun { try checkTotals(root["primary"]) }
+        try root.check(.mapping(hasRun ? pastShape : shape))
         let study = try keys.decode(root)
         if !hasRun { try checkFaults(root["faults"], study.faults, study.arms) }
         try study.checkForecasts(root)
@@ -53,6 +54,28 @@ extension Study {
                 expected: "at most \(maximumMeals) meals in a session")
         }
         return study
+    }
+
+    /// The shape of studies that have run: `primary` may name what nothing is compared by any more.
+    private static let pastShape: MappingShape = {
+        var past = shape
+        let outcomes = Outcome.all.map { Shape.Choice($0.name, $0.meaning) }
+        for place in past.keys.indices where past.keys[place].name == "primary" {
+            past.keys[place].shape = .list(.choice(noun: "an outcome", outcomes), count: 1...outcomes.count)
+        }
+        return past
+    }()
+
+    /// Totals were compared once: who has them in a study is told what stands in their place.
+    private static func checkTotals(_ primary: YAMLReader?) throws(InputError) {
+        for item in primary?.items ?? [] {
+            guard let name = try? item.text(), Outcome.named(name)?.isCompared == false,
+                let daily = Outcome.named(name + "_per_day")
+            else { continue }
+            throw item.problem(
+                found: "\(quotedForMessage(name)), which adds up over a session",
+                expected: "\(daily.name), by which sessions of unequal length can be compared")
+        }
     }
 
     /// The resolved study, keys in the order of their rows: what a manifest holds.

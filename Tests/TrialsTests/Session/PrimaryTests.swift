@@ -28,6 +28,23 @@ struct PrimaryTests {
             file: "p.yaml")
     }
 
+    /// Harm: the results of a study that once declared a total can't be read, replayed or compared by anybody any more.
+    @Test(
+        "may be totals in a study that has run, and no new one",
+        arguments: ["alerts_missed", "alerts_missed_severity"])
+    func totals(name: String) throws {
+        let text =
+            "cohort: { generate: { count: 12 } }\narms: [{ name: a }, { name: b }]\nprimary: [tbr_54_percent, \(name)]\n"
+        let past = try Study.parse(text, file: "p.yaml", hasRun: true)
+        #expect(past.primary == ["tbr_54_percent", name])
+        #expect(try Study.parse(past.yaml, file: "p.yaml", hasRun: true) == past)
+        let problem = #expect(throws: InputError.self) { try Study.parse(text, file: "p.yaml") }
+        #expect(problem?.line == 3 && problem?.description.contains("\(name)_per_day") == true)
+        #expect(throws: InputError.self) {
+            try Study.parse("primary: [alerts_missd]\n", file: "p.yaml", hasRun: true)
+        }
+    }
+
     /// Twelve people in three arms; b differs a little in everything, c in much.
     private func summary(_ study: Study, without dropped: String? = nil) throws -> StudySummary {
         let sessions = (0..<36).map { session -> SessionSummary in
