@@ -40,6 +40,17 @@ extension AlertCenter {
         tell(.wallClock(clock))
     }
 
+    /// What is said past a dead app, and is so all the same.
+    func keepForLaunch(_ input: AlertInput) {
+        switch input {
+        case .wallClock(let clock):
+            wallClock = clock
+            shadows?.here(clock) { $0.keepForLaunch($1) }
+        case .environment(let environment): app.keepForLaunch(environment)
+        default: break
+        }
+    }
+
     /// The policy that holds now.
     public var currentPolicy: AlertPolicy { prepared.policy }
 }

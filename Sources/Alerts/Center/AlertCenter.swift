@@ -18,7 +18,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var policy: AlertPolicy { prepared.policy }
     private let recorder: SessionRecorder
     var app: AlertApp
-    private(set) var wallClock: WallClock
+    var wallClock: WallClock
     private var wakeup: Wakeup? { didSet { movableWakeup = .unretained(wakeup) } }
     /// The same, uncounted: every step looks at it.
     private var movableWakeup: Unmanaged<Wakeup>?
@@ -181,16 +181,6 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         guarding { try app.apply(input, at: executor.now) }
         if case .acknowledge = input { silence() }
         judgeLater()
-    }
-
-    private func keepForLaunch(_ input: AlertInput) {
-        switch input {
-        case .wallClock(let clock):
-            wallClock = clock
-            shadows?.here(clock) { $0.keepForLaunch($1) }
-        case .environment(let environment): app.keepForLaunch(environment)
-        default: break
-        }
     }
 
     /// Closes at the pump what the person acknowledged. A pump that can't be reached now is told when it is back.
