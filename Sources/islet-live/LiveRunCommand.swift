@@ -54,23 +54,23 @@ struct LiveRunCommand: ParsableCommand {
         let path = "\(journal)/session-\(session).journal"
         let host = LiveHost()
         let id = "session-\(session)"
-        var goesOn = false
+        var before: LiveSnapshot?
         try host.add(id, pace: LivePace(pace) ?? .real) { listener in
-            guard access(path, F_OK) == 0 else {
+            guard access(path, F_OK) == 0, !JournalContent.isUnbegun(path) else {
                 let opening = try LiveOpening(study: study, session: session, studyPath: self.study)
                 return try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json), listener: listener)
             }
-            goesOn = true
             let live = try LiveReplay.resume(path, studyPath: self.study, listener: listener)
             guard live.opening.study == study, live.opening.session == session else {
                 throw InputError(
                     file: path, line: 1, found: "a session of another study, or another version of it",
                     expected: "the study that this journal began with, or another directory")
             }
+            before = live.snapshot
             return live
         }
-        try Terminal(host: host, id: id, calendar: study.start.calendar).live(goesOn: goesOn)
+        try Terminal(host: host, id: id, calendar: study.start.calendar).live(goingOnFrom: before)
         host.remove(id)
     }
 }
@@ -89,7 +89,8 @@ private final class Terminal: Sendable {
         self.calendar = calendar
     }
 
-    func live(goesOn: Bool) throws {
+    /// - Parameter before: where a session that goes on stood before it caught up with the clock; nil for a new one.
+    func live(goingOnFrom before: LiveSnapshot?) throws {
         // Whoever started this may have had them blocked.
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -101,11 +102,16 @@ private final class Terminal: Sendable {
         }
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         var told = 0
-        if goesOn, let status = host.status(of: id) {
-            // What was told before is not told again.
-            told = status.snapshot.eventCount
+        if let before {
+            // What was told before is not told again; what rang since, while nobody watched, is.
+            told = before.eventCount
+            if case .ended(let reason) = before.phase {
+                let early = reason.isEmpty ? "" : " early: \(reason)"
+                return try StandardStream.output.writeLine(
+                    printable("\(before.localTime)  has ended\(early); `islet replay` tells it", limit: 4096))
+            }
             try StandardStream.output.writeLine(
-                "\(status.snapshot.localTime)  goes on: \(told) events before, `islet replay` tells them")
+                "\(before.localTime)  goes on: \(told) events before, `islet replay` tells them")
         }
         let worker = try SystemThread { [self] in
             host.run(until: { isOver.load(ordering: .relaxed) })
@@ -158,8 +164,11 @@ private final class Terminal: Sendable {
             var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             guard poll(&ready, 1, 200) > 0 else { continue }
             let got = read(STDIN_FILENO, &chunk, chunk.count)
-            // Without a keyboard the session goes on.
-            guard got > 0 else { return }
+            // Without a keyboard the session goes on, and its last line needs no end.
+            guard got > 0 else {
+                if !pending.isEmpty { take(String(decoding: pending, as: UTF8.self), &lastBolus) }
+                return
+            }
             pending += chunk[..<got]
             while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: pending[..<end], as: UTF8.self)
@@ -182,7 +191,9 @@ private final class Terminal: Sendable {
                 let answer = answer(input, key)
                 if case .requestBolus(let units) = input, let number = answer.number, answer.outcome == .taken
                 {
-                    lastBolus = (number, units)
+                    // Said again it waits no longer than the first time, and in its place; what it said first counts.
+                    if number > lastBolus?.number ?? 0 { lastBolus = (number, units) }
+                    guard !answer.isRepeated else { return }
                     say("\(units) U wait for `confirm`, for 5 min of session time")
                 }
             case .confirm:

@@ -3,6 +3,7 @@ import Records
 import SessionTime
 import SimulationKernel
 import Testing
+import Trials
 
 @testable import Live
 
@@ -142,6 +143,96 @@ import Testing
             let session = try LiveReplay.resume(path)
             session.advance(to: session.now.adding(Nanoseconds.hour))
             #expect(try JournalContent.read(path).lines.count > before.lines.count)
+        }
+    }
+
+    /// Lives in the program until it says `text`, then quits; what it said.
+    private func lived(
+        in folder: String, pace: String = "600", typing lines: String = "", until text: String
+    ) throws -> String {
+        let child = try Child(
+            try program(),
+            ["run", folder + "/kills.yaml", "--session", "0", "--pace", pace, "--journal", folder + "/live"],
+            output: folder + "/out")
+        try child.input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
+        if !lines.hasSuffix("\n") { try child.input.fileHandleForWriting.close() }
+        for _ in 0..<6000 where child.process.isRunning && !child.text.contains(text) { usleep(10_000) }
+        #expect(child.text.contains(text), "\(child.text.prefix(3000))")
+        if child.process.isRunning { _ = child.kill(SIGTERM) }
+        child.process.waitUntilExit()
+        #expect(child.process.terminationStatus == 0)
+        return child.text
+    }
+
+    /// Harm: a kill at the very start leaves a directory in which that session can never be lived.
+    @Test func aSessionWhoseJournalWasNeverBegunBegins() throws {
+        try withFolder { folder in
+            try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
+            _ = try lived(in: folder, until: "step 1")
+            let path = folder + "/live/session-0.journal"
+            let whole = try bytes(path)
+            let first = try #require(whole.firstIndex(of: UInt8(ascii: "\n")))
+            for end in [0, 10, first] {
+                try write(Array(whole[..<end]), to: path)
+                let text = try lived(in: folder, until: "step 1")
+                #expect(!text.contains("goes on: "))
+                #expect(Array(try bytes(path)[...first]) == Array(whole[...first]))
+            }
+        }
+    }
+
+    /// Harm: what rang in the hour in which nobody watched is counted, and never told.
+    @Test func whatHappenedWhileNobodyWatchedIsTold() throws {
+        try withFolder { folder in
+            try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
+            let study = try Study.read(path: folder + "/kills.yaml")
+            let opening = try LiveOpening(study: study, session: 0, studyPath: folder + "/kills.yaml")
+            try FileManager.default.createDirectory(
+                atPath: folder + "/live", withIntermediateDirectories: true)
+            let path = folder + "/live/session-0.journal"
+            do {
+                let session = try LiveSession(
+                    opening, journal: try JournalFile.create(path, opening: opening.json))
+                let now = SystemClocks().utcNanoseconds()
+                session.note(LiveAnchor(instant: .start, pace: .real, utcNanoseconds: now - Nanoseconds.hour))
+                session.advance(to: .minutes(7))
+            }
+            let text = try lived(in: folder, pace: "1", until: "step 10")
+            #expect(text.contains("goes on: "))
+            #expect(text.components(separatedBy: "step ").count > 9, "\(text.prefix(3000))")
+        }
+    }
+
+    /// Harm: somebody waits for a session that is over.
+    @Test func aSessionThatHasEndedIsSaidToHaveEnded() throws {
+        try withFolder { folder in
+            let study = Self.study.replacing("90d", with: "1h")
+            try write(Array(study.utf8), to: folder + "/kills.yaml")
+            _ = try lived(in: folder, pace: "max", until: "ended")
+            let text = try lived(in: folder, until: "has ended")
+            #expect(!text.contains("goes on") && text.contains("islet replay"))
+        }
+    }
+
+    /// Harm: a meal that a script announced is eaten by nobody, and nobody is told.
+    @Test func aLastLineNeedsNoEnd() throws {
+        try withFolder { folder in
+            try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
+            let text = try lived(in: folder, typing: "meal 20\nmeal 45", until: "taken as input 2")
+            #expect(text.contains("taken as input 1"))
+        }
+    }
+
+    /// Harm: somebody believes that five units wait, and that `confirm` gives them.
+    @Test func aBolusThatIsSaidAgainDoesNotWaitAgain() throws {
+        try withFolder { folder in
+            try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
+            let text = try lived(
+                in: folder, pace: "1",
+                typing: "@k bolus 1\nconfirm\n@k bolus 5\nconfirm\n", until: "refused: ")
+            #expect(text.contains("> 1.0 U wait") && text.contains("@k already taken as input 1"))
+            #expect(!text.contains("5.0 U wait"))
+            #expect(text.components(separatedBy: "taken as input 2").count == 2)
         }
     }
 

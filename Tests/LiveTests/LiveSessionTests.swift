@@ -94,6 +94,20 @@ import Trials
         }
     }
 
+    /// Harm: a journal that is off after the instant that somebody looked up to is certified to its end.
+    @Test func aReplayUpToAnInstantSaysHowFarItLookedAndNoFurther() throws {
+        try withFolder { folder in
+            let path = folder + "/a.journal"
+            _ = try live(3, in: path, heard: Heard(), until: .minutes(200))
+            let content = try JournalContent.read(path)
+            let until = Instant.minutes(100)
+            let place = try #require(content.lines.firstIndex { $0.instant.map { $0 > until } ?? false })
+            #expect(place > 3 && place < content.lines.count - 3)
+            #expect(try LiveReplay(content, until: until).lineCount == place)
+            #expect(try LiveReplay(content).lineCount == content.lines.count)
+        }
+    }
+
     @Test func aChangedDigestIsNamedWithItsLine() throws {
         try withFolder { folder in
             let (path, heard) = (folder + "/a.journal", Heard())

@@ -14,7 +14,8 @@ package struct LiveReplay {
     package var divergence: LiveSession.Divergence?
     /// The last line whose digest agreed; 1 where none was compared.
     package var agreedUpToLine = 1
-    package var lineCount = 0
+    /// How many lines were lived again, the opening included.
+    package var lineCount = 1
     package var isTorn = false
 
     /// Lives a journal again.
@@ -29,12 +30,12 @@ package struct LiveReplay {
     ) throws {
         session = try LiveSession(
             try LiveOpening(content, studyPath: studyPath), journal: nil, listener: listener)
-        lineCount = content.lines.count
         isTorn = content.isTorn
         for (index, line) in content.lines.enumerated().dropFirst() {
             if let until, let instant = line.instant, instant > until { break }
             do {
                 try session.play(line, on: index + 1, of: content.path)
+                lineCount = index + 1
             } catch let found as LiveSession.Divergence {
                 divergence = found
                 return
