@@ -123,14 +123,17 @@ public struct IntegrationSettings: Hashable, Sendable {
     public var stepper: ODEIntegrator.Stepper
     /// Error allowed in one step, as a fraction of each state's scale.
     public var tolerance: Double
+    /// As the integrator's.
+    public var reach: Double
 
-    public init(stepper: ODEIntegrator.Stepper, tolerance: Double) {
+    public init(stepper: ODEIntegrator.Stepper, tolerance: Double, reach: Double = 1) {
         self.stepper = stepper
         self.tolerance = tolerance
+        self.reach = reach
     }
 
     /// For sessions: errors below 0.01 mg/dL over a day of meals and boluses.
-    public static let session = Self(stepper: .rkck, tolerance: 1e-4)
+    public static let session = Self(stepper: .rkck, tolerance: 1e-4, reach: 2)
     /// For traces: errors below 1e-5 mg/dL.
     public static let trace = Self(stepper: .rk8pd, tolerance: 1e-9)
     /// What the others are measured against.

@@ -109,6 +109,25 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         return model.plasmaGlucose
     }
 
+    /// The same for who looks every five minutes. A moment of the truth is looked at on the way to where the next dose is likely, so that
+    /// a look costs no segment: within 0.01 mg/dL of `plasmaGlucose`.
+    private func glanceAtPlasma() throws -> GlucoseConcentration {
+        let now = executor.now
+        guard now == nextTruth, position < now else { return try plasmaGlucose() }
+        if aheadTo == nil, let end = likelyEdge(after: now) { try goAhead(to: end) }
+        guard let aheadTo, aheadTo > now else { return try plasmaGlucose() }
+        return model.glucose(seen: 0).plasma
+    }
+
+    /// Where a segment that goes through `instant` is likely to end: doses come five minutes apart. Nil where an edge of an input comes before.
+    private func likelyEdge(after instant: Instant) -> Instant? {
+        let end = position.adding(Self.truthInterval)
+        guard end > instant, stopsEatingAt ?? .distantFuture >= end,
+            infusions.allSatisfy({ $0.end >= end })
+        else { return nil }
+        return end
+    }
+
     /// Evaluations of the model's right-hand side so far.
     public func evaluations() -> Int { model.evaluations }
 
@@ -343,6 +362,6 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     }
 
     public nonisolated func feltGlucose() throws -> GlucoseConcentration {
-        try here { try $0.plasmaGlucose() }
+        try here { try $0.glanceAtPlasma() }
     }
 }

@@ -10,15 +10,17 @@ import Testing
     private struct Course {
         var samples: [Double] = []
         var truth: [Float] = []
+        var felt: [Double] = []
         var evaluations = 0
     }
 
     /// Two days of steps, meals and long boluses, and a sensor that measures at a phase and asks a little later.
     /// - Parameters:
     ///   - stops: integrates to each sample and from there, by an input that changes nothing.
+    ///   - feels: somebody asks every five minutes how it feels.
     ///   - lateness: how long after the truth's instants the steps run, as those do that wait for a reading.
     private func live(
-        _ kind: ModelKind, phase: Int64, delay: Int64, stops: Bool, lateness: Int64 = 0,
+        _ kind: ModelKind, phase: Int64, delay: Int64, stops: Bool, feels: Bool = false, lateness: Int64 = 0,
         settings: IntegrationSettings = .session
     ) throws -> Course {
         let subject = try #require(subjectsOfEveryModel().first { $0.kind == kind })
@@ -57,6 +59,10 @@ import Testing
                 ))
             script.append(
                 (at + 100 * Nanoseconds.second, 1, { _ = try patient.stopReceiving() }))
+        }
+        for look in 1..<end / (5 * Nanoseconds.minute) where feels {
+            let felt = { course.felt.append(try patient.feltGlucose().milligramsPerDecilitre) }
+            script.append((look * 5 * Nanoseconds.minute, 2, felt))
         }
         var sample = phase
         patient.executor.inspect { patient.expectSample(at: Instant(nanoseconds: phase)) }
@@ -125,5 +131,27 @@ import Testing
             #expect(
                 Double(late.evaluations) < 1.3 * Double(onGrid), "\(late.evaluations) against \(onGrid)")
         }
+    }
+
+    /// A look at the truth's own moments stops nobody, though the steps come a little later or earlier. Here one step of seven is early, and costs
+    /// what was gone ahead.
+    @Test(arguments: [22, 280] as [Int64])
+    func whoFeelsEveryFiveMinutesCostsTheIntegratorNextToNothing(lateness: Int64) throws {
+        let second = Nanoseconds.second
+        func course(feels: Bool, _ settings: IntegrationSettings = .session) throws -> Course {
+            try live(
+                .uvaPadova2008, phase: (lateness - 10) * second, delay: 10 * second, stops: false,
+                feels: feels,
+                lateness: lateness * second, settings: settings)
+        }
+        let (unfelt, felt) = (try course(feels: false), try course(feels: true))
+        let exact = try course(feels: true, .reference)
+        #expect(
+            Double(felt.evaluations) < 1.3 * Double(unfelt.evaluations),
+            "\(felt.evaluations) against \(unfelt.evaluations)")
+        #expect(felt.felt.count == 575 && exact.felt.count == 575)
+        let off = zip(felt.felt, exact.felt).map { abs($0 - $1) }.max() ?? .nan
+        let offTruth = zip(felt.truth, exact.truth).map { abs($0 - $1) }.max() ?? .nan
+        #expect(off < 0.02 && offTruth < 0.02, "\(off), truth \(offTruth)")
     }
 }

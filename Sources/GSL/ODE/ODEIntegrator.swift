@@ -62,6 +62,9 @@ public final class ODEIntegrator {
     private let control: UnsafeMutablePointer<gsl_odeiv2_control>
     private let evolve: UnsafeMutablePointer<gsl_odeiv2_evolve>
     private let firstStepSize: Double
+    private let reach: Double
+    /// Whether an edge came since the last segment, or there was none.
+    public private(set) var isAtEdge = true
     private var triedBeforeReset = 0
     private var rejectedBeforeReset = 0
     private var freshStarts = 0
@@ -75,6 +78,8 @@ public final class ODEIntegrator {
     ///   - scales: one positive size for each state; their count is the dimension.
     ///   - firstStepSize: in the right-hand side's unit of time.
     ///   - stepLimit: most steps in one segment.
+    ///   - reach: where no edge came before it, a segment of up to so many step sizes is tried as one step: without a jump at its start it
+    ///     mostly is one, and the step size alone would never find out, as a last step leaves it as it was.
     ///   - watched: the indices of the states that looks on the way see, all by default; the others stay NaN there.
     public init(
         stepper: Stepper = .rkck,
@@ -84,6 +89,7 @@ public final class ODEIntegrator {
         tolerance: Tolerance,
         firstStepSize: Double = 1,
         stepLimit: Int = 100_000,
+        reach: Double = 1,
         watched: [Int]? = nil
     ) {
         errorHandlerOff
@@ -96,6 +102,7 @@ public final class ODEIntegrator {
         self.stepper = stepper
         self.stepLimit = stepLimit
         self.firstStepSize = firstStepSize
+        self.reach = reach
         stepSize = firstStepSize
         let type =
             switch stepper {
@@ -159,6 +166,8 @@ public final class ODEIntegrator {
         var time = 0.0
         var stepsLeft = stepLimit
         if evolve.pointee.count == 0 { freshStarts += 1 }
+        if !isAtEdge, length > stepSize, length <= reach * stepSize { stepSize = length }
+        isAtEdge = false
         while time < length {
             let triedBefore = evolve.pointee.count
             let before = time
@@ -207,9 +216,12 @@ public final class ODEIntegrator {
     /// Forgets the kept derivative: call it at every jump of an input or of the state.
     ///
     /// The steppers on offer are one-step methods and carry nothing but their size across steps.
-    /// - Parameter stepSize: the step to try first, where a run is taken up again; by default it stays.
-    public func resetAtEdge(stepSize: Double? = nil) {
+    /// - Parameters:
+    ///   - stepSize: the step to try first, where a run is taken up again; by default it stays.
+    ///   - isAtEdge: false where a run is taken up again that was at none.
+    public func resetAtEdge(stepSize: Double? = nil, isAtEdge: Bool = true) {
         if let stepSize { self.stepSize = stepSize }
+        self.isAtEdge = isAtEdge
         triedBeforeReset += Int(evolve.pointee.count)
         rejectedBeforeReset += Int(evolve.pointee.failed_steps)
         gsl_odeiv2_evolve_reset(evolve)
@@ -218,9 +230,11 @@ public final class ODEIntegrator {
     /// Forgets the step size, too: with the same state and inputs, what follows is bit for bit what a new
     /// integrator would give.
     ///
-    /// - Parameter stepSize: the step to try first, where a run is taken up again; by default as at `init`.
-    public func restart(stepSize: Double? = nil) {
-        resetAtEdge()
+    /// - Parameters:
+    ///   - stepSize: the step to try first, where a run is taken up again; by default as at `init`.
+    ///   - isAtEdge: false where a run is taken up again that was at none.
+    public func restart(stepSize: Double? = nil, isAtEdge: Bool = true) {
+        resetAtEdge(isAtEdge: isAtEdge)
         gsl_odeiv2_step_reset(step)
         self.stepSize = stepSize ?? firstStepSize
     }

@@ -16,6 +16,7 @@ final class ModelEngine<Constants: BitwiseCopyable> {
     let integrator: ODEIntegrator
     private let kept: UnsafeMutablePointer<Double>
     private var keptStepSize = 0.0
+    private var keptEdge = true
 
     init(
         constants initial: Constants,
@@ -33,7 +34,8 @@ final class ModelEngine<Constants: BitwiseCopyable> {
         constants.initialize(to: initial)
         integrator = ODEIntegrator(
             stepper: settings.stepper, rightHandSide: rightHandSide, parameters: constants,
-            scales: scales, tolerance: .init(absolute: settings.tolerance), watched: watched)
+            scales: scales, tolerance: .init(absolute: settings.tolerance),
+            reach: settings.reach, watched: watched)
     }
 
     deinit {
@@ -53,24 +55,26 @@ final class ModelEngine<Constants: BitwiseCopyable> {
     func keep() {
         kept.update(from: state, count: count)
         keptStepSize = integrator.stepSize
+        keptEdge = integrator.isAtEdge
     }
 
     /// Goes back to what `keep` kept.
     func goBack() {
         state.update(from: kept, count: count)
-        integrator.resetAtEdge(stepSize: keptStepSize)
+        integrator.resetAtEdge(stepSize: keptStepSize, isAtEdge: keptEdge)
     }
 
-    /// Step size included, so that a restored run repeats the original bit for bit.
+    /// Step size included, negative where no edge came since the last segment, so that a restored run repeats the original bit for bit.
     func snapshot(with inputs: [Double]) -> [Double] {
-        (0..<count).map { state[$0] } + [integrator.stepSize] + inputs
+        let stepSize = integrator.isAtEdge ? integrator.stepSize : -integrator.stepSize
+        return (0..<count).map { state[$0] } + [stepSize] + inputs
     }
 
     /// Takes states and step size; returns the inputs that `snapshot(with:)` was given.
     func restore(_ snapshot: [Double], inputs: Int) -> ArraySlice<Double> {
         precondition(snapshot.count == count + 1 + inputs, "a snapshot of another kind of model")
         setState(snapshot[..<count])
-        integrator.restart(stepSize: snapshot[count])
+        integrator.restart(stepSize: abs(snapshot[count]), isAtEdge: snapshot[count] > 0)
         return snapshot[(count + 1)...]
     }
 }
