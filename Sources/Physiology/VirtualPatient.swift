@@ -116,7 +116,9 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         guard now == nextTruth, position < now else { return try plasmaGlucose() }
         if aheadTo == nil, let end = likelyEdge(after: now) { try goAhead(to: end) }
         guard let aheadTo, aheadTo > now else { return try plasmaGlucose() }
-        return model.glucose(seen: 0).plasma
+        let seen = model.glucose(seen: 0).plasma
+        // One that says that the body has left its range is said by a body that stops there.
+        return Self.physiologicalRange.contains(seen.milligramsPerDecilitre) ? seen : try plasmaGlucose()
     }
 
     /// Where a segment that goes through `instant` is likely to end: doses come five minutes apart. Nil where an edge of an input comes before.

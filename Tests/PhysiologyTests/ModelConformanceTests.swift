@@ -169,6 +169,46 @@ import Testing
         }
     }
 
+    /// As a pump's pulses leave it: two segments of five begin without a jump, and are tried as one step.
+    @Test func sessionToleranceHoldsWhereASegmentBeginsWithoutAJump() throws {
+        for subject in try subjectsOfEveryModel() {
+            var evaluations: [Int] = []
+            func days(_ settings: IntegrationSettings) throws -> [Double] {
+                let model = subject.makeModel(settings: settings)
+                model.setInsulinRate(.zero)
+                var glucose: [Double] = []
+                for i in 0..<3 * 288 {
+                    let minute = i * 5 % 1440
+                    if ![1, 3].contains(i % 5) {
+                        let units =
+                            model.basalRate.unitsPerHour / 12 * 5 / 3 * (0.5 + Double(i * 7 % 11) / 10)
+                        model.injectBolus(InsulinAmount(units: units), centredMinutesFromNow: 0.05)
+                    }
+                    if [420, 720, 1080].contains(minute) {
+                        model.injectBolus(InsulinAmount(units: 2), centredMinutesFromNow: 0.05)
+                        model.setCarbohydrateRate(milligramsPerMinute: 5000)
+                    }
+                    if [430, 735, 1095].contains(minute) {
+                        model.setCarbohydrateRate(milligramsPerMinute: 0)
+                    }
+                    try model.advance(byMinutes: 5)
+                    glucose.append(model.plasma)
+                }
+                evaluations.append(model.evaluations)
+                return glucose
+            }
+            var without = IntegrationSettings.session
+            without.reach = 1
+            let exact = try days(.reference)
+            func worst(_ settings: IntegrationSettings) throws -> Double {
+                zip(try days(settings), exact).map { abs($0 - $1) }.max() ?? 1
+            }
+            let (off, offWithout) = (try worst(.session), try worst(without))
+            #expect(off <= 0.01, "\(subject.kind): \(off), without reach \(offWithout)")
+            #expect(evaluations[1] <= evaluations[2], "\(subject.kind): \(evaluations)")
+        }
+    }
+
     @Test func nothingFallsBelowZeroThroughADayWithoutInsulinAndAnOverdose() throws {
         for subject in try subjectsOfEveryModel() {
             let model = subject.makeModel()

@@ -19,9 +19,10 @@ import Testing
     ///   - stops: integrates to each sample and from there, by an input that changes nothing.
     ///   - feels: somebody asks every five minutes how it feels.
     ///   - lateness: how long after the truth's instants the steps run, as those do that wait for a reading.
+    ///   - isPunctual: no step runs early.
     private func live(
         _ kind: ModelKind, phase: Int64, delay: Int64, stops: Bool, feels: Bool = false, lateness: Int64 = 0,
-        settings: IntegrationSettings = .session
+        isPunctual: Bool = false, settings: IntegrationSettings = .session
     ) throws -> Course {
         let subject = try #require(subjectsOfEveryModel().first { $0.kind == kind })
         let executor = SessionExecutor()
@@ -35,7 +36,9 @@ import Testing
         for step in 0..<end / (5 * Nanoseconds.minute) {
             // A step that runs early now and then, as one does that a late reading wakes.
             let at = max(
-                0, step * 5 * Nanoseconds.minute + lateness - (step % 7 == 3 ? 20 * Nanoseconds.second : 0))
+                0,
+                step * 5 * Nanoseconds.minute + lateness
+                    - (!isPunctual && step % 7 == 3 ? 20 * Nanoseconds.second : 0))
             let pulses = Int64.random(in: 0...3, using: &random)
             script.append(
                 (
@@ -133,25 +136,50 @@ import Testing
         }
     }
 
-    /// A look at the truth's own moments stops nobody, though the steps come a little later or earlier. Here one step of seven is early, and costs
-    /// what was gone ahead.
-    @Test(arguments: [22, 280] as [Int64])
-    func whoFeelsEveryFiveMinutesCostsTheIntegratorNextToNothing(lateness: Int64) throws {
+    /// A look at the truth's own moments stops nobody, though the steps come a little later or earlier. One that comes before it is
+    /// expected, or after, costs what was gone ahead for it.
+    @Test(arguments: [22, 280] as [Int64], [true, false])
+    func whoFeelsEveryFiveMinutesCostsTheIntegratorNextToNothing(lateness: Int64, isPunctual: Bool) throws {
         let second = Nanoseconds.second
         func course(feels: Bool, _ settings: IntegrationSettings = .session) throws -> Course {
             try live(
                 .uvaPadova2008, phase: (lateness - 10) * second, delay: 10 * second, stops: false,
                 feels: feels,
-                lateness: lateness * second, settings: settings)
+                lateness: lateness * second, isPunctual: isPunctual, settings: settings)
         }
         let (unfelt, felt) = (try course(feels: false), try course(feels: true))
         let exact = try course(feels: true, .reference)
         #expect(
-            Double(felt.evaluations) < 1.3 * Double(unfelt.evaluations),
+            Double(felt.evaluations) < (isPunctual ? 1.12 : 1.3) * Double(unfelt.evaluations),
             "\(felt.evaluations) against \(unfelt.evaluations)")
         #expect(felt.felt.count == 575 && exact.felt.count == 575)
         let off = zip(felt.felt, exact.felt).map { abs($0 - $1) }.max() ?? .nan
         let offTruth = zip(felt.truth, exact.truth).map { abs($0 - $1) }.max() ?? .nan
         #expect(off < 0.02 && offTruth < 0.02, "\(off), truth \(offTruth)")
+    }
+
+    /// Who looks is not told of a glucose that nobody has, and learns of the end when it comes.
+    @Test func aLookAtABodyThatLeavesItsRangeEndsThere() throws {
+        let subject = try #require(subjectsOfEveryModel().first { $0.kind == .uvaPadova2008 })
+        let executor = SessionExecutor()
+        defer { try? executor.end() }
+        let patient = VirtualPatient(executor: executor, model: subject.makeModel(settings: .session))
+        var left: LeftPhysiologicalRange?
+        for look in 1..<(2 * 288) as Range<Int64> where left == nil {
+            try executor.advance(to: .minutes(look * 5))
+            do {
+                try executor.inspect { _ = try patient.feltGlucose() }
+                // Doses come later than looks, so that each look goes ahead.
+                try executor.advance(to: executor.now.adding(22 * Nanoseconds.second))
+                try executor.inspect {
+                    try patient.receive(InsulinAmount(units: 10), over: Nanoseconds.second)
+                }
+            } catch let error as LeftPhysiologicalRange {
+                left = error
+            }
+        }
+        let end = try #require(left)
+        #expect(end.instant == executor.now && end.instant.nanoseconds % VirtualPatient.truthInterval == 0)
+        #expect(end.plasmaGlucose.milligramsPerDecilitre < 10)
     }
 }
