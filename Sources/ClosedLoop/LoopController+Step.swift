@@ -11,6 +11,30 @@ extension LoopController {
         guard catchUp() else { return failUnwritten() }
         applyBasal()
         dropLapsed(at: now)
+        let reading = freshReading(at: now)
+        // The first step needs glucose from somewhere; without, the next grid point tries again.
+        if memory.firstStepTime == nil, reading == nil, memory.user.bloodGlucose == nil {
+            memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
+            return saveMemory()
+        }
+        let pumpStatus = pumpStatus()
+        // Settling the last request may just have found what never came.
+        dropLapsed(at: now)
+        let given = pump.basalDelivered
+        let pumpBasal = basalSinceLastStep(given: given, at: now)
+        var earlier: InsulinHistory?
+        if memory.awaitsHistory {
+            do { earlier = try insulinHistory(given: given, at: now) } catch { return failUnwritten() }
+        }
+        try run(input(reading, pumpStatus, pumpBasal, earlier, at: now), basalGiven: given)
+    }
+
+    /// What the step may know. A function of its own: what one returns is not copied to be lent on, what a variable holds is.
+    @inline(never)
+    private func input(
+        _ reading: GlucoseReading?, _ pumpStatus: StepPumpStatus, _ pumpBasal: PumpBasal?,
+        _ earlier: InsulinHistory?, at now: Instant
+    ) -> StepInput {
         // `if let` rather than `??` and `?.`: those copy the whole memory for one field. A condition that changes the input
         // would copy that.
         var (target, therapy, subjectID) = (settings.target, settings.therapy, settings.subjectID)
@@ -29,25 +53,15 @@ extension LoopController {
         input.basalMultiplierStepsLeft = memory.basalMultiplierStepsLeft
         // A step that begins early is its grid point's.
         input.basalMultiplier = input.basalMultiplierStepsLeft > 0 ? memory.basalMultiplier : 1
-        input.cgm = freshReading(at: now)
+        input.cgm = reading
         input.isOpenLoop = memory.isOpenLoop
-        // The first step needs glucose from somewhere; without, the next grid point tries again.
-        if memory.firstStepTime == nil, input.cgm == nil, memory.user.bloodGlucose == nil {
-            memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
-            return saveMemory()
-        }
-        input.insulinPump = pumpStatus()
-        // Settling the last request may just have found what never came.
-        dropLapsed(at: now)
+        input.insulinPump = pumpStatus
         input.user = memory.user
         input.shortfall = memory.shortfall
         input.dropped = memory.droppedShortfall
-        let given = pump.basalDelivered
-        input.pumpBasal = basalSinceLastStep(given: given, at: now)
-        if memory.awaitsHistory {
-            do { input.earlier = try insulinHistory(given: given, at: now) } catch { return failUnwritten() }
-        }
-        try run(input, basalGiven: given)
+        input.pumpBasal = pumpBasal
+        input.earlier = earlier
+        return input
     }
 
     /// A reading that no step has used.
@@ -110,14 +124,16 @@ extension LoopController {
     @inline(never)
     private func run(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
         var output = StepOutput()
-        var failure = ""
+        // Nil rather than empty: nothing to count references to.
+        var failure: String?
         do {
             output = try algorithm.step(input, state)
-            failure = Self.nonsense(in: output) ?? ""
+            failure = Self.nonsense(in: output)
         } catch {
-            failure = "\(error)"
+            let text = "\(error)"
+            failure = text.isEmpty ? "the algorithm threw" : text
         }
-        let hasFailed = !failure.isEmpty
+        let hasFailed = failure != nil
         if hasFailed {
             state.undo()
             // Who had given up control has not taken it back by failing.
@@ -162,13 +178,13 @@ extension LoopController {
                 dose.id, own: mayDose ? dose.cutOwn : .zero, personal: dose.cutUserRequested,
                 of: input.algorithmTime)
         }
-        if store != nil, !keep(input, output, requestID, failure: failure, requested) {
+        if store != nil, !keep(input, output, requestID, failure: failure ?? "", requested) {
             state.undo()
             if let memoryBeforeStep { memory = memoryBeforeStep }
             return failUnwritten()
         }
         if let log {
-            log.append(StepLog.Entry(record(input, output, requestID, failure: failure, requested)))
+            log.append(StepLog.Entry(record(input, output, requestID, failure: failure ?? "", requested)))
         }
         if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
@@ -178,13 +194,13 @@ extension LoopController {
         if let requested {
             let (taken, pumpError) = try send(dose.request(of: requested))
             accepted = taken
-            if failure.isEmpty { failure = pumpError }
+            if failure == nil { failure = pumpError }
         }
 
         journal.record(
             .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
-            accepted.units.bitPattern, failure.isEmpty ? 0 : 1)
-        if recorder.level >= .full { write(input, output, accepted: accepted, failure: failure) }
+            accepted.units.bitPattern, failure == nil ? 0 : 1)
+        if recorder.level >= .full { write(input, output, accepted: accepted, failure: failure ?? "") }
         if let forecast = output.forecast, let reading = input.cgm {
             tellObservers(of: forecast, from: reading.instant)
         }
@@ -204,6 +220,7 @@ extension LoopController {
     }
 
     /// The step's record and the memory after it, as one transaction. Says whether it was written.
+    @inline(never)  // As `record`.
     private func keep(
         _ input: borrowing StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
         _ requested: InsulinAmount?
@@ -217,6 +234,7 @@ extension LoopController {
         }
     }
 
+    @inline(never)  // Where its copy of the input stood in `run`, every step would pay for it.
     private func record(
         _ input: borrowing StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
         _ requested: InsulinAmount?
@@ -272,17 +290,17 @@ extension LoopController {
         }
     }
 
-    /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong.
-    private func send(_ request: consuming LoopMemory.Request) throws -> (InsulinAmount, String) {
+    /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong, if anything did.
+    private func send(_ request: consuming LoopMemory.Request) throws -> (InsulinAmount, String?) {
         leaveBasalToPump(&request)
         guard request.amount.units + 1e-9 >= pump.pulse.units else {
             settle(request, accepted: .zero, isDelivered: true)
-            return (.zero, "")
+            return (.zero, nil)
         }
         do {
             let accepted = try pump.requestBolus(request.amount, id: request.id)
             settle(request, accepted: accepted, isDelivered: true)
-            return (accepted, "")
+            return (accepted, nil)
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
             memory.request = request

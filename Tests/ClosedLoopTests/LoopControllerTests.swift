@@ -208,6 +208,19 @@ import Testing
         #expect(bench.recorder.steps.map(\.failure) == ["", "AlgorithmFailure()", ""])
     }
 
+    @Test func anErrorThatSaysNothingFailsItsStepAllTheSame() throws {
+        struct SilentFailure: Error, CustomStringConvertible {
+            let description = ""
+        }
+        let bench = Bench(reading: true) { input in
+            if input.algorithmTime == 1 { throw SilentFailure() }
+            return StepOutput(basal: InsulinAmount(units: 0.1))
+        }
+        try bench.run(untilMinute: 14)
+        #expect(bench.recorder.steps.map(\.failure.isEmpty) == [true, false, true])
+        #expect(bench.executor.inspect { bench.loop.here { $0.stepsFailed } } == 1)
+    }
+
     // MARK: Open loop and the person
 
     @Test func openLoopDeliversOnlyWhatThePersonAsksForAlsoAfterThePumpWasAway() throws {
