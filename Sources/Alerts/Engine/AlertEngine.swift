@@ -61,6 +61,7 @@ public struct AlertEngine: Sendable {
     let byCode: [Int]
     let rulesOfMetric: [[Int]]
     let calmTests: [[(rule: Int, test: MetricTest?)]]
+    let calmValues: [PreparedPolicy.CalmValues]
     let followsAge: [Bool]
     /// Remembered, and without a rule: cleared by the launch.
     var orphans: [Orphan] = []
@@ -79,7 +80,7 @@ public struct AlertEngine: Sendable {
     var attempts: [(rule: Int, reason: AlertEffect.Reason)] = []
     var order = 0
     /// Whether nothing goes on in a rule, and nothing was told since the last judgement.
-    var isCalm: [Bool]
+    var isCalm: CalmRules
     /// Whether time alone can do nothing to a rule: those that settling passes over.
     var isAtRest: [Bool]
     typealias Group = (rule: Int, effects: [AlertEffect])
@@ -103,6 +104,7 @@ public struct AlertEngine: Sendable {
         byCode = policy.byCode
         rulesOfMetric = policy.rulesOfMetric
         calmTests = policy.calmTests
+        calmValues = policy.calmValues
         followsAge = policy.followsAge
         self.wallClock = wallClock
         if let state {
@@ -113,7 +115,7 @@ public struct AlertEngine: Sendable {
         }
         reports = [ConditionReport?](repeating: nil, count: policy.keys.count)
         orderOf = [Int](repeating: Self.timerOrder, count: policy.keys.count)
-        isCalm = self.state.tracks.map(\.isQuiet)
+        isCalm = CalmRules(self.state.tracks.map(\.isQuiet))
         isAtRest = self.state.tracks.map(\.isAtRest)
     }
 
@@ -173,6 +175,8 @@ public struct AlertEngine: Sendable {
         var needsSettling = metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false
         guard now.nanoseconds - sampledAt.nanoseconds <= limits.freshness else { return needsSettling }
         state.samples[place] = Sample(value: value, sampledAt: sampledAt)
+        // What goes on in most sessions at most readings: nothing.
+        if isCalm.areAll, calmValues[place].contains(value) { return needsSettling }
         // By index: an iterator would count references to the array, too.
         for index in calmTests[place].indices {
             let (rule, test) = calmTests[place][index]

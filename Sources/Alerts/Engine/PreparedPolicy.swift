@@ -20,6 +20,8 @@ public final class PreparedPolicy: Hashable, Sendable {
     let rulesOfMetric: [[Int]]
     /// For each metric its rules, with their test where they have one only.
     let calmTests: [[(rule: Int, test: MetricTest?)]]
+    /// Values of each metric that breach none of `calmTests`; none where a rule joins comparisons.
+    let calmValues: [CalmValues]
     /// Rules that look at the age of the newest reading: time alone may begin and end them.
     let ageRules: [Int]
     let followsAge: [Bool]
@@ -48,9 +50,11 @@ public final class PreparedPolicy: Hashable, Sendable {
             rules.indices.filter { rules[$0].tests.contains { $0.metric == metric } }
         }
         self.rulesOfMetric = rulesOfMetric
-        calmTests = rulesOfMetric.map { places in
+        let calmTests = rulesOfMetric.map { places in
             places.map { (rule: $0, test: rules[$0].tests.count == 1 ? rules[$0].tests[0] : nil) }
         }
+        self.calmTests = calmTests
+        calmValues = calmTests.map { CalmValues($0.map(\.test)) }
         let followsAge = rules.map { rule in
             !rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
         }
@@ -71,6 +75,27 @@ public final class PreparedPolicy: Hashable, Sendable {
         }
         watchesReservoir = !rulesOfMetric[AlertMetric.reservoir.index].isEmpty
         watchesForecast = !rulesOfMetric[AlertMetric.forecastGlucose.index].isEmpty
+    }
+
+    /// From the highest low bound to the lowest high one.
+    struct CalmValues: Sendable {
+        private var low = -Double.infinity
+        private var high = Double.infinity
+
+        init(_ tests: [MetricTest?]) {
+            for test in tests {
+                guard let test else {
+                    low = .infinity
+                    continue
+                }
+                switch test.side {
+                case .low: low = max(low, test.bound)
+                case .high: high = min(high, test.bound)
+                }
+            }
+        }
+
+        func contains(_ value: Double) -> Bool { value >= low && value <= high }
     }
 
     public static let bionicloop = PreparedPolicy(.bionicloop)

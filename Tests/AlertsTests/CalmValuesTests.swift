@@ -1,0 +1,36 @@
+// The values at which nobody looks twice, against a look at every rule.
+
+import AlertFiles
+import Testing
+
+@testable import Alerts
+
+@Suite struct CalmValuesTests {
+    @Test(arguments: AlertPreset.allCases)
+    func aCalmValueIsOneThatBreachesNoRule(_ preset: AlertPreset) throws {
+        let policy = PreparedPolicy(try preset.policy())
+        for metric in AlertMetric.allCases {
+            let tests = policy.calmTests[metric.index].map(\.test)
+            let calm = policy.calmValues[metric.index]
+            let bounds = tests.compactMap { $0?.bound }
+            for value in bounds.flatMap({ [$0.nextDown, $0, $0.nextUp] }) + [-1e9, 0, 1e9] {
+                let isBreached = tests.contains { $0?.isBreached(by: value) ?? true }
+                #expect(calm.contains(value) != isBreached, "\(metric): \(value)")
+            }
+        }
+    }
+
+    @Test func allAreCalmAsLongAsEachIs() {
+        var rules = CalmRules([true, false, true])
+        #expect(!rules.areAll)
+        rules[1] = true
+        rules[1] = true
+        #expect(rules.areAll)
+        rules[2] = false
+        rules[0] = false
+        rules[2] = true
+        #expect(!rules.areAll && rules[2] && !rules[0])
+        rules[0] = true
+        #expect(rules.areAll)
+    }
+}
