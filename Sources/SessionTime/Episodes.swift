@@ -39,15 +39,21 @@ public struct EpisodeRule: Hashable, Sendable {
         var isRunBeyond = false
         var runStart: Int64 = 0
         var previous: Int64 = 0
-        for place in 0..<count {
+        var place = 0
+        while true {
+            // Outside an episode and its beginning nothing happens before the next sample beyond the bound.
+            if onset == nil, !isRunBeyond { while place < count, !isBeyond(place) { place += 1 } }
+            guard place < count else { break }
             let now = instant(place)
             let beyond = isBeyond(place)
-            let isGap = place > 0 && now - previous > longestGap
+            let isFirst = place == 0
+            let isGap = !isFirst && now - previous > longestGap
+            place += 1
             if isGap, let began = onset {
                 take(began, reach)
                 onset = nil
             }
-            if place == 0 || isGap || beyond != isRunBeyond {
+            if isFirst || isGap || beyond != isRunBeyond {
                 if isRunBeyond, !beyond, !isGap { reach = min(end, now) }
                 isRunBeyond = beyond
                 runStart = now
