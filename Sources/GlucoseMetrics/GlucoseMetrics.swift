@@ -135,8 +135,7 @@ package struct GlucoseMetrics: Hashable, Sendable {
             var start = 0
             while start < instants.count {
                 let dayEnds = (GlucoseGrid.day(of: instants[start]) + 1) * GlucoseTrace.millisecondsPerDay
-                var end = start + 1
-                while end < instants.count, instants[end] < dayEnds { end += 1 }
+                let end = Self.firstPlace(in: instants, from: start, notBefore: dayEnds)
                 var dayLow = 0.0
                 var dayHigh = 0.0
                 GlucoseRisk.eachSymmetrized(trace.mgdl, in: start..<end) { f in
@@ -157,6 +156,18 @@ package struct GlucoseMetrics: Hashable, Sendable {
         lbgi = low / Double(trace.mgdl.count)
         hbgi = high / Double(trace.mgdl.count)
         adrr = ranges / Double(daysSeen)
+    }
+
+    /// By halves; their count where all are before it.
+    private static func firstPlace(
+        in instants: UnsafeBufferPointer<Int64>, from start: Int, notBefore instant: Int64
+    ) -> Int {
+        var (low, high) = (start, instants.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if instants[middle] < instant { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// The value under a key; nil where the metric is undefined.

@@ -221,6 +221,9 @@ public final class SessionRecorder: @unchecked Sendable {
         return sensorTrace
     }
 
+    /// Reserves room for the readings of a session.
+    public func expect(readings count: Int) { sensorTrace.reserveCapacity(count) }
+
     public func reading(_ mgdl: Double, at instant: Instant) {
         sensorTrace.append(SensorPoint(instant: instant, mgdl: mgdl, isBackfilled: false))
         if level >= .full { readings.append(ReadingRow(instant: instant, mgdl: mgdl)) }

@@ -10,6 +10,15 @@ class SensorErrorCell {
     static func of(_ model: some SensorErrorModel) -> SensorErrorCell { TypedSensorErrorCell(model) }
 }
 
+extension Unmanaged<SensorErrorCell> {
+    /// Uncounted, as `Held` is called.
+    func sample(interstitial: Double, daysSinceInsertion: Double) -> Double {
+        _withUnsafeGuaranteedRef {
+            $0.sample(interstitial: interstitial, daysSinceInsertion: daysSinceInsertion)
+        }
+    }
+}
+
 private final class TypedSensorErrorCell<Model: SensorErrorModel>: SensorErrorCell {
     private var model: Model
 

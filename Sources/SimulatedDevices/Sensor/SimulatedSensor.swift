@@ -27,7 +27,9 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var observers: [Held<any DeviceObserver>] = []
     /// The same, uncounted: they hear of every reading.
     private var callable: [Unmanaged<Held<any DeviceObserver>>] = []
-    private var errorModel: SensorErrorCell?
+    private var errorModel: SensorErrorCell? { didSet { samplableErrors = .unretained(errorModel) } }
+    /// The same, uncounted: it makes every reading.
+    private var samplableErrors: Unmanaged<SensorErrorCell>?
     private var index: UInt64 = 0
     private var insertedAt: Instant
     private var phase: Int64 = 0
@@ -198,7 +200,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         _ interstitial: GlucoseConcentration, less reduction: Double, at now: Instant
     ) -> GlucoseReading {
         let age = now.nanoseconds - insertedAt.nanoseconds
-        let raw = errorModel?.sample(
+        let raw = samplableErrors?.sample(
             interstitial: interstitial.milligramsPerDecilitre,
             daysSinceInsertion: Double(age) / Double(Nanoseconds.day))
         let value = (raw ?? interstitial.milligramsPerDecilitre) - reduction

@@ -152,6 +152,7 @@ public final class Session {
         self.stepLog = stepLog
 
         let (sessionEnd, watchers) = (duration, seams.observers)
+        recorder.expect(readings: Int(sessionEnd.nanoseconds / VirtualPatient.truthInterval) + 1)
         executor.start("session") {
             await patient.expect(sessionEnd)
             await phone?.begin(alerts: alerts, loop: loop)
