@@ -201,10 +201,11 @@ extension LoopController {
             .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
             accepted.units.bitPattern, failure == nil ? 0 : 1)
         if recorder.level >= .full { write(input, output, accepted: accepted, failure: failure ?? "") }
-        if let forecast = output.forecast, let reading = input.cgm {
-            tellObservers(of: forecast, from: reading.instant)
+        var forecast: LoopForecast?
+        if let glucose = output.forecast, let reading = input.cgm {
+            forecast = LoopForecast(glucose, from: reading.instant)
         }
-        tellObservers(succeeded: !hasFailed)
+        tellObservers(succeeded: !hasFailed, forecast)
     }
 
     private func write(

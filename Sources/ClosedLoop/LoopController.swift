@@ -316,15 +316,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }
 
-    func tellObservers(of forecast: GlucoseConcentration, from reading: Instant) {
+    func tellObservers(succeeded: Bool, _ forecast: LoopForecast? = nil) {
         for index in callable.indices {
-            callable[index].call((forecast, reading)) { $0.loopDidForecast($1.0, from: $1.1) }
-        }
-    }
-
-    func tellObservers(succeeded: Bool) {
-        for index in callable.indices {
-            callable[index].call(succeeded) { $0.loopDidStep(succeeded: $1) }
+            callable[index].call((succeeded, forecast)) { $0.loopDidStep(succeeded: $1.0, forecast: $1.1) }
         }
     }
 

@@ -112,7 +112,7 @@ private final class Life {
                         reading: GlucoseReading(
                             instant: .minutes(minute),
                             glucose: GlucoseConcentration(milligramsPerDecilitre: value)), state: .ok)
-                    center.loopDidStep(succeeded: true)
+                    center.loopDidStep(succeeded: true, forecast: nil)
                 }
                 let input: AlertInput? =
                     switch minute {

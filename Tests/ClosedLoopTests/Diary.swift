@@ -61,7 +61,7 @@ final class NotingStore: LoopStore, @unchecked Sendable {
 final class NotingObserver: LoopObserver, @unchecked Sendable {
     let diary: Diary
     init(_ diary: Diary) { self.diary = diary }
-    func loopDidStep(succeeded: Bool) { diary.note("step event: \(succeeded)") }
+    func loopDidStep(succeeded: Bool, forecast: LoopForecast?) { diary.note("step event: \(succeeded)") }
 }
 
 final class Scene {

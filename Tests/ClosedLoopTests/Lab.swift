@@ -103,9 +103,9 @@ final class StepCounter: LoopObserver, @unchecked Sendable {
     var succeeded = 0
     var failed = 0
     var forecasts: [(mgdl: Double, from: Instant)] = []
-    func loopDidStep(succeeded: Bool) { if succeeded { self.succeeded += 1 } else { failed += 1 } }
-    func loopDidForecast(_ glucose: GlucoseConcentration, from reading: Instant) {
-        forecasts.append((glucose.milligramsPerDecilitre, reading))
+    func loopDidStep(succeeded: Bool, forecast: LoopForecast?) {
+        if succeeded { self.succeeded += 1 } else { failed += 1 }
+        if let forecast { forecasts.append((forecast.glucose.milligramsPerDecilitre, forecast.reading)) }
     }
 }
 

@@ -353,7 +353,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         environment.hasPod = status.condition != .noPod
     }
 
-    private func hear(stepSucceeded: Bool) {
+    private func hear(stepSucceeded: Bool, _ forecast: LoopForecast?) {
+        if let forecast, watchesForecast.own || watchesForecast.shadows { hear(forecast) }
         // The pump speaks up at its own milestones only: a threshold between them needs asking.
         if watchesReservoir || shadowsWatchReservoir, let pump,
             let units = Self.exactReservoir(pump.status)
@@ -396,5 +397,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         here(issue) { $0.tell(.pumpRetract($1.rawValue)) }
     }
 
-    public nonisolated func loopDidStep(succeeded: Bool) { here(succeeded) { $0.hear(stepSucceeded: $1) } }
+    public nonisolated func loopDidStep(succeeded: Bool, forecast: LoopForecast?) {
+        here((succeeded, forecast)) { $0.hear(stepSucceeded: $1.0, $1.1) }
+    }
 }
