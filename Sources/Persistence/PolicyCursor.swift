@@ -17,7 +17,8 @@ struct PolicyCursor {
             db, of: "policy_outcomes",
             keys.isEmpty
                 ? nil
-                : "SELECT session, in_shadow, policy\(columns) FROM policy_outcomes_coded ORDER BY session, in_shadow, policy")
+                : "SELECT session, in_shadow, policy\(columns) FROM policy_outcomes_coded ORDER BY session, in_shadow, policy"
+        )
     }
 
     /// Those of the arm's own policy first. Sessions must be asked for by rising index.

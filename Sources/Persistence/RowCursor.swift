@@ -45,7 +45,9 @@ struct RowCursor {
     }
 
     func number(_ column: Int32) throws -> Double {
-        guard let statement, type(column) == SQLITE_FLOAT || type(column) == SQLITE_INTEGER else { throw damage }
+        guard let statement, type(column) == SQLITE_FLOAT || type(column) == SQLITE_INTEGER else {
+            throw damage
+        }
         return sqlite3_column_double(statement.sqliteStatement, column)
     }
 

@@ -23,7 +23,8 @@ import Testing
 
     /// A week in which things fail must not read as one in which nothing does.
     @Test func whatFailsStandsAmongTheAssumptions() throws {
-        let head = "duration: 1d\ncohort: { generate: { count: 1 } }\nrecord: summary\narms: [{ name: only, algorithm: basal-bolus }]\n"
+        let head =
+            "duration: 1d\ncohort: { generate: { count: 1 } }\nrecord: summary\narms: [{ name: only, algorithm: basal-bolus }]\n"
         let faults = """
             faults:
               signal-loss: true
@@ -144,7 +145,9 @@ import Testing
 
     /// Who made the sessions stays what it was, whoever writes a page of them.
     @Test func aReportLeavesTheManifestsMakerAsItIs() throws {
-        try withRun("duration: 1d\ncohort: { generate: { count: 1 } }\narms: [{ name: only, algorithm: basal-bolus }]\n") { _, out in
+        try withRun(
+            "duration: 1d\ncohort: { generate: { count: 1 } }\narms: [{ name: only, algorithm: basal-bolus }]\n"
+        ) { _, out in
             let path = out + "/manifest.json"
             let manifest = try read(path)
             let other = manifest.replacingOccurrences(
@@ -160,7 +163,8 @@ import Testing
     }
 
     @Test func aPartThatGotNobodyIsNoFailure() throws {
-        let text = "duration: 1d\ncohort: { generate: { count: 1 } }\narms: [{ name: only, algorithm: basal-bolus }]\n"
+        let text =
+            "duration: 1d\ncohort: { generate: { count: 1 } }\narms: [{ name: only, algorithm: basal-bolus }]\n"
         try withRun(text, ["--shard", "2/2"]) { page, out in
             #expect(page.isEmpty)
             let verified = try islet("verify", out, "--quiet")
