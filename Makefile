@@ -12,9 +12,10 @@ test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, 
 
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
-	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests'
+	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests'
 	.ci/release.sh build --product islet
 	.ci/release.sh run islet-bench coverage
+	.ci/release.sh run islet-bench ward
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
 

@@ -102,7 +102,7 @@ let package = Package(
             "Live",
             [
                 "Checksums", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "ClosedLoop", "Documents", "Trials",
+                "SimulatedDevices", "Alerts", "Algorithms", "ClosedLoop", "Documents", "Trials",
             ]),
         // Floor 8
         .executableTarget(
@@ -110,7 +110,7 @@ let package = Package(
             dependencies: [
                 "Charts", "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Reports",
                 "Swarm", "Live", "Persistence",
-                "Records", "Physiology", "Devices", "Alerts",
+                "Records", "Physiology", "Devices", "Alerts", "Algorithms",
                 "SessionTime",
                 "SimulationKernel", "DeviceLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -127,7 +127,7 @@ let package = Package(
         .executableTarget(
             name: "islet-bench",
             dependencies: [
-                "Documents", "Trials", "Physiology", "Devices",
+                "Documents", "Trials", "Live", "Physiology", "Devices",
                 "Records", "SessionTime", "SimulationKernel", "GSL",
             ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
@@ -166,7 +166,7 @@ let package = Package(
             "LiveTests",
             [
                 "Live", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Devices",
-                "ClosedLoop", "Alerts", "islet-live",
+                "ClosedLoop", "Alerts", "Algorithms", "Physiology", "islet-live",
             ]),
         tests(
             "TrialsTests",

@@ -18,6 +18,11 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     let count = Int(CommandLine.arguments[2])
 {
     print(try LiveSessions.residentBytes(count: count))
+} else if CommandLine.arguments.dropFirst().first == "ward" {
+    // `islet-bench ward [SESSIONS [SECONDS]]`: many live sessions by the clock; then 30 days of one, from its journal.
+    let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
+    let ward = Ward(sessions: numbers.first ?? 1000, seconds: numbers.dropFirst().first ?? 600)
+    exit(try ward.run() ? 0 : 1)
 } else if CommandLine.arguments.dropFirst() == ["ratio"] {
     var table = BenchTable()
     try table.measureRatio()

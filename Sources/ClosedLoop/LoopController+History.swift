@@ -13,8 +13,8 @@ extension LoopController {
     /// - Parameter given: what the pump has given by itself in its life; nil while it can't say.
     /// - Throws: what the store throws. A step without it would dose as if nothing had been given.
     func insulinHistory(given: InsulinAmount?, at now: Instant) throws -> InsulinHistory? {
-        guard let store else { return nil }
-        let rows = try store.steps(since: now.adding(-LoopTiming.insulinMemory))
+        let since = now.adding(-LoopTiming.insulinMemory)
+        let rows = try store?.steps(since: since) ?? log?.records(since: since) ?? []
         guard let first = rows.first else { return nil }
         var history = InsulinHistory(since: first.instant, given: [])
         for row in rows {

@@ -125,7 +125,7 @@ extension LoopController {
 
     /// A state of another algorithm, version or type is not understood: the algorithm starts with a new one, and is told what the log
     /// knows of the hours before.
-    private func takeUpState() {
+    func takeUpState() {
         guard let stored = memory.algorithm else { return }
         let mine = AlgorithmIdentity(algorithm)
         state.clear()

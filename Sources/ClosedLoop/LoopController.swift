@@ -29,7 +29,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     let algorithm: any DosingAlgorithm
     /// What the algorithm says of itself once and for all: steps ask for it three times.
-    let algorithmDosesBasal: Bool
+    private(set) var algorithmDosesBasal: Bool
     var settings: LoopSettings
     let sensor: any GlucoseSensorPort
     let pump: any InsulinPumpPort
@@ -229,6 +229,15 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         memory.algorithmState = state.saved
         saveMemory()
         atDeath.keep(KeptLoop(memory: memory, unwritten: unwritten, isStoreBehind: isStoreBehind))
+    }
+
+    /// Behind the algorithm stands another one from this instant on, as after an update of the app: a state that it doesn't understand is begun
+    /// anew, and it hears of the hours before where there is a store or a log.
+    public func algorithmDidChange() {
+        algorithmDosesBasal = algorithm.basalSource == .algorithm
+        memory.algorithmState = state.saved
+        takeUpState()
+        if !isSuspended { applyBasal() }
     }
 
     // MARK: Work

@@ -5,6 +5,7 @@
 // Does not: outlive the process; that is what a `LoopStore` is for.
 
 import Devices
+import SessionTime
 
 /// Used within one session, like the loop that writes it.
 public final class StepLog: @unchecked Sendable {
@@ -46,6 +47,11 @@ public final class StepLog: @unchecked Sendable {
     private subscript(requestID: Int64) -> Entry? {
         for entry in entries.reversed() where entry.record.requestID == requestID { return entry }
         return nil
+    }
+
+    /// Those that nobody has taken, oldest first.
+    func records(since instant: Instant) -> [StepRecord] {
+        entries.map(\.record).filter { $0.instant >= instant }
     }
 
     private func isKnown(_ entry: Entry) -> Bool {

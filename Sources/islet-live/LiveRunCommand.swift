@@ -1,14 +1,11 @@
 // `islet-live run STUDY --session K --pace P --journal DIR`: one session, with what happens line by line.
 
 import ArgumentParser
-import ClosedLoop
-import Devices
 import Documents
 import Glibc
 import Live
 import Records
 import SessionTime
-import Synchronization
 import Trials
 
 /// `islet-live run`
@@ -19,6 +16,9 @@ struct LiveRunCommand: ParsableCommand {
             Prints readings, steps, deliveries, alerts and what the person does as they happen. What is typed is an input of the session (`help`
             lists them): it is in the journal, on disk, before it takes effect and is answered. Ctrl-C and kill leave a journal
             that the same command goes on with: at pace 1 up to now, at other paces from where it stood.
+
+            With --feed glucose comes from a file of a real sensor's readings, which may grow while it is read. Everything is a suggestion then: no
+            insulin is given, and none of what is suggested counts as given. The study's arm says who suggests and who alerts.
             """)
 
     @Argument(help: "The study, a YAML file.", completion: .file(extensions: ["yaml", "yml", "json"]))
@@ -39,15 +39,33 @@ struct LiveRunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The directory of its journal, session-K.journal.", valueName: "DIR"))
     var journal: String
 
+    @Option(
+        help: ArgumentHelp(
+            "Glucose from outside in place of the study's sensor; doses are suggestions only.",
+            valueName: "file:TRACE.csv"))
+    var feed: String?
+
+    /// How long an algorithm may take for a step, ns.
+    private static let deadline = 5 * Nanoseconds.second
+
     func validate() throws {
         guard LivePace(pace) != nil else {
             throw ValidationError("--pace takes a number from 0.01 to 100000, or max.")
+        }
+        if let feed {
+            guard feed.hasPrefix("file:"), feed.count > 5 else {
+                throw ValidationError("--feed takes file:TRACE.csv.")
+            }
+            if pace == "max" { throw ValidationError("--feed takes a --pace that is a number.") }
         }
         if session < 0 { throw ValidationError("--session takes an index from 0.") }
     }
 
     func run() throws {
-        let study = try Study.read(path: self.study, overrides: try set.map { try SetOverride($0) })
+        let read = try Study.read(path: self.study, overrides: try set.map { try SetOverride($0) })
+        let feed = try feed.map { try Feed(String($0.dropFirst(5)), zone: read.start.offsetMinutes) }
+        let study = feed.map { read.fed(from: $0.start) } ?? read
+        let grows = feed?.isLive(utcNanoseconds: SystemClocks().utcNanoseconds()) ?? false
         if mkdir(journal, 0o700) != 0, errno != EEXIST {
             throw OutputError(path: journal, doing: "create the directory", errno: errno)
         }
@@ -57,12 +75,19 @@ struct LiveRunCommand: ParsableCommand {
         var before: LiveSnapshot?
         try host.add(id, pace: LivePace(pace) ?? .real) { listener in
             guard access(path, F_OK) == 0, !JournalContent.isUnbegun(path) else {
-                let opening = try LiveOpening(study: study, session: session, studyPath: self.study)
-                return try LiveSession(
-                    opening, journal: try JournalFile.create(path, opening: opening.json), listener: listener)
+                let opening = try LiveOpening(
+                    study: study, session: session, studyPath: self.study, isFed: feed != nil)
+                let live = try LiveSession(
+                    opening, journal: try JournalFile.create(path, opening: opening.json),
+                    deadline: Self.deadline, listener: listener)
+                if let feed, grows, pace == "1" { catchUp(live, feed) }
+                return live
             }
-            let live = try LiveReplay.resume(path, studyPath: self.study, listener: listener)
-            guard live.opening.study == study, live.opening.session == session else {
+            let live = try LiveReplay.resume(
+                path, studyPath: self.study, deadline: Self.deadline, listener: listener)
+            guard live.opening.study == study, live.opening.session == session,
+                live.opening.isFed == (feed != nil)
+            else {
                 throw InputError(
                     file: path, line: 1, found: "a session of another study, or another version of it",
                     expected: "the study that this journal began with, or another directory")
@@ -70,164 +95,34 @@ struct LiveRunCommand: ParsableCommand {
             before = live.snapshot
             return live
         }
-        try Terminal(host: host, id: id, calendar: study.start.calendar).live(goingOnFrom: before)
+        if let feed { try tell(feed, grows && pace == "1") }
+        let terminal = Terminal(
+            host: host, id: id, calendar: study.start.calendar,
+            feed: feed.map { Feeder(feed: $0, slack: grows && pace == "1" ? LiveInput.futureStamp : 0) })
+        try terminal.live(goingOnFrom: before)
         host.remove(id)
     }
-}
 
-/// A session at the terminal: events out, lines in.
-private final class Terminal: Sendable {
-    private let host: LiveHost
-    private let id: String
-    private let calendar: SessionCalendar
-    private let isOver = Atomic(false)
-    private static let interrupted = Atomic(false)
-
-    init(host: LiveHost, id: String, calendar: SessionCalendar) {
-        self.host = host
-        self.id = id
-        self.calendar = calendar
+    /// Lives what the file has of the time up to now, at its own instants.
+    private func catchUp(_ live: LiveSession, _ feed: Feed) {
+        let elapsed = SystemClocks().utcNanoseconds() - feed.start.unixSeconds * Nanoseconds.second
+        let goal = min(Instant(nanoseconds: max(0, elapsed)), live.duration)
+        for reading in feed.file.readings {
+            let stamp = Instant(nanoseconds: feed.stamp(reading))
+            if stamp <= goal { _ = live.take(feed.command(reading), at: max(stamp, live.now)) }
+        }
+        live.advance(to: goal)
     }
 
-    /// - Parameter before: where a session that goes on stood before it caught up with the clock; nil for a new one.
-    func live(goingOnFrom before: LiveSnapshot?) throws {
-        // Whoever started this may have had them blocked.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM] {
-            sigaddset(&signals, number)
-            signal(number) { number in
-                if Terminal.interrupted.exchange(true, ordering: .relaxed) { _exit(128 + number) }
-            }
-        }
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        var told = 0
-        if let before {
-            // What was told before is not told again; what rang since, while nobody watched, is.
-            told = before.eventCount
-            if case .ended(let reason) = before.phase {
-                let early = reason.isEmpty ? "" : " early: \(reason)"
-                return try StandardStream.output.writeLine(
-                    printable("\(before.localTime)  has ended\(early); `islet replay` tells it", limit: 4096))
-            }
-            try StandardStream.output.writeLine(
-                "\(before.localTime)  goes on: \(told) events before, `islet replay` tells them")
-        }
-        let worker = try SystemThread { [self] in
-            host.run(until: { isOver.load(ordering: .relaxed) })
-        }
-        let reader = try SystemThread { [self] in listen() }
-        defer {
-            isOver.store(true, ordering: .relaxed)
-            host.wake()
-            worker.join()
-            reader.join()
-        }
-        while !isOver.load(ordering: .relaxed), !Self.interrupted.load(ordering: .relaxed) {
-            let heard = host.newsCount
-            told = try tell(after: told)
-            guard let status = host.status(of: id) else { return }
-            switch status.snapshot.phase {
-            case .running: host.waitForNews(after: heard, atMost: Nanoseconds.second / 5)
-            case .ended:
-                _ = try tell(after: told)
-                return
-            case .failed(let reason):
-                _ = try tell(after: told)
-                throw OutputError(.temporary, path: id, message: "stopped: \(reason)")
-            }
-        }
-        told = try tell(after: told)
-        if let status = host.status(of: id) {
-            try StandardStream.output.writeLine(
-                "\(status.snapshot.localTime)  stopped; the same command goes on from here")
-        }
-    }
-
-    private func tell(after number: Int) throws -> Int {
-        guard let news = host.events(of: id, after: number) else { return number }
-        if news.missing > 0 { try StandardStream.output.writeLine("... \(news.missing) events ...") }
-        for event in news.events {
-            try StandardStream.output.writeLine(
-                printable("\(SessionStory.time(event.instant, calendar))  \(event.text)", limit: 4096))
-        }
-        return news.events.last?.number ?? number
-    }
-
-    // MARK: Keyboard
-
-    private func listen() {
-        var pending: [UInt8] = []
-        var lastBolus: (number: Int, units: Double)?
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while !isOver.load(ordering: .relaxed) {
-            var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-            guard poll(&ready, 1, 200) > 0 else { continue }
-            let got = read(STDIN_FILENO, &chunk, chunk.count)
-            // Without a keyboard the session goes on, and its last line needs no end.
-            guard got > 0 else {
-                if !pending.isEmpty { take(String(decoding: pending, as: UTF8.self), &lastBolus) }
-                return
-            }
-            pending += chunk[..<got]
-            while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = String(decoding: pending[..<end], as: UTF8.self)
-                pending.removeSubrange(...end)
-                take(line, &lastBolus)
-            }
-        }
-    }
-
-    private func say(_ text: String) {
-        StandardStream.output.writeLineIgnoringFailure(printable("> " + text, limit: 4096))
-    }
-
-    private func take(_ line: String, _ lastBolus: inout (number: Int, units: Double)?) {
-        switch LiveWords.parse(line) {
-        case .failure(let unknown): say(unknown.message)
-        case .success((let wish, let key)):
-            switch wish {
-            case .input(let input):
-                let answer = answer(input, key)
-                if case .requestBolus(let units) = input, let number = answer.number, answer.outcome == .taken
-                {
-                    // Said again it waits no longer than the first time, and in its place; what it said first counts.
-                    if number > lastBolus?.number ?? 0 { lastBolus = (number, units) }
-                    guard !answer.isRepeated else { return }
-                    say("\(units) U wait for `confirm`, for 5 min of session time")
-                }
-            case .confirm:
-                guard let asked = lastBolus else { return say("no bolus waits") }
-                _ = answer(.confirmBolus(request: asked.number, units: asked.units), key)
-            case .pace(let pace): host.setPace(pace, of: id)
-            case .status: tellStatus()
-            case .help: for line in LiveWords.help.split(separator: "\n") { say(String(line)) }
-            case .quit:
-                isOver.store(true, ordering: .relaxed)
-                host.wake()
-            }
-        }
-    }
-
-    private func answer(_ input: LiveInput, _ key: String) -> LiveAnswer {
-        let answer = host.take(LiveCommand(input, key: key), for: id)
-        var text = key.isEmpty ? "" : "@\(key) "
-        text += answer.isRepeated ? "already " : ""
-        switch answer.outcome {
-        case .taken: say(text + "taken as input \(answer.number ?? 0)")
-        case .refused(let reason): say(text + "refused: \(reason)")
-        }
-        return answer
-    }
-
-    private func tellStatus() {
-        guard let status = host.status(of: id) else { return }
-        let shown = status.snapshot
-        let reading =
-            shown.loop?.glucose.map { "\($0.glucose.milligramsPerDecilitre.rounded()) mg/dL" } ?? "no reading"
-        say(
-            "\(shown.localTime), pace \(status.pace), \(status.isFrozen ? "FROZEN, " : "")\(reading), "
-                + "loop \(shown.loop.map { "\($0.status)" } ?? "-"), pump \(shown.pump.map { "\($0.condition)" } ?? "-"), "
-                + "\(shown.alerts.count) alerts")
+    private func tell(_ feed: Feed, _ isLive: Bool) throws {
+        let count = feed.file.readings.count
+        var lines = [
+            "glucose from \(feed.file.path): \(count) reading\(count == 1 ? "" : "s") from \(feed.start.text) on"
+                + (isLive ? ", and what is appended" : ", as recorded"),
+            "SUGGESTIONS ONLY: no insulin is given, and no suggestion counts as given. Only the programmed basal of the study's person is",
+            "taken to run; insulin that is injected or pumped elsewhere is not known here.",
+        ]
+        lines += feed.file.dropped.map { "left out: \($0)" }
+        for line in lines { try StandardStream.output.writeLine(printable(line, limit: 4096)) }
     }
 }

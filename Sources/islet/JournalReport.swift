@@ -30,7 +30,8 @@ struct JournalReport {
         }
         if let outcomes = replay.session.outcome?.outcomes {
             let width = Outcome.all.map(\.name.count).max() ?? 0
-            for outcome in Outcome.all {
+            // What a fed session's own body did is nobody's glucose.
+            for outcome in Outcome.all where !opening.isFed || outcome.kind == .sensor {
                 guard let value = outcomes[outcome.name] else { continue }
                 let padding = String(repeating: " ", count: width - outcome.name.count)
                 try StandardStream.output.writeLine(

@@ -19,13 +19,15 @@ struct ReplayCommand: ParsableCommand {
             Checks the digest against the stored one (exit code 1 where they differ) and prints readings, steps, doses, meals
             and alerts with their reasons, whatever the study recorded, and at the end the outcomes. With --until the session
             is run up to there only, and its digest up to there is checked where the store has one on the way. A live session's
-            journal stands in for DIR and --session.
+            journal stands in for DIR and --session. With --fork the rest of a live session from --until on is lived otherwise, and both are
+            shown side by side up to where the journal stands.
 
             Examples:
               islet replay results/quickstart --session 12
               islet replay results/quickstart --session 12 --until 12h
               islet replay results/quickstart --session 12 --around LOW --units mmol/L
               islet replay live/session-12.journal
+              islet replay live/session-12.journal --until 12h --fork policy=none
             """)
 
     @Argument(help: "A study's output directory, or a live session's journal.")
@@ -50,9 +52,21 @@ struct ReplayCommand: ParsableCommand {
 
     @OptionGroup var source: CohortSource
 
+    @Option(
+        help: ArgumentHelp(
+            "What is otherwise from --until on, of a live session: policy=FILE, algorithm=NAME, or both in turn.",
+            valueName: "policy=FILE|algorithm=NAME"))
+    var fork: [String] = []
+
     @OptionGroup var units: GlucoseUnits
 
     func validate() throws {
+        if !fork.isEmpty {
+            guard until != nil else {
+                throw ValidationError("--fork takes --until: from when on it is otherwise.")
+            }
+            _ = try ForkWords(fork)
+        }
         if let until, TimeSpan(until) == nil {
             throw ValidationError("--until takes a duration, as in 90m or 1d2h.")
         }
@@ -69,9 +83,16 @@ struct ReplayCommand: ParsableCommand {
             guard session == nil, around == nil, policy == nil, units.unit == .mgdl else {
                 throw ValidationError("A journal takes --until and --study only, and is told in mg/dL.")
             }
+            if !fork.isEmpty {
+                return try ForkReport(
+                    path: directory, study: source.study, until: until ?? "", words: try ForkWords(fork)
+                )
+                .tell()
+            }
             return try JournalReport(path: directory, study: source.study).replay(
                 until: until.flatMap { TimeSpan($0) })
         }
+        guard fork.isEmpty else { throw ValidationError("--fork takes a live session's journal.") }
         guard let session else { throw ValidationError("Missing expected argument '--session <session>'") }
         let folder = ResultFolder(path: directory)
         let store = try StudyStore(readingAt: folder.storePath)

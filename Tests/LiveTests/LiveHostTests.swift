@@ -289,7 +289,7 @@ final class FakeClocks: LiveClocks {
         #expect(log.after(newest - 10, atMost: 2).events.map(\.number) == [newest - 9, newest - 8])
     }
 
-    /// Random inputs from outside at pace 600; the long form has 200 sessions.
+    /// Random inputs from outside and leaps at pace 600; the long form has 200 sessions.
     @Test func liveDigestEqualsReplayDigest() throws {
         let count = ProcessInfo.processInfo.environment["ISLET_SOAK"] == nil ? 6 : 200
         try withFolder { folder in
@@ -305,9 +305,14 @@ final class FakeClocks: LiveClocks {
             }
             var random = RandomStreams(seed: 600, subject: 0).stream("inputs")
             var given = [Int](repeating: 0, count: count)
-            for _ in 0..<160 {
+            var leaps = 0
+            for _ in 0..<120 {
                 clocks.move(by: Int64.random(in: 1...(2 * Nanoseconds.second), using: &random))
                 host.turn()
+                for index in 0..<count where Int.random(in: 0..<40, using: &random) == 0 {
+                    let minutes = Int64.random(in: 1...180, using: &random)
+                    leaps += host.leap("s\(index)", by: minutes * Nanoseconds.minute) ? 1 : 0
+                }
                 for index in 0..<count where Int.random(in: 0..<8, using: &random) == 0 {
                     given[index] += 1
                     _ = host.take(
@@ -315,6 +320,7 @@ final class FakeClocks: LiveClocks {
                         for: "s\(index)")
                 }
             }
+            #expect(leaps > count)
             for index in 0..<count {
                 let (id, path) = ("s\(index)", folder + "/s\(index)")
                 let live = try #require(host.status(of: id)?.snapshot)

@@ -9,7 +9,7 @@ import Trials
 
 /// The program in processes of its own, killed at random moments.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct LiveProgramTests {
-    private static let study = """
+    static let study = """
         study: kills
         seed: 11
         start: 2026-03-02T06:00:00-05:00
@@ -22,7 +22,7 @@ import Trials
           - { name: closed-loop, algorithm: pid-insulin-feedback, alerts: bionicloop }
         """
 
-    private func program() throws -> URL {
+    func program() throws -> URL {
         let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         return try #require(
             [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
@@ -30,7 +30,7 @@ import Trials
                 .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
     }
 
-    private final class Child {
+    final class Child {
         let process = Process()
         let input = Pipe()
         private let output: String

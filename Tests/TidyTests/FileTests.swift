@@ -57,6 +57,24 @@ import Testing
         #expect(try Project.text(".ci/release.sh").contains("-enforce-exclusivity=unchecked"))
     }
 
+    /// A first `make trial` resolves three packages and builds one program, whatever other products there are.
+    @Test func aFirstTrialBuildsNothingForSessionsInRealTime() throws {
+        let pins = try Project.text("Package.resolved").matches(of: #/"identity" : "([^"]+)"/#)
+            .map { String($0.output.1) }
+        #expect(pins.sorted() == ["grdb.swift", "swift-argument-parser", "yams"])
+        let trial = try Project.text(".ci/trial.sh")
+        let builds = trial.matches(of: #/release\.sh build [^\n)]*/#).map { String($0.output) }
+        #expect(builds == ["release.sh build --product islet", "release.sh build --show-bin-path"])
+        // From `islet` no way leads to the program in real time, nor to anything that only it needs.
+        var reached: Set<String> = []
+        var rest = ["islet"]
+        while let name = rest.popLast() {
+            guard reached.insert(name).inserted else { continue }
+            rest += Manifest.targets.first { $0.name == name }?.dependencies ?? []
+        }
+        #expect(reached.contains("Live") && !reached.contains("islet-live"))
+    }
+
     /// One file a target that calls libm keeps the numeric fingerprint honest.
     @Test func engineCodeReachesTheLibraryOfTheSystemInNamedPlacesOnly() {
         let allowed = ["LibM.swift", "SessionExecutor.swift"]

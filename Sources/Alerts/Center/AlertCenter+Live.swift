@@ -31,6 +31,14 @@ extension AlertCenter {
         judgeLater()
     }
 
+    /// The same for a dead app: it has them at its next launch.
+    public func followAtLaunch(_ policy: PreparedPolicy) {
+        prepared = policy
+        watchesReservoir = policy.watchesReservoir
+        watchesForecast.own = policy.watchesForecast
+        counts.follow(policy.policy)
+    }
+
     /// The phone's clock was moved by so many nanoseconds; no answer about the true time comes with it, so all of it counts as skew.
     public func wallClockMoved(by nanoseconds: Int64) {
         var clock = wallClock

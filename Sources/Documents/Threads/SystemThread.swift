@@ -34,6 +34,9 @@ package struct SystemThread: Sendable {
         handle = thread
     }
 
+    /// Nobody will wait for its end. To be called once, in place of `join`.
+    package func detach() { pthread_detach(handle) }
+
     /// Waits for its end. To be called once.
     package func join() { pthread_join(handle, nil) }
 

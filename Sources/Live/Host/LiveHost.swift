@@ -10,7 +10,7 @@
 import Documents
 import Glibc
 import Records
-import SessionTime
+package import SessionTime
 import Synchronization
 
 package final class LiveHost: Sendable {
@@ -96,6 +96,24 @@ package final class LiveHost: Sendable {
         schedule(slot)
     }
 
+    /// Moves a session's time over a stretch that nobody lived through, and goes on from there at its pace. Says whether it did.
+    @discardableResult
+    package func leap(_ id: String, by nanoseconds: Int64) -> Bool {
+        guard let slot = slot(id), !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return false }
+        let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
+        let hasLeapt = slot.core.withLock { core -> Bool in
+            guard let session = core.session else { return false }
+            session.advance(to: core.goal(at: now, piece: nil))
+            let before = session.now
+            session.leap(to: before.adding(nanoseconds))
+            core.anchor(core.pace, at: session.now, continuous: now, utc: utc)
+            return session.now > before
+        }
+        show(slot)
+        schedule(slot)
+        return hasLeapt
+    }
+
     /// Hands an input in. When this returns it is on disk and has taken effect, or is refused.
     package func take(_ command: LiveCommand, for id: String) -> LiveAnswer {
         guard let slot = slot(id) else {
@@ -108,7 +126,9 @@ package final class LiveHost: Sendable {
             guard let session = core.session else {
                 return LiveAnswer(outcome: .refused("the session is gone"))
             }
-            return session.take(command, at: core.goal(at: clocks.continuousNanoseconds(), piece: nil))
+            let goal = core.goal(at: clocks.continuousNanoseconds(), piece: nil)
+            if core.pace == .real { session.catchUp(to: goal) }
+            return session.take(command, at: goal)
         }
         show(slot)
         schedule(slot)
@@ -139,6 +159,19 @@ package final class LiveHost: Sendable {
         let now = clocks.continuousNanoseconds()
         return board.withLock { $0.slots.values.map { $0 } }.filter { isFrozen($0, at: now) }.map(\.id)
             .sorted()
+    }
+
+    /// The sessions whose algorithm gave no answer for their last step.
+    package func degraded() -> [String] {
+        board.withLock { $0.slots.values.map { $0 } }
+            .filter { slot in slot.face.withLock { $0.snapshot.isDegraded } }.map(\.id).sorted()
+    }
+
+    /// How long, by the continuous clock, until session time comes to an instant; 0 where it has, nil where it doesn't by itself.
+    package func nanoseconds(until instant: Instant, of id: String) -> Int64? {
+        slot(id)?.core.withLock { $0.continuous(at: instant) }.map {
+            max(0, $0 - clocks.continuousNanoseconds())
+        }
     }
 
     private func isFrozen(_ slot: Slot, at now: Int64) -> Bool {
@@ -202,7 +235,8 @@ package final class LiveHost: Sendable {
                 slot.busySince.store(0, ordering: .relaxed)
             }
             tellClockStep(slot, &core)
-            session.advance(to: core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece))
+            let goal = core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece)
+            if core.pace == .real { session.catchUp(to: goal) } else { session.advance(to: goal) }
         }
         show(slot)
     }

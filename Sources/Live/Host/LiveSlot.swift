@@ -39,7 +39,7 @@ final class Slot: Sendable {
             origin = (instant, continuous)
             guard let session else { return }
             // What the journal says is where the session stands by then.
-            if session.now < instant { session.advance(to: instant) }
+            if session.now < instant { session.catchUp(to: instant) }
             session.note(LiveAnchor(instant: session.now, pace: pace, utcNanoseconds: utc))
         }
 
@@ -64,11 +64,16 @@ final class Slot: Sendable {
         /// When it wants to be advanced next, by the continuous clock; nil for never.
         var due: Int64? {
             guard let session, session.phase == .running else { return nil }
+            return continuous(at: session.next)
+        }
+
+        /// When session time comes to an instant, by the continuous clock; nil for never.
+        func continuous(at instant: Instant) -> Int64? {
             switch pace {
             case .paused: return nil
             case .max: return 0
             case .scaled(let speed):
-                let span = session.next.nanoseconds - origin.instant.nanoseconds
+                let span = instant.nanoseconds - origin.instant.nanoseconds
                 if speed == 1 { return origin.continuous + span }
                 let wait = (Double(span) / speed).rounded(.up)
                 return wait < 1e18 ? origin.continuous + Int64(wait) : nil

@@ -22,9 +22,14 @@ final class LiveDoor: @unchecked Sendable {
     /// Boluses that wait for their confirmation, by the number of their request.
     private var requested: [Int: (units: Double, at: Instant)] = [:]
     private(set) var policy: AlertPolicy
+    private let isFed: Bool
+    /// Of the readings so far, ns since the start.
+    private var stamps: Set<Int64> = []
+    private var newestStamp = Int64.min
 
-    init(_ session: Session, policy: AlertPolicy) {
+    init(_ session: Session, policy: AlertPolicy, isFed: Bool = false) {
         self.session = session
+        self.isFed = isFed
         self.policy = policy
         session.executor.receiveInputs { [unowned self] in try take($0) }
     }
@@ -51,6 +56,15 @@ final class LiveDoor: @unchecked Sendable {
         outcomes.append(outcome)
         session.executor.journal.record(
             .liveInput, at: session.executor.now, UInt64(number), outcome == .taken ? 1 : 0)
+    }
+
+    /// An input of another life keeps its number and does nothing here.
+    func leaveOut(_ reason: String) { outcomes.append(.refused(reason)) }
+
+    /// Alerts go on under another policy from now on, whatever was set before.
+    func exchange(_ other: AlertPolicy) {
+        policy = policy.exchanged(for: other)
+        session.executor.inspect { session.follow(policy) }
     }
 
     private func perform(_ input: LiveInput, _ number: Int) throws {
@@ -102,6 +116,7 @@ final class LiveDoor: @unchecked Sendable {
         case .threshold(let metric, let low, let high):
             guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
             try follow(policy.with(low: low, high: high, of: metric))
+        case .reading(let at, let mgdl): try feed(at, mgdl)
         case .clockStep(let seconds):
             // The phone's clock is set whether or not the app lives.
             let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
@@ -126,6 +141,24 @@ final class LiveDoor: @unchecked Sendable {
         requested = [:]
         try session.loop.request(manualBolus: InsulinAmount(units: units))
         session.recorder.did(.manualBolus, units, at: now)
+    }
+
+    /// A reading is news while it is the newest and at most as old as a step may use; what comes later is history.
+    private func feed(_ stamp: Int64, _ mgdl: Double) throws {
+        guard isFed else { throw Refusal("the sensor is simulated") }
+        let now = session.executor.now.nanoseconds
+        guard stamp >= 0 else { throw Refusal("a reading from before the session's start") }
+        guard stamp <= now + LiveInput.futureStamp else {
+            throw Refusal("a reading from \((stamp - now) / Nanoseconds.minute) min in the future")
+        }
+        let instant = min(stamp, now)
+        guard stamps.insert(instant).inserted else { throw Refusal("a second reading of that time") }
+        let isNews = instant > newestStamp && now - instant <= LoopTiming.freshness
+        newestStamp = max(newestStamp, instant)
+        session.feed(
+            GlucoseReading(
+                instant: Instant(nanoseconds: instant),
+                glucose: GlucoseConcentration(milligramsPerDecilitre: mgdl), isBackfilled: !isNews))
     }
 
     private func needsApp() throws {
@@ -194,6 +227,22 @@ extension LoopController {
 }
 
 extension AlertPolicy {
+    /// The rules of `other`, in the places of this one's, so that counts keep theirs. A rule that `other` has not got is there under a code
+    /// that nothing raises.
+    func exchanged(for other: AlertPolicy) -> AlertPolicy {
+        var policy = other
+        policy.rules = rules.map { old in
+            if let new = other.rules.first(where: { $0.code == old.code }) { return new }
+            var silent = AlertRule(
+                code: AlertName(rawValue: "NONE-" + old.code.rawValue), trigger: .metrics([]),
+                severity: old.severity)
+            silent.claim = old.truth.map { .about($0) } ?? .none
+            return silent
+        }
+        policy.rules += other.rules.filter { new in !rules.contains { $0.code == new.code } }
+        return policy
+    }
+
     /// With these bounds. A side that is switched off keeps its rule, with a bound that no value passes: what was counted under it stays
     /// where it is.
     func with(low: Double?, high: Double?, of metric: AlertMetric) -> AlertPolicy {

@@ -12,8 +12,13 @@ import Records
 /// What an input may speak of.
 package struct LiveInputContext: Sendable {
     package var policy: AlertPolicy
+    /// Glucose comes from outside: insulin is suggested only.
+    package var isFed: Bool
 
-    package init(policy: AlertPolicy) { self.policy = policy }
+    package init(policy: AlertPolicy, isFed: Bool = false) {
+        self.policy = policy
+        self.isFed = isFed
+    }
 }
 
 extension LiveInput {
@@ -22,9 +27,19 @@ extension LiveInput {
     static let snoozeMinutes = 1...1440
     static let largestClockStepSeconds = 10.0 * 366 * 86_400
 
+    /// How far a reading's stamp may lie in the future, ns: it counts as taken now.
+    package static let futureStamp: Int64 = 2 * 60 * 1_000_000_000
+
     /// What is wrong with it; nil where nothing is.
     package func problem(in context: LiveInputContext) -> String? {
+        if context.isFed, let refusal = refusalWhereFed { return refusal }
         switch self {
+        case .reading(_, let mgdl):
+            guard context.isFed else {
+                return
+                    "reading: found one from outside, expected a session that is fed: this one's sensor is simulated"
+            }
+            return Self.outside("reading, mg/dL", mgdl, LoopController.bloodGlucoseRange)
         case .meal(let grams, let isEaten, let isAnnounced):
             if !isEaten, !isAnnounced {
                 return "meal: found neither eaten nor announced, expected one or both"
@@ -72,6 +87,20 @@ extension LiveInput {
         case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
             .closedLoop, .startSession, .endSession, .foreground, .background:
             return nil
+        }
+    }
+
+    /// Where glucose is a real person's nothing here gives insulin, and none is made up.
+    private var refusalWhereFed: String? {
+        switch self {
+        case .meal(_, let isEaten, _) where isEaten:
+            return "meal: found one that is eaten, expected `announce`: nobody eats in a session that is fed"
+        case .requestBolus, .confirmBolus, .cancelBolus, .temporaryBasal, .cancelTemporaryBasal, .suspend,
+            .resume,
+            .changePod, .changeSensor, .closedLoop:
+            return
+                "found what is a pump's, a sensor's or a closed loop's, expected suggestions only: glucose comes from outside"
+        default: return nil
         }
     }
 

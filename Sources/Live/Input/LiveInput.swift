@@ -46,6 +46,8 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case threshold(metric: String, low: Double?, high: Double?)
     case foreground
     case background
+    /// A reading of a real sensor, by its own stamp: nanoseconds since the session's start. Comes from a feed, not from a person.
+    case reading(at: Int64, mgdl: Double)
     /// The wall clock was set, by so many seconds against the time that passed. Comes from the host, not from a person.
     case clockStep(seconds: Double)
 

@@ -24,6 +24,8 @@ package enum JournalLine: Hashable, Sendable {
     case answer(number: Int, LiveOutcome)
     /// An input that was refused before it reached the session.
     case refusal(Instant, key: String, reason: String)
+    /// The algorithm gave no answer in time for the step of this instant. On disk before the step goes on without.
+    case late(Instant)
     /// The session has come to this instant, and did so much on the way. Written before anybody is shown what happened.
     case mark(Instant, events: Int, Digest128)
     /// Nobody lived from the one instant to the other.
@@ -43,6 +45,7 @@ package enum JournalLine: Hashable, Sendable {
         case .answer(let number, .refused(let reason)): "answer \(number) refused \(Self.line(reason))"
         case .refusal(let at, let key, let reason):
             "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.line(reason))"
+        case .late(let at): "late \(at.nanoseconds)"
         case .mark(let at, let events, let digest): "mark \(at.nanoseconds) \(events) \(digest)"
         case .leap(let from, let to): "leap \(from.nanoseconds) \(to.nanoseconds)"
         case .end(let at, let events, let digest, let reason):
@@ -81,6 +84,9 @@ package enum JournalLine: Hashable, Sendable {
             guard let at = instant() else { return nil }
             let key = word()
             self = .refusal(at, key: key == "-" ? "" : String(key), reason: String(rest))
+        case "late":
+            guard let at = instant() else { return nil }
+            self = .late(at)
         case "mark":
             guard let at = instant(), let events = Int(word()), let digest = Digest128(word()) else {
                 return nil

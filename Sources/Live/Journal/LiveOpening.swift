@@ -18,6 +18,8 @@ package struct LiveOpening: Sendable {
     /// Of the subject.
     package var checksum: String
     package let subject: VirtualSubject
+    /// Glucose comes from outside, and the study is what `Study.fed` makes of it.
+    package let isFed: Bool
 
     private static let format: UInt64 = 1
 
@@ -26,8 +28,9 @@ package struct LiveOpening: Sendable {
 
     /// A session that this program begins.
     /// - Throws: `InputError` where the study has no such session; what `CohortLoader` throws.
-    package init(study: Study, session: Int, studyPath: String) throws {
+    package init(study: Study, session: Int, studyPath: String, isFed: Bool = false) throws {
         self.study = study
+        self.isFed = isFed
         self.session = session
         let arms = study.arms.count
         guard session >= 0, arms > 0 else {
@@ -45,13 +48,17 @@ package struct LiveOpening: Sendable {
     }
 
     package var json: String {
-        JSONValue.object([
-            .init("format", .unsigned(Self.format)), .init("version", .string(version)),
-            .init("numeric_fingerprint", .string(fingerprint)), .init("session", .integer(Int64(session))),
-            .init("subject", .string(subject.name)), .init("arm", .string(arm.name)),
-            .init("seed", .unsigned(study.seed)), .init("subject_checksum", .string(checksum)),
-            .init("study", study.json),
-        ]).compactText
+        let fed = isFed ? [JSONValue.Member("fed", .bool(true))] : []
+        return JSONValue.object(
+            fed + [
+                .init("format", .unsigned(Self.format)), .init("version", .string(version)),
+                .init("numeric_fingerprint", .string(fingerprint)),
+                .init("session", .integer(Int64(session))),
+                .init("subject", .string(subject.name)), .init("arm", .string(arm.name)),
+                .init("seed", .unsigned(study.seed)), .init("subject_checksum", .string(checksum)),
+                .init("study", study.json),
+            ]
+        ).compactText
     }
 
     /// Reads a journal's first line.
@@ -69,6 +76,7 @@ package struct LiveOpening: Sendable {
             }
             return reader
         }
+        isFed = try root["fed"]?.flag() ?? false
         _ = try value("format").wholeNumber(in: Self.format...Self.format)
         version = try value("version").text()
         fingerprint = try value("numeric_fingerprint").text()

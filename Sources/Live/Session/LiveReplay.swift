@@ -7,6 +7,7 @@
 import Records
 package import SessionTime
 import SimulationKernel
+package import Trials
 
 package struct LiveReplay {
     package var session: LiveSession
@@ -22,14 +23,18 @@ package struct LiveReplay {
     /// - Parameters:
     ///   - studyPath: what a cohort table's path is relative to; nil for the journal.
     ///   - until: lines beyond this instant are left out; nil for none.
+    ///   - deadline: of algorithms, from the journal's end on; nil for none.
     ///   - listener: hears what happened.
     /// - Throws: `InputError`; what makes a session impossible.
     package init(
-        _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil,
+        _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil, deadline: Int64? = nil,
+        seams: SessionSeams = SessionSeams(),
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         session = try LiveSession(
-            try LiveOpening(content, studyPath: studyPath), journal: nil, listener: listener)
+            try LiveOpening(content, studyPath: studyPath), journal: nil, deadline: deadline, seams: seams,
+            listener: listener)
+        session.expectLate(content.lines)
         isTorn = content.isTorn
         for (index, line) in content.lines.enumerated().dropFirst() {
             if let until, let instant = line.instant, instant > until { break }
@@ -51,10 +56,13 @@ package struct LiveReplay {
     /// - Parameter listener: hears all that has happened, from the first event on, and what happens from here on.
     /// - Throws: as `init`; `OutputError`; `Divergence` where the journal isn't what it comes to here.
     package static func resume(
-        _ path: String, studyPath: String? = nil, listener: @escaping (LiveEvent) -> Void = { _ in }
+        _ path: String, studyPath: String? = nil, deadline: Int64? = nil,
+        seams: SessionSeams = SessionSeams(),
+        listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
         let (file, content) = try JournalFile.reopen(path)
-        let replay = try LiveReplay(content, studyPath: studyPath, listener: listener)
+        let replay = try LiveReplay(
+            content, studyPath: studyPath, deadline: deadline, seams: seams, listener: listener)
         if let divergence = replay.divergence { throw divergence }
         var isAnswered = true
         for line in content.lines.reversed() {
@@ -74,7 +82,9 @@ extension JournalLine {
     var instant: Instant? {
         switch self {
         case .open, .answer: nil
-        case .pace(let at, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _): at
+        case .pace(let at, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _),
+            .late(let at):
+            at
         case .input(_, let stamped, _): stamped.instant
         case .leap(_, let to): to
         }

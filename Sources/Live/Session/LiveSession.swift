@@ -35,21 +35,28 @@ package final class LiveSession: @unchecked Sendable {
     package let opening: LiveOpening
     package private(set) var phase = Phase.running
     /// When something is due next.
-    package private(set) var next = Instant.start
+    package internal(set) var next = Instant.start
     /// What it came to; nil before its end.
-    package private(set) var outcome: SessionOutcome?
+    package internal(set) var outcome: SessionOutcome?
     /// As of the end of the last advance.
     package private(set) var snapshot = LiveSnapshot()
     /// The newest anchor that the journal has.
-    package private(set) var anchor: LiveAnchor?
+    package internal(set) var anchor: LiveAnchor?
     package private(set) var eventCount = 0
 
-    private let session: Session
-    private let door: LiveDoor
-    private var journal: JournalFile?
-    private var answers: [String: Int] = [:]
-    private var inputCount = 0
+    let session: Session
+    let door: LiveDoor
+    var journal: JournalFile?
+    var answers: [String: Int] = [:]
+    let watch: AlgorithmWatch
+    /// A late step that could not be written down: the session stops when its advance returns.
+    private var unwritten: String?
+    /// Steps whose algorithm gave no answer in time.
+    package private(set) var lateSteps = 0
+    var inputCount = 0
     private let listener: (LiveEvent) -> Void
+    /// Sees what was recorded since the last time; nil where nobody looks.
+    var onRows: ((SessionRecorder) -> Void)?
 
     package var now: Instant { session.executor.now }
     package var duration: Instant { session.duration }
@@ -59,9 +66,12 @@ package final class LiveSession: @unchecked Sendable {
 
     /// - Parameters:
     ///   - journal: nil for a replay.
+    ///   - deadline: how long the algorithm may take for a step, ns; nil for as long as it takes.
+    ///   - keepsSteps: for an algorithm that takes over (`LiveFork`); it changes nothing else.
     ///   - listener: hears each event, in order, on the thread that advances.
     package init(
-        _ opening: LiveOpening, journal: JournalFile?, seams: SessionSeams = SessionSeams(),
+        _ opening: LiveOpening, journal: JournalFile?, deadline: Int64? = nil,
+        seams: SessionSeams = SessionSeams(), keepsSteps: Bool = false,
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         self.opening = opening
@@ -70,10 +80,17 @@ package final class LiveSession: @unchecked Sendable {
         var study = opening.study
         // How much is recorded changes nothing else; all of it is told.
         study.record = .full
+        let watch = AlgorithmWatch(deadline: deadline)
+        self.watch = watch
+        var seams = seams
+        seams.isFed = opening.isFed
+        let own = seams.algorithm
+        seams.algorithm = { TimedAlgorithm(algorithm: own($0), watch: watch) }
         session = try Session(
             study: study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm,
-            seams: seams)
-        door = LiveDoor(session, policy: opening.arm.alerts)
+            keepsStepLog: keepsSteps, seams: seams)
+        door = LiveDoor(session, policy: opening.arm.alerts, isFed: opening.isFed)
+        watch.onLate = { [unowned self] in noteLate($0) }
     }
 
     deinit { session.end() }
@@ -87,6 +104,39 @@ package final class LiveSession: @unchecked Sendable {
         report()
     }
 
+    /// Moves to `goal` over time that nobody lived through: what was due in it happens once, now. The journal has it before. The study's world doesn't
+    /// stand still: a session whose body and devices are simulated is advanced instead.
+    package func leap(to goal: Instant) {
+        guard phase == .running, goal > now, goal < session.duration else { return }
+        keep(.leap(from: now, to: goal), isSynced: true)
+        guard phase == .running else { return }
+        tell("leap       nobody lived up to here", at: goal)
+        jump(to: goal)
+        report()
+    }
+
+    /// Comes to `goal` after a pause of its owner's: where glucose is a real person's the time is not lived again.
+    package func catchUp(to goal: Instant) {
+        let gap = goal.nanoseconds - now.nanoseconds
+        if opening.isFed, gap > Self.longestLivedGap { leap(to: goal) }
+        advance(to: goal)
+    }
+
+    /// Two steps: less is no stretch that nobody lived through.
+    private static let longestLivedGap = 10 * Nanoseconds.minute
+
+    func jump(to goal: Instant) {
+        do {
+            next = min(try session.executor.leap(to: goal) ?? session.duration, session.duration)
+            return
+        } catch {
+            // The session reports it below.
+        }
+        let outcome = session.run()
+        self.outcome = outcome
+        next = .distantFuture
+    }
+
     /// Notes how session time and wall time belong together from here on.
     package func note(_ anchor: LiveAnchor) {
         guard phase == .running else { return }
@@ -95,7 +145,7 @@ package final class LiveSession: @unchecked Sendable {
         if phase == .running { tell("pace       \(anchor.pace)") }
     }
 
-    private func move(to goal: Instant) {
+    func move(to goal: Instant) {
         do {
             let limit = min(goal, session.duration)
             next = try session.executor.advance(to: limit) ?? session.duration
@@ -110,8 +160,10 @@ package final class LiveSession: @unchecked Sendable {
     }
 
     /// Tells what has happened since, once the journal has it.
-    private func report() {
+    func report() {
+        if let unwritten { return fail(unwritten) }
         let rows = session.recorder.takeRows()
+        onRows?(rows)
         let lines = SessionStory(rows, calendar: opening.study.start.calendar, isWhole: false).lines
         if let outcome {
             var reason = ""
@@ -122,17 +174,23 @@ package final class LiveSession: @unchecked Sendable {
                 isSynced: true)
             guard phase == .running else { return }
             phase = .ended(reason)
-            for line in lines { tell(line.text, at: line.instant) }
+            for line in lines { tell(worded(line.text), at: line.instant) }
             tell(reason.isEmpty ? "ended" : "ended      early: \(reason)")
         } else if !lines.isEmpty {
             keep(.mark(now, events: session.executor.journal.count, digest))
             guard phase == .running else { return }
-            for line in lines { tell(line.text, at: line.instant) }
+            for line in lines { tell(worded(line.text), at: line.instant) }
         }
         look()
     }
 
-    private func tell(_ text: String, at instant: Instant? = nil) {
+    /// Where glucose is a real person's nothing is given.
+    private func worded(_ text: String) -> String {
+        guard opening.isFed, text.hasPrefix("step ") else { return text }
+        return text.replacing("; accepted 0.0 U", with: "; suggested only")
+    }
+
+    func tell(_ text: String, at instant: Instant? = nil) {
         eventCount += 1
         listener(LiveEvent(number: eventCount, instant: instant ?? now, text: text))
     }
@@ -148,6 +206,24 @@ package final class LiveSession: @unchecked Sendable {
         do { try journal?.sync() } catch { fail("\(error)") }
     }
 
+    /// On disk before the step goes on without an answer.
+    private func noteLate(_ instant: Instant) {
+        do {
+            try journal?.append(.late(instant), sync: true)
+        } catch {
+            unwritten = "\(error)"
+            return
+        }
+        tellLate(instant)
+    }
+
+    func tellLate(_ instant: Instant) {
+        lateSteps += 1
+        tell(
+            "algorithm  gave no answer in time: the step fails, and the pump goes on with its programmed basal",
+            at: instant)
+    }
+
     /// It stops here.
     package func fail(_ reason: String) {
         guard phase == .running else { return }
@@ -156,7 +232,7 @@ package final class LiveSession: @unchecked Sendable {
         look()
     }
 
-    private func look() { snapshot = LiveSnapshot(self, session, policy: door.policy) }
+    func look() { snapshot = LiveSnapshot(self, session, policy: door.policy) }
 
     // MARK: Inputs
 
@@ -170,7 +246,7 @@ package final class LiveSession: @unchecked Sendable {
         guard phase == .running else { return LiveAnswer(outcome: .refused(Self.why(phase))) }
         let problem =
             Self.isKey(command.key)
-            ? command.input.problem(in: LiveInputContext(policy: door.policy))
+            ? command.input.problem(in: LiveInputContext(policy: door.policy, isFed: opening.isFed))
             : "key: expected up to 64 letters, digits, points, hyphens and underscores"
         if let problem {
             let reason = JournalLine.line(problem)
@@ -203,14 +279,14 @@ package final class LiveSession: @unchecked Sendable {
     }
 
     /// Writes and tells what became of an input.
-    private func answer(_ number: Int) {
+    func answer(_ number: Int) {
         guard door.outcomes.count >= number else { return }
         let outcome = door.outcomes[number - 1]
         keep(.answer(number: number, outcome))
         if phase == .running { tellAnswer(number, outcome) }
     }
 
-    private func tellAnswer(_ number: Int, _ outcome: LiveOutcome) {
+    func tellAnswer(_ number: Int, _ outcome: LiveOutcome) {
         let bytes = session.executor.journal.inputs[number - 1].input.bytes
         let said = String(decoding: bytes, as: UTF8.self)
         switch outcome {
@@ -233,101 +309,5 @@ package final class LiveSession: @unchecked Sendable {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
                     || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "._-".utf8.contains($0)
             }
-    }
-
-    // MARK: Replay
-
-    /// Where a replay and its journal part.
-    package struct Divergence: Error, Hashable, Sendable, CustomStringConvertible {
-        package var line: Int
-        package var journal: String
-        package var here: String
-
-        package var description: String {
-            "line \(line): the journal has \(journal), it comes to \(here) here"
-        }
-    }
-
-    /// Lives one line of a journal again.
-    /// - Throws: `Divergence`; `InputError` for a line that no session wrote.
-    func play(_ line: JournalLine, on number: Int, of file: String) throws {
-        func problem(_ found: String, _ expected: String) -> InputError {
-            InputError(file: file, line: number, found: found, expected: expected)
-        }
-        if phase != .running { throw problem("a line after the session's end", "nothing more") }
-        switch line {
-        case .open: throw problem("a second opening", "one")
-        case .pace(let at, let pace, let utc):
-            anchor = LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc)
-            try reach(at, problem)
-            tell("pace       \(pace)")
-        case .refusal(let at, _, let reason):
-            try reach(at, problem)
-            tell("refused    \(reason)")
-        case .input(let count, let stamped, let key):
-            guard count == inputCount + 1 else { throw problem("input \(count)", "input \(inputCount + 1)") }
-            try reach(stamped.instant.adding(-1), problem)
-            session.executor.replay([stamped])
-            inputCount = count
-            if !key.isEmpty { answers[key] = count }
-            move(to: stamped.instant)
-        case .answer(let count, let outcome):
-            guard count == inputCount else {
-                throw problem("an answer to input \(count)", "one to \(inputCount)")
-            }
-            let here = door.outcomes.count >= count ? door.outcomes[count - 1] : .refused("nothing")
-            guard here == outcome else {
-                throw Divergence(line: number, journal: "\(outcome)", here: "\(here)")
-            }
-            tellAnswer(count, outcome)
-        case .mark(let at, let events, let digest):
-            try reach(at, problem)
-            try compare(events, digest, number)
-            report()
-        case .leap(let from, let to):
-            try reach(from, problem)
-            next = try session.executor.leap(to: to) ?? session.duration
-        case .end(let at, let events, _, _):
-            try reach(at, problem)
-            if outcome == nil { move(to: at) }
-            guard let outcome else {
-                throw Divergence(line: number, journal: "the session's end", here: "a session that goes on")
-            }
-            var reason = ""
-            if case .endedEarly(let why) = outcome.end { reason = JournalLine.line(why) }
-            let here = JournalLine.end(
-                now, events: session.executor.journal.count, outcome.digest, reason: reason)
-            guard here == line else { throw Divergence(line: number, journal: line.text, here: here.text) }
-            _ = events
-            report()
-        }
-    }
-
-    /// Advances to an instant of a journal.
-    private func reach(_ instant: Instant, _ problem: (String, String) -> InputError) throws {
-        guard instant >= now, instant <= session.duration else {
-            throw problem(
-                "minute \(instant.minutes)", "minute \(now.minutes) to \(session.duration.minutes)")
-        }
-        if outcome == nil { move(to: instant) }
-    }
-
-    private func compare(_ events: Int, _ digest: Digest128, _ line: Int) throws {
-        let here = (session.executor.journal.count, self.digest)
-        guard here == (events, digest) else {
-            throw Divergence(
-                line: line, journal: "\(events) events, digest \(digest)",
-                here: "\(here.0) events, digest \(here.1)")
-        }
-    }
-
-    /// Goes on as a live session after a replay: an input that the journal has and no answer to is answered now.
-    func goOn(in journal: JournalFile, isAnswered: Bool) {
-        self.journal = journal
-        if phase == .running {
-            if !isAnswered, inputCount > 0 { answer(inputCount) }
-            report()
-        }
-        look()
     }
 }

@@ -24,6 +24,12 @@ package struct LiveSnapshot: Sendable {
     package var loop: LoopDisplay?
     package var pump: PumpStatus?
     package var sensor: SensorState?
+    /// The algorithm gave no answer for the last step, and the pump's programmed basal runs in its place.
+    package var isDegraded = false
+    /// How many steps have had no answer in time.
+    package var lateSteps = 0
+    /// Glucose comes from outside: doses are suggestions.
+    package var isFed = false
     /// By the alert center's order.
     package var alerts: [ActiveAlert] = []
     package var quietHours: QuietHours?
@@ -44,6 +50,9 @@ package struct LiveSnapshot: Sendable {
         eventCount = live.eventCount
         digest = live.digest
         quietHours = policy.quietHours
+        isDegraded = live.watch.isDegraded
+        lateSteps = live.lateSteps
+        isFed = live.opening.isFed
         guard live.outcome == nil else { return }
         (loop, pump, sensor, alerts) = session.executor.inspect {
             (

@@ -5,6 +5,7 @@
 // come late, flagged, with their own instants, and are never `latestReading`. A sensor measures at its own phase of the
 // five minutes, and a reading arrives its own seconds later: who listens is told on arrival, and the reading keeps the
 // instant at which it was measured. A session that begins with a sensor that has just been changed says so, and why.
+// One that is fed measures nothing: it shows what it was handed, by whoever has real readings.
 // Does not: fail, unless its plan says so; a sensor without a plan is changed the moment its life is over.
 
 public import Devices
@@ -24,6 +25,8 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private let recorder: SessionRecorder
     private let faults: FaultPlan
     private let startOfDay: Int64
+    /// Whether readings come from outside, by `feed`.
+    private let isFed: Bool
     private var observers: [Held<any DeviceObserver>] = []
     /// The same, uncounted: they hear of every reading.
     private var callable: [Unmanaged<Held<any DeviceObserver>>] = []
@@ -51,10 +54,11 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     /// - Parameters:
     ///   - device: nil for the model's own.
     ///   - startOfDay: nanoseconds between local midnight and the session's start.
+    ///   - isFed: nothing is measured: readings come by `feed`.
     public init(
         executor: SessionExecutor, model: SensorModel, device: SensorDevice? = nil,
         streams: RandomStreams, body: any InterstitialGlucoseSource, recorder: SessionRecorder,
-        faults: FaultPlan = .none, startOfDay: Int64 = 0
+        faults: FaultPlan = .none, startOfDay: Int64 = 0, isFed: Bool = false
     ) {
         self.executor = executor
         journal = executor.journal
@@ -66,6 +70,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         self.recorder = recorder
         self.faults = faults
         self.startOfDay = startOfDay
+        self.isFed = isFed
         insertedAt = Instant(nanoseconds: -device.warmup)
     }
 
@@ -73,6 +78,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     public func begin(observers: [any DeviceObserver]) throws {
         self.observers = observers.map { Held($0) }
         callable = self.observers.map { .passUnretained($0) }
+        if isFed { return }
         try equip()
         if faults.hasSensorFaults {
             let sensorFaults = SensorFaults(
@@ -106,6 +112,7 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
 
     /// The person puts the next sensor in now, due or not: it warms up first.
     public func changeNow() throws {
+        if isFed { return }
         sensorFaults?.changeNoLater(than: executor.now)
         try change(at: executor.now)
         scheduleNext()
@@ -115,6 +122,17 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     public func dismissObservers() {
         callable = []
         observers = []
+    }
+
+    /// A reading from outside arrives now. One that comes late fills the record, and is news to nobody.
+    public func feed(_ reading: GlucoseReading) {
+        guard isFed else { return }
+        guard reading.isBackfilled else {
+            condition = .ok
+            return publish(reading)
+        }
+        heldBack = [reading]
+        backfill()
     }
 
     // MARK: Time

@@ -5,8 +5,10 @@
 
 package import Alerts
 package import Devices
+import ClosedLoop
 import People
 import SessionTime
+import SimulatedDevices
 import SimulationKernel
 
 extension Session {
@@ -23,10 +25,20 @@ extension Session {
                 instantNanoseconds: executor.now.nanoseconds, grams: carbohydrate.grams, kind: .snack))
     }
 
+    /// A reading from outside, where `SessionSeams.isFed`.
+    package func feed(_ reading: GlucoseReading) { sensor.here(reading) { $0.feed($1) } }
+
     /// Alerts go on under another policy, whose rules begin with those of the one before.
     package func follow(_ policy: AlertPolicy) {
         let prepared = PreparedPolicy(policy)
-        alerts.here(prepared) { $0.follow($1) }
+        if isAppAlive {
+            alerts.here(prepared) { $0.follow($1) }
+        } else {
+            alerts.here(prepared) { $0.followAtLaunch($1) }
+        }
         self.policy = policy
     }
+
+    /// The algorithm that `SessionSeams` put there has become another one.
+    package func algorithmDidChange() { executor.inspect { [loop] in loop.here { $0.algorithmDidChange() } } }
 }

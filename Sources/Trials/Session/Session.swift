@@ -91,7 +91,8 @@ public final class Session {
         let sensor = SimulatedSensor(
             executor: executor, model: study.sensor(in: arm).model,
             streams: streams,
-            body: patient, recorder: recorder, faults: faults, startOfDay: calendar.startOfDayOffset)
+            body: patient, recorder: recorder, faults: faults, startOfDay: calendar.startOfDayOffset,
+            isFed: seams.isFed)
         let pump = SimulatedPump(
             executor: executor, device: study.pump.device, body: seams.body(patient), recorder: recorder,
             faults: faults,
@@ -115,7 +116,8 @@ public final class Session {
         let stepLog = keepsStepLog ? StepLog() : nil
         let loop = LoopController(
             executor: executor, algorithm: seams.algorithm(arm.algorithm.algorithm),
-            settings: LoopSettings(subjectID: subject.name, therapy: therapy, target: Self.target),
+            settings: LoopSettings(
+                subjectID: subject.name, therapy: therapy, target: Self.target, isOpenLoop: seams.isFed),
             sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder, store: seams.store,
             log: stepLog,
             diesBetweenInstants: phone != nil)
@@ -236,7 +238,7 @@ public final class Session {
     public var ledger: PumpLedger { executor.inspect { pump.here { $0.ledger() } } }
 
     /// The true plasma glucose so far, mg/dL, every five minutes from the start.
-    var plasmaTruth: [Double] {
+    package var plasmaTruth: [Double] {
         executor.inspect { patient.here { $0.plasmaTruthSoFar() } }.map(Double.init)
     }
 

@@ -24,5 +24,8 @@ public struct SessionSeams {
     /// Hear sensor and pump before loop and alert center do.
     public var observers: [any DeviceObserver] = []
 
+    /// Glucose comes from outside (`Session.feed`): the sensor measures nothing of the body, and the loop suggests only.
+    public var isFed = false
+
     public init() {}
 }

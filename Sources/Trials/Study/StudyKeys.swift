@@ -5,7 +5,7 @@
 
 import AlertFiles
 import Algorithms
-import Alerts
+package import Alerts
 import Devices
 package import Documents
 import Physiology
@@ -228,6 +228,11 @@ extension AlertPolicy {
             $0.presetName.map { .string($0) } ?? $0.json
         }
     }()
+
+    /// The policy that a word of the command line means, as a study's would be.
+    package static func inStudies(_ text: String, option: String) throws -> AlertPolicy {
+        try studyCodec.decode(YAMLReader(YAMLNode(.scalar(text, plain: false), origin: .init(file: option))))
+    }
 
     /// The name of the preset that this is, where it is one.
     private var presetName: String? {

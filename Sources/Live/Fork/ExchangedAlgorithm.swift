@@ -1,0 +1,50 @@
+// One algorithm up to a moment, and another from there.
+//
+// Guarantees: either gets its own state and what the loop tells it; until the moment has come the session is what it is without this, to the digest.
+// Does not: tell the loop that the moment has come (`LoopController.algorithmDidChange` does).
+
+import Devices
+
+struct ExchangedAlgorithm: DosingAlgorithm {
+    typealias State = HandedState
+
+    /// Whether the moment has come. Belongs to the session's thread.
+    final class Moment: @unchecked Sendable {
+        var hasCome = false
+    }
+
+    let before: any DosingAlgorithm
+    let after: any DosingAlgorithm
+    let moment: Moment
+
+    private var current: any DosingAlgorithm { moment.hasCome ? after : before }
+
+    var name: String { current.name }
+    var version: Int { current.version }
+    var basalSource: BasalSource { current.basalSource }
+    var forecastMinutes: Double? { current.forecastMinutes }
+    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { current.largestDose(input) }
+
+    func run(_ input: borrowing StepInput, state: inout HandedState) throws -> StepOutput {
+        try run(current, input, &state)
+    }
+
+    private func run<Algorithm: DosingAlgorithm>(
+        _ algorithm: Algorithm, _ input: borrowing StepInput, _ state: inout HandedState
+    ) throws -> StepOutput {
+        var own = state.saved?.value as? Algorithm.State ?? Algorithm.State()
+        let output = try algorithm.run(input, state: &own)
+        state.saved = SavedState(own)
+        return output
+    }
+}
+
+/// A state of whichever of the two; kept in memory only.
+struct HandedState: AlgorithmState {
+    var saved: SavedState?
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {}
+    func encode(to encoder: any Encoder) throws { try saved?.encode(to: encoder) }
+}

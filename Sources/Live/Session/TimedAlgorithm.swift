@@ -1,0 +1,134 @@
+// An algorithm that is not waited for longer than its deadline.
+//
+// Guarantees: a step whose algorithm gives no answer in time fails, as one that throws does; the call that hangs has copies of all it was given, on a
+// thread of its own, and whatever it says later is heard by nobody. While it hangs no other call is made: the steps fail at once. When it
+// has returned after all, the next step asks again. A step that was late once is late in every replay, whatever the
+// algorithm does there. A stop of the whole process is nobody's lateness.
+// Does not: end a thread. What hangs for ever keeps one, and one only a session.
+
+import Devices
+import SessionTime
+import Synchronization
+
+struct TimedAlgorithm: DosingAlgorithm {
+    typealias State = HandedState
+
+    let algorithm: any DosingAlgorithm
+    let watch: AlgorithmWatch
+
+    var name: String { algorithm.name }
+    var version: Int { algorithm.version }
+    var basalSource: BasalSource { algorithm.basalSource }
+    var forecastMinutes: Double? { algorithm.forecastMinutes }
+    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { algorithm.largestDose(input) }
+
+    func run(_ input: borrowing StepInput, state: inout HandedState) throws -> StepOutput {
+        try run(algorithm, input, &state)
+    }
+
+    private func run<Algorithm: DosingAlgorithm>(
+        _ algorithm: Algorithm, _ input: borrowing StepInput, _ state: inout HandedState
+    ) throws -> StepOutput {
+        if watch.late.contains(input.now) {
+            watch.isDegraded = true
+            throw NoAnswerInTime()
+        }
+        let before = state.saved?.value as? Algorithm.State ?? Algorithm.State()
+        guard watch.deadline != nil else {
+            var own = before
+            let output = try algorithm.run(input, state: &own)
+            state.saved = SavedState(own)
+            watch.isDegraded = false
+            return output
+        }
+        let given = copy input
+        let answer = watch.ask {
+            var own = before
+            let output = try algorithm.run(given, state: &own)
+            return (output, SavedState(own))
+        }
+        guard let answer else {
+            watch.isLate(at: input.now)
+            throw NoAnswerInTime()
+        }
+        watch.isDegraded = false
+        let (output, saved) = try answer.get()
+        state.saved = saved
+        return output
+    }
+}
+
+/// Why a step failed that its algorithm gave no answer for.
+struct NoAnswerInTime: Error, CustomStringConvertible {
+    var description: String { "the algorithm gave no answer in time" }
+}
+
+/// What is known of one session's algorithm. Belongs to the session's thread.
+final class AlgorithmWatch: @unchecked Sendable {
+    /// How long a call may take, ns; nil for as long as it takes.
+    let deadline: Int64?
+    /// Instants of steps that had, or in the original had, no answer in time.
+    var late: Set<Instant> = []
+    /// The last step had none.
+    var isDegraded = false
+    /// Told before the step goes on without.
+    var onLate: ((Instant) -> Void)?
+    /// A call that nobody waits for any more, and that has not returned.
+    private var stray: AlgorithmCall?
+
+    init(deadline: Int64?) { self.deadline = deadline }
+
+    func isLate(at instant: Instant) {
+        late.insert(instant)
+        isDegraded = true
+        onLate?(instant)
+    }
+
+    /// - Returns: nil where there was no answer in time.
+    func ask(_ body: @escaping @Sendable () throws -> AlgorithmCall.Answer)
+        -> Result<AlgorithmCall.Answer, any Error>?
+    {
+        guard stray?.isOver ?? true else { return nil }
+        stray = nil
+        let call = AlgorithmCall(body)
+        AlgorithmThreads.shared.run(call)
+        let answer = call.wait(atMost: deadline ?? .max)
+        if answer == nil { stray = call }
+        return answer
+    }
+}
+
+/// One call of an algorithm.
+final class AlgorithmCall: Sendable {
+    typealias Answer = (output: StepOutput, state: SavedState)
+
+    private let body: @Sendable () throws -> Answer
+    private let result = Mutex<Result<Answer, any Error>?>(nil)
+    private let bell = Bell()
+
+    init(_ body: @escaping @Sendable () throws -> Answer) { self.body = body }
+
+    var isOver: Bool { result.withLock { $0 != nil } }
+
+    func run() {
+        let answer = Result { try body() }
+        result.withLock { $0 = answer }
+        bell.ring()
+    }
+
+    /// A stretch in which this thread was held up counts as the short wait that it was to be: the process was stopped, or the machine busy.
+    func wait(atMost limit: Int64) -> Result<Answer, any Error>? {
+        let slice = min(max(limit / 20, Nanoseconds.second / 1000), Nanoseconds.second / 5)
+        var waited: Int64 = 0
+        while true {
+            let heard = bell.count
+            if let answer = result.withLock({ $0 }) { return answer }
+            guard waited < limit else { return nil }
+            let begun = Self.now()
+            bell.wait(after: heard, atMost: slice)
+            waited += min(Self.now() - begun, 2 * slice)
+        }
+    }
+
+    private static func now() -> Int64 { SystemClocks().continuousNanoseconds() }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Records
+import SessionTime
+import SimulationKernel
+import Testing
+
+@testable import Live
+
+/// `islet-live run --feed` as a process of its own.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FeedProgramTests {
+    private func start(_ folder: String, _ more: String..., output: String) throws -> LiveProgramTests.Child {
+        try write(Array(LiveProgramTests.study.utf8), to: folder + "/study.yaml")
+        return try LiveProgramTests.Child(
+            try LiveProgramTests().program(),
+            ["run", folder + "/study.yaml", "--session", "0", "--journal", folder + "/live"] + more,
+            output: folder + output)
+    }
+
+    private func wait(_ child: LiveProgramTests.Child, for text: String) {
+        let end = Date(timeIntervalSinceNow: 60)
+        while !child.text.contains(text), child.process.isRunning, Date() < end { usleep(20_000) }
+        #expect(child.text.contains(text), "\(child.text.suffix(500))")
+    }
+
+    private func row(_ at: Date, _ mgdl: Int) -> String { "\(at.ISO8601Format()),\(mgdl)\n" }
+
+    @Test func aRecordingIsPlayedAndGoesOnAfterAKill() throws {
+        try withFolder { folder in
+            let begin = Date(timeIntervalSince1970: 1_600_000_000)
+            let rows = (0..<60).map { row(begin.addingTimeInterval(Double($0) * 300), 100 + $0) }
+            let trace = folder + "/trace.csv"
+            try write(Array(("time,glucose_mgdl\n" + rows.joined() + rows[7]).utf8), to: trace)
+            let first = try start(folder, "--pace", "3000", "--feed", "file:" + trace, output: "/1")
+            wait(first, for: "SUGGESTIONS ONLY")
+            wait(first, for: "left out: \(trace):62: found a second row of that time")
+            wait(first, for: "reading    115.0 mg/dL")
+            first.say("bolus 1")
+            wait(first, for: "refused: ")
+            _ = first.kill(SIGKILL)
+            #expect(!first.text.contains("accepted"))
+            let second = try start(folder, "--pace", "3000", "--feed", "file:" + trace, output: "/2")
+            wait(second, for: "known before")
+            wait(second, for: "no more readings")
+            second.say("status")
+            wait(second, for: "suggestions only")
+            second.say("quit")
+            second.process.waitUntilExit()
+            #expect(second.process.terminationStatus == 0)
+            let content = try JournalContent.read(folder + "/live/session-0.journal")
+            let readings = content.lines.count { line in
+                if case .input(_, let stamped, _) = line {
+                    return String(decoding: stamped.input.bytes, as: UTF8.self).contains("reading")
+                }
+                return false
+            }
+            #expect(readings == 60)
+            let replay = try LiveReplay(content)
+            #expect(replay.divergence == nil && replay.session.ledger.bolus == 0)
+            // Without the feed it is another session.
+            let plain = try start(folder, "--pace", "3000", output: "/3")
+            plain.process.waitUntilExit()
+            #expect(plain.process.terminationStatus == 65)
+        }
+    }
+
+    @Test func aFileThatGrowsIsFollowedInRealTime() throws {
+        try withFolder { folder in
+            let trace = folder + "/trace.csv"
+            let now = Date()
+            let rows = (0..<12).map { row(now.addingTimeInterval(Double($0 - 12) * 300), 100 + $0) }
+            try write(Array(("time,glucose_mgdl\n" + rows.joined()).utf8), to: trace)
+            let child = try start(folder, "--pace", "1", "--feed", "file:" + trace, output: "/1")
+            wait(child, for: "and what is appended")
+            // An hour is caught up with its own glucose, and what comes now is news.
+            wait(child, for: "reading    111.0 mg/dL")
+            try write(bytes(trace) + Array((row(Date(), 177) + "nonsense\n").utf8), to: trace)
+            wait(child, for: "reading    177.0 mg/dL")
+            wait(child, for: ":15: found 1 field")
+            child.say("quit")
+            child.process.waitUntilExit()
+            #expect(child.process.terminationStatus == 0)
+            #expect(child.text.contains("on 105.0 mg/dL"))
+        }
+    }
+
+    @Test func whatCantBeReadLeavesNothingBehind() throws {
+        try withFolder { folder in
+            let trace = folder + "/trace.csv"
+            try write(Array("time,glucose_mgdl\n2026-03-02T06:00:00Z,5.5\n".utf8), to: trace)
+            for (more, status) in [
+                (["--pace", "60", "--feed", "file:" + trace], Int32(65)),
+                (["--pace", "60", "--feed", "file:" + folder + "/none.csv"], 66),
+                (["--pace", "max", "--feed", "file:" + trace], 64),
+                (["--pace", "60", "--feed", "nightscout:x"], 64),
+            ] {
+                try write(Array(LiveProgramTests.study.utf8), to: folder + "/study.yaml")
+                let child = try LiveProgramTests.Child(
+                    try LiveProgramTests().program(),
+                    ["run", folder + "/study.yaml", "--session", "0", "--journal", folder + "/live"] + more,
+                    output: folder + "/out")
+                child.process.waitUntilExit()
+                #expect(child.process.terminationStatus == status)
+                #expect(!FileManager.default.fileExists(atPath: folder + "/live"))
+            }
+        }
+    }
+}
