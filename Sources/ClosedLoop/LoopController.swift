@@ -236,8 +236,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public func algorithmDidChange() {
         algorithmDosesBasal = algorithm.basalSource == .algorithm
         memory.algorithmState = state.saved
+        let before = memory.algorithm
         takeUpState()
-        if !isSuspended { applyBasal() }
+        // One that goes on with its state has its basal already.
+        if memory.algorithm != before, !isSuspended { applyBasal() }
     }
 
     // MARK: Work
