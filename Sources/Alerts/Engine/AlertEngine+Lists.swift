@@ -83,7 +83,9 @@ extension AlertEngine {
     private func considerStaleness(_ rule: Int, _ consider: (Instant?) -> Void) {
         for test in policy.rules[rule].tests where test.metric != .readingAge {
             if let sample = state.samples[test.metric.index] {
-                consider(sample.sampledAt.adding(limits.freshness + 1))
+                // What is measured is fresh at that age and stale past it; what is foretold is over at it.
+                let late: Int64 = test.metric.isPrediction ? 0 : 1
+                consider(sample.sampledAt.adding(limits.freshness + late))
             }
         }
     }
