@@ -105,6 +105,37 @@ private func close(_ a: Double, _ b: Double, _ tolerance: Double = 1e-12) -> Boo
         #expect(try Statistics.signFlipTest(balanced, using: &one).p == 1)
     }
 
+    @Test func `columns on shared draws come to what each comes to alone`() throws {
+        for count in [5, 24, 60, 130] {
+            var generator = SplitMix64(state: UInt64(count))
+            // Nineteen columns, so that some share a row of eight and some are left over; one is hard on sums, one has few that move.
+            var columns = (0..<19).map { _ in
+                (0..<count).map { _ in Double(generator.next() % 2001) / 7 - 140.1 }
+            }
+            columns[3] = columns[3].map { $0 * 1e9 + 0.1 }
+            columns[7] = columns[7].enumerated().map { $0 < 12 ? $1 : 0 }
+            columns[11] = columns[11].map { _ in 2.5 }
+            columns[12][1] = .infinity
+            var own = SplitMix64(state: 77)
+            let draws = SharedDraws(count: count, using: &own)
+            let found = try Statistics.sharedMeans(columns, draws: draws)
+            #expect(found.count == columns.count)
+            for (column, mean) in zip(columns, found) {
+                // With a generator of its own that draws the same.
+                var alone = SplitMix64(state: 77)
+                let interval = (try? Statistics.pairedMeanInterval(column, using: &alone)).flatMap { $0 }
+                #expect(mean.interval?.interval == interval?.interval)
+                #expect(mean.interval?.method == interval?.method)
+                let p = try? Statistics.signFlipTest(column, resamples: 1999, using: &alone).p
+                #expect(mean.signFlipP == p)
+                #expect((p == nil) == column.contains { !$0.isFinite })
+            }
+        }
+        var generator = SplitMix64(state: 1)
+        let draws = SharedDraws(count: 7, using: &generator)
+        #expect(throws: StatisticsError.self) { try Statistics.sharedMeans([[1, 2, 3]], draws: draws) }
+    }
+
     @Test func `McNemar is the binomial test of the discordant pairs`() throws {
         // binomtest(b, b + c).pvalue
         let expected = [

@@ -80,46 +80,7 @@ extension Statistics {
         return try biasCorrected(estimate, replicates: replicates, jackknife: jackknife, level: level)
     }
 
-    /// The BCa interval of the mean of paired differences, from draws that other means share: one for each place of `differences`.
-    static func bootstrapMean(
-        _ differences: [Double], level: Double, draws: SharedDraws
-    ) throws -> BootstrapEstimate {
-        try check(differences, atLeast: 2)
-        try check(probability: level, "the confidence level")
-        let n = differences.count
-        guard n == draws.count else {
-            throw StatisticsError.badParameter("draws are of \(draws.count) subjects, expected \(n)")
-        }
-        func finite(_ value: Double) throws -> Double {
-            guard value.isFinite else {
-                throw StatisticsError.badParameter("the bootstrapped statistic is \(value) on some resample")
-            }
-            return value
-        }
-        var total = 0.0
-        for value in differences { total += value }
-        var replicates: [Double] = []
-        replicates.reserveCapacity(draws.resamples)
-        try differences.withUnsafeBufferPointer { values in
-            try draws.places.withUnsafeBufferPointer { places in
-                for resample in 0..<draws.resamples {
-                    var sum = 0.0
-                    for place in resample * n..<(resample + 1) * n { sum += values[Int(places[place])] }
-                    replicates.append(try finite(sum / Double(n)))
-                }
-            }
-        }
-        var jackknife: [Double] = []
-        for index in differences.indices {
-            var sum = 0.0
-            for other in differences.indices where other != index { sum += differences[other] }
-            jackknife.append(try finite(sum / Double(n - 1)))
-        }
-        return try biasCorrected(
-            try finite(total / Double(n)), replicates: replicates, jackknife: jackknife, level: level)
-    }
-
-    private static func biasCorrected(
+    static func biasCorrected(
         _ estimate: Double, replicates unsorted: [Double], jackknife: [Double], level: Double
     ) throws -> BootstrapEstimate {
         let resamples = unsorted.count

@@ -16,6 +16,9 @@ public struct SignFlipTest: Hashable, Sendable {
 }
 
 extension Statistics {
+    /// Up to so many differences other than zero all patterns of signs are visited.
+    static let exactSignFlips = 16
+
     /// Tests whether the mean of paired differences is zero, by flipping the signs of whole subjects.
     ///
     /// Up to 16 differences other than zero, all 2ⁿ patterns are visited and the generator isn't touched; beyond,
@@ -31,11 +34,15 @@ extension Statistics {
         let scale = moving.reduce(0) { $0 + abs($1) }
         let bound = abs(moving.reduce(0, +)) - 1e-12 * scale
 
-        if moving.count <= 16 {
+        if moving.count <= exactSignFlips {
             // By symmetry the first sign may stay: |S| is the same with all signs flipped.
             var sums = [moving.first ?? 0]
+            sums.reserveCapacity(1 << max(0, moving.count - 1))
             for difference in moving.dropFirst() {
-                sums = sums.flatMap { [$0 + difference, $0 - difference] }
+                for place in sums.indices {
+                    sums.append(sums[place] - difference)
+                    sums[place] += difference
+                }
             }
             let extreme = sums.count { abs($0) >= bound }
             return SignFlipTest(

@@ -5,9 +5,7 @@
 // their names: 5m before 15m before 1h.
 
 import Alerts
-import GSL
 import Records
-import SimulationKernel
 
 extension StudySummary {
     /// One policy in one arm.
@@ -112,45 +110,33 @@ extension StudySummary {
             }
         }
 
-        private static func draw(
-            _ differences: [Double], _ study: Study, _ known: inout [Int: SharedDraws]
-        ) -> (interval: (interval: ConfidenceInterval, method: MeanIntervalMethod)?, signFlipP: Double?) {
-            let count = differences.count
-            var stream = RandomStreams(seed: study.seed, subject: 0).stream(
-                "policy bootstrap", index: UInt64(count))
-            let draws = known[count] ?? SharedDraws(count: count, resamples: resamples, using: &stream)
-            known[count] = draws
-            let interval = try? Statistics.pairedMeanInterval(differences, level: 0.95, draws: draws)
-            return (interval.flatMap { $0 }, try? Statistics.signFlipTest(differences, draws: draws).p)
-        }
-
         /// Of one policy in shadow.
         private func values(_ policy: String) -> [SubjectValues]? {
             sums.first { $0.isInShadow && $0.policy == policy }?.values
         }
 
         /// Every policy in shadow against the reference.
-        /// - Parameter draws: by number of pairs: all comparisons of so many people share theirs, which hang on the study's seed alone.
         func comparisons(
-            _ study: Study, arm: String, _ draws: inout [Int: SharedDraws]
+            _ study: Study, arm: String, _ intervals: inout SharedIntervals
         ) -> [PolicyComparison] {
             let names = study.shadowPolicies.map(\.name)
             guard let reference = study.referencePolicy ?? names.first, let references = values(reference)
             else { return [] }
             let rows = PolicyOutcome.all.indices.filter { PolicyOutcome.all[$0].isCompared(in: study) }
             let others = names.filter { $0 != reference }.sorted { NumberedName($0) < NumberedName($1) }
-            return others.flatMap { policy -> [PolicyComparison] in
+            let pairs = others.flatMap { policy -> [(policy: String, row: Int, differences: [Double])] in
                 guard let own = values(policy) else { return [] }
-                return rows.compactMap { row in
-                    let outcome = PolicyOutcome.all[row]
-                    guard
-                        var found = compare(
-                            outcome.name, policy, own[row], reference, references[row],
-                            draw: { Self.draw($0, study, &draws) })
-                    else { return nil }
-                    found.family = outcome.isPrimary(in: study) ? .primary : .exploratory
-                    return PolicyComparison(arm: arm, difference: found)
-                }
+                return rows.map { (policy, $0, PairedColumns.differences(own[$0], references[$0])) }
+            }
+            intervals.find(pairs.map(\.differences))
+            return pairs.compactMap { policy, row, differences in
+                let outcome = PolicyOutcome.all[row]
+                guard
+                    var found = compare(
+                        outcome.name, policy, reference, differences, draw: { intervals[$0] })
+                else { return nil }
+                found.family = outcome.isPrimary(in: study) ? .primary : .exploratory
+                return PolicyComparison(arm: arm, difference: found)
             }
         }
     }

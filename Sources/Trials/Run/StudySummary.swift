@@ -193,9 +193,10 @@ package struct StudySummary: Sendable {
                 notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
             }
         }
-        var draws: [Int: SharedDraws] = [:]
+        var intervals = SharedIntervals(seed: study.seed)
         for arm in study.arms.indices {
-            policyComparisons += alerts[arm].policies.comparisons(study, arm: study.arms[arm].name, &draws)
+            policyComparisons += alerts[arm].policies.comparisons(
+                study, arm: study.arms[arm].name, &intervals)
         }
         try Self.adjust(&policyComparisons)
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
@@ -269,7 +270,7 @@ package struct StudySummary: Sendable {
         _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
         _ references: SubjectValues, stream: RandomStream
     ) -> Comparison? {
-        compare(metric, arm, values, reference, references) { differences in
+        compare(metric, arm, reference, PairedColumns.differences(values, references)) { differences in
             var stream = stream
             let interval = try? Statistics.pairedMeanInterval(
                 differences, level: 0.95, resamples: resamples, using: &stream)
@@ -279,15 +280,13 @@ package struct StudySummary: Sendable {
         }
     }
 
-    /// - Parameter draw: finds the interval of differences, and p of flipping their signs.
+    /// - Parameters:
+    ///   - differences: by rising subject.
+    ///   - draw: finds the interval of differences, and p of flipping their signs.
     static func compare(
-        _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
-        _ references: SubjectValues,
-        draw: ([Double]) -> (
-            interval: (interval: ConfidenceInterval, method: MeanIntervalMethod)?, signFlipP: Double?
-        )
+        _ metric: String, _ arm: String, _ reference: String, _ differences: [Double],
+        draw: ([Double]) -> SharedIntervals.Drawn
     ) -> Comparison? {
-        let differences = PairedColumns.differences(values, references)
         guard !differences.isEmpty else { return nil }
         // A difference of finite values may overflow: then there is nothing to compare, and the arm's own row says so.
         guard let mean = try? Statistics.mean(differences) else { return nil }
