@@ -71,5 +71,9 @@ public struct AlertStanding: OptionSet, Hashable, Sendable {
     /// All that is in the way, in order of precedence.
     public var obstacles: [AlertObstacle] { AlertObstacle.allCases.filter(has) }
     /// The one that a silent minute is given to.
-    public var first: AlertObstacle? { AlertObstacle.allCases.first(where: has) }
+    public var first: AlertObstacle? {
+        let standing = rawValue & Self.anyObstacle
+        return standing == 0 ? nil : AlertObstacle(rawValue: UInt16(standing.trailingZeroBitCount))
+    }
+    private static let anyObstacle: UInt16 = AlertObstacle.allCases.reduce(0) { $0 | 1 << $1.rawValue }
 }

@@ -72,6 +72,13 @@ public struct BlameLog: Hashable, Sendable {
     }
 
     mutating func note(_ rule: Int, _ standing: AlertStanding, at instant: Instant) {
+        let count = changes[rule].count
+        if count == 0, standing.isEmpty { return }
+        if count > 0, changes[rule][count - 1].instant != instant,
+            changes[rule][count - 1].standing == standing
+        {
+            return
+        }
         if let last = changes[rule].last, last.instant == instant { changes[rule].removeLast() }
         if changes[rule].last?.standing ?? AlertStanding() != standing {
             changes[rule].append(Change(instant: instant, standing: standing))

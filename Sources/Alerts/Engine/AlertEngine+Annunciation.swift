@@ -18,10 +18,9 @@ extension AlertEngine {
     /// What is more severe than what holds it back gets through.
     func isInhibited(_ rule: Int, _ severity: AlertSeverity) -> Bool {
         for other in inhibitors[rule] {
-            guard let active = state.tracks[other].active, !active.isPreview, severity <= active.severity
-            else {
-                continue
-            }
+            guard state.tracks[other].isRealActive, let inhibiting = state.tracks[other].active?.severity,
+                severity <= inhibiting
+            else { continue }
             return true
         }
         return false
@@ -29,10 +28,12 @@ extension AlertEngine {
 
     /// The end of a snooze that mutes what is as severe as this.
     func snoozedUntil(_ rule: Int, _ severity: AlertSeverity) -> Instant? {
-        let track = state.tracks[rule]
-        guard let until = track.snoozedUntil, severity <= track.snoozedSeverity else { return nil }
+        guard let until = state.tracks[rule].snoozedUntil, severity <= state.tracks[rule].snoozedSeverity
+        else { return nil }
         // What time had made severe was snoozed, not what the value makes severe since.
-        if let active = track.active, active.ownSeverity > track.snoozedOwnSeverity { return nil }
+        if let own = state.tracks[rule].active?.ownSeverity, own > state.tracks[rule].snoozedOwnSeverity {
+            return nil
+        }
         return until
     }
 
@@ -40,16 +41,16 @@ extension AlertEngine {
         guard let last = state.tracks[rule].lastNotified,
             severity <= state.tracks[rule].lastNotifiedSeverity
         else { return nil }
-        return last.adding(policy.rules[rule].cooldown(at: severity, limits))
+        return last.adding(prepared.cooldown(rule, at: severity))
     }
 
     /// What never notifies, for good.
-    private func bar(_ rule: Int, _ alert: ActiveAlert) -> AlertEffect.Reason? {
+    private func bar(_ rule: Int, _ severity: AlertSeverity) -> AlertEffect.Reason? {
         if !policy.rules[rule].notifies {
-            return policy.rules[rule].source == .cgm ? .sourceRule : .policyRule
+            return known[rule]?.source == .cgm ? .sourceRule : .policyRule
         }
-        if alert.severity == .informational { return .severity }
-        if alert.acknowledgedAt != nil { return .acknowledged }
+        if severity == .informational { return .severity }
+        if state.tracks[rule].active?.acknowledgedAt != nil { return .acknowledged }
         return nil
     }
 
@@ -59,21 +60,22 @@ extension AlertEngine {
     }
 
     mutating func annunciate(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
-        guard let alert = state.tracks[rule].active else { return }
-        if alert.isPreview { return annunciatePreview(rule, alert, at: now) }
+        // Field by field: an alert is large to copy.
+        guard let severity = state.tracks[rule].active?.severity else { return }
+        if !state.tracks[rule].isRealActive { return annunciatePreview(rule, severity, at: now) }
         say(rule, at: now)
         let isScheduled = state.tracks[rule].scheduledFor != nil
         state.tracks[rule].scheduledFor = nil
-        if let bar = bar(rule, alert) {
+        if let bar = bar(rule, severity) {
             emit(.suppress, rule, bar, at: now)
-        } else if let obstacle = obstacle(rule, alert.severity, at: now) {
+        } else if let obstacle = obstacle(rule, severity, at: now) {
             state.tracks[rule].isOwed = true
             state.tracks[rule].isOwedByCooldown = false
             emit(.suppress, rule, obstacle, at: now)
         } else if isForeground, !policy.notifiesInForeground {
             state.tracks[rule].isOwed = false
             emit(.suppress, rule, .foreground, at: now)
-        } else if let end = coolsDownUntil(rule, alert.severity), now < end {
+        } else if let end = coolsDownUntil(rule, severity), now < end {
             // Gone while the earlier one stands; after it was withdrawn, nothing else would say it.
             if !state.tracks[rule].isShown, !state.tracks[rule].isOwed {
                 state.tracks[rule].isOwed = true
@@ -82,7 +84,7 @@ extension AlertEngine {
             emit(.suppress, rule, .cooldown, at: now)
         } else {
             state.tracks[rule].lastNotified = now
-            state.tracks[rule].lastNotifiedSeverity = alert.severity
+            state.tracks[rule].lastNotifiedSeverity = severity
             state.tracks[rule].isShown = true
             state.tracks[rule].isOwed = false
             emit(.notify, rule, reason, at: now)
@@ -93,8 +95,8 @@ extension AlertEngine {
     }
 
     /// A preview is heard where an alert would be. It cools nothing down, is owed to nobody and withdraws nothing else.
-    private mutating func annunciatePreview(_ rule: Int, _ alert: ActiveAlert, at now: Instant) {
-        if let bar = bar(rule, alert) ?? obstacle(rule, alert.severity, at: now) {
+    private mutating func annunciatePreview(_ rule: Int, _ severity: AlertSeverity, at now: Instant) {
+        if let bar = bar(rule, severity) ?? obstacle(rule, severity, at: now) {
             emit(.suppress, rule, bar, at: now)
         } else if isForeground, !policy.notifiesInForeground {
             emit(.suppress, rule, .foreground, at: now)
@@ -107,8 +109,8 @@ extension AlertEngine {
 
     /// Keeps the message true.
     mutating func say(_ rule: Int, at now: Instant) {
-        if let test = policy.rules[rule].tests.first, test.metric == .readingAge {
-            take(rule, ageInMinutes(at: now), test.side)
+        if let place = prepared.testsOfRule(rule).first, prepared.tests[place].isAge {
+            take(rule, ageInMinutes(at: now), prepared.tests[place].test.side)
         }
         let message = text(rule, at: now)
         state.tracks[rule].active?.message = message
@@ -123,12 +125,14 @@ extension AlertEngine {
 
     /// Makes up for a notification once nothing holds it back.
     mutating func release(_ rule: Int, at now: Instant) {
-        guard let alert = state.tracks[rule].active, alert.acknowledgedAt == nil else {
+        guard let severity = state.tracks[rule].active?.severity,
+            state.tracks[rule].active?.acknowledgedAt == nil
+        else {
             state.tracks[rule].isOwed = false
             return
         }
-        guard obstacle(rule, alert.severity, at: now) == nil else { return }
-        if let end = coolsDownUntil(rule, alert.severity), now < end { return }
+        guard obstacle(rule, severity, at: now) == nil else { return }
+        if let end = coolsDownUntil(rule, severity), now < end { return }
         state.tracks[rule].isOwed = false
         // The banner has said it.
         if state.tracks[rule].isOwedByCooldown, isForeground, !policy.notifiesInForeground { return }

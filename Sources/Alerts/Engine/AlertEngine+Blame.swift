@@ -32,12 +32,14 @@ extension AlertEngine {
     /// Looks at every rule at `now`, and at when to look again.
     private func note(_ log: inout BlameLog, at now: Instant) {
         var isBlind = false
+        var waiting = Waiting()
         for rule in policy.rules.indices {
             let standing = log.isDead ? dead(rule, log) : standing(rule, log, at: now)
             isBlind = isBlind || standing.has(.stale)
+            if !standing.isEmpty, !standing.contains(.annunciated) { waiting.insert(rule) }
             log.note(rule, standing, at: now)
         }
-        log.deadline = log.isDead ? .distantFuture : blameDeadline(after: now)
+        log.deadline = log.isDead ? .distantFuture : blameDeadline(after: now, waiting)
         // A fresh value ends blindness, and a calm one says nothing.
         log.isDirty = isBlind && !log.isDead
     }
@@ -50,64 +52,86 @@ extension AlertEngine {
     }
 
     private func standing(_ rule: Int, _ log: BlameLog, at now: Instant) -> AlertStanding {
-        let settings = policy.rules[rule]
+        // Field by field: rules, tracks and alerts are large to copy, and this is asked of every rule at every look.
         var standing = AlertStanding()
-        let isBlind = !settings.tests.isEmpty && isStale(rule, at: now)
-        if settings.tests.isEmpty {
+        let hasTests = !prepared.testsOfRule(rule).isEmpty
+        let isBlind = hasTests && isStale(rule, at: now)
+        if !hasTests {
             if state.tracks[rule].holds { standing.insert(.condition) }
         } else if case .holds = verdict(rule, at: now) {
             standing.insert(.condition)
         }
-        let alert = state.tracks[rule].active.flatMap { $0.isPreview ? nil : $0 }
-        if alert != nil { standing.insert(.episode) }
+        let hasAlert = state.tracks[rule].isRealActive
+        if hasAlert { standing.insert(.episode) }
         if log.memories[rule].isAnnunciated {
             standing.insert(.annunciated)
             return standing
         }
         // What can't be judged, holds or is active may want to be heard; the rest has nothing to say.
         guard isBlind || !standing.isEmpty else { return standing }
-        if isBlind, alert == nil || !policy.notifiesWhenStale { standing.insert(.init(.stale)) }
-        if alert != nil, log.memories[rule].isHeldOver { standing.insert(.init(.hysteresis)) }
-        if state.tracks[rule].pendingSince != nil, alert == nil { standing.insert(.init(.debounce)) }
-        if alert?.acknowledgedAt != nil || alert == nil && state.tracks[rule].closedSeverity != nil {
+        if isBlind, !hasAlert || !policy.notifiesWhenStale { standing.insert(.init(.stale)) }
+        if hasAlert, log.memories[rule].isHeldOver { standing.insert(.init(.hysteresis)) }
+        if state.tracks[rule].pendingSince != nil, !hasAlert { standing.insert(.init(.debounce)) }
+        if hasAlert
+            ? state.tracks[rule].active?.acknowledgedAt != nil : state.tracks[rule].closedSeverity != nil
+        {
             standing.insert(.init(.acknowledged))
         }
-        let severity = alert?.severity ?? state.tracks[rule].details.severity ?? settings.severity
+        let severity =
+            (hasAlert ? state.tracks[rule].active?.severity : nil) ?? state.tracks[rule].details.severity
+            ?? policy.rules[rule].severity
         if isInhibited(rule, severity) { standing.insert(.init(.inhibited)) }
         if let until = snoozedUntil(rule, severity), now < until { standing.insert(.init(.snoozed)) }
         if severity < .safetyCritical, let quiet = policy.quietHours, wallClock.isQuiet(quiet, at: now) {
             standing.insert(.init(.quietHours))
         }
         if isForeground, !policy.notifiesInForeground { standing.insert(.init(.foreground)) }
-        if !settings.notifies || severity == .informational { standing.insert(.init(.sourceRule)) }
+        if !policy.rules[rule].notifies || severity == .informational { standing.insert(.init(.sourceRule)) }
         if let end = coolsDownUntil(rule, severity), now < end { standing.insert(.init(.cooldown)) }
-        if alert != nil || settings.isLiteral {
+        let isLiteral = policy.rules[rule].isLiteral
+        if hasAlert || isLiteral {
             var lapsed = log.memories[rule].lapsed
             // Elsewhere quiet hours are made up for.
-            if !settings.isLiteral { lapsed.remove(.init(.quietHours)) }
+            if !isLiteral { lapsed.remove(.init(.quietHours)) }
             standing.formUnion(lapsed)
         }
         return standing
     }
 
+    /// By metric, in their order.
+    private static let isPrediction = AlertMetric.allCases.map(\.isPrediction)
+    private static let severities = AlertSeverity.allCases
+
+    /// Rules that have something to say and aren't being told: the others stand as they do whatever snoozes and cooldowns end. All of a policy with more
+    /// rules than bits.
+    private struct Waiting {
+        private var bits: UInt64 = 0
+        private var hasMore = false
+
+        mutating func insert(_ rule: Int) {
+            if rule < 64 { bits |= 1 << UInt64(rule) } else { hasMore = true }
+        }
+        func contains(_ rule: Int) -> Bool { rule < 64 ? bits >> UInt64(rule) & 1 == 1 : hasMore }
+    }
+
     /// When time alone may next change a standing; never before the next of these.
-    private func blameDeadline(after now: Instant) -> Instant {
+    private func blameDeadline(after now: Instant, _ waiting: Waiting) -> Instant {
         var next = Instant.distantFuture
         func consider(_ instant: Instant?) {
             if let instant, instant > now, instant < next { next = instant }
         }
-        for (place, sample) in state.samples.enumerated() {
-            guard let sample else { continue }
-            let isPrediction = AlertMetric.allCases[place].isPrediction
+        for place in state.samples.indices {
+            guard let sample = state.samples[place] else { continue }
+            let isPrediction = Self.isPrediction[place]
             consider(sample.sampledAt.adding(limits.freshness + (isPrediction ? 0 : 1)))
         }
         consider(nextDeadline(after: now))
         if let quiet = policy.quietHours { consider(wallClock.nextTurn(quiet, after: now)) }
-        for rule in policy.rules.indices {
+        for rule in policy.rules.indices where waiting.contains(rule) {
             consider(state.tracks[rule].snoozedUntil)
             guard let last = state.tracks[rule].lastNotified else { continue }
-            for severity in AlertSeverity.allCases {
-                consider(last.adding(policy.rules[rule].cooldown(at: severity, limits)))
+            for severity in Self.severities {
+                consider(last.adding(prepared.cooldown(rule, at: severity)))
             }
         }
         return next

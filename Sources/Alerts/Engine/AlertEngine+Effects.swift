@@ -8,42 +8,57 @@ extension AlertEngine {
         _ kind: AlertEffect.Kind, _ rule: Int, _ reason: AlertEffect.Reason, at now: Instant,
         _ adjust: (inout AlertEffect) -> Void = { _ in }
     ) {
-        let track = state.tracks[rule]
+        // Field by field: a track is large to copy.
         var effect = AlertEffect(
             instant: now, kind: kind, code: policy.rules[rule].code,
-            severity: track.active?.severity ?? track.details.severity ?? policy.rules[rule].severity,
+            severity: state.tracks[rule].active?.severity ?? state.tracks[rule].details.severity
+                ?? policy.rules[rule].severity,
             reason: reason, rule: rule)
         switch kind {
-        case .raise, .update, .refresh, .notify: effect.message = track.active?.message ?? ""
+        case .raise, .update, .refresh, .notify: effect.message = state.tracks[rule].active?.message ?? ""
         case .clear, .withdraw, .route, .suppress, .schedule, .acknowledge, .snooze, .wait, .drop: break
         }
         adjust(&effect)
         if case .some = blame { blame?.take(effect) }
         if !isSettling { touch(rule) }
-        if let place = groups.firstIndex(where: { $0.rule == rule }) {
-            groups[place].effects.append(effect)
-        } else {
-            groups.append((rule, [effect]))
-        }
+        fresh.append(effect)
     }
 
     /// Clears by replacement, then by the order of the inputs, then what time alone has done; within each by code.
     mutating func gatherEffects() {
-        guard !groups.isEmpty else { return }
-        let sorted = groups.count > 1 ? groups.sorted { isBefore($0, $1) } : groups
-        for group in sorted {
-            effects += group.effects
-            guard isShadow else { continue }
-            let place = Place(
-                isReplacement: Self.isReplacement(group),
-                order: group.rule < 0 ? group.rule : orderOf[group.rule])
-            for _ in group.effects { places.append(place) }
+        if fresh.isEmpty, orphaned.isEmpty { return }
+        if orphaned.isEmpty, let rule = fresh.first?.rule, fresh.allSatisfy({ $0.rule == rule }) {
+            // One rule's stand as they came.
+            note(rule, fresh)
+            effects += fresh
+        } else {
+            var groups = orphaned
+            for effect in fresh {
+                if let place = groups.firstIndex(where: { $0.rule == effect.rule }) {
+                    groups[place].effects.append(effect)
+                } else {
+                    groups.append((effect.rule, [effect]))
+                }
+            }
+            for group in groups.sorted(by: { isBefore($0, $1) }) {
+                note(group.rule, group.effects)
+                effects += group.effects
+            }
+            orphaned = []
         }
-        groups.removeAll(keepingCapacity: true)
+        fresh.removeAll(keepingCapacity: true)
+    }
+
+    /// Where they stand, for who puts the effects of many engines in order.
+    private mutating func note(_ rule: Int, _ some: [AlertEffect]) {
+        guard isShadow else { return }
+        let place = Place(
+            isReplacement: Self.isReplacement(some), order: rule < 0 ? rule : orderOf[rule])
+        for _ in some { places.append(place) }
     }
 
     private func isBefore(_ a: Group, _ b: Group) -> Bool {
-        let (replacedA, replacedB) = (Self.isReplacement(a), Self.isReplacement(b))
+        let (replacedA, replacedB) = (Self.isReplacement(a.effects), Self.isReplacement(b.effects))
         if replacedA != replacedB { return replacedA }
         // What has no rule any more is older than any input.
         if a.rule < 0 || b.rule < 0 { return a.rule < 0 && (b.rule >= 0 || a.rule > b.rule) }
@@ -51,9 +66,9 @@ extension AlertEngine {
         return codeRank[a.rule] < codeRank[b.rule]
     }
 
-    private static func isReplacement(_ group: Group) -> Bool {
-        group.effects.contains { $0.kind == .clear && $0.reason == .replaced }
-            && !group.effects.contains { $0.kind == .raise }
+    private static func isReplacement(_ some: [AlertEffect]) -> Bool {
+        some.contains { $0.kind == .clear && $0.reason == .replaced }
+            && !some.contains { $0.kind == .raise }
     }
 
     /// What was decided since the last call.

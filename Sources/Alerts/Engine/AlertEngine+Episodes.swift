@@ -35,14 +35,15 @@ extension AlertEngine {
     /// Missing data is no recovery from what was measured; of what was only foretold it is the end: the time that it spoke of comes and goes unseen, and what is
     /// foretold after that is news.
     private mutating func endPrediction(_ rule: Int, at now: Instant) {
-        let isOver = policy.rules[rule].tests.contains { test in
-            test.metric.isPrediction
-                && !(state.samples[test.metric.index].map { isFresh($0, of: test.metric, at: now) } ?? false)
+        let isOver = prepared.testsOfRule(rule).contains { place in
+            let test = prepared.tests[place]
+            return test.isPrediction
+                && !(state.samples[test.place].map { isFresh($0, isPrediction: true, at: now) } ?? false)
         }
         guard isOver else { return }
-        if let active = state.tracks[rule].active, !active.isPreview {
+        if state.tracks[rule].isRealActive {
             // What latches waits for its acknowledgement all the same.
-            if policy.rules[rule].isLatching, active.acknowledgedAt == nil { return }
+            if policy.rules[rule].isLatching, state.tracks[rule].active?.acknowledgedAt == nil { return }
             clear(rule, .stale, at: now)
         }
         if state.tracks[rule].pendingSince == nil { forgetPrediction(rule) }
@@ -55,9 +56,9 @@ extension AlertEngine {
 
     /// Whether a sample may be judged by: a prediction of a quarter of an hour ago is over at that instant.
     @inline(__always)
-    func isFresh(_ sample: Sample, of metric: AlertMetric, at now: Instant) -> Bool {
+    func isFresh(_ sample: Sample, isPrediction: Bool, at now: Instant) -> Bool {
         let age = now.nanoseconds - sample.sampledAt.nanoseconds
-        return age < limits.freshness || age == limits.freshness && !metric.isPrediction
+        return age < limits.freshness || age == limits.freshness && !isPrediction
     }
 
     mutating func raiseIfDue(_ rule: Int, at now: Instant) {
@@ -70,43 +71,44 @@ extension AlertEngine {
     }
 
     mutating func clearIfDue(_ rule: Int, at now: Instant) {
-        guard let since = state.tracks[rule].clearingSince, let active = state.tracks[rule].active,
+        guard let since = state.tracks[rule].clearingSince, state.tracks[rule].isActive,
             now >= since.adding(policy.rules[rule].keepFiringFor),
-            !policy.rules[rule].isLatching || active.acknowledgedAt != nil
+            !policy.rules[rule].isLatching || state.tracks[rule].active?.acknowledgedAt != nil
         else { return }
         clear(rule, .recovered, at: now)
     }
 
     /// Whether a part of the rule is fresh and clear: the rest may be stale.
     func isKnownClear(_ rule: Int, at now: Instant) -> Bool {
-        if policy.rules[rule].tests.count < 2 { return false }
+        if prepared.testsOfRule(rule).count < 2 { return false }
         if case .away = verdict(rule, at: now) { return true }
         return false
     }
 
     /// Whether a metric that the rule rests on is older than 15 min.
     func isStale(_ rule: Int, at now: Instant) -> Bool {
-        for test in policy.rules[rule].tests where test.metric != .readingAge {
-            guard let sample = state.samples[test.metric.index] else { return true }
-            if !isFresh(sample, of: test.metric, at: now) { return true }
+        for place in prepared.testsOfRule(rule) {
+            let test = prepared.tests[place]
+            if test.isAge { continue }
+            guard let sample = state.samples[test.place] else { return true }
+            if !isFresh(sample, isPrediction: test.isPrediction, at: now) { return true }
         }
         return false
     }
 
     private func alert(_ rule: Int, _ details: Details, _ message: String, at now: Instant) -> ActiveAlert {
-        let settings = policy.rules[rule]
-        let severity = details.severity ?? settings.severity
+        // Field by field: a rule is large to copy.
+        let severity = details.severity ?? policy.rules[rule].severity
+        let code = policy.rules[rule].code
         return ActiveAlert(
-            source: settings.source, sourceCode: details.sourceCode, code: settings.code,
-            severity: severity, message: message,
-            recommendedAction: settings.known?.recommendedAction ?? "",
-            acknowledgement: settings.acknowledgement,
-            acknowledgedAt: nil, dedupeKey: settings.code.rawValue, raisedAt: now, updatedAt: now,
+            source: known[rule]?.source ?? .policy, sourceCode: details.sourceCode, code: code,
+            severity: severity, message: message, recommendedAction: known[rule]?.recommendedAction ?? "",
+            acknowledgement: policy.rules[rule].acknowledgement,
+            acknowledgedAt: nil, dedupeKey: code.rawValue, raisedAt: now, updatedAt: now,
             countdownTo: details.countdownTo, ownSeverity: severity)
     }
 
     mutating func raise(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
-        let settings = policy.rules[rule]
         let details = state.tracks[rule].details
         state.tracks[rule].pendingSince = nil
         state.tracks[rule].clearingSince = nil
@@ -116,7 +118,7 @@ extension AlertEngine {
         state.tracks[rule].active = alert(rule, details, message, at: now)
         let values = state.tracks[rule].values
         state.tracks[rule].active?.values = values
-        state.tracks[rule].nextRepeat = settings.repeatEvery.map { now.adding($0) }
+        state.tracks[rule].nextRepeat = policy.rules[rule].repeatEvery.map { now.adding($0) }
         if refreshesMessages, details.countdownTo != nil {
             state.tracks[rule].nextRefresh = now.adding(Nanoseconds.minute)
         }
@@ -150,8 +152,9 @@ extension AlertEngine {
     }
 
     mutating func clear(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
-        guard let alert = state.tracks[rule].active else { return }
-        remember(ClearedAlert(alert: alert, clearedAt: now, reason: reason))
+        guard let severity = state.tracks[rule].active?.severity else { return }
+        let isPreview = !state.tracks[rule].isRealActive
+        remember(rule, reason, at: now)
         emit(.clear, rule, reason, at: now)
         state.tracks[rule].active = nil
         state.tracks[rule].clearingSince = nil
@@ -159,10 +162,10 @@ extension AlertEngine {
         state.tracks[rule].nextRepeat = nil
         state.tracks[rule].nextRefresh = nil
         attempts.removeAll { $0.rule == rule }
-        if alert.isPreview {
-            takeDownPreview(rule, reason, alert.severity, at: now)
+        if isPreview {
+            takeDownPreview(rule, reason, severity, at: now)
         } else if state.tracks[rule].isShown {
-            takeDown(rule, reason, alert.severity, at: now)
+            takeDown(rule, reason, severity, at: now)
         }
     }
 
@@ -178,9 +181,17 @@ extension AlertEngine {
         request(rule, .withdraw, at: now, as: .preview)
     }
 
-    mutating func remember(_ cleared: @autoclosure () -> ClearedAlert) {
+    /// What is active of a rule is cleared.
+    private mutating func remember(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
         if isShadow { return }
-        state.recentlyCleared.insert(cleared(), at: 0)
+        if let alert = state.tracks[rule].active {
+            remember(ClearedAlert(alert: alert, clearedAt: now, reason: reason))
+        }
+    }
+
+    mutating func remember(_ cleared: ClearedAlert) {
+        if isShadow { return }
+        state.recentlyCleared.insert(cleared, at: 0)
         if state.recentlyCleared.count > Self.recentlyClearedLimit { state.recentlyCleared.removeLast() }
     }
 
@@ -200,10 +211,12 @@ extension AlertEngine {
     /// The severity that escalation has brought the active episode to.
     func escalated(_ rule: Int) -> AlertSeverity {
         let done = state.tracks[rule].escalationsDone
+        if done == 0 { return .informational }
         return policy.rules[rule].escalations.prefix(done).map(\.to).max() ?? .informational
     }
 
     private mutating func escalate(_ rule: Int, at now: Instant) {
+        if policy.rules[rule].escalations.isEmpty { return }
         while let active = state.tracks[rule].active, active.review == nil, !active.isPreview,
             state.tracks[rule].escalationsDone < policy.rules[rule].escalations.count
         {

@@ -70,7 +70,7 @@ extension AlertEngine {
         }
         if track.isShown || track.scheduledFor != nil { withdraw(orphan.code, .alert) }
         if track.isPreviewShown { withdraw(orphan.code, .preview) }
-        if !effects.isEmpty { groups.append((group, effects)) }
+        if !effects.isEmpty { orphaned.append((group, effects)) }
     }
 
     private mutating func withdraw(_ code: AlertName, _ kind: NotificationKind) {

@@ -59,14 +59,17 @@ extension AlertEngine {
             guard state.tracks[rule].active?.acknowledgedAt == nil else { continue }
             consider(state.tracks[rule].nextRepeat)
             let escalationsDone = state.tracks[rule].escalationsDone
-            if escalationsDone < policy.rules[rule].escalations.count, let active = state.tracks[rule].active
+            if escalationsDone < policy.rules[rule].escalations.count,
+                let raisedAt = state.tracks[rule].active?.raisedAt
             {
-                consider(active.raisedAt.adding(policy.rules[rule].escalations[escalationsDone].after))
+                consider(raisedAt.adding(policy.rules[rule].escalations[escalationsDone].after))
             }
-            guard state.tracks[rule].isOwed, let active = state.tracks[rule].active else { continue }
+            guard state.tracks[rule].isOwed, let severity = state.tracks[rule].active?.severity else {
+                continue
+            }
             consider(state.tracks[rule].snoozedUntil)
             if let last = state.tracks[rule].lastNotified {
-                consider(last.adding(policy.rules[rule].cooldown(at: active.severity, limits)))
+                consider(last.adding(prepared.cooldown(rule, at: severity)))
             }
             if let quiet = policy.quietHours { consider(wallClock.nextLook(quiet, after: now)) }
         }
@@ -75,16 +78,18 @@ extension AlertEngine {
 
     /// When what is foretold is over, where nobody renews it.
     private func considerPrediction(_ rule: Int, _ consider: (Instant?) -> Void) {
-        for test in policy.rules[rule].tests where test.metric.isPrediction {
-            consider(state.samples[test.metric.index]?.sampledAt.adding(limits.freshness))
+        for place in prepared.testsOfRule(rule) where prepared.tests[place].isPrediction {
+            let test = prepared.tests[place]
+            consider(state.samples[test.place]?.sampledAt.adding(limits.freshness))
         }
     }
 
     private func considerStaleness(_ rule: Int, _ consider: (Instant?) -> Void) {
-        for test in policy.rules[rule].tests where test.metric != .readingAge {
-            if let sample = state.samples[test.metric.index] {
+        for place in prepared.testsOfRule(rule) where !prepared.tests[place].isAge {
+            let test = prepared.tests[place]
+            if let sample = state.samples[test.place] {
                 // What is measured is fresh at that age and stale past it; what is foretold is over at it.
-                let late: Int64 = test.metric.isPrediction ? 0 : 1
+                let late: Int64 = test.isPrediction ? 0 : 1
                 consider(sample.sampledAt.adding(limits.freshness + late))
             }
         }

@@ -61,15 +61,7 @@ extension AlertEngine {
 
     /// The instants at which the age alone changes what a rule says.
     func considerAge(_ rule: Int, _ consider: (Instant?) -> Void) {
-        let rule = policy.rules[rule]
         let from = state.newestReading ?? .start
-        func turn(_ minutes: Double?) { consider(minutes.map { from.adding(MetricTest.nanoseconds($0)) }) }
-        for test in rule.tests where test.metric == .readingAge {
-            turn(test.bound)
-            turn(test.clearAt)
-        }
-        guard rule.tests.first?.metric == .readingAge else { return }
-        turn(rule.criticalBelow)
-        turn(rule.criticalAbove)
+        for age in prepared.ageEdges[rule] { consider(from.adding(age)) }
     }
 }

@@ -6,14 +6,17 @@ extension AlertEngine {
     /// A part that is fresh and clear clears the whole, wherever it stands; a part that is stale neither raises nor clears.
     func verdict(_ rule: Int, at now: Instant) -> Verdict {
         var allBreached = true
-        for test in policy.rules[rule].tests {
-            if test.metric == .readingAge {
+        for place in prepared.testsOfRule(rule) {
+            let known = prepared.tests[place]
+            let test = known.test
+            if known.isAge {
                 let age = readingAge(at: now)
                 if test.isCleared(byAge: age) { return .away(.recovered) }
                 if !test.isBreached(byAge: age) { allBreached = false }
                 continue
             }
-            guard let sample = state.samples[test.metric.index], isFresh(sample, of: test.metric, at: now)
+            guard let sample = state.samples[known.place],
+                isFresh(sample, isPrediction: known.isPrediction, at: now)
             else {
                 allBreached = false
                 continue
@@ -32,17 +35,18 @@ extension AlertEngine {
 
     /// The newest value of the rule's first metric; nil where there is none.
     func sample(_ rule: Int, at now: Instant) -> Sample? {
-        guard let metric = policy.rules[rule].tests.first?.metric else { return nil }
-        if metric == .readingAge { return Sample(value: ageInMinutes(at: now), sampledAt: now) }
-        return state.samples[metric.index]
+        guard let place = prepared.testsOfRule(rule).first else { return nil }
+        let first = prepared.tests[place]
+        if first.isAge { return Sample(value: ageInMinutes(at: now), sampledAt: now) }
+        return state.samples[first.place]
     }
 
     /// Keeps what an episode, or the wait for one, has come to.
     mutating func follow(_ rule: Int, _ metric: Int, _ value: Double) {
-        guard !state.tracks[rule].isQuiet, let test = policy.rules[rule].tests.first,
-            test.metric.index == metric
+        guard !state.tracks[rule].isQuiet, let place = prepared.testsOfRule(rule).first,
+            prepared.tests[place].place == metric
         else { return }
-        take(rule, value, test.side)
+        take(rule, value, prepared.tests[place].test.side)
     }
 
     mutating func take(_ rule: Int, _ value: Double, _ side: MetricTest.Side) {

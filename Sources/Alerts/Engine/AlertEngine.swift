@@ -84,7 +84,10 @@ public struct AlertEngine: Sendable {
     /// Whether time alone can do nothing to a rule: those that settling passes over.
     var isAtRest: [Bool]
     typealias Group = (rule: Int, effects: [AlertEffect])
-    var groups: [Group] = []
+    /// What the instant has come to so far, as it was decided.
+    var fresh: [AlertEffect] = []
+    /// Of what has no rule any more.
+    var orphaned: [Group] = []
     /// The first input of the instant that concerns each rule; what none does goes by time.
     var orderOf: [Int]
     static let timerOrder = Int.max
@@ -306,9 +309,9 @@ public struct AlertEngine: Sendable {
             if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }
             state.tracks[rule].holds = false
             state.tracks[rule].closedSeverity = nil
-            guard let active = state.tracks[rule].active, !active.isPreview else { return }
+            guard state.tracks[rule].isRealActive else { return }
             if reason != .recovered { return clear(rule, reason, at: now) }
-            if policy.rules[rule].isLatching, active.acknowledgedAt == nil {
+            if policy.rules[rule].isLatching, state.tracks[rule].active?.acknowledgedAt == nil {
                 if state.tracks[rule].clearingSince == nil { emit(.suppress, rule, .latched, at: now) }
                 state.tracks[rule].clearingSince = now
                 return
@@ -326,30 +329,34 @@ public struct AlertEngine: Sendable {
     }
 
     private mutating func refreshInPlace(_ rule: Int, isReissue: Bool, at now: Instant) {
-        guard let active = state.tracks[rule].active else { return }
-        let details = state.tracks[rule].details
-        let base = details.severity ?? policy.rules[rule].severity
+        // Field by field: an alert is large to copy, and mostly nothing has changed.
+        guard let before = state.tracks[rule].active?.severity,
+            let ownBefore = state.tracks[rule].active?.ownSeverity
+        else { return }
+        let base = state.tracks[rule].details.severity ?? policy.rules[rule].severity
         let severity = max(base, escalated(rule))
-        let isWorse = base > active.ownSeverity
-        if let review = active.review {
+        let isWorse = base > ownBefore
+        if let review = state.tracks[rule].active?.review {
             // What was reviewed is reviewed; what has become more severe since is not.
             state.tracks[rule].active?.acknowledgedAt = base <= review.severity ? review.at : nil
         }
         state.tracks[rule].active?.ownSeverity = base
-        if isReissue || isWorse || severity != active.severity {
+        let countdown = state.tracks[rule].details.countdownTo
+        if isReissue || isWorse || severity != before {
+            let details = state.tracks[rule].details
             state.tracks[rule].active?.severity = severity
             state.tracks[rule].active?.sourceCode = details.sourceCode
             state.tracks[rule].active?.updatedAt = now
             state.tracks[rule].active?.countdownTo = details.countdownTo
             say(rule, at: now)
             emit(.update, rule, isReissue ? .reissued : .severityChanged, at: now)
-            if isReissue || isWorse || severity > active.severity {
+            if isReissue || isWorse || severity > before {
                 attempt(rule, isReissue ? .reissued : .severityChanged)
             }
-        } else if details.countdownTo != active.countdownTo {
-            state.tracks[rule].active?.countdownTo = details.countdownTo
+        } else if countdown != state.tracks[rule].active?.countdownTo {
+            state.tracks[rule].active?.countdownTo = countdown
             say(rule, at: now)
-            if refreshesMessages, details.countdownTo != nil, state.tracks[rule].nextRefresh == nil {
+            if refreshesMessages, countdown != nil, state.tracks[rule].nextRefresh == nil {
                 state.tracks[rule].nextRefresh = now.adding(Nanoseconds.minute)
             }
             emit(.refresh, rule, .countdown, at: now)

@@ -41,7 +41,7 @@ extension AlertEngine {
         @inline(__always) var isQuiet: Bool { !holds && !isActive && pendingSince == nil }
         @inline(__always) var isActive: Bool { if case .some = active { true } else { false } }
         /// An episode that its condition brought about.
-        var isRealActive: Bool { active.map { !$0.isPreview } ?? false }
+        var isRealActive: Bool { active?.isPreview == false }
         /// Quiet, and nothing is owed or shown.
         @inline(__always) var isAtRest: Bool { isQuiet && !isShown && !isOwed && !isPreviewShown }
     }

@@ -18,6 +18,14 @@ public final class PreparedPolicy: Hashable, Sendable {
     /// The catalogue's code of each rule that has one.
     let known: [AlertCode?]
     let rulesOfMetric: [[Int]]
+    /// The comparisons of all rules, one rule after the other, with what is asked of their metrics at every look.
+    let tests: [Test]
+    /// Where those of each rule begin, and where the last end.
+    let firstTest: [Int]
+    /// Of each rule the shortest time between two notifications, by severity, ns.
+    let cooldowns: [Int64]
+    /// For each rule the ages of the newest reading at which it may change its mind, ns.
+    let ageEdges: [[Int64]]
     /// For each metric its rules, with their test where they have one only.
     let calmTests: [[(rule: Int, test: MetricTest?)]]
     /// Values of each metric that breach none of `calmTests`; none where a rule joins comparisons.
@@ -35,8 +43,34 @@ public final class PreparedPolicy: Hashable, Sendable {
     let watchesReservoir: Bool
     let watchesForecast: Bool
 
+    /// One comparison.
+    struct Test: Hashable, Sendable {
+        var test: MetricTest
+        /// The place of its metric.
+        var place: Int
+        var isAge: Bool
+        var isPrediction: Bool
+    }
+
     public init(_ policy: AlertPolicy) {
         self.policy = policy
+        var tests: [Test] = []
+        var firstTest = [0]
+        for rule in policy.rules {
+            for test in rule.tests {
+                tests.append(
+                    Test(
+                        test: test, place: test.metric.index, isAge: test.metric == .readingAge,
+                        isPrediction: test.metric.isPrediction))
+            }
+            firstTest.append(tests.count)
+        }
+        self.tests = tests
+        self.firstTest = firstTest
+        cooldowns = policy.rules.flatMap { rule in
+            AlertSeverity.allCases.map { rule.cooldown(at: $0, policy.limits) }
+        }
+        ageEdges = policy.rules.map(Self.ageEdges)
         let rules = policy.rules
         fingerprint = policy.fingerprint
         keys = rules.map { AlertEngine.Key($0) }
@@ -96,6 +130,23 @@ public final class PreparedPolicy: Hashable, Sendable {
         }
 
         func contains(_ value: Double) -> Bool { value >= low && value <= high }
+    }
+
+    /// The places of a rule's comparisons in `tests`.
+    @inline(__always)
+    func testsOfRule(_ rule: Int) -> Range<Int> { firstTest[rule]..<firstTest[rule + 1] }
+
+    /// The shortest time between two notifications of a rule, ns.
+    @inline(__always)
+    func cooldown(_ rule: Int, at severity: AlertSeverity) -> Int64 {
+        cooldowns[rule * Self.severities + Int(severity.rawValue)]
+    }
+    private static let severities = AlertSeverity.allCases.count
+
+    private static func ageEdges(_ rule: AlertRule) -> [Int64] {
+        var minutes = rule.tests.filter { $0.metric == .readingAge }.flatMap { [$0.bound, $0.clearAt] }
+        if rule.tests.first?.metric == .readingAge { minutes += [rule.criticalBelow, rule.criticalAbove] }
+        return minutes.compactMap { $0.map(MetricTest.nanoseconds) }
     }
 
     public static let bionicloop = PreparedPolicy(.bionicloop)

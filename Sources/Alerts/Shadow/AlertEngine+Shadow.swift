@@ -12,15 +12,10 @@ extension AlertEngine {
         var order = AlertEngine.timerOrder
     }
 
-    /// What was decided since the last call, each with its place.
-    mutating func takeKeyedEffects() -> [(AlertEffect, Place)] {
-        if groups.isEmpty, effects.isEmpty { return [] }
-        gatherEffects()
-        defer {
-            effects.removeAll(keepingCapacity: true)
-            places.removeAll(keepingCapacity: true)
-        }
-        return Array(zip(effects, places))
+    /// What was gathered has been taken from its place.
+    mutating func forgetGathered() {
+        effects.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
     }
 
     /// What the system will show by itself.
@@ -30,11 +25,12 @@ extension AlertEngine {
 
     /// Whether every value of a metric counts, whatever it is: the sketch, comparisons that are joined, and what waits for a fresh value.
     var isEager: Bool {
-        policy.rules.indices.contains { rule in
+        for rule in policy.rules.indices {
             if policy.rules[rule].isLiteral { return true }
             if state.tracks[rule].isOwed, !policy.notifiesWhenStale { return true }
-            return policy.rules[rule].tests.count > 1 && !state.tracks[rule].isQuiet
+            if prepared.testsOfRule(rule).count > 1, !state.tracks[rule].isQuiet { return true }
         }
+        return false
     }
 
     /// As an engine that was made anew from this one's state.
@@ -48,7 +44,8 @@ extension AlertEngine {
         touched = []
         actions = []
         attempts = []
-        groups = []
+        fresh = []
+        orphaned = []
         effects = []
         places = []
         order = 0

@@ -4,16 +4,29 @@ import SessionTime
 
 extension AlertFlow {
     /// What a part waits for from now on. Mutating, and changes nothing: it looks in place, where a flow is large to copy.
-    mutating func rest(after now: Instant) -> (deadline: Int64, isAtRest: Bool, isEager: Bool) {
+    mutating func rest(
+        after now: Instant
+    ) -> (deadline: Int64, isAtRest: Bool, isEager: Bool, isInterrupted: Bool) {
         let deadline = engine.nextDeadline(after: now, withAge: false)?.nanoseconds ?? .max
         let isAtRest = engine.isAtRest.allSatisfy { $0 }
-        return (deadline, isAtRest, !isAtRest && engine.isEager)
+        return (deadline, isAtRest, !isAtRest && engine.isEager, isSteppingInterrupted)
     }
 
     /// The next instant at which time alone changes something, ns. In place, as `rest`.
     mutating func deadline(after now: Instant) -> Int64 {
         engine.nextDeadline(after: now, withAge: false)?.nanoseconds ?? .max
     }
+
+    /// The same as `isSteppingInterrupted`, in place.
+    mutating func lookUpSteppingInterrupted() -> Bool { isSteppingInterrupted }
+
+    /// Puts what was decided in order, in place, and says how much it is.
+    mutating func gatherEffects() -> Int {
+        engine.gatherEffects()
+        return engine.effects.count
+    }
+
+    mutating func forgetEffects() { engine.forgetGathered() }
 
     /// The same as `steppingDeadline`, in place.
     mutating func lookUpSteppingDeadline() -> Instant? { steppingDeadline }

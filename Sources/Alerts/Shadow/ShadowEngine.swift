@@ -21,6 +21,8 @@ struct ShadowEngine: Sendable {
     /// Parts that the input at hand concerns.
     var called: [Int] = []
     private(set) var isDead = false
+    /// How often parts were judged.
+    private(set) var judgements = 0
     /// Of each part, whether it tells what stands in the way of its rules. Such a part hears of everything that changes that: the end
     /// of a gap, the app coming to the front while something goes on, its death.
     let keepsBlame: [Bool]
@@ -98,7 +100,9 @@ struct ShadowEngine: Sendable {
         // Field by field: a whole flow is large to copy.
         parts[part].flow.environment = groups[group].flow.environment
         parts[part].flow.inputInstant = groups[group].flow.inputInstant
-        parts[part].flow.memory.monitor = groups[group].flow.memory.monitor
+        if plan.parts[part].followsReadings || parts[part].flow.hasSources {
+            parts[part].flow.memory.monitor = groups[group].flow.memory.monitor
+        }
         if parts[part].flow.hasSources {
             parts[part].flow.memory.pump = groups[group].flow.memory.pump
             parts[part].flow.memory.cgm = groups[group].flow.memory.cgm
@@ -192,7 +196,7 @@ struct ShadowEngine: Sendable {
             if groups[group].hasInterrupted {
                 groups[group].hasInterrupted = false
                 for part in plan.groups[group].waiting[AlertCode.steppingInterrupted.index]
-                where parts[part].flow.isSteppingInterrupted {
+                where parts[part].flow.lookUpSteppingInterrupted() {
                     bringUp(part)
                     parts[part].flow.step(succeeded: true, at: now)
                     settleLater(part)
@@ -322,6 +326,7 @@ struct ShadowEngine: Sendable {
             collect(part)
             rest(part, at: now)
         }
+        judgements += told.count
         told.removeAll(keepingCapacity: true)
         isTold = false
         log.endInstant()
@@ -351,8 +356,13 @@ struct ShadowEngine: Sendable {
     }
 
     private mutating func collect(_ part: Int) {
-        let keyed = parts[part].flow.engine.takeKeyedEffects()
-        for (effect, place) in keyed { log.take(part, effect, place) }
+        let count = parts[part].flow.gatherEffects()
+        if count == 0 { return }
+        for index in 0..<count {
+            log.take(
+                part, parts[part].flow.engine.effects[index], parts[part].flow.engine.places[index])
+        }
+        parts[part].flow.forgetEffects()
     }
 
     /// What the part waits for from now on.
@@ -361,8 +371,8 @@ struct ShadowEngine: Sendable {
         deadlines[part] = rest.deadline
         parts[part].isCalm = rest.isAtRest
         parts[part].isEager = rest.isEager
-        if parts[part].isEager { groups[plan.parts[part].group].hasEager = true }
-        if parts[part].flow.isSteppingInterrupted { groups[plan.parts[part].group].hasInterrupted = true }
+        if rest.isEager { groups[plan.parts[part].group].hasEager = true }
+        if rest.isInterrupted { groups[plan.parts[part].group].hasInterrupted = true }
     }
 
     /// When time alone may next change something.

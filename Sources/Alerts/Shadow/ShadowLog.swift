@@ -116,6 +116,8 @@ struct ShadowLog: Sendable {
     /// decided.
     func texts(_ numbers: ShadowNumbers) -> [[UInt8]] {
         var texts = [[UInt8]](repeating: [], count: plan.policies.count)
+        // Of most parts one policy alone: its place; -1 for the others.
+        let owner = plan.parts.map { $0.members.count == 1 ? $0.members[0].policy : -1 }
         var item: [UInt8] = []
         for entry in entries {
             let effect = entry.effect
@@ -123,15 +125,21 @@ struct ShadowLog: Sendable {
             item.append(UInt8(ascii: ","))
             item.append(UInt8(ascii: "["))
             Self.write(effect.instant.nanoseconds, &item)
-            for number in [
-                numbers.kinds[effect.kind.index], numbers.codes[effect.code],
-                numbers.severities[Int(effect.severity.rawValue)], numbers.reasons[effect.reason.index],
-            ] {
-                item.append(UInt8(ascii: ","))
-                Self.write(Int64(number), &item)
-            }
+            item.append(UInt8(ascii: ","))
+            Self.write(Int64(numbers.kinds[effect.kind.index]), &item)
+            item.append(UInt8(ascii: ","))
+            Self.write(Int64(numbers.codes[effect.code]), &item)
+            item.append(UInt8(ascii: ","))
+            Self.write(Int64(numbers.severities[Int(effect.severity.rawValue)]), &item)
+            item.append(UInt8(ascii: ","))
+            Self.write(Int64(numbers.reasons[effect.reason.index]), &item)
             item.append(UInt8(ascii: "]"))
-            for member in plan.parts[Int(entry.part)].members { texts[member.policy] += item }
+            let part = Int(entry.part)
+            if owner[part] >= 0 {
+                texts[owner[part]] += item
+            } else {
+                for member in plan.parts[part].members { texts[member.policy] += item }
+            }
         }
         for policy in texts.indices where !texts[policy].isEmpty {
             texts[policy][0] = UInt8(ascii: "[")
@@ -141,18 +149,20 @@ struct ShadowLog: Sendable {
     }
 
     private static func write(_ number: Int64, _ text: inout [UInt8]) {
-        var rest = number.magnitude
-        if number < 0 { text.append(UInt8(ascii: "-")) }
-        let begin = text.count
-        repeat {
-            text.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        var (a, b) = (begin, text.count - 1)
-        while a < b {
-            text.swapAt(a, b)
-            a += 1
-            b -= 1
+        // A sign and nineteen digits.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var place = 20
+            var rest = number.magnitude
+            repeat {
+                place -= 1
+                digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if number < 0 {
+                place -= 1
+                digits[place] = UInt8(ascii: "-")
+            }
+            text.append(contentsOf: UnsafeBufferPointer(rebasing: digits[place...]))
         }
     }
 

@@ -32,6 +32,8 @@ public struct ShadowPlan: Sendable {
         var isJudged: Bool { !members.isEmpty && policy.rules.contains { $0.truth != nil } }
         /// Of each rule the code's place in `codes`.
         var codes: [Int] = []
+        /// Some rule is of what follows from readings: it needs the ones before.
+        var followsReadings = false
         /// The literal sketch looks at every input of its policy.
         var isLiteral: Bool
         /// The comparisons of its rules, one rule after the other.
@@ -141,6 +143,7 @@ extension ShadowPlan.Part {
         for rule in policy.rules {
             if case .source(let code) = rule.trigger { sources.insert(code) }
             for (place, test) in rule.tests.enumerated() {
+                if test.metric == .glucoseRate || test.metric == .glucoseIn20m { followsReadings = true }
                 tests.append((test, place + 1 == rule.tests.count))
             }
         }

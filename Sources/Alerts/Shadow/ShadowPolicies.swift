@@ -119,6 +119,9 @@ public actor ShadowPolicies: SessionActor {
     /// The session is over.
     public func finish() { engine.finish(at: executor.now) }
 
+    /// How often parts were judged so far: what listening costs.
+    package func judgements() -> Int { engine.judgements }
+
     /// What each part of the plan came to. Once, at the session's end.
     package func takeRecords() -> [ShadowPartRecord] { engine.takeRecords(at: executor.now) }
 
