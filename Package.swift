@@ -154,7 +154,7 @@ let package = Package(
         tests(
             "PhysiologyTests",
             ["Physiology", "GSL", "SimulationKernel", "SessionTime", "Devices", "Records"]),
-        tests("DocumentsTests", ["Documents", "Checksums", "Records"]),
+        tests("DocumentsTests", ["Documents", "Checksums", "CSHA256", "Records"]),
         tests("GlucoseMetricsTests", ["GlucoseMetrics", "Documents", "Records"]),
         tests(
             "SwarmTests",

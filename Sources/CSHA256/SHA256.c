@@ -2,6 +2,10 @@
 
 #include "CSHA256.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 static const uint32_t K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -21,7 +25,7 @@ static const uint32_t K[64] = {
         h = t1 + (ROTR(a, 2) ^ ROTR(a, 13) ^ ROTR(a, 22)) + ((a & b) | (c & (a | b)));                       \
     } while (0)
 
-void islet_sha256_compress(uint32_t *state, const uint8_t *blocks, size_t count) {
+void islet_sha256_compress_plain(uint32_t *state, const uint8_t *blocks, size_t count) {
     for (; count > 0; count--, blocks += 64) {
         uint32_t w[64];
         for (int t = 0; t < 16; t++) {
@@ -53,4 +57,70 @@ void islet_sha256_compress(uint32_t *state, const uint8_t *blocks, size_t count)
         state[6] += g;
         state[7] += h;
     }
+}
+
+#if defined(__x86_64__)
+
+// Four rounds with the words W[4k..4k+3], and what they are to become.
+#define FOUR(k, now, next, before)                                                                           \
+    do {                                                                                                    \
+        __m128i sum = _mm_add_epi32(now, _mm_loadu_si128((const __m128i *)&K[4 * (k)]));                     \
+        cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);                                                      \
+        if ((k) >= 3 && (k) < 15) {                                                                         \
+            next = _mm_add_epi32(next, _mm_alignr_epi8(now, before, 4));                                     \
+            next = _mm_sha256msg2_epu32(next, now);                                                         \
+        }                                                                                                   \
+        abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0E));                              \
+        if ((k) >= 1 && (k) < 13) before = _mm_sha256msg1_epu32(before, now);                                \
+    } while (0)
+
+// With the processor's own rounds: the same digest, several times as fast.
+__attribute__((target("sha,sse4.1"))) static void compress_sha(uint32_t *state, const uint8_t *blocks,
+                                                               size_t count) {
+    const __m128i bigEndian = _mm_set_epi64x(0x0c0d0e0f08090a0bULL, 0x0405060700010203ULL);
+    __m128i dcba = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[0]), 0xB1);
+    __m128i hgfe = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[4]), 0x1B);
+    __m128i abef = _mm_alignr_epi8(dcba, hgfe, 8);
+    __m128i cdgh = _mm_blend_epi16(hgfe, dcba, 0xF0);
+    for (; count > 0; count--, blocks += 64) {
+        __m128i abefBefore = abef, cdghBefore = cdgh;
+        __m128i a = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(blocks + 0)), bigEndian);
+        __m128i b = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(blocks + 16)), bigEndian);
+        __m128i c = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(blocks + 32)), bigEndian);
+        __m128i d = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(blocks + 48)), bigEndian);
+        FOUR(0, a, b, d);
+        FOUR(1, b, c, a);
+        FOUR(2, c, d, b);
+        FOUR(3, d, a, c);
+        FOUR(4, a, b, d);
+        FOUR(5, b, c, a);
+        FOUR(6, c, d, b);
+        FOUR(7, d, a, c);
+        FOUR(8, a, b, d);
+        FOUR(9, b, c, a);
+        FOUR(10, c, d, b);
+        FOUR(11, d, a, c);
+        FOUR(12, a, b, d);
+        FOUR(13, b, c, a);
+        FOUR(14, c, d, b);
+        FOUR(15, d, a, c);
+        abef = _mm_add_epi32(abef, abefBefore);
+        cdgh = _mm_add_epi32(cdgh, cdghBefore);
+    }
+    __m128i feba = _mm_shuffle_epi32(abef, 0x1B);
+    __m128i dchg = _mm_shuffle_epi32(cdgh, 0xB1);
+    _mm_storeu_si128((__m128i *)&state[0], _mm_blend_epi16(feba, dchg, 0xF0));
+    _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(dchg, feba, 8));
+}
+
+#endif
+
+void islet_sha256_compress(uint32_t *state, const uint8_t *blocks, size_t count) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("sha") && __builtin_cpu_supports("sse4.1")) {
+        compress_sha(state, blocks, count);
+        return;
+    }
+#endif
+    islet_sha256_compress_plain(state, blocks, count);
 }

@@ -12,4 +12,7 @@
 /// Takes `count` blocks of 64 bytes into `state`, eight words.
 void islet_sha256_compress(uint32_t *state, const uint8_t *blocks, size_t count);
 
+// The same without the rounds of the processor.
+void islet_sha256_compress_plain(uint32_t *state, const uint8_t *blocks, size_t count);
+
 #endif

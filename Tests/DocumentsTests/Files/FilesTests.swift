@@ -1,3 +1,4 @@
+import CSHA256
 import Checksums
 import Foundation
 import Records
@@ -115,6 +116,27 @@ private func contents(_ path: String) -> String? {
     ])
     func matchesTheStandard(text: String, digest: String) {
         #expect(SHA256.digest(of: Array(text.utf8)).description == digest)
+    }
+
+    /// Where the processor has no rounds of its own both are the plain form.
+    @Test func theProcessorsOwnRoundsComeToTheSame() {
+        var random = Congruential(state: 7)
+        for count in 1..<40 {
+            let blocks = (0..<count * 64).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            let before = (0..<8).map { _ in UInt32(truncatingIfNeeded: random.next()) }
+            var (fast, plain) = (before, before)
+            islet_sha256_compress(&fast, blocks, count)
+            islet_sha256_compress_plain(&plain, blocks, count)
+            #expect(fast == plain && fast != before)
+        }
+    }
+
+    private struct Congruential {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 24
+        }
     }
 
     @Test func aMillionLettersHoweverTheyAreCut() {
