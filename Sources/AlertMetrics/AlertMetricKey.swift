@@ -15,13 +15,19 @@ package struct AlertMetricKey: Hashable, Sendable {
         var meaning: String
         /// Whether it adds up over the session.
         var isTotal = false
+        /// Whether it says which episodes were found, or which alerts were right.
+        var isDetection = false
 
-        init(_ name: String, _ unit: String, _ better: Better, _ meaning: String, isTotal: Bool = false) {
+        init(
+            _ name: String, _ unit: String, _ better: Better, _ meaning: String, isTotal: Bool = false,
+            isDetection: Bool = false
+        ) {
             self.name = name
             self.unit = unit
             self.better = better
             self.meaning = meaning
             self.isTotal = isTotal
+            self.isDetection = isDetection
         }
     }
 
@@ -38,21 +44,31 @@ package struct AlertMetricKey: Hashable, Sendable {
     package var better: Better { Self.rows[index].better }
     /// Whether it adds up over the session, so that sessions of unequal length can't be compared by it; `perDay` can.
     package var isTotal: Bool { Self.rows[index].isTotal }
+    /// Whether it says which episodes were found, or which alerts were right: of policies that live other weeks it compares other episodes.
+    package var isDetection: Bool { Self.rows[index].isDetection }
 
     private static let rows: [Row] = single + waterfall + daily
 
     private static let single: [Row] = [
         sensitivity(0), sensitivity(15), sensitivity(30),
-        Row("alerts_ppv", "", .higher, "share of alerts with their truth at most 15 min away"),
-        Row("alerts_ppv_30", "", .higher, "share of alerts with their truth at most 30 min away"),
-        Row("alerts_false_per_day", "1/day", .lower, "alerts that are matched to no true episode"),
+        Row(
+            "alerts_ppv", "", .higher, "share of alerts with their truth at most 15 min away",
+            isDetection: true),
+        Row(
+            "alerts_ppv_30", "", .higher, "share of alerts with their truth at most 30 min away",
+            isDetection: true),
+        Row(
+            "alerts_false_per_day", "1/day", .lower, "alerts that are matched to no true episode",
+            isDetection: true),
         Row(
             "alerts_lead_min", "min", .higher,
-            "from an alert to the onset of its true episode, mean over episodes with one; below 0 for late ones"
+            "from an alert to the onset of its true episode, mean over episodes with one; below 0 for late ones",
+            isDetection: true
         ),
         Row(
             "alerts_time_to_detect_min", "min", .lower,
-            "from onset, when half of the true episodes had an alert: cumulative incidence, an episode that ends without one competes"
+            "from onset, when half of the true episodes had an alert: cumulative incidence, an episode that ends without one competes",
+            isDetection: true
         ),
         Row("alerts_notifications_per_day", "1/day", .lower, "notifications"),
         Row("alerts_notifications_night_per_day", "1/day", .lower, "notifications by night"),
@@ -70,10 +86,12 @@ package struct AlertMetricKey: Hashable, Sendable {
             "time within true episodes in which no alert about them annunciated", isTotal: true),
         Row(
             "alerts_missed", "episodes", .lower,
-            "true episodes that ended without an alert, or ended the session", isTotal: true),
+            "true episodes that ended without an alert, or ended the session", isTotal: true,
+            isDetection: true),
         Row(
             "alerts_missed_severity", "mg/dL·min", .lower,
-            "area of the true plasma glucose below 54 mg/dL within missed lows", isTotal: true),
+            "area of the true plasma glucose below 54 mg/dL within missed lows", isTotal: true,
+            isDetection: true),
         Row("alerts_ack_delay_min", "min", .lower, "from an alert's raise to its acknowledgement, mean"),
         Row("alerts_heard_fraction", "", .higher, "noticed of the notifications"),
     ]
@@ -91,14 +109,16 @@ package struct AlertMetricKey: Hashable, Sendable {
         ]
 
     private static let daily: [Row] = (single + waterfall).filter(\.isTotal).map {
-        Row($0.name + "_per_day", $0.unit + "/day", $0.better, "\($0.name) per day that the session lived")
+        Row(
+            $0.name + "_per_day", $0.unit + "/day", $0.better, "\($0.name) per day that the session lived",
+            isDetection: $0.isDetection)
     }
 
     private static func sensitivity(_ minutes: Int) -> Row {
         Row(
             "alerts_sensitivity_g\(minutes)", "", .higher,
             "share of true episodes with an alert from 30 min before their onset "
-                + (minutes == 0 ? "to it" : "to \(minutes) min after it, or to their end"))
+                + (minutes == 0 ? "to it" : "to \(minutes) min after it, or to their end"), isDetection: true)
     }
 
     /// Every key, in the order of the files.

@@ -12,11 +12,14 @@ extension Outcome {
         AlertMetricRow.all.map { row in
             Outcome(
                 row.name, unit: row.unit, row.meaning + row.undefined, better: row.better, kind: .alerts,
-                isCompared: row.isCompared, display: row.isShown ? .differing : .never
+                compared: row.compared, display: row.isShown ? .differing : .never
             ) { row.value($0.metrics, $0.days) }
         } + aroundLows
         + AlertMetricRow.missedPerDay.map { row in
-            Outcome(row.name, unit: row.unit, row.meaning, better: row.better, kind: .alerts) {
+            Outcome(
+                row.name, unit: row.unit, row.meaning, better: row.better, kind: .alerts,
+                compared: row.compared
+            ) {
                 row.value($0.metrics, $0.days)
             }
         }
@@ -47,8 +50,8 @@ struct AlertMetricRow: Sendable {
     /// When it is empty, as the end of the meaning.
     var undefined = ""
     var better: Better
-    /// Whether it may be compared: not a total.
-    var isCompared = true
+    /// Not by a total. By what was found and what was right, policies in shadow only.
+    var compared: Outcome.Compared
     /// Whether a table has a row of it where it differs.
     var isShown = false
     /// Of the metrics, and the days that the session lived.
@@ -68,7 +71,7 @@ struct AlertMetricRow: Sendable {
         AlertMetricKey.all.filter { !elsewhere.contains($0) }.map { key in
             AlertMetricRow(
                 name: key.name, unit: key.unit, meaning: key.meaning, undefined: undefined(key),
-                better: key.better, isCompared: !key.isTotal, isShown: shown.contains(key)
+                better: key.better, compared: compared(key), isShown: shown.contains(key)
             ) { metrics, _ in metrics[key] }
         } + glucoseTruths.flatMap(ofTruth)
 
@@ -76,7 +79,8 @@ struct AlertMetricRow: Sendable {
     static let missedPerDay: [AlertMetricRow] = glucoseTruths.map { truth in
         AlertMetricRow(
             name: "alerts_missed_\(truth.rawValue)_per_day", unit: "episodes/day",
-            meaning: "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower
+            meaning: "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower,
+            compared: .policies
         ) { metrics, days in
             days > 0 ? metrics.missed(of: truth).map { Double($0) / days } : nil
         }
@@ -102,24 +106,30 @@ struct AlertMetricRow: Sendable {
 
     private static let total = "; a total: who ends early has less of it"
 
+    private static func compared(_ key: AlertMetricKey) -> Outcome.Compared {
+        if key.isTotal { return .never }
+        return key.isDetection ? .policies : .arms
+    }
+
     private static func ofTruth(_ truth: AlertTruth) -> [AlertMetricRow] {
         let name = truth.rawValue
         return [
             AlertMetricRow(
                 name: "alerts_sensitivity_g15_\(name)", unit: "",
                 meaning: "alerts_sensitivity_g15 of one truth: \(truth.meaning)",
-                undefined: "; empty without true episodes or without a rule about it", better: .higher
+                undefined: "; empty without true episodes or without a rule about it", better: .higher,
+                compared: .policies
             ) { metrics, _ in metrics.sensitivity(to: truth) },
             AlertMetricRow(
                 name: "alerts_ppv_\(name)", unit: "",
                 meaning: "alerts_ppv of one truth: \(truth.meaning)",
-                undefined: "; empty without alerts about it", better: .higher
+                undefined: "; empty without alerts about it", better: .higher, compared: .policies
             ) { metrics, _ in metrics.precision(about: truth) },
             AlertMetricRow(
                 name: "alerts_missed_\(name)", unit: "episodes",
                 meaning: "alerts_missed of one truth: \(truth.meaning)",
                 undefined: "; empty without true episodes or without a rule about it" + total,
-                better: .lower, isCompared: false
+                better: .lower, compared: .never
             ) { metrics, _ in metrics.missed(of: truth).map(Double.init) },
         ]
     }

@@ -62,7 +62,7 @@ package enum DataDictionary {
             for outcome in Outcome.all where outcome.kind == kind {
                 text +=
                     "| `\(outcome.name)` | \(outcome.unit) | \(outcome.better.rawValue) | \(cell(outcome.meaning))"
-                text += (outcome.isCompared ? "" : "; arms are not compared by it") + " |\n"
+                text += outcome.comparedText + " |\n"
             }
         }
         return text
@@ -156,4 +156,15 @@ package enum DataDictionary {
 
     /// A bar would end the cell.
     private static func cell(_ text: String) -> String { text.split(separator: "|").joined(separator: "\\|") }
+}
+
+extension Outcome {
+    /// As the end of its meaning.
+    fileprivate var comparedText: String {
+        switch compared {
+        case .arms: ""
+        case .policies: "; arms are not compared by it, policies in shadow are"
+        case .never: "; arms are not compared by it"
+        }
+    }
 }

@@ -13,7 +13,7 @@ extension Outcome {
         Outcome(
             key.rawValue, unit: key.unit, "true plasma glucose: " + key.summary, better: key.better,
             kind: .truth,
-            isCompared: key.kind != .trace,
+            compared: key.kind == .trace ? .never : .arms,
             display: key.isShown && key.kind != .events ? .always : .never
         ) { $0.truth?[key] }
     }
@@ -34,7 +34,7 @@ extension Outcome {
             Outcome(
                 "sensor_" + key.rawValue, unit: key.unit,
                 "sensor glucose, late readings included: " + key.summary,
-                better: key.better, kind: .sensor, isCompared: key.kind != .trace
+                better: key.better, kind: .sensor, compared: key.kind == .trace ? .never : .arms
             ) { $0.sensor?[key] }
         }
         + GlucoseMetricKey.events.map { key in

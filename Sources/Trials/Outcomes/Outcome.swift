@@ -30,6 +30,16 @@ package struct Outcome: Sendable {
         case never
     }
 
+    /// Between whom differences are found.
+    package enum Compared: String, Sendable, CaseIterable {
+        /// Arms, and policies in shadow.
+        case arms
+        /// Policies in shadow alone, which judge the same episodes: what an arm's policy found, its own person lived.
+        case policies
+        /// Nobody: it describes the trace or the scenario, or adds up over sessions that may be of unequal length.
+        case never
+    }
+
     /// As it stands in files.
     package let name: String
     /// Empty for a pure number.
@@ -38,14 +48,14 @@ package struct Outcome: Sendable {
     package let meaning: String
     package let better: Better
     package let kind: Kind
-    /// Whether arms are compared by it: not by what describes the trace or the scenario.
-    package let isCompared: Bool
+    package let compared: Compared
     package let display: Display
     /// nil where it is undefined for the session.
     let value: @Sendable (SessionFacts) -> Double?
 
     init(
-        _ name: String, unit: String, _ meaning: String, better: Better, kind: Kind, isCompared: Bool = true,
+        _ name: String, unit: String, _ meaning: String, better: Better, kind: Kind,
+        compared: Compared = .arms,
         display: Display = .never, value: @escaping @Sendable (SessionFacts) -> Double?
     ) {
         self.name = name
@@ -53,7 +63,7 @@ package struct Outcome: Sendable {
         self.meaning = meaning
         self.better = better
         self.kind = kind
-        self.isCompared = isCompared
+        self.compared = compared
         self.display = display
         self.value = value
     }
@@ -61,6 +71,9 @@ package struct Outcome: Sendable {
     /// Every outcome, in the order of the files.
     package static let all: [Outcome] =
         truth + treatment + alerts + truthByWeek + sensor + person + alertMetrics
+
+    /// Whether arms are compared by it.
+    package var isCompared: Bool { compared == .arms }
 
     /// The row under a name.
     package static func named(_ name: String) -> Outcome? { byName[name] }

@@ -12,7 +12,7 @@ extension Outcome {
         Outcome(
             "carbs_g_per_day", unit: "g/day", "carbohydrate eaten, per day lived", better: .neither,
             kind: .treatment,
-            isCompared: false, display: .always
+            compared: .never, display: .always
         ) { $0.perDay($0.carbohydrateGrams) },
     ]
 }

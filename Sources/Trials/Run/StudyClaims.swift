@@ -111,7 +111,8 @@ package struct StudyClaims: Hashable, Sendable {
             }
             let shut = lows < Self.fewestWithLows ? Verdict.tooFewLows : .notNonInferior
             claim(Self.gate, isOpen ? .nonInferior : shut, upper95: upper)
-            for metric in study.primary where metric != Self.gate {
+            for metric in study.primary
+            where metric != Self.gate && Outcome.named(metric)?.isCompared == true {
                 let comparison = comparisons.first { $0.arm == arm.name && $0.metric == metric }
                 claim(metric, isOpen ? Self.verdict(comparison) : .closed)
             }

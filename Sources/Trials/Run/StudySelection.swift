@@ -48,7 +48,7 @@ extension Study {
     /// The outcome by which `confirm` selects: the first primary one that has a better direction and is not the gate's.
     package var selector: Outcome? {
         primary.lazy.compactMap { Outcome.named($0) }.first {
-            $0.better != .neither && !(margin != nil && $0.name == StudyClaims.gate)
+            $0.isCompared && $0.better != .neither && !(margin != nil && $0.name == StudyClaims.gate)
         }
     }
 

@@ -4,6 +4,21 @@ import Documents
 import Records
 
 extension Study {
+    /// Refuses to be about what nothing in the study is compared by.
+    func checkPrimary(_ root: YAMLReader) throws(InputError) {
+        guard let reader = root["primary"], shadowPolicies.count < 2 else { return }
+        for item in reader.items {
+            let name = try item.text()
+            guard Outcome.named(name)?.compared == .policies else { continue }
+            throw item.problem(
+                found:
+                    "the outcome \(name), and \(shadowPolicies.isEmpty ? "no policies" : "one policy") in shadow",
+                expected:
+                    "an outcome that arms are compared by, or `policies` or a `sweep` in shadow: each arm has episodes of its own, so that only policies on the same sessions are compared by how they found them"
+            )
+        }
+    }
+
     static let marginRow: KeyRow<Study> = {
         let codec = Codec<Double>.number(0.001...100)
         let mapping = MappingShape(

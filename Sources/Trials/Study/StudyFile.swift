@@ -38,6 +38,7 @@ extension Study {
         let study = try keys.decode(root)
         if !hasRun { try checkFaults(root["faults"], study.faults, study.arms) }
         try study.checkForecasts(root)
+        if !hasRun { try study.checkPrimary(root) }
         if let confirm = root["confirm"] {
             try study.checkConfirmation(file: confirm.node.origin.file, line: confirm.node.origin.line)
         }

@@ -52,7 +52,7 @@ extension Study: Keyed {
                 leftOut: "where policies listen in shadow, up to \(soleCausePolicies) of them"),
             KeyRow(
                 "primary", \.primary, primaryCodec,
-                "The outcomes that the study is about: p is adjusted (Holm) for these, and all others are exploratory.",
+                "The outcomes that the study is about: p is adjusted (Holm) for these, and all others are exploratory. What says which episodes were found or which alerts were right is compared between policies in shadow only.",
                 leftOut: "none declared; p is adjusted for all comparisons",
                 isWritten: { !$0.primary.isEmpty }),
             marginRow, confirmRow, compareRow,
@@ -127,7 +127,7 @@ extension Study: Keyed {
     // MARK: Comparison
 
     private static let primaryCodec: Codec<[String]> = {
-        let outcomes = Outcome.all.filter(\.isCompared).map { Shape.Choice($0.name, $0.meaning) }
+        let outcomes = Outcome.all.filter { $0.compared != .never }.map { Shape.Choice($0.name, $0.meaning) }
         return Codec(.list(.choice(noun: "an outcome", outcomes), count: 1...outcomes.count)) {
             reader throws(InputError) in
             var names: [String] = []

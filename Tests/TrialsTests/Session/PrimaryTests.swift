@@ -55,6 +55,8 @@ struct PrimaryTests {
                 "mean_mgdl": 130 + noise + shift, "tbr_54_percent": 2 + noise / 5 - shift / 2,
                 "tir_70_180_percent": 70 - noise - shift, "sensor_mean_mgdl": 131 + noise + shift / 2,
                 "alerts_notifications_per_day": 3 + noise * 2 + shift,
+                "alerts_sensitivity_g15": 0.5 + noise / 10, "alerts_false_per_day": shift,
+                "alerts_missed_per_day": noise,
             ]
             if let dropped { values[dropped] = nil }
             return SessionSummary(
@@ -63,6 +65,33 @@ struct PrimaryTests {
                 outcomes: OutcomeValues(values), alerts: [])
         }
         return try StudySummary(of: study, store: SummaryStore(sessions))
+    }
+
+    @Test("what an arm's policy found is told of the arm, and arms are not compared by it")
+    func detection() throws {
+        let detection = ["alerts_sensitivity_g15", "alerts_false_per_day", "alerts_missed_per_day"]
+        let summary = try summary(study(""))
+        for arm in summary.arms { for name in detection { #expect(arm.outcomes[name]?.n == 12) } }
+        #expect(!summary.comparisons.isEmpty)
+        #expect(!summary.comparisons.contains { detection.contains($0.metric) })
+        let known = Outcome.all.filter { $0.compared == .policies }.map(\.name)
+        #expect(Set(detection).isSubset(of: known))
+        // Policies in shadow are compared by each of them, where a study declares it.
+        #expect(known.allSatisfy { PolicyOutcome.named($0) != nil })
+        for name in known {
+            #expect(throws: InputError.self) { try study("primary: [\(name)]\n") }
+            #expect(throws: InputError.self) { try study("primary: [\(name)]\npolicies: [loop]\n") }
+            #expect(try study("primary: [\(name)]\npolicies: [loop, trio]\n").primary == [name])
+        }
+        let error = #expect(throws: InputError.self) {
+            try study("primary: [tbr_54_percent, alerts_missed_per_day]\n")
+        }
+        #expect("\(try #require(error))".contains("policies"))
+        // A folder of before stays readable.
+        let old = try Study.parse(
+            "cohort: { generate: { count: 12 } }\narms: [{ name: a }, { name: b }]\nprimary: [alerts_missed_per_day]\n",
+            file: "p.yaml", hasRun: true)
+        #expect(old.primary == ["alerts_missed_per_day"])
     }
 
     @Test("are the family that Holm adjusts; all else is exploratory, with its p as it is")
