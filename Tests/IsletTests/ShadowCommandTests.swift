@@ -160,6 +160,38 @@ private func summary(_ folder: String) throws -> NSDictionary {
         #expect(closed.output.contains("100 subjects × 49 arms × 14"), "\(closed.output)\(closed.error)")
     }
 
+    @Test(
+        "a dry run foretells the folder's size within a factor of 1.5 at every level, with all that is kept of policies in shadow"
+    )
+    func foretoldSize() throws {
+        let cases: [[String]] = [
+            [Self.sweep, "--set", "record=events"], [Self.sweep, "--set", "record=summary"],
+            [Self.sweep, "--set", "soleCauses=true", "--set", "record=summary"],
+            ["Cohorts/quickstart.yaml", "--set", "record=full"],
+        ]
+        for arguments in cases {
+            try withFolder { folder in
+                let study =
+                    ["run"] + arguments + ["--set", "cohort.generate.count=8", "--set", "duration=4d"]
+                let dry = try islet(study + ["--dry-run"])
+                let line = dry.output.split { $0.isNewline }.first { $0.hasPrefix("estimated size") }
+                let words = try #require(line).split(separator: " ")
+                let foretold = try #require(Double(words[2]))
+                let run = try islet(study + ["--quiet", "--no-report", "--out", folder + "/out"])
+                #expect(run.status == 0, "\(run.error)")
+                let files = try FileManager.default.contentsOfDirectory(atPath: folder + "/out")
+                let bytes = try files.reduce(0) { sum, file in
+                    let facts = try FileManager.default.attributesOfItem(atPath: "\(folder)/out/\(file)")
+                    return sum + (facts[.size] as? Int ?? 0)
+                }
+                let real = Double(bytes) / 1e6
+                #expect(
+                    real > 0.8 && foretold < 1.5 * real && real < 1.5 * foretold,
+                    "\(foretold) of \(real) MB, \(arguments)")
+            }
+        }
+    }
+
     @Test("a run that is killed halfway goes on to the same summary")
     func killed() throws {
         try withFolder { folder in

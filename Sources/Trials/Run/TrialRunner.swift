@@ -89,14 +89,18 @@ package struct TrialRunner: Sendable {
     }
 
     /// Runs one session.
-    package func run(_ session: Int) throws -> SessionRecord {
+    package func run(_ session: Int) throws -> SessionRecord { try run(session, until: nil).record }
+
+    /// Runs one session, and counts the work.
+    /// - Parameter until: where to stop before the end.
+    func run(_ session: Int, until: Instant?) throws -> (record: SessionRecord, work: RunCost.Work) {
         let subjectIndex = session / study.arms.count
         let armIndex = session % study.arms.count
         let subject = subjects[subjectIndex]
         let arm = study.arms[armIndex]
         let live = try Session(
             study: study, subject: subject, index: subjectIndex, arm: arm, scoring: scoring[armIndex])
-        let outcome = live.run()
+        let outcome = live.run(until: until)
         var alerts = outcome.alerts
         for tallies in live.shadowTallies {
             for var tally in tallies {
@@ -104,7 +108,7 @@ package struct TrialRunner: Sendable {
                 alerts.append(tally)
             }
         }
-        return SessionRecord(
+        let record = SessionRecord(
             session: session, subjectIndex: subjectIndex, subject: subject.name, armIndex: armIndex,
             arm: arm.name,
             end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
@@ -112,6 +116,20 @@ package struct TrialRunner: Sendable {
             outcomes: outcome.outcomes, alerts: alerts, policies: outcome.policies,
             shadows: logs(of: live, armIndex),
             recorder: live.recorder)
+        let work = RunCost.Work(
+            patientDays: Double(outcome.endedAt.nanoseconds) / Double(Nanoseconds.day),
+            evaluations: live.evaluations, jobs: outcome.jobs, events: outcome.events,
+            judgements: live.shadowJudgements, rows: record.recorder.rowCount,
+            shadowBytes: record.shadows.reduce(0) { $0 + $1.log.count },
+            tallyBytes: record.alerts.reduce(0) { $0 + rowBytes($1) }, logs: record.shadows.count,
+            policySessions: record.policies.count, sessions: 1)
+        return (record, work)
+    }
+
+    /// In the store, and in alerts.csv unless it is of a policy in shadow and only summaries are kept.
+    private func rowBytes(_ tally: AlertTally) -> Int {
+        let isExported = !tally.isInShadow || study.record >= .events
+        return 25 + (isExported ? 62 + tally.policy.utf8.count + tally.code.rawValue.utf8.count : 0)
     }
 
     private func logs(of session: Session, _ arm: Int) -> [ShadowLogRow] {

@@ -260,6 +260,12 @@ public final class Session {
         return executor.inspect { shadows.here { $0.tallies() } }
     }
 
+    /// How often policies in shadow were judged so far, part by part.
+    var shadowJudgements: Int {
+        guard let shadows else { return 0 }
+        return executor.inspect { shadows.here { $0.judgements() } }
+    }
+
     /// When each sensor so far measures.
     public var sensorTimings: [SensorTiming] { executor.inspect { sensor.here { $0.timings } } }
 
