@@ -46,6 +46,8 @@ final class Heard: @unchecked Sendable {
     private var all: [LiveEvent] = []
     var events: [LiveEvent] { lock.withLock { all } }
     func take(_ event: LiveEvent) { lock.withLock { all.append(event) } }
+    /// When steps ran. Their numbers begin anew where the loop's session does.
+    var stepInstants: [Instant] { events.filter { $0.text.hasPrefix("step ") }.map(\.instant) }
     /// Steps by their numbers, as they were told.
     var steps: [String] {
         events.map(\.text).filter { $0.hasPrefix("step ") }
