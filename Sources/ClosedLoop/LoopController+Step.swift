@@ -29,30 +29,32 @@ extension LoopController {
         try run(input(reading, pumpStatus, pumpBasal, earlier, at: now), basalGiven: given)
     }
 
-    /// What the step may know. A function of its own: what one returns is not copied to be lent on, what a variable holds is.
+    /// What the step may know. A function of its own: what one returns is not copied to be lent on, what a variable holds is. It stays so
+    /// as long as no field that counts references is set after `init`.
     @inline(never)
     private func input(
         _ reading: GlucoseReading?, _ pumpStatus: StepPumpStatus, _ pumpBasal: PumpBasal?,
         _ earlier: InsulinHistory?, at now: Instant
     ) -> StepInput {
-        // `if let` rather than `??` and `?.`: those copy the whole memory for one field. A condition that changes the input
-        // would copy that.
+        // `if let` rather than `??` and `?.`: those copy the whole memory for one field.
         var (target, therapy, subjectID) = (settings.target, settings.therapy, settings.subjectID)
         if let own = memory.target { target = own }
         if let subject = memory.subject {
             subjectID = subject.id
             therapy.bodyWeightKilograms = subject.bodyWeightKilograms
         }
+        // A step that begins early is its grid point's.
+        let stepsLeft = memory.basalMultiplierStepsLeft
+        let multiplier = stepsLeft > 0 ? memory.basalMultiplier : 1
         var input = StepInput(
             algorithmTime: memory.algorithmTime, now: now, subjectID: subjectID, therapy: therapy,
-            target: target, customFields: memory.customFields)
+            target: target, customFields: memory.customFields, earlier: earlier)
         input.firstStepTime = memory.firstStepTime
         input.lastWorldTime = memory.lastWorldTime
         input.lastCgmTime = memory.lastCgmTime
         input.temporaryTarget = memory.temporaryTarget
-        input.basalMultiplierStepsLeft = memory.basalMultiplierStepsLeft
-        // A step that begins early is its grid point's.
-        input.basalMultiplier = input.basalMultiplierStepsLeft > 0 ? memory.basalMultiplier : 1
+        input.basalMultiplierStepsLeft = stepsLeft
+        input.basalMultiplier = multiplier
         input.cgm = reading
         input.isOpenLoop = memory.isOpenLoop
         input.insulinPump = pumpStatus
@@ -60,7 +62,6 @@ extension LoopController {
         input.shortfall = memory.shortfall
         input.dropped = memory.droppedShortfall
         input.pumpBasal = pumpBasal
-        input.earlier = earlier
         return input
     }
 

@@ -163,12 +163,13 @@ public struct StepInput: Hashable, Sendable {
     @inlinable @inline(__always)
     public init(
         algorithmTime: Int64, now: Instant, subjectID: String = "", therapy: TherapySettings,
-        target: GlucoseConcentration, customFields: [String: Double] = [:]
+        target: GlucoseConcentration, customFields: [String: Double] = [:], earlier: InsulinHistory? = nil
     ) {
         self.algorithmTime = algorithmTime
         self.now = now
         self.subjectID = subjectID
         self.customFields = customFields
+        self.earlier = earlier
         self.therapy = therapy
         self.target = target
         insulinPump = .unavailable

@@ -94,34 +94,32 @@ public final class Journal {
     public init() {}
 
     public func record(_ kind: EventKind, at instant: Instant, _ a: UInt64) {
-        absorb(kind, at: instant, count: 1) { $0.absorb(a) }
+        begin(kind, at: instant, count: 1)
+        absorb(a)
         close(kind, at: instant, words: { [a] })
     }
 
     public func record(_ kind: EventKind, at instant: Instant, _ a: UInt64, _ b: UInt64) {
-        absorb(kind, at: instant, count: 2) {
-            $0.absorb(a)
-            $0.absorb(b)
-        }
+        begin(kind, at: instant, count: 2)
+        absorb(a)
+        absorb(b)
         close(kind, at: instant, words: { [a, b] })
     }
 
     public func record(
         _ kind: EventKind, at instant: Instant, _ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64
     ) {
-        absorb(kind, at: instant, count: 4) {
-            $0.absorb(a)
-            $0.absorb(b)
-            $0.absorb(c)
-            $0.absorb(d)
-        }
+        begin(kind, at: instant, count: 4)
+        absorb(a)
+        absorb(b)
+        absorb(c)
+        absorb(d)
         close(kind, at: instant, words: { [a, b, c, d] })
     }
 
     public func record(_ kind: EventKind, at instant: Instant, words: [UInt64]) {
-        absorb(kind, at: instant, count: words.count) { digest in
-            for word in words { digest.absorb(word) }
-        }
+        begin(kind, at: instant, count: words.count)
+        for word in words { absorb(word) }
         close(kind, at: instant, words: { words })
     }
 
@@ -152,16 +150,12 @@ public final class Journal {
     }
 
     /// The number of words stands beside the kind, so that no two lists of events give the same words.
-    /// Words go into a copy, which stays in registers.
-    @inline(__always) private func absorb(
-        _ kind: EventKind, at instant: Instant, count: Int, _ words: (inout Digest128) -> Void
-    ) {
-        var digest = rolling
-        digest.absorb(UInt64(bitPattern: instant.nanoseconds))
-        digest.absorb(UInt64(kind.code) | UInt64(count) << 16)
-        words(&digest)
-        rolling = digest
+    @inline(__always) private func begin(_ kind: EventKind, at instant: Instant, count: Int) {
+        rolling.absorb(UInt64(bitPattern: instant.nanoseconds))
+        rolling.absorb(UInt64(kind.code) | UInt64(count) << 16)
     }
+
+    @inline(__always) private func absorb(_ word: UInt64) { rolling.absorb(word) }
 
     @inline(__always) private func close(_ kind: EventKind, at instant: Instant, words: () -> [UInt64]) {
         recorded += 1
