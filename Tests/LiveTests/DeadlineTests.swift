@@ -6,7 +6,6 @@ import Physiology
 import Records
 import SessionTime
 import SimulationKernel
-import Synchronization
 import Testing
 import Trials
 

@@ -1,5 +1,4 @@
 import ClosedLoop
-import Foundation
 import Records
 import SessionTime
 import SimulationKernel
@@ -97,10 +96,6 @@ import Trials
                     return
                 }
             }
-            let resumed = try LiveReplay.resume(path)
-            #expect(resumed.phase == session.phase && resumed.digest == session.digest)
-            #expect(resumed.take(LiveCommand(meal, key: key), at: .minutes(minute)).outcome == last.outcome)
-            #expect(resumed.take(LiveCommand(.resume), at: .minutes(minute)).outcome != .taken)
         }
     }
 }
