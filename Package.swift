@@ -171,7 +171,7 @@ let package = Package(
         tests(
             "TrialsTests",
             [
-                "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "GSL", "Records",
+                "Charts", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "GSL", "Records",
                 "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
                 "ClosedLoop", "Algorithms", "People",
             ]),

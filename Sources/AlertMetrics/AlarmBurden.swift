@@ -26,7 +26,9 @@ struct AlarmBurden: Sendable {
         annunciating = AlarmSpans.union(alarms.annunciating, of: Array(alarms.annunciating.indices))
         acknowledgeDelays = alarms.acknowledgeDelays
         for ring in alarms.notifications {
-            guard let about = truths[ring.rule], truth[about] != nil else { continue }
+            guard let about = truths[ring.rule], truth[about] != nil,
+                !truth.isUnknown(about, ring.instant, ring.instant.adding(Nuisance.foresight))
+            else { continue }
             judged += 1
             if Nuisance.isOne(ring.instant, about, truth) { nuisances += 1 }
         }

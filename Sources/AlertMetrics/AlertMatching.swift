@@ -45,8 +45,10 @@ package struct AlertMatching: Sendable {
     /// - Parameters:
     ///   - alarms: of each rule about this truth.
     ///   - endedEarly: what was so at the session's end had its end in it.
+    ///   - isUnknown: whether nobody can say if the truth is near an alert. One of no episode is left out then: nobody judges it.
     init(
-        _ truth: AlertTruth, spans: IntervalSet, alarms: [RuleAlarms], reached: Instant, endedEarly: Bool
+        _ truth: AlertTruth, spans: IntervalSet, alarms: [RuleAlarms], reached: Instant, endedEarly: Bool,
+        isUnknown: (Instant) -> Bool = { _ in false }
     ) {
         self.truth = truth
         self.spans = spans
@@ -59,7 +61,12 @@ package struct AlertMatching: Sendable {
             while next < rung.count, rung[next] < alarm.from { next += 1 }
             if next < rung.count, rung[next] < alarm.to { alerts.append((rung[next], alarm)) }
         }
-        let found = match(within: nil)
+        var found = match(within: nil)
+        let judged = alerts.indices.filter { found.isTaken[$0] || !isUnknown(alerts[$0].at) }
+        if judged.count < alerts.count {
+            alerts = judged.map { alerts[$0] }
+            found = match(within: nil)
+        }
         unmatched = found.isTaken.count { !$0 }
         detections = zip(spans.intervals, found.alerts).map { episode, alert in
             Detection(

@@ -7,7 +7,7 @@ import Alerts
 import SessionTime
 
 enum Nuisance {
-    private static let foresight = 30 * Nanoseconds.minute
+    static let foresight = 30 * Nanoseconds.minute
     private static let recent = 15 * Nanoseconds.minute
 
     static func isOne(_ instant: Instant, _ about: AlertTruth, _ truth: SessionTruth) -> Bool {

@@ -34,6 +34,10 @@ package struct SessionTruth: Sendable {
     package var nights: IntervalSet?
     /// By instant.
     package var treatments: [Treatment] = []
+    /// Time in which nobody listened, ns: no part of the wear-days.
+    package var unwatched: Int64 = 0
+    /// When nobody knows the plasma: nothing is judged by it there, neither as fine nor as false. Its values are NaN there.
+    package var unknown = IntervalSet()
     private var spans: [IntervalSet?]
 
     /// - Parameter plasma: the true plasma glucose, mg/dL, every `interval` nanoseconds from the session's start; empty where there is none.
@@ -58,7 +62,13 @@ package struct SessionTruth: Sendable {
         set { spans[truth.index] = newValue?.intersection(Interval(.start, reached)) }
     }
 
-    package var days: Double { Double(reached.nanoseconds) / Double(Nanoseconds.day) }
+    package var days: Double { Double(reached.nanoseconds - unwatched) / Double(Nanoseconds.day) }
+
+    /// Whether nobody can say if it was so between these instants: not known to have been, and the plasma is unknown for a part of the time.
+    func isUnknown(_ truth: AlertTruth, _ from: Instant, _ to: Instant) -> Bool {
+        guard !unknown.isEmpty, truth.plasma != nil, unknown.touches(from, to) else { return false }
+        return !(self[truth]?.touches(from, to) ?? false)
+    }
 
     /// Of these episodes, those of two hours or more.
     package func prolonged(_ truth: AlertTruth) -> [Interval] {
@@ -69,7 +79,7 @@ package struct SessionTruth: Sendable {
     package func plasma(at instant: Instant) -> Double? {
         guard instant >= .start, !plasma.isEmpty, plasmaInterval > 0 else { return nil }
         let slot = Int(instant.nanoseconds / plasmaInterval)
-        return plasma.indices.contains(slot) ? Double(plasma[slot]) : nil
+        return plasma.indices.contains(slot) && !plasma[slot].isNaN ? Double(plasma[slot]) : nil
     }
 
     /// How far and how long the plasma was below `bound` in these intervals, mg/dL × min.
@@ -81,7 +91,7 @@ package struct SessionTruth: Sendable {
                 let from = Instant(nanoseconds: Int64(slot) * plasmaInterval)
                 guard from < interval.to else { break }
                 let part = Interval(from, from.adding(plasmaInterval)).intersection(interval)
-                area += max(0, bound - Double(plasma[slot])) * part.minutes
+                if plasma[slot] < Float(bound) { area += (bound - Double(plasma[slot])) * part.minutes }
                 slot += 1
             }
         }

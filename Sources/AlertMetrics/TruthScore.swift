@@ -44,7 +44,8 @@ struct TruthScore: Sendable {
         _ about: AlertTruth, spans: IntervalSet, alarms: [RuleAlarms], hasBlame: Bool, in truth: SessionTruth
     ) {
         let matching = AlertMatching(
-            about, spans: spans, alarms: alarms, reached: truth.reached, endedEarly: truth.endedEarly)
+            about, spans: spans, alarms: alarms, reached: truth.reached, endedEarly: truth.endedEarly,
+            isUnknown: { truth.isUnknown(about, $0.adding(-Self.graces[1]), $0.adding(AlertMatching.lead)) })
         self.matching = matching
         detected = Self.graces.map { matching.detected(within: $0) }
         near = Self.graces.map { $0 == 0 ? 0 : matching.near($0) }

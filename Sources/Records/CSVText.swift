@@ -2,7 +2,7 @@
 //
 // Guarantees: never traps on any bytes; every refusal says file, line, what was found, what was expected.
 // Quoted fields, doubled quotes, CRLF, a byte-order mark and blank lines are understood.
-// Does not: guess delimiters or encodings. Commas and UTF-8 only.
+// Does not: guess delimiters or encodings. UTF-8 only, and commas unless another delimiter is named.
 
 /// A reader of comma-separated bytes.
 package struct CSVText {
@@ -11,6 +11,9 @@ package struct CSVText {
         package var rows = 1_000_000
         package var columns = 256
         package var fieldBytes = 256
+        /// Whether a quoted field may hold line breaks.
+        package var takesLineBreaks = false
+        package var delimiter = UInt8(ascii: ",")
 
         package init() {}
     }
@@ -75,13 +78,17 @@ package struct CSVText {
                     } else {
                         inQuotes = false
                     }
+                } else if byte == 0x0A || byte == 0x0D, limits.takesLineBreaks {
+                    if byte == 0x0D, position < bytes.count, bytes[position] == 0x0A { position += 1 }
+                    line += 1
+                    field.append(0x20)
                 } else {
                     guard Self.isText(byte) else {
                         throw problem(line, "a quote that isn't closed", "a closing quote on the same line")
                     }
                     field.append(byte)
                 }
-            } else if byte == UInt8(ascii: ",") {
+            } else if byte == limits.delimiter {
                 try close(&field, wasQuoted, &fields)
                 wasQuoted = false
             } else if byte == 0x0A || byte == 0x0D {

@@ -140,6 +140,10 @@ public struct ReadingRow: Hashable, Sendable {
     public var mgdl: Double
     /// When it arrived, where a loss of signal held it back.
     public var backfilledAt: Instant?
+
+    public init(instant: Instant, mgdl: Double, backfilledAt: Instant? = nil) {
+        (self.instant, self.mgdl, self.backfilledAt) = (instant, mgdl, backfilledAt)
+    }
 }
 
 /// One delivery of the pump.

@@ -41,9 +41,22 @@ struct ExampleFigures {
     private func figure(_ example: ExampleSession, _ told: ToldSession, name: String) -> ReportFigure {
         ReportFigure(
             name: name, chart: chart(example, told, width: 720), narrow: chart(example, told, width: 350),
-            caption:
-                "Session <code>\(told.row.session)</code>, \(told.row.subject) in \(input.study.arms[told.row.armIndex].name), policy \(told.policy)\(told.isInShadow ? " (in shadow: nobody heard it)" : "" as HTML). <code>islet replay DIR --session \(told.row.session)</code> tells all of it."
+            caption: input.recorded != nil
+                ? "\(told.row.subject), policy \(told.policy): nobody heard it."
+                : "Session <code>\(told.row.session)</code>, \(told.row.subject) in \(input.study.arms[told.row.armIndex].name), policy \(told.policy)\(told.isInShadow ? " (in shadow: nobody heard it)" : "" as HTML). <code>islet replay DIR --session \(told.row.session)</code> tells all of it."
         )
+    }
+
+    /// Broken where something is missing.
+    private static func line(_ truth: [TruthRow]) -> [ChartPoint] {
+        var points: [ChartPoint] = []
+        for row in truth {
+            if let last = points.last, row.instant.minutes - last.x > 5.5 {
+                points.append(ChartPoint((row.instant.minutes + last.x) / 2, .nan))
+            }
+            points.append(ChartPoint(row.instant.minutes, row.plasmaMgdl))
+        }
+        return points
     }
 
     private func chart(_ example: ExampleSession, _ told: ToldSession, width: Double) -> Chart {
@@ -57,7 +70,8 @@ struct ExampleFigures {
             truth.map(\.plasmaMgdl).max() ?? 0, readings.map(\.mgdl).max() ?? 0)
         let lowest = truth.map(\.plasmaMgdl).min() ?? 40
         let axis = Axis.time(
-            "", from: window.lowerBound, to: window.upperBound, calendar: input.study.start.calendar)
+            "", from: window.lowerBound, to: window.upperBound,
+            calendar: told.calendar ?? input.study.start.calendar)
         let glucose = Panel(
             x: axis, y: .glucose(input.unit, holding: lowest...max(lowest, highest)),
             height: width > 500 ? 210 : 190,
@@ -65,7 +79,7 @@ struct ExampleFigures {
                 .span(.y, from: 70, to: 180, .target, opacity: 0.09),
                 .rule(.y, at: 70, .low), .rule(.y, at: 54, .veryLow),
                 .dots(readings.map { ChartPoint($0.instant.minutes, $0.mgdl) }, .series(0), radius: 1.3),
-                .line(truth.map { ChartPoint($0.instant.minutes, $0.plasmaMgdl) }, .strong, width: 1.5),
+                .line(Self.line(truth), .strong, width: 1.5),
             ])
         let lanes = Lanes(
             alerts: told.alerts, person: told.person, endedAt: told.endedAt, window: window)
@@ -74,9 +88,9 @@ struct ExampleFigures {
         let events = Panel(
             x: labelled, y: .categories("", lanes.names), marks: lanes.marks)
         let words =
-            "True glucose from \(input.unit.text(mgdl: truth.isEmpty ? .nan : lowest)) to \(input.unit.text(mgdl: truth.map(\.plasmaMgdl).max() ?? .nan)) \(input.unit.rawValue), below \(input.words.bound(70)) for \(truth.count { $0.plasmaMgdl < 70 } * 5) min and below \(input.words.bound(54)) for \(truth.count { $0.plasmaMgdl < 54 } * 5) min. \(lanes.description)"
+            "\(input.recorded == nil ? "True glucose" : "The trace, smoothed:") from \(input.unit.text(mgdl: truth.isEmpty ? .nan : lowest)) to \(input.unit.text(mgdl: truth.map(\.plasmaMgdl).max() ?? .nan)) \(input.unit.rawValue), below \(input.words.bound(70)) for \(truth.count { $0.plasmaMgdl < 70 } * 5) min and below \(input.words.bound(54)) for \(truth.count { $0.plasmaMgdl < 54 } * 5) min. \(lanes.description)"
         var legend = [
-            LegendEntry("true glucose", .strong, .line(.solid)),
+            LegendEntry(input.glucoseWords, .strong, .line(.solid)),
             LegendEntry("reading", .series(0), .point(.circle)),
             LegendEntry("notification", .strong, .point(.triangle)),
             LegendEntry("alert active", .series(1), .fill(opacity: 0.3)),

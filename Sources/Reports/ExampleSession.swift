@@ -147,7 +147,7 @@ package struct ExampleChoice {
     }
 
     /// The first notification of one without one of the other within 10 min; the lowest glucose where there is none.
-    private static func parting(_ a: ToldSession, _ b: ToldSession) -> Instant {
+    static func parting(_ a: ToldSession, _ b: ToldSession) -> Instant {
         let near = 10 * Nanoseconds.minute
         func alone(_ some: [Instant], _ others: [Instant]) -> Instant? {
             some.first { instant in !others.contains { abs($0.nanoseconds - instant.nanoseconds) <= near } }
@@ -157,7 +157,7 @@ package struct ExampleChoice {
     }
 
     /// 12 h before and after, in whole hours, as far as the session goes.
-    private static func day(around instant: Instant, _ told: ToldSession) -> ClosedRange<Double> {
+    static func day(around instant: Instant, _ told: ToldSession) -> ClosedRange<Double> {
         let end = max(60, told.endedAt.minutes)
         let length = min(1440, end)
         let wanted = ((instant.minutes - 720) / 60).rounded(.down) * 60

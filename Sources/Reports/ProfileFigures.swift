@@ -21,7 +21,7 @@ struct ProfileFigures {
             ? "All people."
             : "\(people) of \(all) people, spread evenly over the cohort and the same in every arm."
         return
-            "<p class=\"note\">Lines: median; bands: 25 to 75 and 5 to 95 % of all values at that time of day, over days and people. Dashed: \(input.words.bound(70)) and \(input.words.bound(180, withUnit: true)). \(which) Their sessions were run again from the seed, and their digests are the stored ones.</p>\n<div class=\"figures\(figures.count > 4 ? " many" : figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n"
+            "<p class=\"note\">Lines: median; bands: 25 to 75 and 5 to 95 % of all values at that time of day, over days and people. Dashed: \(input.words.bound(70)) and \(input.words.bound(180, withUnit: true)). \(which)\(input.recorded == nil ? " Their sessions were run again from the seed, and their digests are the stored ones." : " Gaps count as nothing.")</p>\n<div class=\"figures\(figures.count > 4 ? " many" : figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n"
     }
 
     var figures: [ReportFigure] {
@@ -79,7 +79,7 @@ struct ProfileFigures {
             chart: Chart(
                 title: "Glucose over the day, \(name)",
                 description:
-                    "True plasma glucose by time of day, \(unit.rawValue), as 5, 25, 50, 75 and 95 %: \(hours.joined(separator: "; ")). Of \(profile.sessions) sessions.",
+                    "\(input.recorded == nil ? "True plasma glucose" : "The traces, smoothed,") by time of day, \(unit.rawValue), as 5, 25, 50, 75 and 95 %: \(hours.joined(separator: "; ")). Of \(profile.sessions) sessions.",
                 panels: [panel]))
     }
 }

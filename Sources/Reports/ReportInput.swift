@@ -16,6 +16,25 @@ package struct ReportInput: Sendable {
     package var unit: GlucoseUnit
     /// What was run again.
     package var again: Again
+    /// What was recorded, for a report of traces that were really measured; nil for a study.
+    package var recorded: Recorded?
+
+    /// Recorded traces: what stands in place of a study's people and assumptions.
+    package struct Recorded: Sendable {
+        /// What counts as true.
+        package var truth: String
+        /// One a trace: what it is, and what was done with its rows.
+        package var traces: [(name: String, words: [String])]
+        /// What a policy has that no trace can judge.
+        package var notJudged: [(policy: String, codes: [String])]
+
+        package init(
+            truth: String, traces: [(name: String, words: [String])],
+            notJudged: [(policy: String, codes: [String])]
+        ) {
+            (self.truth, self.traces, self.notJudged) = (truth, traces, notJudged)
+        }
+    }
 
     /// Of sessions that were run again: what no table has of them.
     package struct Again: Sendable {
@@ -58,12 +77,15 @@ package struct ReportInput: Sendable {
 
     package init(
         study: Study, summary: StudySummary, columns: SubjectColumns, origin: Origin, unit: GlucoseUnit,
-        again: Again
+        again: Again, recorded: Recorded? = nil
     ) {
         (self.study, self.summary, self.columns) = (study, summary, columns)
         (self.origin, self.unit, self.again) = (origin, unit, again)
+        self.recorded = recorded
     }
 
+    /// What the glucose is that counts.
+    var glucoseWords: String { recorded == nil ? "true glucose" : "trace, smoothed" }
     var words: OutcomeWords { OutcomeWords(unit) }
     var isOneArm: Bool { summary.arms.count == 1 }
     /// People whom the sessions were about.

@@ -26,7 +26,7 @@ package struct StudyReport {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <title>\(input.study.name): study report</title>
+            <title>\(input.study.name): \(input.recorded == nil ? "study" : "alert") report</title>
             <link rel="icon" href="data:,">
             <style>
             \(HTML(markup: ReportStyle.css))</style>
@@ -42,6 +42,7 @@ package struct StudyReport {
     }
 
     private var head: HTML {
+        if input.recorded != nil { return RecordedSections(input).head }
         let arms = input.summary.arms.count
         let words = input.words
         let days = words.number(input.summary.patientDays, "patient_days", places: 0)
@@ -57,6 +58,7 @@ package struct StudyReport {
 
     private var body: HTML {
         let tables = TableSections(input)
+        if input.recorded != nil { return recordedBody(tables) }
         let others = AssumptionSections(input)
         let forest = ForestFigure(input).figures
         var text: HTML = "<section id=\"answer\">\n" + AnswerSection(input).html
@@ -73,6 +75,20 @@ package struct StudyReport {
         text += tables.failures
         text += "<h2 id=\"assumptions\">Assumptions in force</h2>\n" + others.assumptions
         text += "<h2 id=\"again\">How to repeat it</h2>\n" + others.again
+        return text
+    }
+
+    /// The same sections, but for what only a study has.
+    private func recordedBody(_ tables: TableSections) -> HTML {
+        let own = RecordedSections(input)
+        var text: HTML = "<section id=\"answer\">\n\(own.answer)</section>\n"
+        text += "<h2 id=\"arms\">What the traces are</h2>\n\(own.traces)" + tables.arms
+        text += policies
+        text +=
+            "<h2 id=\"silent\">Silent while true: what stood in the way</h2>\n" + WaterfallFigures(input).html
+        text += "<h2 id=\"profiles\">Glucose over the day</h2>\n" + ProfileFigures(input).html
+        text += "<h2 id=\"examples\">Example traces</h2>\n" + ExampleFigures(input).html
+        text += "<h2 id=\"assumptions\">What the numbers rest on</h2>\n\(own.assumptions)"
         return text
     }
 

@@ -6,9 +6,10 @@ import Trials
 /// `islet alerts`
 struct AlertsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "alerts", abstract: "Test and merge alert policies, list alerts, print the schemas.",
+        commandName: "alerts",
+        abstract: "Test, replay and merge alert policies, list alerts, print the schemas.",
         subcommands: [
             AlertsTestCommand.self, AlertsListCommand.self, AlertsSchemaCommand.self,
-            AlertsExplainCommand.self, AlertsMergeCommand.self,
+            AlertsExplainCommand.self, AlertsMergeCommand.self, AlertsReplayCommand.self,
         ])
 }

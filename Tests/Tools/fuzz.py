@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Feeds the built program with broken studies, policies, scenarios, tables, traces and results folders.
+"""Feeds the built program with broken studies, policies, scenarios, tables, traces, recordings and results folders.
 
-Usage: python3 fuzz.py --islet PATH [--mutations N] [--seed N] [--only K] [--jobs N] [--keep DIR]
+Usage: python3 fuzz.py --islet PATH [--kind K] [--mutations N] [--seed N] [--only K] [--jobs N] [--keep DIR]
 
 Guarantees: mutation K of a seed is the same one every time (`--only K` repeats it). Each runs the program once or more, and none of these
 may happen: death by a signal, exit code 70 or one that the public contract doesn't know, more than LIMIT_SECONDS, more than 1 GiB, bad
@@ -11,6 +11,8 @@ Prints one line a failure, with what repeats it, and, last, `N passed, N failed`
 
 import argparse
 import concurrent.futures
+import datetime
+import json
 import os
 import random
 import re
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import zoneinfo
 from pathlib import Path
 
 LIMIT_SECONDS = 60
@@ -212,6 +215,12 @@ class Fuzz:
             "time,glucose_mgdl\n"
             + "".join(f"2026-03-02T{k // 12:02}:{k % 12 * 5:02}:00-05:00,{100 + 3 * (k % 40)}\n" for k in range(288))
         )
+        self.recordings = self.made_recordings()
+        for name, data in self.recordings.items():
+            (base / name).write_bytes(data)
+            code, _, text = self.call(base, "alerts", "replay", base / name, "--policy", "story", "--time-zone", "America/New_York")
+            if code != 0:
+                raise Failure(f"alerts replay of {name} left with {code}: {text}")
         self.base = base
 
     # Each kind: a fresh folder, one broken input, and what is asked of it.
@@ -269,6 +278,34 @@ class Fuzz:
             "--inputs", where / "inputs.csv", "--out", where / "out.csv",
         )
         self.nothing(where / "out.csv", code, "trace")
+
+    def recorded(self, where, rng):
+        name = rng.choice(sorted(self.recordings))
+        (where / name).write_bytes(mutated(self.recordings[name], rng))
+        zone = rng.choice([("--time-zone", "America/New_York")] * 3 + [()])
+        code, _, _ = self.call(
+            where, "alerts", "replay", where / name, "--policy", "dexcom-g7", "--policy", "story", "--date-order", "dmy", *zone, "--out", where / "out"
+        )
+        self.nothing(where / "out", code, "alerts replay")
+
+    @staticmethod
+    def made_recordings():
+        """Recorded glucose in each vendor's layout, through the night in which New York's clocks are put back."""
+        start = datetime.datetime(2026, 11, 1, 2, tzinfo=datetime.timezone.utc)
+        zone = zoneinfo.ZoneInfo("America/New_York")
+        rows = [(start + datetime.timedelta(minutes=5 * k), 60 + k * 37 % 200) for k in range(90)]
+        here = [(time.astimezone(zone), value) for time, value in rows]
+        index = "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Source Device ID,Glucose Value (mg/dL),Transmitter ID\n1,,FirstName,,,\n"
+        libre = "Glucose Data,Generated on,02-11-2026\nDevice;Serial Number;Device Timestamp;Record Type;Historic Glucose mmol/L;Scan Glucose mmol/L\n"
+        tide = "Zulu Time,Tidepool Data Type,Value,Units,Timezone Offset,Device Id,Payload\n"
+        entries = [{"type": "sgv", "sgv": value, "date": int(time.timestamp() * 1000), "device": "x", "utcOffset": -240} for time, value in rows]
+        return {
+            "plain.csv": ("time,glucose_mgdl\n" + "".join(f"{time.isoformat()},{value}\n" for time, value in here)).encode(),
+            "nightscout.json": json.dumps(entries).replace("}, ", "},\n").encode(),
+            "clarity.csv": (index + "".join(f"{k},{time:%Y-%m-%dT%H:%M:%S},EGV,phone,{value},8AM\n" for k, (time, value) in enumerate(here))).encode(),
+            "libreview.csv": (libre + "".join(f"L;A;{time:%d-%m-%Y %H:%M};0;{value / 18:.1f};\n".replace(".", ",") for time, value in here)).encode(),
+            "tidepool.csv": (tide + "".join(f'{time:%Y-%m-%d %H:%M:%S},cbg,{value},mg/dL,-240,d,"{{""a"": 1}}"\n' for time, value in rows)).encode(),
+        }
 
     def results(self, where, rng):
         out = where / "results"
@@ -355,7 +392,7 @@ class Fuzz:
         finally:
             base.close()
 
-    KINDS = ["study", "study", "policy", "scenario", "table", "trace", "results", "results"]
+    KINDS = ["study", "study", "policy", "scenario", "table", "trace", "recorded", "results", "results"]
 
     def one(self, number):
         rng = random.Random(f"{self.seed}:{number}")
@@ -378,11 +415,14 @@ def main():
     parser.add_argument("--islet", required=True, help="the islet binary")
     parser.add_argument("--mutations", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=20260402)
+    parser.add_argument("--kind", choices=sorted(set(Fuzz.KINDS)), help="this kind of input alone")
     parser.add_argument("--only", type=int, help="this mutation alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="where to leave the inputs that broke something")
     options = parser.parse_args()
     fuzz = Fuzz(Path(options.islet).resolve(), options.seed, options.keep)
+    if options.kind:
+        fuzz.KINDS = [options.kind]
     numbers = [options.only] if options.only is not None else range(options.mutations)
     failed = 0
     try:

@@ -71,6 +71,15 @@ public struct BlameLog: Hashable, Sendable {
         }
     }
 
+    /// Goes on with a later log of the same rules; in between none stood in any way.
+    package mutating func append(_ later: BlameLog) {
+        for rule in changes.indices where later.changes.indices.contains(rule) {
+            note(rule, AlertStanding(), at: reached)
+            for change in later.changes[rule] { note(rule, change.standing, at: change.instant) }
+        }
+        reached = later.reached
+    }
+
     mutating func note(_ rule: Int, _ standing: AlertStanding, at instant: Instant) {
         let count = changes[rule].count
         if count == 0, standing.isEmpty { return }

@@ -11,6 +11,10 @@ package struct ShadowPartRecord: Sendable {
     package var noticed: [ShadowEffect]
     /// nil where nothing is about a truth, or nobody is scored.
     package var blame: BlameLog?
+
+    package init(noticed: [ShadowEffect] = [], blame: BlameLog? = nil) {
+        (self.noticed, self.blame) = (noticed, blame)
+    }
 }
 
 extension ShadowEngine {

@@ -18,6 +18,13 @@ public struct ShadowEffect: Hashable, Sendable {
     public var code: Int
     /// For withdraw: whether the person could have seen the notification.
     public var wasDelivered = false
+
+    /// The end of whatever it was that this began.
+    package func ended(at instant: Instant) -> ShadowEffect {
+        var end = self
+        (end.instant, end.kind, end.reason) = (instant, .clear, .cleanup)
+        return end
+    }
 }
 
 /// The numbers that a store keeps in place of names.

@@ -108,6 +108,18 @@ package struct ToldSession: Sendable {
     package var alerts: [AlertRow]
     package var policy: String
     package var isInShadow: Bool
+    /// Its own, where that isn't the study's.
+    package var calendar: SessionCalendar?
+
+    package init(
+        row: SubjectColumns.Row, endedAt: Instant, truth: [TruthRow], readings: [ReadingRow],
+        person: [PersonRow] = [], alerts: [AlertRow], policy: String, isInShadow: Bool,
+        calendar: SessionCalendar? = nil
+    ) {
+        (self.row, self.endedAt, self.truth, self.readings) = (row, endedAt, truth, readings)
+        (self.person, self.alerts, self.policy) = (person, alerts, policy)
+        (self.isInShadow, self.calendar) = (isInShadow, calendar)
+    }
 
     /// When a person was to hear something.
     package var notifications: [AlertRow] { alerts.filter { $0.effect == "notify" } }

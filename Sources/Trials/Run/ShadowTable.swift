@@ -21,7 +21,8 @@ extension StudySummary {
     ]
 
     /// One an arm in which policies listened, and one of how they differ.
-    func shadowTables() -> [String] {
+    /// - Parameter isRecorded: of recorded traces, which have no truth but themselves.
+    func shadowTables(isRecorded: Bool = false) -> [String] {
         arms.flatMap { arm -> [String] in
             let listeners = arm.policies.filter(\.isInShadow)
             guard !listeners.isEmpty else { return [] }
@@ -35,7 +36,9 @@ extension StudySummary {
                         })
             }
             var text =
-                "in shadow, heard by nobody, acknowledged by nobody, \(printable(arm.name, limit: 36))\n"
+                (isRecorded
+                    ? "heard by nobody, acknowledged by nobody; true is here the trace itself, smoothed\n"
+                    : "in shadow, heard by nobody, acknowledged by nobody, \(printable(arm.name, limit: 36))\n")
                 + "a person and day: notified, at night, min told, false alerts, episodes missed, min of true\n"
                 + "episodes without an alert; shares: of true episodes found within 15 min, of alerts that were right\n"
                 + TextGrid.aligned(lines, left: 1)

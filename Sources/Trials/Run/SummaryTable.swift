@@ -11,11 +11,12 @@ import Records
 extension StudySummary {
     /// Every arm's outcomes, mean and 95 % interval, its alerts, then the paired differences.
     /// - Parameter unit: that glucose is shown in.
-    package func table(in unit: GlucoseUnit = .mgdl) -> String {
-        var parts = [outcomeTable(unit)]
+    /// - Parameter isRecorded: of recorded traces: only what they hold has a row.
+    package func table(in unit: GlucoseUnit = .mgdl, isRecorded: Bool = false) -> String {
+        var parts = [outcomeTable(unit, isRecorded: isRecorded)]
         if let alerts = alertTable() { parts.append(alerts) }
         if let claims = claimsText(unit) { parts.append(claims) }
-        parts += shadowTables()
+        parts += shadowTables(isRecorded: isRecorded)
         parts += differenceTables(unit)
         if !notFinite.isEmpty { parts.append(notFiniteText(unit)) }
         if !failures.isEmpty { parts.append(failureText(unit)) }
@@ -38,8 +39,11 @@ extension StudySummary {
         }
     }
 
-    private func outcomeTable(_ unit: GlucoseUnit) -> String {
-        let rows = Outcome.all.filter { $0.display == .always }
+    private func outcomeTable(_ unit: GlucoseUnit, isRecorded: Bool) -> String {
+        let rows = Outcome.all.filter { outcome in
+            outcome.display == .always
+                && (!isRecorded || arms.contains { $0.outcomes[outcome.name] != nil })
+        }
         return byArm(
             "outcome",
             rows.map { outcome in

@@ -33,16 +33,24 @@ extension SessionTruth {
     }
 
     /// A sensor that measures every five minutes; a new one has a phase of its own.
-    private static let readingInterval = 5 * Nanoseconds.minute
-    private static let slack = readingInterval / 2
+    static let readingInterval = 5 * Nanoseconds.minute
 
     /// From when a reading was due that didn't come to the next one that did; a late one is none.
     static func gaps(_ readings: [SessionRecorder.SensorPoint], until reached: Instant) -> IntervalSet {
+        gaps(measuredAt: readings.lazy.filter { !$0.isBackfilled }.map(\.instant), until: reached)
+    }
+
+    /// - Parameter interval: of the sensor, ns.
+    static func gaps(
+        measuredAt instants: some Sequence<Instant>, every interval: Int64 = readingInterval,
+        until reached: Instant
+    ) -> IntervalSet {
+        let slack = interval / 2
         var gaps: [Interval] = []
         var due = Instant.start
-        for reading in readings where !reading.isBackfilled {
-            if reading.instant > due.adding(slack) { gaps.append(Interval(due, reading.instant)) }
-            due = max(due, reading.instant.adding(readingInterval))
+        for instant in instants {
+            if instant > due.adding(slack) { gaps.append(Interval(due, instant)) }
+            due = max(due, instant.adding(interval))
         }
         if reached > due.adding(slack) { gaps.append(Interval(due, reached)) }
         return IntervalSet(gaps)
