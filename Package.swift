@@ -181,7 +181,7 @@ let package = Package(
         // A test kit: an HTTP server that fails on purpose.
         .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict),
         tests("DeviceLinksTests", ["DeviceLinks", "FaultyServer", "Persistence", "Records"]),
-        tests("ReportsTests", ["Reports", "Trials", "Charts", "SessionTime"]),
+        tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
         tests("IsletTests", ["islet", "FaultyServer"]),
     ]
 )

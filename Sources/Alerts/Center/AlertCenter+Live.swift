@@ -8,6 +8,12 @@ import SessionTime
 import SimulationKernel
 
 extension AlertCenter {
+    func change(_ body: (inout AppEnvironment) -> Void) {
+        var environment = app.flow.environment
+        body(&environment)
+        tell(.environment(environment))
+    }
+
     /// Goes on under `policy` from this instant. Its rules begin with those of the policy before, in their order, so that counts and
     /// effects so far keep their rules.
     public func follow(_ policy: PreparedPolicy) {

@@ -373,12 +373,6 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         }
     }
 
-    func change(_ body: (inout AppEnvironment) -> Void) {
-        var environment = app.flow.environment
-        body(&environment)
-        tell(.environment(environment))
-    }
-
     public nonisolated func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {
         here((reading, state)) { $0.hear($1.0, $1.1) }
     }
