@@ -10,10 +10,13 @@ import Testing
     func aCalmValueIsOneThatBreachesNoRule(_ preset: AlertPreset) throws {
         let policy = PreparedPolicy(try preset.policy())
         for metric in AlertMetric.allCases {
-            let tests = policy.calmTests[metric.index].map(\.test)
+            let tests: [MetricTest?] = policy.calmTests[metric.index].map(\.test)
             let calm = policy.calmValues[metric.index]
-            let bounds = tests.compactMap { $0?.bound }
-            for value in bounds.flatMap({ [$0.nextDown, $0, $0.nextUp] }) + [-1e9, 0, 1e9] {
+            var values: [Double] = [-1e9, 0, 1e9]
+            for test in tests {
+                if let bound = test?.bound { values += [bound.nextDown, bound, bound.nextUp] }
+            }
+            for value in values {
                 let isBreached = tests.contains { $0?.isBreached(by: value) ?? true }
                 #expect(calm.contains(value) != isBreached, "\(metric): \(value)")
             }
