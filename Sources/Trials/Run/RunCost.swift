@@ -2,7 +2,7 @@
 //
 // Guarantees: counts work and looks at no clock, so that one study has one estimate on every machine. The sample are the study's first people, in every arm, with
 // all that listens and all that is kept; the whole is taken to be like it.
-// Does not: know the machine. What a piece of work takes was measured on one (`islet-bench cost`), and is said to be rough.
+// Does not: know the machine. What a piece of work takes was measured on one, and is said to be rough.
 
 import Documents
 import Physiology
