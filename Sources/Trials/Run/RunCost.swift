@@ -50,7 +50,6 @@ package struct RunCost: Sendable {
     /// Of the sample.
     package private(set) var sample = Work()
     private let study: Study
-    private let findsTherapy: Bool
 
     /// At most so many sessions are lived as a sample, unless there are more arms, each for at most so many days.
     private static let sampleSessions = 12
@@ -59,7 +58,6 @@ package struct RunCost: Sendable {
     /// - Throws: as `CohortLoader.subject` and a session do.
     package init(of study: Study, studyPath: String, subjects: Int) throws {
         self.study = study
-        findsTherapy = study.scenario.life != nil
         let people = min(subjects, max(1, Self.sampleSessions / study.arms.count))
         let sampled = try (0..<people).map { try CohortLoader.subject($0, of: study, studyPath: studyPath) }
         let runner = TrialRunner(study: study, subjects: sampled, jobs: 1, words: study.resultWords)
@@ -95,12 +93,11 @@ package struct RunCost: Sendable {
         return rows + policies + summary + 120e3
     }
 
-    /// Of people whose therapy is found before, s on one core.
+    /// Of people who are drawn, and whose therapy is found before, s on one core.
     package func preparationSeconds(subjects: Int) -> Double {
-        findsTherapy ? Double(subjects) * Self.therapySeconds : 0
+        guard case .generate = study.cohort else { return 0 }
+        return Double(subjects) * (study.scenario.life == nil ? 3e-3 : 5e-3)
     }
-
-    private static let therapySeconds = 4e-3
 }
 
 extension RunCost.Work {

@@ -55,12 +55,12 @@ struct RunCostTests {
             #expect(foretold.policySessions == counted.policySessions)
             #expect((foretold.judgements == 0) == study.shadowPolicies.isEmpty)
         }
-        // `life` with a person is work of another size than a plain day.
+        // `life` with a person is more work than a plain day.
         func seconds(_ text: String) throws -> Double {
             let cost = try RunCost(of: try Study.parse(text, file: "s.yaml"), studyPath: "", subjects: 8)
             let work = cost.work(sessions: 10)
             return work.seconds / work.patientDays
         }
-        #expect(try seconds(Self.heard) > 1.3 * seconds(Self.plain))
+        #expect(try seconds(Self.heard) > seconds(Self.plain))
     }
 }
