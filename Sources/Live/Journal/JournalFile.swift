@@ -28,7 +28,11 @@ package final class JournalFile {
         self.length = length
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that is just being made has a copy of the descriptor, and with it the lock: letting go of it is not left to the last copy.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// A new journal with its first line, on disk when this returns. What stands there of one that was never begun is replaced.
     /// - Throws: `OutputError`, also where there is any other file of that name.
