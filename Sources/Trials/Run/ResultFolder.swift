@@ -307,5 +307,9 @@ package struct ResultFolder: Sendable {
 /// A directory that one run has to itself.
 package struct FolderLock: Sendable {
     fileprivate let descriptor: Int32
-    package func release() { close(descriptor) }
+    package func release() {
+        // As in a journal: a child that is just being made has a copy.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }
