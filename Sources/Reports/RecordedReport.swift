@@ -20,7 +20,8 @@ extension ReportInput {
         again.examples = RecordedExamples(results).examples
         self.init(
             study: results.replay.study, summary: results.summary, columns: results.columns,
-            origin: Origin(version: version, fingerprint: nil, commit: nil, shard: nil, isComplete: true,
+            origin: Origin(
+                version: version, fingerprint: nil, commit: nil, shard: nil, isComplete: true,
                 confirmation: .notRun),
             unit: unit, again: again,
             recorded: Recorded(
