@@ -5,9 +5,7 @@
 
 import Devices
 
-struct ExchangedAlgorithm: DosingAlgorithm {
-    typealias State = HandedState
-
+struct ExchangedAlgorithm: HandingAlgorithm {
     /// Whether the moment has come. Belongs to the session's thread.
     final class Moment: @unchecked Sendable {
         var hasCome = false
@@ -17,19 +15,9 @@ struct ExchangedAlgorithm: DosingAlgorithm {
     let after: any DosingAlgorithm
     let moment: Moment
 
-    private var current: any DosingAlgorithm { moment.hasCome ? after : before }
+    var current: any DosingAlgorithm { moment.hasCome ? after : before }
 
-    var name: String { current.name }
-    var version: Int { current.version }
-    var basalSource: BasalSource { current.basalSource }
-    var forecastMinutes: Double? { current.forecastMinutes }
-    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { current.largestDose(input) }
-
-    func run(_ input: borrowing StepInput, state: inout HandedState) throws -> StepOutput {
-        try run(current, input, &state)
-    }
-
-    private func run<Algorithm: DosingAlgorithm>(
+    func run<Algorithm: DosingAlgorithm>(
         _ algorithm: Algorithm, _ input: borrowing StepInput, _ state: inout HandedState
     ) throws -> StepOutput {
         var own = state.saved?.value as? Algorithm.State ?? Algorithm.State()
@@ -37,14 +25,4 @@ struct ExchangedAlgorithm: DosingAlgorithm {
         state.saved = SavedState(own)
         return output
     }
-}
-
-/// A state of whichever of the two; kept in memory only.
-struct HandedState: AlgorithmState {
-    var saved: SavedState?
-
-    init() {}
-
-    init(from decoder: any Decoder) throws {}
-    func encode(to encoder: any Encoder) throws { try saved?.encode(to: encoder) }
 }

@@ -85,7 +85,7 @@ package final class LiveSession: @unchecked Sendable {
         var seams = seams
         seams.isFed = opening.isFed
         let own = seams.algorithm
-        seams.algorithm = { TimedAlgorithm(algorithm: own($0), watch: watch) }
+        seams.algorithm = { TimedAlgorithm(current: own($0), watch: watch) }
         session = try Session(
             study: study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm,
             keepsStepLog: keepsSteps, seams: seams)

@@ -10,23 +10,11 @@ import Devices
 import SessionTime
 import Synchronization
 
-struct TimedAlgorithm: DosingAlgorithm {
-    typealias State = HandedState
-
-    let algorithm: any DosingAlgorithm
+struct TimedAlgorithm: HandingAlgorithm {
+    let current: any DosingAlgorithm
     let watch: AlgorithmWatch
 
-    var name: String { algorithm.name }
-    var version: Int { algorithm.version }
-    var basalSource: BasalSource { algorithm.basalSource }
-    var forecastMinutes: Double? { algorithm.forecastMinutes }
-    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { algorithm.largestDose(input) }
-
-    func run(_ input: borrowing StepInput, state: inout HandedState) throws -> StepOutput {
-        try run(algorithm, input, &state)
-    }
-
-    private func run<Algorithm: DosingAlgorithm>(
+    func run<Algorithm: DosingAlgorithm>(
         _ algorithm: Algorithm, _ input: borrowing StepInput, _ state: inout HandedState
     ) throws -> StepOutput {
         if watch.late.contains(input.now) {
