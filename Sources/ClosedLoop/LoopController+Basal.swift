@@ -73,8 +73,14 @@ extension LoopController {
     /// A good step that can dose takes the basal over for the next 30 min.
     func renewZeroBasal() {
         let ends = executor.now.adding(LoopTiming.zeroBasal)
-        guard (try? pump.setTemporaryBasal(.zero, nanoseconds: LoopTiming.zeroBasal)) != nil else { return }
-        zeroEnds = ends
+        do {
+            try pump.setTemporaryBasal(.zero, nanoseconds: LoopTiming.zeroBasal)
+            zeroEnds = ends
+        } catch PumpError.underWay {
+            // What the pump has confirmed before still counts.
+        } catch {
+            return
+        }
         let isFirst = memory.temporaryBasal == nil
         memory.temporaryBasal = LoopMemory.TemporaryBasal(rate: .zero, ends: ends)
         if isFirst { saveMemory() }

@@ -85,40 +85,6 @@ extension LoopController {
         return StepPumpStatus(isAvailable: true, lastBolus: memory.completed)
     }
 
-    /// Reads what the pump has completed and settles the request under way. Says whether the pump could be read; where
-    /// not, it is tried again in ten seconds.
-    @discardableResult
-    func collect() -> Bool {
-        memory.work.pumpReads += 1
-        do {
-            if let request = memory.request { try reconcile(request) }
-            // It is asked for again until what it says is written, with the next step.
-            if let bolus = try pump.completedBolus(after: memory.readUpTo) { settleDelivery(bolus) }
-            return true
-        } catch {
-            memory.work.pumpErrors += 1
-            retryPumpWork()
-            return false
-        }
-    }
-
-    /// Settles a request whose answer never came. One that the pump never got is sent once more under its number while
-    /// its step lasts; after that its time has passed.
-    private func reconcile(_ request: LoopMemory.Request) throws {
-        if let outcome = try pump.outcome(ofRequest: request.id) {
-            settle(request, accepted: outcome.delivered)
-        } else if executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession,
-            !request.isCancelled, request.owed.allSatisfy({ executor.now <= $0.lapsesAfter })
-        {
-            guard catchUp() else { throw PumpError.uncertain }
-            if request.replacesBasal > .zero { renewZeroBasal() }
-            _ = try send(request)
-            if memory.awaitsOutcome { throw PumpError.uncertain }
-        } else {
-            settle(request, accepted: .zero, pumpError: "never arrived", cause: .neverArrived)
-        }
-    }
-
     /// - Parameters:
     ///   - input: borrowed because it is large.
     ///   - basalGiven: what the pump has given by itself so far; nil where it can't say.

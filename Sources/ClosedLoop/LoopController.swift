@@ -334,6 +334,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     }
 
     private func notePump(_ status: PumpStatus) {
+        if let until = status.basalReplacedUntil {
+            zeroEnds = status.temporaryBasal == .zero ? until : nil
+        }
         // A pod that comes off takes its temporary basal with it.
         if status.condition == .noPod || status.condition == .fault { zeroEnds = nil }
         if status.isConnected, !isSuspended { pumpWork?.schedule(at: executor.now) }
@@ -382,4 +385,8 @@ extension EventKind {
     public static let requestUncertain = EventKind(0x304, "requestUncertain")
     /// Words: request id, units delivered (bits).
     public static let requestReconciled = EventKind(0x305, "requestReconciled")
+    /// A request is on its way, and the pump says later what became of it. Words: request id, units (bits).
+    public static let requestUnderWay = EventKind(0x308, "requestUnderWay")
+    /// Nobody will know what became of a request: it counts as delivered. Words: request id, units (bits).
+    public static let requestUnknowable = EventKind(0x309, "requestUnknowable")
 }

@@ -25,6 +25,8 @@ public struct LoopDisplay: Hashable, Sendable {
     /// The reading is older than 310 s, or there is none.
     public var isGlucoseStale: Bool
     public var isPumpAvailable: Bool
+    /// What was requested and the pump has not answered for yet; nil where nothing is.
+    public var underWay: InsulinAmount?
     public var lastStep: Instant?
     public var nextStep: Instant?
     public var basalMultiplierStepsLeft: Int
@@ -60,6 +62,7 @@ extension LoopController {
                 now.nanoseconds - $0.instant.nanoseconds > LoopTiming.staleOnDisplay
             } ?? true,
             isPumpAvailable: status.isConnected && status.condition == .ready && memory.request == nil,
+            underWay: memory.request?.amount,
             lastStep: memory.lastWorldTime, nextStep: memory.isInSession ? memory.nextStep : nil,
             basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
             temporaryBasalEnds: memory.temporaryBasalEnds,

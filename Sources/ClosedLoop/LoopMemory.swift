@@ -56,6 +56,8 @@ public struct LoopMemory: Hashable, Sendable {
         public var owed: [Owed]
         /// The person called off what it may yet fail to give.
         public var isCancelled = false
+        /// The pump never said that it took it, and nobody expects it to any more.
+        public var isUnknowable = false
         /// Its session is over: its row may still change, but nobody waits for it any more.
         public var isOfEarlierSession = false
     }

@@ -1,7 +1,8 @@
 // The session's side of an insulin pump.
 //
 // Guarantees: status is what the pump last said, commands return at once; a command that didn't reach the pump
-// throws, one that reached it is never carried out twice under the same id.
+// throws, one that reached it is never carried out twice under the same id. "Nobody knows yet", "nobody will ever know" and "it
+// never arrived" are three answers: only after the last may insulin be asked for again.
 // Does not: say that insulin is in the body. A bolus is requested here and runs at the pump's own speed; what became
 // of it is read back at the next step.
 
@@ -44,6 +45,9 @@ public struct PumpStatus: Hashable, Sendable {
     public var unresolvedRequest: Int64?
     /// The temporary basal that runs in place of the programmed one; nil without one.
     public var temporaryBasal: InsulinRate?
+    /// Until when a temporary basal stands in for the programmed one, as the pump itself last said; past where none does. Nil for a
+    /// pump that obeys at once: whoever told it knows.
+    public var basalReplacedUntil: Instant?
 
     public init(condition: Condition, isConnected: Bool, reservoir: InsulinAmount) {
         self.condition = condition
@@ -94,6 +98,26 @@ public struct BolusStatus: Hashable, Sendable {
     }
 }
 
+/// What is known of a bolus request when it has been made.
+public enum BolusAnswer: Hashable, Sendable {
+    /// The pump has it, and gives so much.
+    case accepted(InsulinAmount)
+    /// On its way. `outcome(of:)` tells later; until then the insulin counts as delivered.
+    case underWay
+}
+
+/// What became of a bolus request that was not answered at once.
+public enum RequestOutcome: Hashable, Sendable {
+    /// Nobody knows yet: it may still be carried out. It is not asked for again.
+    case underWay
+    /// The pump took it, and gives or gave so much.
+    case carriedOut(InsulinAmount)
+    /// The pump never got it, and never will: it may be asked for again.
+    case neverArrived
+    /// Nobody will ever know. It counts as delivered, and is not asked for again.
+    case unknowable
+}
+
 /// Why a command failed.
 public enum PumpError: Error, Hashable, Sendable {
     /// The pump can't be reached; nothing was delivered.
@@ -104,9 +128,11 @@ public enum PumpError: Error, Hashable, Sendable {
     case commandFailed
     /// The request is outside the pump's limits.
     case outOfRange(InsulinAmount, limit: InsulinAmount)
-    /// The command was sent and never answered: it may have been carried out. `outcome(ofRequest:)` tells once the
+    /// The command was sent and never answered: it may have been carried out. `outcome(of:)` tells once the
     /// pump can be reached again; until then the insulin counts as delivered.
     case uncertain
+    /// A setting of the basal is on its way, and not confirmed: the same command returns without an error once it is.
+    case underWay
 }
 
 public protocol InsulinPumpPort: AnyObject, Sendable {
@@ -124,10 +150,10 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     /// Asking changes nothing, and may be repeated: who has written an answer down asks beyond its number from then on.
     /// So a crash between hearing and writing loses nothing.
     func completedBolus(after id: Int64?) throws -> BolusStatus?
-    /// Asks for a bolus. Parts of a pulse are not delivered; the answer is what was accepted.
-    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount
-    /// What became of a request, for reconciling an uncertain one: nil where the pump never got it.
-    func outcome(ofRequest id: Int64) throws -> BolusStatus?
+    /// Asks for a bolus. Parts of a pulse are not delivered.
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer
+    /// What became of a request that is under way or uncertain. Throws while the pump can't be asked.
+    func outcome(of id: Int64) throws -> RequestOutcome
     /// The basal rate that runs until it is set again, rounded to what the pump can do.
     func setProgrammedBasal(_ rate: InsulinRate) throws
     /// A rate in place of the programmed one, from now on for so long; then the programmed one runs again, whether or not anybody

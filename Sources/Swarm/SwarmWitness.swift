@@ -155,12 +155,12 @@ private final class WitnessedPump: InsulinPumpPort, @unchecked Sendable {
         try watching(.other, id: nil) { try port.completedBolus(after: id) }
     }
 
-    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         try watching(.request(amount), id: id) { try port.requestBolus(amount, id: id) }
     }
 
-    func outcome(ofRequest id: Int64) throws -> BolusStatus? {
-        try watching(.recall, id: id) { try port.outcome(ofRequest: id) }
+    func outcome(of id: Int64) throws -> RequestOutcome {
+        try watching(.recall, id: id) { try port.outcome(of: id) }
     }
 
     func setProgrammedBasal(_ rate: InsulinRate) throws {

@@ -61,13 +61,13 @@ private final class MortalLink: InsulinPumpPort, @unchecked Sendable {
         guard power.passes() else { throw PumpError.notConnected }
         return try pump.completedBolus(after: id)
     }
-    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         guard power.passes() else { throw PumpError.notConnected }
         return try pump.requestBolus(amount, id: id)
     }
-    func outcome(ofRequest id: Int64) throws -> BolusStatus? {
+    func outcome(of id: Int64) throws -> RequestOutcome {
         guard power.passes() else { throw PumpError.notConnected }
-        return try pump.outcome(ofRequest: id)
+        return try pump.outcome(of: id)
     }
     func setProgrammedBasal(_ rate: InsulinRate) throws {
         if power.passes() { try pump.setProgrammedBasal(rate) }

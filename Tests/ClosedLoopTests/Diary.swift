@@ -25,11 +25,11 @@ final class NotingPump: InsulinPumpPort, @unchecked Sendable {
         if failsToRead { throw PumpError.commandFailed }
         return try inner.completedBolus(after: id)
     }
-    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         diary.note("pump: request \(id)")
         return try inner.requestBolus(amount, id: id)
     }
-    func outcome(ofRequest id: Int64) throws -> BolusStatus? { try inner.outcome(ofRequest: id) }
+    func outcome(of id: Int64) throws -> RequestOutcome { try inner.outcome(of: id) }
     func setProgrammedBasal(_ rate: InsulinRate) throws { try inner.setProgrammedBasal(rate) }
     var limits: PumpLimits { inner.limits }
     var basalDelivered: InsulinAmount? { inner.basalDelivered }

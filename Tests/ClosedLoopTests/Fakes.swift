@@ -65,6 +65,10 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
     /// What the next request meets, beside `requestError`.
     var answersNoMore = false
     var losesRequest = false
+    /// Like a linked pump: what became of a request is what the test says later, and so is whether a basal is confirmed.
+    var answersLater = false
+    var said: [Int64: RequestOutcome] = [:]
+    var basalReplacedUntil: Instant?
     var beforeRequest: ((Int64) -> Void)?
     var limit = InsulinAmount(units: 1000)
     var largestBasal = InsulinRate(unitsPerHour: 30)
@@ -84,6 +88,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         var status = PumpStatus(
             condition: condition, isConnected: isConnected, reservoir: InsulinAmount(units: 100))
         status.temporaryBasal = temporary
+        status.basalReplacedUntil = basalReplacedUntil
         return status
     }
 
@@ -94,13 +99,18 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         return completed
     }
 
-    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         beforeRequest?(id)
         if let requestError { throw requestError }
         if losesRequest { throw PumpError.uncertain }
+        if answersLater {
+            requests.append((amount, id))
+            said[id] = .underWay
+            return .underWay
+        }
         if amount == limit, let errorAtLimit { throw errorAtLimit }
         if amount > limit { throw PumpError.outOfRange(amount, limit: limit) }
-        if let before = outcomes[id] { return before.delivered }
+        if let before = outcomes[id] { return .accepted(before.delivered) }
         let accepted = InsulinAmount(units: (amount.units / 0.05 + 1e-6).rounded(.down) * 0.05)
         requests.append((amount, id))
         delivered += accepted.units
@@ -108,7 +118,7 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         outcomes[id] = completed
         isBolusRunning = takesItsTime
         if answersNoMore { throw PumpError.uncertain }
-        return accepted
+        return .accepted(accepted)
     }
 
     func cutCompleted(to amount: InsulinAmount, by whom: BolusCut) {
@@ -118,9 +128,10 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         if let completed { outcomes[completed.id] = completed }
     }
 
-    func outcome(ofRequest id: Int64) throws -> BolusStatus? {
+    func outcome(of id: Int64) throws -> RequestOutcome {
         guard isConnected else { throw PumpError.notConnected }
-        return outcomes[id]
+        if answersLater, let said = said[id] { return said }
+        return outcomes[id].map { .carriedOut($0.delivered) } ?? .neverArrived
     }
 
     func setProgrammedBasal(_ rate: InsulinRate) throws {
@@ -133,8 +144,21 @@ final class FakePump: InsulinPumpPort, @unchecked Sendable {
         guard isConnected else { throw PumpError.notConnected }
         if let basalError { throw basalError }
         temporaries.append((rate, nanoseconds))
+        if answersLater { throw PumpError.underWay }
         temporary = rate
         noteRate()
+    }
+
+    /// The pump confirms the temporary basal that it was told, and says when it ends.
+    func confirmTemporaryBasal(until end: Instant) {
+        temporary = temporaries.last?.rate
+        basalReplacedUntil = end
+        noteRate()
+    }
+
+    /// A linked pump's report: a bolus is over.
+    func complete(_ id: Int64, delivered amount: InsulinAmount) {
+        completed = BolusStatus(id: id, requestedAt: .start, requested: amount, delivered: amount)
     }
 
     func cancelTemporaryBasal() throws {

@@ -117,7 +117,7 @@ import Testing
         var device = PumpDevice.omnipod
         device.reservoir = units(5)
         let bench = try PumpBench(device, habits: .manual)
-        try bench.at(.start) { try #expect($0.requestBolus(units(6), id: 1) == units(5)) }
+        try bench.at(.start) { try #expect($0.requestBolus(units(6), id: 1) == .accepted(units(5))) }
         try bench.at(.start.adding(199 * Nanoseconds.second)) { #expect($0.status.condition == .bolusing) }
         try bench.at(.start.adding(200 * Nanoseconds.second)) { #expect($0.status.condition == .fault) }
         let ledger = bench.ledger
@@ -134,7 +134,7 @@ import Testing
             try $0.suspend(nanoseconds: 30 * Nanoseconds.minute)
             #expect($0.status.condition == .suspended)
             try #expect($0.completedBolus(after: nil)?.delivered == units(2.5))
-            #expect(try $0.outcome(ofRequest: 1)?.delivered == units(2.5))
+            #expect(try $0.outcome(of: 1) == .carriedOut(units(2.5)))
         }
         #expect(bench.observer.alerts == ["+suspendInProgress"])
         try bench.at(.minutes(60)) { pump in

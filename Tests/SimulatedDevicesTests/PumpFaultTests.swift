@@ -92,18 +92,18 @@ import Testing
         try bench.at(.minutes(10)) { pump in
             #expect(throws: PumpError.uncertain) { try pump.requestBolus(units(2), id: 7) }
             #expect(!pump.status.isConnected && pump.status.unresolvedRequest == 7)
-            #expect(throws: PumpError.notConnected) { try pump.outcome(ofRequest: 7) }
+            #expect(throws: PumpError.notConnected) { try pump.outcome(of: 7) }
             #expect(throws: PumpError.notConnected) { try pump.requestBolus(units(2), id: 7) }
         }
         try bench.at(hours(12)) { pump in
             #expect(pump.status.isConnected && pump.status.unresolvedRequest == nil)
-            let outcome = try pump.outcome(ofRequest: 7)
-            let delivered = outcome?.delivered ?? .zero
-            #expect(delivered == (outcome == nil ? .zero : units(2)))
+            let outcome = try pump.outcome(of: 7)
+            #expect(outcome == .neverArrived || outcome == .carriedOut(units(2)))
+            let delivered = outcome == .neverArrived ? InsulinAmount.zero : units(2)
             #expect(abs(bench.body.bolusUnits - delivered.units) < 1e-9)
-            #expect(bench.ledger.uncertain == (outcome == nil ? 40 : 0))
+            #expect(bench.ledger.uncertain == (outcome == .neverArrived ? 40 : 0))
             // Asked again under its id, it is delivered once in all.
-            try #expect(pump.requestBolus(units(2), id: 7) == units(2))
+            try #expect(pump.requestBolus(units(2), id: 7) == .accepted(units(2)))
             #expect(abs(bench.body.bolusUnits - 2) < 1e-9)
         }
         #expect(bench.ledger.isBalanced && bench.ledger.delivered == 40)

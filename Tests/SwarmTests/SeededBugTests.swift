@@ -30,10 +30,10 @@ private class PumpDouble: InsulinPumpPort, @unchecked Sendable {
     var limits: PumpLimits { pump.limits }
     var basalDelivered: InsulinAmount? { pump.basalDelivered }
     func completedBolus(after id: Int64?) throws -> BolusStatus? { try pump.completedBolus(after: id) }
-    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         try pump.requestBolus(amount, id: id)
     }
-    func outcome(ofRequest id: Int64) throws -> BolusStatus? { try pump.outcome(ofRequest: id) }
+    func outcome(of id: Int64) throws -> RequestOutcome { try pump.outcome(of: id) }
     func setProgrammedBasal(_ rate: InsulinRate) throws { try pump.setProgrammedBasal(rate) }
     func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws {
         try pump.setTemporaryBasal(rate, nanoseconds: nanoseconds)
@@ -44,20 +44,21 @@ private class PumpDouble: InsulinPumpPort, @unchecked Sendable {
 /// Knows no request again: hands each to the pump under a number of its own.
 private final class NumberlessPump: PumpDouble, @unchecked Sendable {
     private var sent: Int64 = 0
-    override func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    override func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         sent += 1
         return try pump.requestBolus(amount, id: sent)
     }
-    override func outcome(ofRequest id: Int64) throws -> BolusStatus? {
-        _ = try pump.outcome(ofRequest: id)
-        return nil
+    override func outcome(of id: Int64) throws -> RequestOutcome {
+        _ = try pump.outcome(of: id)
+        return .neverArrived
     }
 }
 
 /// Says that it took a pulse less than it pushes.
 private final class UnderstatingPump: PumpDouble, @unchecked Sendable {
-    override func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
-        max(.zero, try pump.requestBolus(amount, id: id) - pulse)
+    override func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
+        guard case .accepted(let taken) = try pump.requestBolus(amount, id: id) else { return .underWay }
+        return .accepted(max(.zero, taken - pulse))
     }
 }
 
@@ -76,7 +77,7 @@ private final class SilentBasalPump: PumpDouble, @unchecked Sendable {
 /// Puts a meal's bolus off for twenty minutes.
 private final class TardyPump: PumpDouble, @unchecked Sendable {
     private var kept: (amount: InsulinAmount, at: Instant)?
-    override func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    override func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         if let kept, now().nanoseconds - kept.at.nanoseconds >= 20 * Nanoseconds.minute {
             self.kept = nil
             return try pump.requestBolus(amount + kept.amount, id: id)

@@ -30,14 +30,14 @@ final class ForgetfulPump: InsulinPumpPort, @unchecked Sendable {
     }
     func cancelTemporaryBasal() throws { try pump.cancelTemporaryBasal() }
 
-    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
+    func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
         sent += 1
         return try pump.requestBolus(amount, id: sent)
     }
 
-    func outcome(ofRequest id: Int64) throws -> BolusStatus? {
-        _ = try pump.outcome(ofRequest: id)
-        return nil
+    func outcome(of id: Int64) throws -> RequestOutcome {
+        _ = try pump.outcome(of: id)
+        return .neverArrived
     }
 }
 

@@ -192,6 +192,7 @@ final class LiveDoor: @unchecked Sendable {
         case .commandFailed: "the command didn't reach the pump"
         case .outOfRange(let amount, let limit): "\(amount.units) U: the pump takes up to \(limit.units) U"
         case .uncertain: "sent and not answered: it may have been carried out"
+        case .underWay: "on its way to the pump, and not confirmed yet"
         }
     }
 }

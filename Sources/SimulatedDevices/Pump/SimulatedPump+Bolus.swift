@@ -24,9 +24,10 @@ extension SimulatedPump {
         return done.status
     }
 
-    func recall(_ id: Int64) throws -> BolusStatus? {
+    func recall(_ id: Int64) throws -> RequestOutcome {
         try transmit(.recall)
-        return lastRequest?.id == id ? lastRequest : nil
+        guard let last = lastRequest, last.id == id else { return .neverArrived }
+        return .carriedOut(last.delivered)
     }
 
     func deliver(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {

@@ -188,10 +188,10 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     public nonisolated func completedBolus(after id: Int64?) throws -> BolusStatus? {
         try here(id) { try $0.readCompletedBolus(after: $1) }
     }
-    public nonisolated func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> InsulinAmount {
-        try here((amount, id)) { try $0.deliver($1.0, id: $1.1) }
+    public nonisolated func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
+        .accepted(try here((amount, id)) { try $0.deliver($1.0, id: $1.1) })
     }
-    public nonisolated func outcome(ofRequest id: Int64) throws -> BolusStatus? {
+    public nonisolated func outcome(of id: Int64) throws -> RequestOutcome {
         try here(id) { try $0.recall($1) }
     }
     public nonisolated func setProgrammedBasal(_ rate: InsulinRate) throws {
