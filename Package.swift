@@ -33,7 +33,7 @@ let package = Package(
                 "Trials", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
                 "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
             ]),
-        .library(name: "DeviceLinks", targets: ["DeviceLinks"]),
+        .library(name: "DeviceLinks", targets: ["DeviceLinks", "LinkedDevices", "DriverContract"]),
         .executable(name: "islet", targets: ["islet"]),
         .executable(name: "islet-live", targets: ["islet-live"]),
     ],
@@ -57,6 +57,7 @@ let package = Package(
         // Floor 2
         module("Physiology", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
         module("SimulatedDevices", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
+        module("LinkedDevices", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Alerts", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         // Floor 3
         module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
@@ -76,12 +77,19 @@ let package = Package(
         // Floor 5
         module("GlucoseMetrics", ["SessionTime", "Records", "Documents"]),
         module("AlertFiles", ["SessionTime", "Charts", "Devices", "Records", "Alerts", "Documents"]),
-        module("DeviceLinks", ["SessionTime", "Records"]),
+        module(
+            "DeviceLinks",
+            [
+                "SessionTime", "Records", "Devices", "LinkedDevices", "Checksums", "SimulationKernel",
+                "SimulatedDevices",
+            ]),
         // Floor 6
+        module("DriverContract", ["SessionTime", "LinkedDevices", "DeviceLinks"]),
         module(
             "Trials",
             [
-                "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
+                "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "LinkedDevices",
+                "Records", "Physiology",
                 "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
                 "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
             ]),
@@ -101,8 +109,9 @@ let package = Package(
         module(
             "Live",
             [
-                "Checksums", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "Algorithms", "ClosedLoop", "Documents", "Trials",
+                "Checksums", "SessionTime", "SimulationKernel", "Devices", "LinkedDevices", "DeviceLinks",
+                "Records", "Physiology", "SimulatedDevices", "Alerts", "Algorithms", "ClosedLoop",
+                "Documents", "Trials",
             ]),
         // Floor 8
         .executableTarget(
@@ -119,7 +128,8 @@ let package = Package(
         .executableTarget(
             name: "islet-live",
             dependencies: [
-                "ClosedLoop", "Devices", "Documents", "Live", "Records", "SessionTime", "Trials",
+                "ClosedLoop", "DeviceLinks", "Devices", "Documents", "Live", "Records", "SessionTime",
+                "Trials",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -146,6 +156,12 @@ let package = Package(
             "AlertMetricsTests",
             ["AlertMetrics", "Alerts", "AlertFiles", "Documents", "Records", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
+        tests(
+            "LinkedDevicesTests",
+            [
+                "LinkedDevices", "DeviceLinks", "ClosedLoop", "Devices", "Records", "SimulationKernel",
+                "SessionTime", "SimulatedDevices",
+            ]),
         tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
         tests(
             "PeopleTests",
@@ -165,7 +181,8 @@ let package = Package(
         tests(
             "LiveTests",
             [
-                "Live", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Devices",
+                "Live", "LinkedDevices", "DeviceLinks", "Trials", "Documents", "Records", "SessionTime",
+                "SimulationKernel", "Devices",
                 "ClosedLoop", "Alerts", "Algorithms", "Physiology", "islet-live",
             ]),
         tests(
@@ -180,7 +197,12 @@ let package = Package(
             ["Persistence", "Records", "SessionTime", "Alerts", "Devices", "SimulationKernel"]),
         // A test kit: an HTTP server that fails on purpose.
         .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict),
-        tests("DeviceLinksTests", ["DeviceLinks", "FaultyServer", "Persistence", "Records"]),
+        tests(
+            "DeviceLinksTests",
+            [
+                "DeviceLinks", "LinkedDevices", "Devices", "SessionTime", "FaultyServer", "Persistence",
+                "Records", "DriverContract",
+            ]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
         tests("IsletTests", ["islet", "FaultyServer"]),
     ]

@@ -30,4 +30,12 @@ public protocol PumpAlertObserver: AnyObject, Sendable {
     /// - Parameter text: one line, as the driver would show it.
     func pumpDidIssue(_ issue: PumpIssue, text: String)
     func pumpDidRetract(_ issue: PumpIssue)
+    /// So much insulin was sent to the pump, counts as delivered, and nobody knows whether it was. Zero once that is known or too long ago to
+    /// matter.
+    func pumpDidLoseTrack(of amount: InsulinAmount)
+}
+
+extension PumpAlertObserver {
+    /// For who has no linked pump.
+    public func pumpDidLoseTrack(of amount: InsulinAmount) {}
 }

@@ -79,6 +79,7 @@ import Testing
             (.reservoir, "reservoir"), (.sensorAge, "sensorAge"), (.temperature, "temperature"),
             (.humidity, "humidity"), (.vpd, "vpd"), (.readingAge, "readingAge"),
             (.glucoseIn20m, "glucoseIn20m"), (.forecastGlucose, "forecastGlucose"),
+            (.unknownInsulin, "unknownInsulin"),
         ]
         for (metric, name) in metrics {
             #expect(metric.rawValue == name && AlertMetric(rawValue: name) == metric)

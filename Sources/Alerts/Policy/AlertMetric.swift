@@ -67,6 +67,11 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
             note:
                 "what the dosing algorithm forecasts at a step, as far ahead as it looks (pid-insulin-feedback: its slope, `prediction` minutes on); a study with an algorithm that forecasts nothing is refused; an alert of it ends when no forecast has come for 15 min"
         ),
+        Row(
+            "unknownInsulin", "Insulin of unknown fate", "U",
+            note:
+                "what was sent to a linked pump, counts as delivered, and may never have been; live sessions only"
+        ),
     ]
 
     // The two that every reading asks for are plain constants, which nothing has to make first: the test of the constants holds
@@ -87,6 +92,9 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public static let glucoseIn20m = named("glucoseIn20m")
     /// By the dosing algorithm.
     public static let forecastGlucose = named("forecastGlucose")
+
+    /// Sent to a linked pump, and nobody knows whether it was given.
+    public static let unknownInsulin = named("unknownInsulin")
 
     public static let allCases = rows.indices.map(AlertMetric.init(index:))
 

@@ -20,7 +20,7 @@ extension AlertRule {
             case .glucose, .glucoseRate, .glucoseIn20m, .forecastGlucose:
                 return test.side == .low ? .low : .high
             case .sensorAge, .readingAge: return .sensor
-            case .reservoir, .insulinOnBoard: return .pump
+            case .reservoir, .insulinOnBoard, .unknownInsulin: return .pump
             default: return .app
             }
         }

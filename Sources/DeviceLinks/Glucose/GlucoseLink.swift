@@ -1,0 +1,74 @@
+// From a glucose feed to a session's door.
+//
+// Guarantees: a reading is handed on once, by its time stamp; a feed that floods is cut to what a sensor can measure, one reading in 30 s of its own time and
+// 300 at once; one that ends or fails is opened again, after a pause that grows to a minute.
+// Does not: judge readings. The session does.
+
+import SessionTime
+import Synchronization
+
+public final class GlucoseLink: Sendable {
+    private struct State {
+        /// Ascending.
+        var known: [Int64] = []
+        var dropped = 0
+    }
+
+    private let state = Mutex(State())
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let take: @Sendable (FedReading) -> Void
+    /// What is remembered of time stamps; a day has 288.
+    private static let memory = 600
+    private static let spacing = 30 * Nanoseconds.second
+
+    /// - Parameter take: called from any thread.
+    public init(take: @escaping @Sendable (FedReading) -> Void) { self.take = take }
+
+    deinit { stop() }
+
+    /// Readings that were not handed on.
+    public var dropped: Int { state.withLock { $0.dropped } }
+
+    public func run(_ feed: some GlucoseFeed, pause: Duration = .seconds(1)) {
+        let task = Task { [weak self] in
+            var wait = pause
+            while !Task.isCancelled {
+                do {
+                    for try await reading in feed.readings() {
+                        guard let self else { return }
+                        hear(reading)
+                        wait = pause
+                    }
+                } catch {
+                    // It is opened again.
+                }
+                try? await Task.sleep(for: wait)
+                wait = min(wait * 2, .seconds(60))
+            }
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    public func stop() { task.withLock { $0?.cancel() } }
+
+    func hear(_ reading: FedReading) {
+        let isNew = state.withLock { state in
+            let known = state.known
+            let place = known.firstIndex { $0 > reading.utcNanoseconds } ?? known.count
+            func isNear(_ other: Int64) -> Bool {
+                let (distance, overflows) = other.subtractingReportingOverflow(reading.utcNanoseconds)
+                return !overflows && distance.magnitude < Self.spacing
+            }
+            if place > 0 && isNear(known[place - 1]) || place < known.count && isNear(known[place])
+                || place == 0 && known.count >= Self.memory
+            {
+                state.dropped += 1
+                return false
+            }
+            state.known.insert(reading.utcNanoseconds, at: place)
+            if state.known.count > Self.memory { state.known.removeFirst() }
+            return true
+        }
+        if isNew { take(reading) }
+    }
+}

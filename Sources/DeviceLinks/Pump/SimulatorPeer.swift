@@ -1,0 +1,163 @@
+// The other end of a loopback link: a simulated pump, and its wearer's sensor, behind a port of this machine.
+//
+// Guarantees: it listens on 127.0.0.1 only; it proves what it is before it hears a command; it acts on whole lines; a newer pump connection ends the
+// older one, so that nothing of the older is acted on after the newer has been answered. What it fails at is what it was told to fail at.
+// Does not: keep anything when its process ends.
+
+import Foundation
+import Glibc
+public import LinkedDevices
+import Synchronization
+
+public final class SimulatorPeer: Sendable {
+    /// What a command meets.
+    public enum Fate: Hashable, Sendable {
+        case answered
+        /// It is carried out, and nothing is ever answered.
+        case silent
+        /// It never reaches the pump, and nothing is answered.
+        case lost
+        /// The connection ends before, or after it was carried out.
+        case dropped
+        case droppedAfter
+        /// Something that is no report is answered.
+        case garbled
+        /// The answer comes so many times.
+        case repeated(Int)
+        /// The answer comes so many seconds late.
+        case late(Double)
+    }
+
+    public let port: UInt16
+    private let listener: Int32
+    private let perform: @Sendable (LinkCommand) throws -> PumpReport
+    private let readings: @Sendable (_ after: Int64) -> [FedReading]
+    private let fate: @Sendable (LinkCommand) -> Fate
+    private let state = Mutex((newest: 0, sockets: [LineSocket](), isStopped: false))
+
+    /// - Parameters:
+    ///   - port: 0 for any that is free.
+    ///   - perform: carries a command out; called by one thread at a time for each connection.
+    ///   - readings: those taken after so many nanoseconds since 1970, oldest first.
+    ///   - fate: what a command meets.
+    public init(
+        port: UInt16 = 0, fate: @escaping @Sendable (LinkCommand) -> Fate = { _ in .answered },
+        readings: @escaping @Sendable (_ after: Int64) -> [FedReading] = { _ in [] },
+        perform: @escaping @Sendable (LinkCommand) throws -> PumpReport
+    ) throws {
+        self.perform = perform
+        self.fate = fate
+        self.readings = readings
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var one: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = LineSocket.address(port)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let isOpen = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 16) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard isOpen else {
+            let reason = LineSocket.text(errno)
+            close(listener)
+            throw PumpDriverError.notSent("port \(port): \(reason)")
+        }
+        self.port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else {
+                    if errno == EINTR || errno == ECONNABORTED { continue }
+                    return
+                }
+                let socket = LineSocket(descriptor: descriptor)
+                guard let self, !self.state.withLock({ $0.isStopped }) else { return }
+                self.state.withLock { $0.sockets.append(socket) }
+                Thread.detachNewThread { self.serve(socket) }
+            }
+        }
+    }
+
+    deinit { stop() }
+
+    /// Ends all connections.
+    public func stop() {
+        let sockets = state.withLock { state in
+            defer {
+                state.sockets = []
+                state.isStopped = true
+            }
+            return state.isStopped ? [] : state.sockets
+        }
+        for socket in sockets { socket.shutDown() }
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    /// Ends the connections that there are, as a radio does; new ones are taken.
+    public func interrupt() {
+        let sockets = state.withLock { state in
+            defer { state.sockets = [] }
+            return state.sockets
+        }
+        for socket in sockets { socket.shutDown() }
+    }
+
+    private func serve(_ socket: LineSocket) {
+        defer {
+            socket.shutDown()
+            state.withLock { $0.sockets.removeAll { $0 === socket } }
+        }
+        guard socket.isLoopback, let line = try? socket.readLine(),
+            let hello = try? LinkWire.value(LinkHello.self, line), hello.link == "islet", hello.version == 1,
+            let proof = SimulatorProof.answer(to: hello.challenge),
+            let welcome = try? LinkWire.text(LinkWelcome(proof: proof)), socket.write(welcome) == nil
+        else { return }
+        switch hello.purpose {
+        case "pump": servePump(socket)
+        case "glucose": serveGlucose(socket)
+        default: return
+        }
+    }
+
+    private func servePump(_ socket: LineSocket) {
+        let number = state.withLock { state in
+            state.newest += 1
+            return state.newest
+        }
+        while let line = try? socket.readLine(), let command = try? LinkWire.value(LinkCommand.self, line) {
+            guard state.withLock({ $0.newest == number && !$0.isStopped }) else { return }
+            let fate = fate(command)
+            switch fate {
+            case .lost: continue
+            case .dropped: return
+            default: break
+            }
+            guard let report = try? perform(command), let text = try? LinkWire.text(report) else { return }
+            switch fate {
+            case .silent: continue
+            case .droppedAfter: return
+            case .garbled: if socket.write("{\"number\":\(command.number),\"units\":") != nil { return }
+            case .repeated(let count):
+                for _ in 0..<count where socket.write(text) != nil { return }
+            case .late(let seconds):
+                usleep(useconds_t(seconds * 1e6))
+                if socket.write(text) != nil { return }
+            default: if socket.write(text) != nil { return }
+            }
+        }
+    }
+
+    private func serveGlucose(_ socket: LineSocket) {
+        var newest = Int64.min
+        while !state.withLock({ $0.isStopped }) {
+            for reading in readings(newest) {
+                guard let text = try? LinkWire.text(reading), socket.write(text) == nil else { return }
+                newest = max(newest, reading.utcNanoseconds)
+            }
+            usleep(50_000)
+        }
+    }
+}

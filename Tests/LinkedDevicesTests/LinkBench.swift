@@ -1,0 +1,294 @@
+// A loop with a linked pump and a linked sensor, a simulated pump behind them, and everything that can go wrong between.
+
+import ClosedLoop
+import DeviceLinks
+import Devices
+import Foundation
+import LinkedDevices
+import Records
+import SessionTime
+import SimulatedDevices
+import SimulationKernel
+
+func units(_ value: Double) -> InsulinAmount { InsulinAmount(units: value) }
+
+/// What a command meets on its way.
+enum Fault: String, CaseIterable, Sendable {
+    /// Carried out, and nothing comes back.
+    case silent
+    /// It never arrives, and nothing comes back.
+    case lost
+    /// The answer comes 45 s late: after its timeout.
+    case late
+    /// The answer comes ten minutes late.
+    case veryLate
+    /// The driver has no answer, though the pump carried it out.
+    case failsSent
+    /// The driver says that it never left.
+    case failsUnsent
+    /// The driver says that it never left, and it did.
+    case saysUnsent
+    /// The answer comes a hundred times.
+    case floods
+    /// The pump says that it took five times as much.
+    case reportsMore
+    /// It answers under another number.
+    case otherNumber
+    /// It speaks of a bolus that nobody asked for.
+    case otherBolus
+    case negative
+    case notANumber
+    /// What it says is of yesterday, or of tomorrow.
+    case past
+    case future
+    /// It says that it gave basal for a month.
+    case muchBasal
+    /// Another pump answers.
+    case otherPump
+    /// The process dies with the command in flight, before or after the pump has it.
+    case diesBefore
+    case diesAfter
+    /// Nobody lives through the next two hours.
+    case sleeps
+}
+
+/// Steps that ask for what the basal would give, and for a meal at once.
+struct SteadyAlgorithm: DosingAlgorithm {
+    let name = "steady"
+    let basalSource = BasalSource.algorithm
+
+    func run(_ input: borrowing StepInput, state: inout NoState) -> StepOutput {
+        StepOutput(
+            basal: InsulinAmount(units: 0.1),
+            meal: InsulinAmount(units: (input.user.meal?.carbohydrate.grams ?? 0) / 10))
+    }
+}
+
+final class AlertSpy: PumpAlertObserver, @unchecked Sendable {
+    var told: [Double] = []
+    func pumpDidIssue(_ issue: PumpIssue, text: String) {}
+    func pumpDidRetract(_ issue: PumpIssue) {}
+    func pumpDidLoseTrack(of amount: InsulinAmount) { told.append(amount.units) }
+}
+
+final class StatusSpy: DeviceObserver, @unchecked Sendable {
+    var statuses: [PumpStatus] = []
+    var readings: [GlucoseReading] = []
+    var backfilled: [GlucoseReading] = []
+    func sensorDidUpdate(reading: GlucoseReading?, state: SensorState) {
+        if let reading { readings.append(reading) }
+    }
+    func sensorDidBackfill(_ readings: [GlucoseReading]) { backfilled += readings }
+    func pumpDidUpdate(status: PumpStatus) { statuses.append(status) }
+}
+
+final class LinkBench {
+    let executor = SessionExecutor()
+    let pump: LinkedPump
+    let sensor: LinkedSensor
+    let loop: LoopController
+    let store = MemoryLoopStore()
+    let alerts = AlertSpy()
+    let devices = StatusSpy()
+    let recorder = SessionRecorder(level: .full)
+    /// The pump that is worn.
+    let simulator: PumpSimulator
+    /// What each command meets; nil for an answer after two seconds.
+    var fault: (LinkCommand, Instant) -> Fault? = { _, _ in nil }
+    /// All that went out, in order.
+    private(set) var sent: [LinkCommand] = []
+    private(set) var outcomes: [UInt64] = []
+    private(set) var steps: [Instant] = []
+    /// Insulin that had left the pump, every five minutes.
+    private(set) var given: [Double] = []
+    private var pending: [(at: Instant, act: (LinkBench) throws -> Void)] = []
+    private var nextReading = Instant.start.adding(7 * Nanoseconds.second)
+    private var sleepUntil: Instant?
+    private static let delay = 2 * Nanoseconds.second
+    static let start: Int64 = 1_700_000_000 * Nanoseconds.second
+
+    init(algorithm: any DosingAlgorithm = SteadyAlgorithm(), hasReadings: Bool = true) throws {
+        simulator = try PumpSimulator(startUTC: Self.start, basal: InsulinRate(unitsPerHour: 1.2))
+        pump = LinkedPump(
+            executor: executor, recorder: recorder, limits: simulator.pump.limits, pulse: units(0.05))
+        sensor = LinkedSensor(executor: executor, recorder: recorder)
+        let therapy = TherapySettings(
+            bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1.2),
+            carbohydrateRatioGramsPerUnit: 10, correctionFactorMgdlPerUnit: 40,
+            totalDailyInsulin: InsulinAmount(units: 45))
+        loop = LoopController(
+            executor: executor, algorithm: algorithm,
+            settings: LoopSettings(
+                therapy: therapy, target: GlucoseConcentration(milligramsPerDecilitre: 120)),
+            sensor: sensor, pump: pump, recorder: recorder, store: store)
+        if !hasReadings { nextReading = .distantFuture }
+        executor.journal.observer = { [weak self] event in
+            if event.kind == .linkOutcome { self?.outcomes.append(event.words[1]) }
+            if event.kind == .step { self?.steps.append(event.instant) }
+        }
+        executor.start("bench") { [pump, sensor, loop, alerts, devices] in
+            await sensor.begin(observers: [devices, loop])
+            await pump.begin(observers: [devices, loop], alertObservers: [alerts])
+            try await loop.begin()
+        }
+    }
+
+    deinit { try? executor.end() }
+
+    // MARK: Time
+
+    func live(untilMinute end: Int64) throws {
+        let end = Instant.minutes(end)
+        var next: Instant? = executor.now
+        while executor.now < end || next.map({ $0 <= end }) ?? false {
+            next = try executor.advance(to: executor.now)
+            try post()
+            pending.sort { $0.at < $1.at }
+            let soonest = min(end, next ?? end, pending.first?.at ?? end, nextReading)
+            if let sleepUntil {
+                self.sleepUntil = nil
+                while nextReading < sleepUntil { try read(arrivesAt: nil) }
+                try executor.leap(to: min(sleepUntil, end))
+            } else {
+                next = try executor.advance(to: max(soonest, executor.now))
+            }
+            try post()
+            while let first = pending.first, first.at <= executor.now {
+                pending.removeFirst()
+                try first.act(self)
+                try post()
+            }
+            if nextReading <= executor.now { try read(arrivesAt: executor.now) }
+            while given.count <= Int(executor.now.minutes / 5) {
+                let at = Instant.minutes(Int64(given.count) * 5)
+                _ = try? simulator.executor.advance(to: max(at, simulator.executor.now))
+                given.append(simulator.bolusUnits + simulator.basalUnits)
+            }
+            if executor.now >= end { break }
+        }
+    }
+
+    private func read(arrivesAt now: Instant?) throws {
+        let taken = nextReading
+        nextReading = nextReading.adding(5 * Nanoseconds.minute)
+        let deliver: (LinkBench) throws -> Void = { bench in
+            bench.executor.inspect {
+                bench.sensor.here(taken) {
+                    $0.hear(
+                        GlucoseConcentration(milligramsPerDecilitre: 140), at: $1, isReliable: true)
+                }
+            }
+        }
+        // Slept through: it waits in the socket, and comes in a burst afterwards.
+        if now != nil {
+            try deliver(self)
+        } else {
+            pending.append((nextReading.adding(10 * Nanoseconds.hour), deliver))
+        }
+    }
+
+    func inspect<R>(_ body: (LinkedPump) -> R) -> R { executor.inspect { body(pump) } }
+
+    func announce(grams: Double) throws {
+        try executor.inspect {
+            try loop.announce(
+                MealAnnouncement(carbohydrate: Carbohydrate(grams: grams), instant: executor.now))
+        }
+    }
+
+    // MARK: The way to the pump
+
+    private func post() throws {
+        let commands = executor.inspect { pump.here { $0.takeOutbox() } }
+        for command in commands { try send(command) }
+    }
+
+    private func later(_ nanoseconds: Int64, _ act: @escaping (LinkBench) throws -> Void) {
+        pending.append((executor.now.adding(nanoseconds), act))
+    }
+
+    private func send(_ command: LinkCommand) throws {
+        sent.append(command)
+        let fault = fault(command, executor.now)
+        func perform() throws -> PumpReport { try simulator.perform(command, at: executor.now) }
+        func answer(_ report: PumpReport, after delay: Int64 = LinkBench.delay, times: Int = 1) {
+            let utc = report.utcNanoseconds
+            for _ in 0..<times {
+                later(delay) { $0.hear(report, utc: utc) }
+            }
+        }
+        func fail(wasSent: Bool) {
+            later(Self.delay) { bench in
+                bench.executor.inspect {
+                    bench.pump.here((command.number, wasSent)) { $0.fail(number: $1.0, wasSent: $1.1) }
+                }
+            }
+        }
+        func relaunch() {
+            later(20 * Nanoseconds.second) { bench in
+                bench.executor.inspect { bench.pump.here { $0.relaunched() } }
+            }
+        }
+        switch fault {
+        case nil: answer(try perform())
+        case .silent: _ = try perform()
+        case .lost: break
+        case .late: answer(try perform(), after: 45 * Nanoseconds.second)
+        case .veryLate: answer(try perform(), after: 10 * Nanoseconds.minute)
+        case .failsSent:
+            _ = try perform()
+            fail(wasSent: true)
+        case .failsUnsent: fail(wasSent: false)
+        case .saysUnsent:
+            _ = try perform()
+            fail(wasSent: false)
+        case .floods: answer(try perform(), times: 100)
+        case .reportsMore, .otherNumber, .otherBolus, .negative, .notANumber, .past, .future, .muchBasal,
+            .otherPump:
+            answer(Self.lie(fault, try perform()))
+        case .diesBefore: relaunch()
+        case .diesAfter:
+            _ = try perform()
+            relaunch()
+        case .sleeps:
+            answer(try perform())
+            sleepUntil = executor.now.adding(2 * Nanoseconds.hour)
+        }
+    }
+
+    private static func lie(_ fault: Fault?, _ truth: PumpReport) -> PumpReport {
+        var report = truth
+        switch fault {
+        case .reportsMore:
+            report.bolus?.units *= 5
+            report.bolus?.deliveredUnits *= 5
+        case .otherNumber: report.number += 7
+        case .otherBolus:
+            report.bolus = PumpReport.Bolus(
+                id: (truth.bolus?.id ?? 0) + 1000, units: 3, deliveredUnits: 3, isRunning: false)
+        case .negative:
+            report.basalUnits = -3
+            report.bolus?.deliveredUnits = -1
+        case .notANumber:
+            report.reservoirUnits = .nan
+            report.bolus?.units = .infinity
+        case .past: report.utcNanoseconds -= Nanoseconds.day
+        case .future: report.utcNanoseconds += Nanoseconds.day
+        case .muchBasal: report.basalUnits += 900
+        case .otherPump: report.device = "another"
+        default: break
+        }
+        return report
+    }
+
+    private func hear(_ report: PumpReport, utc: Int64) {
+        let said = Instant(nanoseconds: utc - Self.start)
+        executor.inspect { pump.here((report, said)) { $0.hear($1.0, saidAt: $1.1) } }
+    }
+
+    // MARK: Accounts
+
+    /// What the loop's log counts as given by request.
+    var counted: Double { store.log.reduce(0) { $0 + ($1.accepted ?? $1.requested ?? .zero).units } }
+    var isOpen: Bool { inspect { $0.status.unresolvedRequest != nil } }
+}
