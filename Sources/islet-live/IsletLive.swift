@@ -16,7 +16,7 @@ struct IsletLive: ParsableCommand {
         commandName: "islet-live",
         abstract: "Sessions of a study in real time, with a person at the keyboard.",
         discussion: """
-            Nothing here sends a command to a pump in a person's body: body, sensor and pump are the study's.
+            Nothing here sends a command to a pump in a person's body: body, sensor and pump are the study's, or a simulator's on this machine.
 
             Examples:
               islet-live run Cohorts/quickstart.yaml --session 1 --pace 60 --journal live
@@ -25,7 +25,7 @@ struct IsletLive: ParsableCommand {
             Exit codes: 0 done, 1 the journal isn't what it comes to here, 64 usage, 65 bad input data, 66 missing input,
             70 internal, 73 cannot create output, 75 temporary, retry.
             """,
-        version: BuildFacts.version, subcommands: [LiveRunCommand.self])
+        version: BuildFacts.version, subcommands: [LiveRunCommand.self, LivePumpCommand.self])
 
     static func main() {
         signal(SIGXFSZ, SIG_IGN)

@@ -1,6 +1,7 @@
 // `islet-live run STUDY --session K --pace P --journal DIR`: one session, with what happens line by line.
 
 import ArgumentParser
+import DeviceLinks
 import Documents
 import Glibc
 import Live
@@ -45,10 +46,27 @@ struct LiveRunCommand: ParsableCommand {
             valueName: "file:TRACE.csv"))
     var feed: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Sensor and pump of a simulated person elsewhere on this machine (`islet-live pump`).",
+            valueName: "loopback:PORT"))
+    var pump: String?
+
     /// How long an algorithm may take for a step, ns.
     private static let deadline = 5 * Nanoseconds.second
 
     func validate() throws {
+        if let pump {
+            if feed != nil {
+                throw ValidationError("--feed and --pump exclude each other: both say where glucose comes from.")
+            }
+            guard PumpAddress(pump) != nil else {
+                throw ValidationError("--pump takes loopback:PORT. No other pump can be commanded.")
+            }
+            guard case .scaled(let speed) = LivePace(pace), speed <= 60 else {
+                throw ValidationError("--pump takes a pace up to 60.")
+            }
+        }
         guard LivePace(pace) != nil else {
             throw ValidationError("--pace takes a number from 0.01 to 100000, or max.")
         }
@@ -75,8 +93,9 @@ struct LiveRunCommand: ParsableCommand {
         var before: LiveSnapshot?
         try host.add(id, pace: LivePace(pace) ?? .real) { listener in
             guard access(path, F_OK) == 0, !JournalContent.isUnbegun(path) else {
-                let opening = try LiveOpening(
+                var opening = try LiveOpening(
                     study: study, session: session, studyPath: self.study, isFed: feed != nil)
+                opening.isLinked = pump != nil
                 let live = try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json),
                     deadline: Self.deadline, listener: listener)
@@ -86,7 +105,7 @@ struct LiveRunCommand: ParsableCommand {
             let live = try LiveReplay.resume(
                 path, studyPath: self.study, deadline: Self.deadline, listener: listener)
             guard live.opening.study == study, live.opening.session == session,
-                live.opening.isFed == (feed != nil)
+                live.opening.isFed == (feed != nil), live.opening.isLinked == (pump != nil)
             else {
                 throw InputError(
                     file: path, line: 1, found: "a session of another study, or another version of it",
@@ -96,11 +115,23 @@ struct LiveRunCommand: ParsableCommand {
             return live
         }
         if let feed { try tell(feed, grows && pace == "1") }
+        let drivers = drivers(of: host, id, goesOn: before != nil)
+        defer { drivers?.stop() }
         let terminal = Terminal(
             host: host, id: id, calendar: study.start.calendar,
             feed: feed.map { Feeder(feed: $0, slack: grows && pace == "1" ? LiveInput.futureStamp : 0) })
         try terminal.live(goingOnFrom: before)
         host.remove(id)
+    }
+
+    private func drivers(of host: LiveHost, _ id: String, goesOn: Bool) -> LinkedDrivers? {
+        guard let address = pump.flatMap({ PumpAddress($0) }), case .scaled(let speed) = LivePace(pace) else {
+            return nil
+        }
+        let seconds = min(20, 20 / speed)
+        return LinkedDrivers(
+            host: host, id: id, pump: LoopbackPumpDriver(address, timeoutSeconds: seconds),
+            glucose: LoopbackGlucoseFeed(address), timeout: .seconds(seconds), goesOn: goesOn)
     }
 
     /// Lives what the file has of the time up to now, at its own instants.

@@ -30,8 +30,9 @@ struct JournalReport {
         }
         if let outcomes = replay.session.outcome?.outcomes {
             let width = Outcome.all.map(\.name.count).max() ?? 0
-            // What a fed session's own body did is nobody's glucose.
-            for outcome in Outcome.all where !opening.isFed || outcome.kind == .sensor {
+            // What the own body of a session did whose glucose comes from outside is nobody's glucose.
+            let isOutside = opening.isFed || opening.isLinked
+            for outcome in Outcome.all where !isOutside || outcome.kind == .sensor {
                 guard let value = outcomes[outcome.name] else { continue }
                 let padding = String(repeating: " ", count: width - outcome.name.count)
                 try StandardStream.output.writeLine(

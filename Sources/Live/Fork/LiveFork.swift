@@ -77,6 +77,11 @@ package struct LiveFork {
     /// - Throws: `InputError`; `LiveSession.Divergence` for a journal that isn't what it comes to here.
     package init(_ content: JournalContent, studyPath: String? = nil, at: Instant, change: Change) throws {
         let opening = try LiveOpening(content, studyPath: studyPath)
+        guard !opening.isLinked else {
+            throw InputError(
+                file: content.path, line: 1, found: "a session whose pump and sensor are outside",
+                expected: "one whose devices are simulated: others answered once, and not what the fork would ask")
+        }
         let end = content.lines.compactMap(\.instant).max() ?? .start
         guard at < end else {
             throw InputError(
@@ -145,7 +150,7 @@ package struct LiveFork {
                 }
             case .leap(_, let to):
                 if second.live.phase == .running { second.live.jump(to: to) }
-            case .open, .pace, .answer, .refusal, .late, .mark, .end: break
+            case .open, .pace, .answer, .refusal, .late, .mark, .command, .end: break
             }
         }
         part()

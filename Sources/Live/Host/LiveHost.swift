@@ -9,6 +9,7 @@
 
 import Documents
 import Glibc
+import LinkedDevices
 import Records
 package import SessionTime
 import Synchronization
@@ -58,6 +59,12 @@ package final class LiveHost: Sendable {
         if pace == .real, let known = session.anchor, known.pace == .real {
             // Its world went on. A wall clock that was set back takes nothing back.
             instant = max(instant, known.instant.adding(max(0, utc - known.utcNanoseconds)))
+            instant = min(instant, session.duration)
+        } else if session.opening.isLinked, case .scaled(let speed) = pace, let known = session.anchor,
+            known.pace == pace
+        {
+            // Devices outside went on at the same pace.
+            instant = max(instant, known.instant(atUTC: utc, speed: speed))
             instant = min(instant, session.duration)
         }
         try board.withLock { board in
@@ -133,6 +140,27 @@ package final class LiveHost: Sendable {
         show(slot)
         schedule(slot)
         return answer
+    }
+
+    // MARK: Devices outside
+
+    /// Says who gets a session's commands from now on.
+    /// - Returns: those that nobody has had.
+    func attach(to id: String, _ send: @escaping @Sendable (LinkCommand) -> Void) -> [LinkCommand] {
+        slot(id)?.core.withLock { core in
+            core.session?.onCommand = send
+            return core.session?.takeUnsent() ?? []
+        } ?? []
+    }
+
+    func detach(from id: String) { slot(id)?.core.withLock { $0.session?.onCommand = nil } }
+
+    /// What a device's clock said, as nanoseconds of the session's time; nil without a session that runs.
+    func sessionTime(ofUTC utc: Int64, in id: String) -> Int64? {
+        slot(id)?.core.withLock { core in
+            guard let anchor = core.session?.anchor, case .scaled(let speed) = anchor.pace else { return nil }
+            return anchor.instant(atUTC: utc, speed: speed, isBounded: false).nanoseconds
+        }
     }
 
     // MARK: Looks

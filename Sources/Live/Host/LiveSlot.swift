@@ -47,7 +47,10 @@ final class Slot: Sendable {
         /// - Parameter piece: the most that the session may be advanced at once; nil for as far as it takes.
         func goal(at continuous: Int64, piece: Int64?) -> Instant {
             guard let session else { return .start }
-            let most = piece.map { session.now.adding(min($0, session.duration.nanoseconds)) }
+            // What slept wakes once.
+            let most = (session.opening.isLinked ? nil : piece).map {
+                session.now.adding(min($0, session.duration.nanoseconds))
+            }
             switch pace {
             case .paused: return session.now
             case .max: return most ?? session.now

@@ -7,6 +7,7 @@
 import Alerts
 import ClosedLoop
 import Devices
+import LinkedDevices
 import Records
 import SessionTime
 import SimulatedDevices
@@ -78,7 +79,10 @@ final class LiveDoor: @unchecked Sendable {
                     MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
                 if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
             }
-            if isEaten { try session.eat(amount) }
+            if isEaten {
+                try isOfTheStudy()
+                try session.eat(amount)
+            }
         case .requestBolus(let units):
             try needsApp()
             try needsSession()
@@ -90,13 +94,15 @@ final class LiveDoor: @unchecked Sendable {
             .closedLoop, .startSession, .endSession, .subject:
             try needsApp()
             try session.loop.here(input) { try $0.perform($1) }
-        case .suspend(let minutes): try session.pump.suspend(nanoseconds: minutes.map(Self.nanoseconds))
-        case .resume: try session.pump.resume()
-        case .cancelBolus: _ = try session.pump.cancelBolus()
+        case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
+        case .resume: try session.controls.resume()
+        case .cancelBolus: _ = try session.controls.cancelBolus()
         case .changePod:
+            try isOfTheStudy()
             session.pump.here { $0.changePodNow() }
             session.recorder.did(.podChange, 0, at: session.executor.now)
         case .changeSensor:
+            try isOfTheStudy()
             try session.sensor.here { try $0.changeNow() }
             session.recorder.did(.sensorChange, 0, at: session.executor.now)
         case .acknowledge(let alert): try tell(.acknowledge(AlertName(rawValue: alert)))
@@ -117,6 +123,9 @@ final class LiveDoor: @unchecked Sendable {
             guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
             try follow(policy.with(low: low, high: high, of: metric))
         case .reading(let at, let mgdl): try feed(at, mgdl)
+        case .device(let input):
+            guard let links = session.links else { throw Refusal("no device is outside of this session") }
+            links.hear(input)
         case .clockStep(let seconds):
             // The phone's clock is set whether or not the app lives.
             let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
@@ -159,6 +168,11 @@ final class LiveDoor: @unchecked Sendable {
             GlucoseReading(
                 instant: Instant(nanoseconds: instant),
                 glucose: GlucoseConcentration(milligramsPerDecilitre: mgdl), isBackfilled: !isNews))
+    }
+
+    /// What a person outside does with body, pod and sensor, nobody here does.
+    private func isOfTheStudy() throws {
+        guard session.links == nil else { throw Refusal("body, pump and sensor are outside of this session") }
     }
 
     private func needsApp() throws {

@@ -84,6 +84,8 @@ extension LiveInput {
         case .clockStep(let seconds):
             return Self.outside(
                 "clock step, s", seconds, -Self.largestClockStepSeconds...Self.largestClockStepSeconds)
+        // The session looks at what devices say.
+        case .device: return nil
         case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
             .closedLoop, .startSession, .endSession, .foreground, .background:
             return nil

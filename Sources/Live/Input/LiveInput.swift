@@ -4,6 +4,7 @@
 // Does not: validate (`problem(in:)` does, before anything is told) or act (`LiveDoor` does, at its instant).
 
 import Foundation
+package import LinkedDevices
 import SimulationKernel
 
 package enum LiveInput: Hashable, Sendable, Codable {
@@ -48,6 +49,8 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case background
     /// A reading of a real sensor, by its own stamp: nanoseconds since the session's start. Comes from a feed, not from a person.
     case reading(at: Int64, mgdl: Double)
+    /// A device outside of the session has something to say. Comes from a driver, not from a person.
+    case device(LinkInput)
     /// The wall clock was set, by so many seconds against the time that passed. Comes from the host, not from a person.
     case clockStep(seconds: Double)
 

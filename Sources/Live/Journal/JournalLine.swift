@@ -28,6 +28,8 @@ package enum JournalLine: Hashable, Sendable {
     case late(Instant)
     /// The session has come to this instant, and did so much on the way. Written before anybody is shown what happened.
     case mark(Instant, events: Int, Digest128)
+    /// What a device outside is told: `LinkCommand`, as JSON. On disk before a driver gets it.
+    case command(Instant, String)
     /// Nobody lived from the one instant to the other.
     case leap(from: Instant, to: Instant)
     /// The session is over. Its digest is the whole session's; `reason` is empty where it lived to its end.
@@ -47,6 +49,7 @@ package enum JournalLine: Hashable, Sendable {
             "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.line(reason))"
         case .late(let at): "late \(at.nanoseconds)"
         case .mark(let at, let events, let digest): "mark \(at.nanoseconds) \(events) \(digest)"
+        case .command(let at, let json): "command \(at.nanoseconds) \(json)"
         case .leap(let from, let to): "leap \(from.nanoseconds) \(to.nanoseconds)"
         case .end(let at, let events, let digest, let reason):
             "end \(at.nanoseconds) \(events) \(digest) \(Self.line(reason))"
@@ -92,6 +95,9 @@ package enum JournalLine: Hashable, Sendable {
                 return nil
             }
             self = .mark(at, events: events, digest)
+        case "command":
+            guard let at = instant() else { return nil }
+            self = .command(at, String(rest))
         case "leap":
             guard let from = instant(), let to = instant(), from < to else { return nil }
             self = .leap(from: from, to: to)

@@ -20,11 +20,17 @@ package struct LiveOpening: Sendable {
     package let subject: VirtualSubject
     /// Glucose comes from outside, and the study is what `Study.fed` makes of it.
     package let isFed: Bool
+    /// Pump and sensor are outside of the session.
+    package var isLinked = false
 
     private static let format: UInt64 = 1
 
     package var subjectIndex: Int { session / study.arms.count }
-    package var arm: Study.Arm { study.arms[session % study.arms.count] }
+    package var arm: Study.Arm {
+        var arm = study.arms[session % study.arms.count]
+        if isLinked { arm.alerts = arm.alerts.ofLinkedPump }
+        return arm
+    }
 
     /// A session that this program begins.
     /// - Throws: `InputError` where the study has no such session; what `CohortLoader` throws.
@@ -48,9 +54,10 @@ package struct LiveOpening: Sendable {
     }
 
     package var json: String {
-        let fed = isFed ? [JSONValue.Member("fed", .bool(true))] : []
+        let kind: [JSONValue.Member] =
+            (isFed ? [.init("fed", .bool(true))] : []) + (isLinked ? [.init("linked", .bool(true))] : [])
         return JSONValue.object(
-            fed + [
+            kind + [
                 .init("format", .unsigned(Self.format)), .init("version", .string(version)),
                 .init("numeric_fingerprint", .string(fingerprint)),
                 .init("session", .integer(Int64(session))),
@@ -90,6 +97,7 @@ package struct LiveOpening: Sendable {
                 file: file, line: 1, found: "a journal of \(name) \(printable(mine, limit: 60))",
                 expected: "\(name) \(wanted): results of the two may differ")
         }
+        if let linked = root["linked"] { isLinked = try linked.flag() }
         study = try Study.decode(try value("study").node, hasRun: true)
         subject = try CohortLoader.subject(
             session / study.arms.count, of: study, studyPath: studyPath ?? file)

@@ -83,7 +83,7 @@ extension JournalLine {
         switch self {
         case .open, .answer: nil
         case .pace(let at, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _),
-            .late(let at):
+            .late(let at), .command(let at, _):
             at
         case .input(_, let stamped, _): stamped.instant
         case .leap(_, let to): to

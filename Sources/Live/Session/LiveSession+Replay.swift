@@ -72,6 +72,10 @@ extension LiveSession {
             }
             tell("leap       nobody lived up to here", at: to)
             jump(to: to)
+        case .command(let at, let json):
+            try reach(at, problem)
+            let here = muted.isEmpty ? "nothing" : muted.removeFirst().json
+            guard here == json else { throw Divergence(line: number, journal: json, here: here) }
         case .end(let at, let events, _, _):
             try reach(at, problem)
             if outcome == nil { move(to: at) }
@@ -118,6 +122,7 @@ extension LiveSession {
     /// Goes on as a live session after a replay: an input that the journal has and no answer to is answered now.
     func goOn(in journal: JournalFile, isAnswered: Bool) {
         self.journal = journal
+        keepMuted()
         if phase == .running {
             if !isAnswered, inputCount > 0 { answer(inputCount) }
             report()

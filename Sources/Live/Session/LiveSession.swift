@@ -8,6 +8,7 @@
 import ClosedLoop
 import Devices
 import Documents
+package import LinkedDevices
 import Physiology
 import Records
 package import SessionTime
@@ -57,6 +58,12 @@ package final class LiveSession: @unchecked Sendable {
     private let listener: (LiveEvent) -> Void
     /// Sees what was recorded since the last time; nil where nobody looks.
     var onRows: ((SessionRecorder) -> Void)?
+    /// Gets what devices outside are told, once it is on disk.
+    package var onCommand: ((LinkCommand) -> Void)?
+    /// Commands that a replay came to, and that its journal has not told of yet.
+    var muted: [LinkCommand] = []
+    var unsent: [LinkCommand] = []
+    var hasBegun = false
 
     package var now: Instant { session.executor.now }
     package var duration: Instant { session.duration }
@@ -84,6 +91,7 @@ package final class LiveSession: @unchecked Sendable {
         self.watch = watch
         var seams = seams
         seams.isFed = opening.isFed
+        seams.isLinked = opening.isLinked
         let own = seams.algorithm
         seams.algorithm = { TimedAlgorithm(current: own($0), watch: watch) }
         session = try Session(
@@ -100,6 +108,7 @@ package final class LiveSession: @unchecked Sendable {
     /// Advances to `goal`, or to the session's end before it; nothing where that has come already.
     package func advance(to goal: Instant) {
         guard phase == .running else { return }
+        if opening.isLinked { leapOverSleep(to: goal) }
         move(to: goal)
         report()
     }
@@ -128,6 +137,7 @@ package final class LiveSession: @unchecked Sendable {
     func jump(to goal: Instant) {
         do {
             next = min(try session.executor.leap(to: goal) ?? session.duration, session.duration)
+            post()
             return
         } catch {
             // The session reports it below.
@@ -150,6 +160,7 @@ package final class LiveSession: @unchecked Sendable {
             let limit = min(goal, session.duration)
             next = try session.executor.advance(to: limit) ?? session.duration
             next = min(next, session.duration)
+            post()
             guard session.executor.now >= session.duration else { return }
         } catch {
             // The session reports it below.
@@ -196,7 +207,7 @@ package final class LiveSession: @unchecked Sendable {
     }
 
     /// Writes a line, where there is a journal; what can't be written stops the session.
-    private func keep(_ line: JournalLine, isSynced: Bool = false) {
+    func keep(_ line: JournalLine, isSynced: Bool = false) {
         guard phase == .running else { return }
         do { try journal?.append(line, sync: isSynced) } catch { fail("\(error)") }
     }

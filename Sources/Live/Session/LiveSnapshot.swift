@@ -56,7 +56,7 @@ package struct LiveSnapshot: Sendable {
         guard live.outcome == nil else { return }
         (loop, pump, sensor, alerts) = session.executor.inspect {
             (
-                session.loop.here { $0.display() }, session.pump.status, session.sensor.state,
+                session.loop.here { $0.display() }, session.controls.status, session.readings.state,
                 session.alerts.here { $0.active }
             )
         }
@@ -87,5 +87,14 @@ package struct LiveAnchor: Hashable, Sendable {
         self.instant = instant
         self.pace = pace
         self.utcNanoseconds = utcNanoseconds
+    }
+
+    /// Session time at a moment of the wall clock.
+    /// - Parameter isBounded: never before the anchor's own.
+    func instant(atUTC utc: Int64, speed: Double, isBounded: Bool = true) -> Instant {
+        let span = utc.subtractingReportingOverflow(utcNanoseconds)
+        let passed =
+            span.overflow ? 0 : Double(isBounded ? max(0, span.partialValue) : span.partialValue) * speed
+        return instant.adding(Int64(min(max(passed, -1e18), 1e18)))
     }
 }

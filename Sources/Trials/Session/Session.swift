@@ -11,6 +11,7 @@ public import Alerts
 import Algorithms
 public import ClosedLoop
 import Devices
+package import LinkedDevices
 import People
 public import Physiology
 public import Records
@@ -31,6 +32,8 @@ public final class Session {
     /// The session's actors live as long as it does: their wake-ups don't hold them.
     private let cast: [any SessionActor]
     private let patient: VirtualPatient
+    /// nil where pump and sensor are the study's.
+    package let links: SessionLinks?
     package let pump: SimulatedPump
     package let sensor: SimulatedSensor
     package let loop: LoopController
@@ -100,7 +103,9 @@ public final class Session {
         var environment = AppEnvironment()
         environment.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.
-        let phone = faults.hasAppFaults ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
+        let phone =
+            faults.hasAppFaults && !seams.isLinked
+            ? Phone(executor: executor, sensor: sensor, pump: pump) : nil
         let shadows = (scoring?.plan ?? plan).map { [executor, calendar, environment] in
             ShadowPolicies(
                 executor: executor, plan: $0, environment: environment, wallClock: WallClock(calendar),
@@ -114,12 +119,15 @@ public final class Session {
         settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)
         let therapy = settings
         let stepLog = keepsStepLog ? StepLog() : nil
+        let links = seams.isLinked ? SessionLinks(study, executor, recorder) : nil
+        self.links = links
+        let loopPump: any InsulinPumpPort = links?.pump ?? seams.pump(pump)
         let loop = LoopController(
             executor: executor, algorithm: seams.algorithm(arm.algorithm.algorithm),
             settings: LoopSettings(
                 subjectID: subject.name, therapy: therapy, target: Self.target, isOpenLoop: seams.isFed),
-            sensor: phone ?? sensor, pump: seams.pump(pump), recorder: recorder, store: seams.store,
-            log: stepLog,
+            sensor: links?.sensor ?? phone ?? sensor, pump: loopPump, recorder: recorder,
+            store: seams.store, log: stepLog,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppFaults(
@@ -154,6 +162,12 @@ public final class Session {
         self.stepLog = stepLog
 
         let (sessionEnd, watchers) = (duration, seams.observers)
+        if let links {
+            executor.start("session") {
+                try await links.begin(alerts: alerts, loop: loop, watchers: watchers)
+            }
+            return
+        }
         recorder.expect(readings: Int(sessionEnd.nanoseconds / VirtualPatient.truthInterval) + 1)
         executor.start("session") {
             await patient.expect(sessionEnd)
@@ -277,7 +291,8 @@ public final class Session {
 
     /// Lets the session's tasks run out, and its actors go. What failed in the session has been reported by then.
     public func end() {
-        executor.inspect { [pump, sensor, person] in
+        executor.inspect { [links, pump, sensor, person] in
+            links?.dismissObservers()
             pump.here { $0.dismissObservers() }
             sensor.here { $0.dismissObservers() }
             person.here { $0.dismiss() }
@@ -291,11 +306,11 @@ public final class Session {
         }
         let reached = executor.now
         let (truth, ledger, tallies, deeds, judged) = executor.inspect {
-            [patient, pump, sensor, alerts, app, person] in
+            [patient, pump, sensor, alerts, app, person, isLinked = links != nil] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
             sensor.here { $0.finish() }
-            if reason == nil { _ = try? patient.here { try $0.plasmaTruth() } }
+            if reason == nil, !isLinked { _ = try? patient.here { try $0.plasmaTruth() } }
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
                 alerts.here { $0.tallies() }, person.here { $0.facts() },
@@ -381,16 +396,5 @@ public final class Session {
             before = point.instant.nanoseconds
         }
         return true
-    }
-}
-
-extension TherapySettings {
-    /// What a clinic would have found for the subject.
-    init(_ subject: VirtualSubject) {
-        self.init(
-            bodyWeightKilograms: subject.bodyWeight, basalRate: subject.basalRate,
-            carbohydrateRatioGramsPerUnit: subject.carbohydrateRatio,
-            correctionFactorMgdlPerUnit: subject.correctionFactor,
-            totalDailyInsulin: subject.totalDailyInsulin)
     }
 }

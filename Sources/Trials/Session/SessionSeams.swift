@@ -23,6 +23,8 @@ public struct SessionSeams {
     public var store: (any LoopStore)?
     /// Hear sensor and pump before loop and alert center do.
     public var observers: [any DeviceObserver] = []
+    /// Pump and sensor are outside of the session, and so is the person: the study's body, sensor, pump and meals are not lived.
+    public var isLinked = false
 
     /// Glucose comes from outside (`Session.feed`): the sensor measures nothing of the body, and the loop suggests only.
     public var isFed = false

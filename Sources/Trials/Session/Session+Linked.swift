@@ -1,0 +1,66 @@
+// A session whose pump and sensor are outside of it.
+//
+// Guarantees: loop and alert center are the study's, and so are therapy and policy; body, devices, meals and faults of the study are not lived, and nothing is
+// summed up of them.
+// Does not: talk to devices. Commands wait in the pump's outbox, reports come in as inputs.
+
+package import Alerts
+import ClosedLoop
+package import Devices
+import LinkedDevices
+import Records
+import SimulatedDevices
+import SimulationKernel
+
+extension SessionLinks {
+    init(_ study: Study, _ executor: SessionExecutor, _ recorder: SessionRecorder) {
+        let device = study.pump.device
+        self.init(
+            pump: LinkedPump(
+                executor: executor, recorder: recorder, limits: device.limits, pulse: device.pulse),
+            sensor: LinkedSensor(executor: executor, recorder: recorder))
+    }
+
+    func begin(
+        alerts: AlertCenter, loop: LoopController, watchers: [any DeviceObserver]
+    ) async throws {
+        await alerts.begin(pump: pump)
+        let observers: [any DeviceObserver] = watchers + [alerts, loop]
+        await sensor.begin(observers: observers)
+        await pump.begin(observers: observers, alertObservers: [alerts])
+        try await loop.begin(observers: [alerts])
+    }
+
+    func dismissObservers() {
+        pump.here { $0.dismissObservers() }
+        sensor.here { $0.dismissObservers() }
+    }
+}
+
+extension Session {
+    /// The pump that the loop and the person command.
+    package var controls: any InsulinPumpControls { links?.pump ?? pump }
+    /// The sensor that the loop hears.
+    package var readings: any GlucoseSensorPort { links?.sensor ?? sensor }
+}
+
+extension AlertPolicy {
+    /// With what every session of linked devices has, whatever its policy says: insulin of unknown fate rings, and so does a sensor that falls
+    /// silent, since nobody says why it did.
+    package var ofLinkedPump: AlertPolicy {
+        let code = AlertName(rawValue: "ALERT-PUMP-DELIVERY-UNKNOWN")
+        guard !rules.contains(where: { $0.code == code }) else { return self }
+        var policy = self
+        policy.rules.append(
+            AlertRule(
+                code: code, trigger: .metrics([MetricTest(.unknownInsulin, .high, 0)]),
+                severity: .safetyCritical, acknowledgement: .reviews))
+        if !rules.contains(where: { $0.tests.contains { $0.metric == .readingAge } }) {
+            policy.rules.append(
+                AlertRule(
+                    code: AlertName(rawValue: "ALERT-CGM-SILENT"),
+                    trigger: .metrics([MetricTest(.readingAge, .high, 20)]), severity: .actionable))
+        }
+        return policy
+    }
+}
