@@ -80,11 +80,10 @@ let package = Package(
         module(
             "DeviceLinks",
             [
-                "SessionTime", "Records", "Devices", "LinkedDevices", "Checksums", "SimulationKernel",
-                "SimulatedDevices",
+                "SessionTime", "Records", "Devices", "LinkedDevices", "SimulationKernel", "SimulatedDevices",
             ]),
         // Floor 6
-        module("DriverContract", ["SessionTime", "LinkedDevices", "DeviceLinks"]),
+        module("DriverContract", ["LinkedDevices", "DeviceLinks"]),
         module(
             "Trials",
             [
@@ -200,8 +199,8 @@ let package = Package(
         tests(
             "DeviceLinksTests",
             [
-                "DeviceLinks", "LinkedDevices", "Devices", "SessionTime", "FaultyServer", "Persistence",
-                "Records", "DriverContract",
+                "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime", "FaultyServer", "Persistence",
+                "Records",
             ]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
         tests("IsletTests", ["islet", "FaultyServer"]),

@@ -5,7 +5,6 @@
 
 public import DeviceLinks
 import LinkedDevices
-import SessionTime
 
 /// A driver to be tested, with the pump behind it. The pump is a simulator or a bench, never on a body.
 public protocol PumpDriverSubject: Sendable {

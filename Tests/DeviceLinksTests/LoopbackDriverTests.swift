@@ -1,0 +1,185 @@
+// The only wire there is to a pump, and who may be at its end.
+
+import DeviceLinks
+import DriverContract
+import Foundation
+import Glibc
+import LinkedDevices
+import SessionTime
+import Synchronization
+import Testing
+
+/// The project's simulated pump behind a port, for the driver that goes with it.
+private final class LoopbackSubject: PumpDriverSubject {
+    private let next = Mutex<PumpDriverContract.LinkFault?>(nil)
+    private let world = Mutex<(peer: SimulatorPeer, pump: PumpSimulator)?>(nil)
+
+    func makeDriver() async throws -> any PumpDriver {
+        let pump = try PumpSimulator()
+        let lock = NSLock()
+        let began = ContinuousClock().now
+        let peer = try SimulatorPeer(fate: { [self] command in
+            guard command.act != .readStatus || command.number == 2 else { return .answered }
+            let fault = next.withLock { fault in
+                defer { fault = nil }
+                return fault
+            }
+            return switch fault {
+            case .answerLost: .silent
+            case .commandLost: .lost
+            case .brokenBefore: .dropped
+            case .brokenAfter: .droppedAfter
+            case nil: .answered
+            }
+        }) { command in
+            try lock.withLock {
+                try pump.perform(
+                    command, at: .start.adding(began.duration(to: ContinuousClock().now).wholeNanoseconds))
+            }
+        }
+        world.withLock { $0 = (peer, pump) }
+        return LoopbackPumpDriver(PumpAddress(port: peer.port), timeoutSeconds: 2)
+    }
+
+    func breakNext(_ fault: PumpDriverContract.LinkFault) async { next.withLock { $0 = fault } }
+    func boluses() async -> [(id: Int64, units: Double)] { world.withLock { $0?.pump.boluses ?? [] } }
+}
+
+extension Duration {
+    fileprivate var wholeNanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}
+
+@Suite("The loopback driver", .timeLimit(.minutes(5))) struct LoopbackDriverTests {
+    @Test func keepsTheContract() async {
+        #expect(await PumpDriverContract.findings(LoopbackSubject()) == [])
+    }
+
+    /// A driver that breaks the contract is found out.
+    @Test func theContractFindsADriverThatSendsAgain() async throws {
+        struct Eager: PumpDriver {
+            let inner: any PumpDriver
+            func perform(_ command: LinkCommand) async throws -> PumpReport {
+                do { return try await inner.perform(command) } catch {
+                    throw PumpDriverError.notSent("probably")
+                }
+            }
+        }
+        struct Subject: PumpDriverSubject {
+            let inner = LoopbackSubject()
+            func makeDriver() async throws -> any PumpDriver { Eager(inner: try await inner.makeDriver()) }
+            func breakNext(_ fault: PumpDriverContract.LinkFault) async { await inner.breakNext(fault) }
+            func boluses() async -> [(id: Int64, units: Double)] { await inner.boluses() }
+        }
+        let findings = await PumpDriverContract.findings(Subject())
+        #expect(findings.contains { $0.hasPrefix("answerLost: `notSent`") }, "\(findings)")
+    }
+
+    @Test(arguments: [
+        "tcp:127.0.0.1:9000", "loopback:", "loopback:0", "loopback:65536", "loopback:-1", "loopback:9000:1",
+        "loopback:127.0.0.1", "loopback:192.168.1.7:9000", "localhost:9000", "192.168.1.7:9000", "ble:pod",
+        "unix:/tmp/pump", "usb:0", "https://pump.example", "9000", "", "loopback:٩٠٠٠", "loopback: 9000",
+        "LOOPBACK:9000",
+    ]) func noOtherTransportOrAddressCanBeSaid(_ text: String) {
+        #expect(PumpAddress(text) == nil)
+    }
+
+    @Test func aPortOfThisMachineCanBeSaid() { #expect(PumpAddress("loopback:9000")?.port == 9000) }
+
+    /// Peers that are no simulator of ours: what they hear is one challenge, and never a command.
+    @Test(arguments: [
+        "", "{}", "{\"link\":\"islet\",\"version\":1,\"proof\":\"yes\"}",
+        "{\"link\":\"islet\",\"version\":2,\"proof\":\"0\"}", "HTTP/1.1 200 OK", "{\"number\":0}",
+    ]) func noOtherPeerIsToldAnything(_ welcome: String) async throws {
+        let heard = Mutex<[String]>([])
+        let impostor = try RawServer { line in
+            heard.withLock { $0.append(line) }
+            return welcome
+        }
+        let driver = LoopbackPumpDriver(PumpAddress(port: impostor.port), timeoutSeconds: 1)
+        await #expect(throws: PumpDriverError.self) {
+            try await driver.perform(LinkCommand(number: 1, act: .bolus(id: 1, units: 1)))
+        }
+        do {
+            _ = try await driver.perform(LinkCommand(number: 2, act: .bolus(id: 2, units: 1)))
+        } catch {
+            guard case .notSent = error as? PumpDriverError else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        let lines = heard.withLock { $0 }
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("challenge") && !$0.contains("bolus") })
+    }
+
+    @Test func aProofIsOfItsChallengeAlone() {
+        let proofs = (0..<20).map { SimulatorProof.answer(to: UInt64($0)) }
+        #expect(Set(proofs).count == 20 && !proofs.contains(nil))
+        #expect(SimulatorProof.answer(to: 7) == proofs[7])
+    }
+
+    /// The sources say so too: one type sends commands, one file opens connections for it, and no address is a parameter.
+    @Test func oneDriverSendsCommandsAndOneFileConnects() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources")
+        var (drivers, connectors): ([String], [String]) = ([], [])
+        for case let file as URL in FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+            ?? FileManager.DirectoryEnumerator()
+        where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            if text.contains(#/(class|struct|actor|enum|extension) \w+[^\n{]*: [^\n{]*\bPumpDriver\b/#) {
+                drivers.append(file.lastPathComponent)
+            }
+            if text.contains(#/\bconnect\(/#), text.contains("import Glibc") {
+                connectors.append(file.lastPathComponent)
+            }
+        }
+        #expect(drivers == ["LoopbackPumpDriver.swift"])
+        #expect(connectors == ["LineSocket.swift"])
+    }
+}
+
+/// Answers each connection's first line with one line.
+private final class RawServer: Sendable {
+    let port: UInt16
+    private let listener: Int32
+
+    init(_ answer: @escaping @Sendable (String) -> String) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isOpen = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 8) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard isOpen else { throw POSIXError(.EIO) }
+        self.listener = listener
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                let count = recv(connection, &bytes, bytes.count, 0)
+                if count > 0 {
+                    let reply = Array((answer(String(decoding: bytes[..<count], as: UTF8.self)) + "\n").utf8)
+                    _ = send(connection, reply, reply.count, Int32(MSG_NOSIGNAL))
+                    // Whatever else it might be told.
+                    var time = timeval(tv_sec: 0, tv_usec: 200_000)
+                    setsockopt(
+                        connection, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+                    let more = recv(connection, &bytes, bytes.count, 0)
+                    if more > 0 { _ = answer(String(decoding: bytes[..<more], as: UTF8.self)) }
+                }
+                close(connection)
+            }
+        }
+    }
+
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+}
