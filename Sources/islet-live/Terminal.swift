@@ -144,7 +144,8 @@ final class Terminal: Sendable {
             case .confirm:
                 guard let asked = lastBolus else { return say("no bolus waits") }
                 _ = answer(.confirmBolus(request: asked.number, units: asked.units), key)
-            case .pace(let pace): host.setPace(pace, of: id)
+            case .pace(let pace):
+                if !host.setPace(pace, of: id) { say("pump and sensor are outside, and keep their pace") }
             case .status: tellStatus()
             case .help: for line in LiveWords.help.split(separator: "\n") { say(String(line)) }
             case .quit:

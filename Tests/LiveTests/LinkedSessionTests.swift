@@ -259,6 +259,8 @@ import Trials
                 try LiveSession(
                     open, journal: try JournalFile.create(path, opening: open.json), listener: $0)
             }
+            // The wearer's world has a pace, and no pause.
+            #expect(!host.setPace(.paused, of: "a") && !host.setPace(.max, of: "a"))
             let address = PumpAddress(port: peer.port)
             let drivers = LinkedDrivers(
                 host: host, id: "a", pump: LoopbackPumpDriver(address, timeoutSeconds: 0.4),

@@ -90,17 +90,20 @@ package final class LiveHost: Sendable {
         bell.ring()
     }
 
-    /// Goes on at another pace from here; `.paused` stops it.
-    package func setPace(_ pace: LivePace, of id: String) {
-        guard let slot = slot(id) else { return }
+    /// Goes on at another pace from here; `.paused` stops it. Says whether it does: devices outside keep the pace that they have.
+    @discardableResult
+    package func setPace(_ pace: LivePace, of id: String) -> Bool {
+        guard let slot = slot(id) else { return false }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
-        slot.core.withLock { core in
-            guard let session = core.session else { return }
+        let hasChanged = slot.core.withLock { core -> Bool in
+            guard let session = core.session, !session.opening.isLinked else { return false }
             session.advance(to: core.goal(at: now, piece: nil))
             core.anchor(pace, at: session.now, continuous: now, utc: utc)
+            return true
         }
         show(slot)
         schedule(slot)
+        return hasChanged
     }
 
     /// Moves a session's time over a stretch that nobody lived through, and goes on from there at its pace. Says whether it did.
