@@ -199,7 +199,8 @@ let package = Package(
         tests(
             "DeviceLinksTests",
             [
-                "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime", "FaultyServer", "Persistence",
+                "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime", "FaultyServer",
+                "Persistence",
                 "Records",
             ]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),

@@ -147,7 +147,12 @@ extension LinkedPump {
         let before = mirror?.report
         if before?.device != report.device { meet(report, insteadOf: before) }
         // A late answer tells of its bolus only: what is newer is known already.
-        if isInFlight || before == nil { mirror = (report, now) }
+        if isInFlight || before == nil {
+            mirror = (report, now)
+        } else {
+            // Without it the next report would have a bolus that nobody knows of, and so would all after it.
+            mirror?.report.bolus = report.bolus
+        }
         isReachable = true
         journal.record(
             .linkReport, at: now, UInt64(bitPattern: report.number), report.refusal == nil ? 1 : 0)

@@ -36,6 +36,11 @@ struct LivePumpCommand: ParsableCommand {
     }
 
     func run() throws {
+        // Whoever started this may have had them blocked.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         let opening = try LiveOpening(
             study: try Study.read(path: study, overrides: []), session: session, studyPath: study)
         let wearer = try SimulatedWearer(opening, speed: pace)

@@ -58,7 +58,8 @@ struct LiveRunCommand: ParsableCommand {
     func validate() throws {
         if let pump {
             if feed != nil {
-                throw ValidationError("--feed and --pump exclude each other: both say where glucose comes from.")
+                throw ValidationError(
+                    "--feed and --pump exclude each other: both say where glucose comes from.")
             }
             guard PumpAddress(pump) != nil else {
                 throw ValidationError("--pump takes loopback:PORT. No other pump can be commanded.")
@@ -131,7 +132,7 @@ struct LiveRunCommand: ParsableCommand {
         let seconds = min(20, 20 / speed)
         return LinkedDrivers(
             host: host, id: id, pump: LoopbackPumpDriver(address, timeoutSeconds: seconds),
-            glucose: LoopbackGlucoseFeed(address), timeout: .seconds(seconds), goesOn: goesOn)
+            glucose: LoopbackGlucoseFeed(address), speed: speed, timeout: .seconds(seconds), goesOn: goesOn)
     }
 
     /// Lives what the file has of the time up to now, at its own instants.

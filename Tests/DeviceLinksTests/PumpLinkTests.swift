@@ -108,6 +108,27 @@ private final class Answers: Sendable {
         #expect(wasSent == [true, true, true, false])
     }
 
+    /// At pace 60 a sensor's five minutes are five seconds of its clock.
+    @Test func readingsOfAFastWorldAreNoFlood() async {
+        struct Fast: GlucoseFeed {
+            func readings() -> AsyncThrowingStream<FedReading, any Error> {
+                AsyncThrowingStream { continuation in
+                    for number in 0..<20 {
+                        continuation.yield(
+                            FedReading(utcNanoseconds: Int64(number) * 5 * Nanoseconds.second, mgdl: 100))
+                    }
+                    continuation.finish()
+                }
+            }
+        }
+        let taken = Mutex(0)
+        let link = GlucoseLink(speed: 60) { _ in taken.withLock { $0 += 1 } }
+        link.run(Fast(), pause: .seconds(60))
+        for _ in 0..<500 where taken.withLock({ $0 }) < 20 { try? await Task.sleep(for: .milliseconds(10)) }
+        link.stop()
+        #expect(taken.withLock { $0 } == 20 && link.dropped == 0)
+    }
+
     @Test func aFeedThatFloodsIsCutToWhatASensorMeasures() async {
         struct Flood: GlucoseFeed {
             func readings() -> AsyncThrowingStream<FedReading, any Error> {

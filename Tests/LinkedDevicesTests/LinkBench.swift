@@ -152,6 +152,7 @@ final class LinkBench {
             } else {
                 next = try executor.advance(to: max(soonest, executor.now))
             }
+            weigh()
             try post()
             while let first = pending.first, first.at <= executor.now {
                 pending.removeFirst()
@@ -159,12 +160,16 @@ final class LinkBench {
                 try post()
             }
             if nextReading <= executor.now { try read(arrivesAt: executor.now) }
-            while given.count <= Int(executor.now.minutes / 5) {
-                let at = Instant.minutes(Int64(given.count) * 5)
-                _ = try? simulator.executor.advance(to: max(at, simulator.executor.now))
-                given.append(simulator.bolusUnits + simulator.basalUnits)
-            }
             if executor.now >= end { break }
+        }
+    }
+
+    /// Before anything is said to the pump that comes after a sleep.
+    private func weigh() {
+        while given.count <= Int(executor.now.minutes / 5) {
+            let at = Instant.minutes(Int64(given.count) * 5)
+            _ = try? simulator.executor.advance(to: max(at, simulator.executor.now))
+            given.append(simulator.bolusUnits + simulator.basalUnits)
         }
     }
 
@@ -290,5 +295,16 @@ final class LinkBench {
 
     /// What the loop's log counts as given by request.
     var counted: Double { store.log.reduce(0) { $0 + ($1.accepted ?? $1.requested ?? .zero).units } }
+    /// Requests whose rows have another amount than the pump gave.
+    var differences: [String] {
+        store.log.compactMap { row in
+            let given = simulator.boluses.filter { $0.id == row.requestID }.reduce(0) { $0 + $1.units }
+            let counted = (row.accepted ?? row.requested ?? .zero).units
+            guard abs(given - counted) > 1e-6 else { return nil }
+            return
+                "\(row.requestID) at \(row.instant.minutes): \(row.accepted.map { "\($0.units)" } ?? "nil") of "
+                + "\(row.requested?.units ?? 0), given \(given) \(row.pumpError)"
+        }
+    }
     var isOpen: Bool { inspect { $0.status.unresolvedRequest != nil } }
 }

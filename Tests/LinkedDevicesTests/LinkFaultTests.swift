@@ -44,7 +44,7 @@ import Testing
         let isExact = abs(counted - given) < 1e-6
         #expect(
             isExact || bench.outcomes.contains(2) || bench.isOpen,
-            "\(name): counted \(counted), given \(given), and nobody was told")
+            "\(name): counted \(counted), given \(given), and nobody was told: \(bench.differences)")
         if bench.outcomes.contains(2) { #expect(bench.alerts.told.contains { $0 > 0 }, "\(name): no alert") }
         // No command twice, no bolus twice.
         let numbers = bench.simulator.arrived.map(\.number)
@@ -53,18 +53,24 @@ import Testing
         #expect(Set(ids).count == ids.count, "\(name): a bolus was given twice")
         let meals = bench.simulator.boluses.filter { $0.units > 3 }
         #expect(meals.count <= 1, "\(name): the meal's insulin was given \(meals.count) times")
-        // Never double, never starved: any two hours beside the meal have what the basal is, within half.
+        // Never double, never starved. Beside the meal any two hours in which half of all commands fail have a quarter of what the basal is (2.4 U)
+        // at least: a step's basal that never arrived isn't made up for, but by an algorithm that looks at glucose. Half an hour later it is whole.
         let own = zip(bench.given, bench.given.indices).map { total, index in
             total - meals.reduce(0) { $0 + (Int64(index) >= mealIndex(bench) ? $1.units : 0) }
         }
         for begin in own.indices where begin + 24 < own.count {
             let flow = own[begin + 24] - own[begin]
+            let bounds = begin * 5 >= 230 ? 1.8...3.1 : 0.6...3.7
             #expect(
-                (1.2...3.7).contains(flow) || abs(Int64(begin) - mealIndex(bench)) <= 24 && flow > 1,
+                bounds.contains(flow)
+                    || abs(Int64(begin) - mealIndex(bench)) <= 24 && flow > bounds.lowerBound,
                 "\(name): \(flow) U in the two hours from minute \(begin * 5)")
         }
         // When all is over it works as before.
         #expect(bench.steps.count { $0.minutes > 322 } >= 6, "\(name)")
+        #expect(bench.inspect { $0.status.isConnected }, "\(name): the pump isn't believed any more")
+        let asked = bench.sent.suffix(60).count { if case .bolus = $0.act { true } else { false } }
+        #expect(asked > 5, "\(name): \(asked) boluses at the end")
     }
 
     /// Where the meal's bolus stands in `given`.

@@ -51,6 +51,21 @@ import Testing
         #expect(bench.sent.count == before)
     }
 
+    /// Else the next report would have a bolus that the session knows nothing of, and no report would be believed ever after.
+    @Test func `a bolus that is answered late is known when the next step has asked for another one`() throws
+    {
+        let bench = try LinkBench()
+        try bench.live(untilMinute: 65)
+        var fates: [Fault?] = [nil, .lost, nil, .late, .lost, .late, nil, .late, .lost]
+        bench.fault = { _, _ in fates.isEmpty ? nil : fates.removeFirst() }
+        try bench.live(untilMinute: 74)
+        #expect(fates.isEmpty && bench.simulator.boluses.count == 14)
+        #expect(bench.inspect { $0.status.isConnected })
+        try bench.live(untilMinute: 84)
+        #expect(bench.simulator.boluses.count > 14)
+        #expect(abs(bench.counted - bench.simulator.bolusUnits) < 1e-9)
+    }
+
     @Test func `what nobody hears of for a quarter of an hour is unknowable, rings, and counts`() throws {
         let bench = try LinkBench()
         try bench.live(untilMinute: 60)

@@ -75,7 +75,7 @@ import Testing
                     """.utf8), to: study)
             let (said, heard) = (folder + "/wearer.txt", folder + "/app.txt")
             let wearer = try start(["pump", study, "--session", "0", "--pace", "60"], output: said)
-            defer { wearer.terminate() }
+            defer { kill(wearer.processIdentifier, SIGKILL) }
             #expect(wait(seconds: 60) { text(said).contains("loopback:") })
             let port = try #require(text(said).firstMatch(of: #/loopback:(\d+)/#)?.output.1)
             let arguments = [
@@ -85,6 +85,7 @@ import Testing
             var app = try start(arguments, output: heard)
             func steps() -> Int { text(heard).components(separatedBy: "  step ").count - 1 }
             #expect(wait(seconds: 60) { steps() >= 3 }, "\(text(heard))")
+            #expect(wait(seconds: 60) { text(heard).contains("  delivery") }, "\(text(heard))")
             kill(app.processIdentifier, SIGSTOP)
             sleep(15)
             let before = steps()
@@ -110,6 +111,8 @@ import Testing
                 return json
             }
             #expect(commands.count > 10 && Set(commands).count == commands.count)
+            wearer.terminate()
+            #expect(wait(seconds: 20) { !wearer.isRunning })
         }
     }
 }

@@ -99,7 +99,7 @@ import Trials
             let again = Heard()
             let replay = try LiveReplay(content, listener: again.take)
             #expect(replay.divergence == nil)
-            replay.session.advance(to: world.session.now)
+            replay.session.move(to: world.session.now)
             #expect(replay.session.digest == digest)
             #expect(Array(again.events.prefix(events.count)) == events)
         }
@@ -244,37 +244,16 @@ import Trials
         }
     }
 
-    /// The whole way: host, drivers, the wire, and a simulated person behind it, at pace 60.
-    @Test func aHostDrivesAPumpOverTheWire() throws {
+    /// Another pace or a pause here would be none there.
+    @Test func devicesOutsideKeepTheirPace() throws {
         try withFolder { folder in
             var linked = try opening(1)
             linked.isLinked = true
             let open = linked
-            let wearer = try SimulatedWearer(open, speed: 60)
-            let peer = try SimulatorPeer(
-                readings: { wearer.readings(after: $0) }, perform: { try wearer.perform($0) })
             let host = LiveHost()
-            let path = folder + "/wire.journal"
-            try host.add("a", pace: .scaled(60)) {
-                try LiveSession(
-                    open, journal: try JournalFile.create(path, opening: open.json), listener: $0)
-            }
-            // The wearer's world has a pace, and no pause.
-            #expect(!host.setPace(.paused, of: "a") && !host.setPace(.max, of: "a"))
-            let address = PumpAddress(port: peer.port)
-            let drivers = LinkedDrivers(
-                host: host, id: "a", pump: LoopbackPumpDriver(address, timeoutSeconds: 0.4),
-                glucose: LoopbackGlucoseFeed(address), timeout: .milliseconds(400), goesOn: false)
-            let over = ContinuousClock().now.advanced(by: .seconds(40))
-            func events() -> [LiveEvent] { host.events(of: "a", after: 0)?.events ?? [] }
-            host.run(until: {
-                ContinuousClock().now > over || events().count { $0.text.hasPrefix("delivery") } >= 3
-            })
-            drivers.stop()
-            peer.stop()
-            #expect(events().contains { $0.text.hasPrefix("delivery") }, "\(events().map(\.text))")
-            host.remove("a")
-            #expect(try LiveReplay(try JournalContent.read(path)).divergence == nil)
+            try host.add("a", pace: .scaled(60)) { try LiveSession(open, journal: nil, listener: $0) }
+            for pace in [LivePace.paused, .max, .real] { #expect(!host.setPace(pace, of: "a")) }
+            #expect(host.status(of: "a")?.pace == .scaled(60))
         }
     }
 }

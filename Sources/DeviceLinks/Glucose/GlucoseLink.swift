@@ -19,10 +19,15 @@ public final class GlucoseLink: Sendable {
     private let take: @Sendable (FedReading) -> Void
     /// What is remembered of time stamps; a day has 288.
     private static let memory = 600
-    private static let spacing = 30 * Nanoseconds.second
+    private let spacing: Int64
 
-    /// - Parameter take: called from any thread.
-    public init(take: @escaping @Sendable (FedReading) -> Void) { self.take = take }
+    /// - Parameters:
+    ///   - speed: seconds of the sensor's world per second of its time stamps.
+    ///   - take: called from any thread.
+    public init(speed: Double = 1, take: @escaping @Sendable (FedReading) -> Void) {
+        spacing = Int64(Double(30 * Nanoseconds.second) / max(1, speed))
+        self.take = take
+    }
 
     deinit { stop() }
 
@@ -57,7 +62,7 @@ public final class GlucoseLink: Sendable {
             let place = known.firstIndex { $0 > reading.utcNanoseconds } ?? known.count
             func isNear(_ other: Int64) -> Bool {
                 let (distance, overflows) = other.subtractingReportingOverflow(reading.utcNanoseconds)
-                return !overflows && distance.magnitude < Self.spacing
+                return !overflows && distance.magnitude < spacing
             }
             if place > 0 && isNear(known[place - 1]) || place < known.count && isNear(known[place])
                 || place == 0 && known.count >= Self.memory

@@ -80,7 +80,8 @@ package struct LiveFork {
         guard !opening.isLinked else {
             throw InputError(
                 file: content.path, line: 1, found: "a session whose pump and sensor are outside",
-                expected: "one whose devices are simulated: others answered once, and not what the fork would ask")
+                expected:
+                    "one whose devices are simulated: others answered once, and not what the fork would ask")
         }
         let end = content.lines.compactMap(\.instant).max() ?? .start
         guard at < end else {

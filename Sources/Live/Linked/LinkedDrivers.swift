@@ -17,11 +17,12 @@ package final class LinkedDrivers: Sendable {
 
     /// Attaches drivers to a session of a host.
     /// - Parameters:
+    ///   - speed: seconds of the devices' world per second of their clocks.
     ///   - timeout: of a command, by the wall clock.
     ///   - goesOn: it lived before: its journal may have commands without an answer.
     package init(
         host: LiveHost, id: String, pump driver: any PumpDriver, glucose feed: (any GlucoseFeed)?,
-        timeout: Duration = .seconds(20), goesOn: Bool
+        speed: Double = 1, timeout: Duration = .seconds(20), goesOn: Bool
     ) {
         self.host = host
         self.id = id
@@ -46,7 +47,7 @@ package final class LinkedDrivers: Sendable {
             }
         }
         self.pump = pump
-        glucose = GlucoseLink { reading in
+        glucose = GlucoseLink(speed: speed) { reading in
             enter {
                 host.sessionTime(ofUTC: reading.utcNanoseconds, in: id).map {
                     .reading(mgdl: reading.mgdl, at: $0, isReliable: reading.isReliable)
