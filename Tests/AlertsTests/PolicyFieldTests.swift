@@ -119,7 +119,7 @@ import Testing
         #expect(
             AlertMetric.allCases.map(\.codeName) == [
                 "GLUCOSE", "GLUCOSE-RATE", "INSULIN-ON-BOARD", "RESERVOIR", "SENSOR-AGE", "TEMPERATURE",
-                "HUMIDITY", "VPD", "READING-AGE", "GLUCOSE-IN20M", "FORECAST-GLUCOSE",
+                "HUMIDITY", "VPD", "READING-AGE", "GLUCOSE-IN20M", "FORECAST-GLUCOSE", "UNKNOWN-INSULIN",
             ])
     }
 }
