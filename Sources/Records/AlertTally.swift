@@ -29,4 +29,15 @@ public struct AlertTally: Hashable, Sendable {
         self.policy = policy
         self.code = code
     }
+
+    /// Counts what `other` counts too, of the same code.
+    package static func += (sum: inout Self, other: Self) {
+        sum.raised += other.raised
+        sum.raisedNight += other.raisedNight
+        sum.notified += other.notified
+        sum.notifiedNight += other.notifiedNight
+        if let heard = other.heard { sum.heard = (sum.heard ?? 0) + heard }
+        sum.minutesActive += other.minutesActive
+        sum.minutesAnnunciating += other.minutesAnnunciating
+    }
 }

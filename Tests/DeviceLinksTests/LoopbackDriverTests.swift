@@ -51,7 +51,7 @@ extension Duration {
     }
 }
 
-@Suite("The loopback driver", .timeLimit(.minutes(5))) struct LoopbackDriverTests {
+@Suite("The loopback driver", .timeLimit(.minutes(45))) struct LoopbackDriverTests {
     @Test func keepsTheContract() async {
         #expect(await PumpDriverContract.findings(LoopbackSubject()) == [])
     }

@@ -44,7 +44,7 @@ private final class Answers: Sendable {
     }
 }
 
-@Suite("The link to a pump", .timeLimit(.minutes(5))) struct PumpLinkTests {
+@Suite("The link to a pump", .timeLimit(.minutes(45))) struct PumpLinkTests {
     @Test func aDriverHasOneCommandAtATimeAndEachHasOneAnswer() async {
         let (driver, answers) = (
             FakeDriver { command in

@@ -9,7 +9,7 @@ import SessionTime
 import SimulationKernel
 import Testing
 
-@Suite("A linked pump between faults", .timeLimit(.minutes(20))) struct LinkFaultTests {
+@Suite("A linked pump between faults", .timeLimit(.minutes(45))) struct LinkFaultTests {
     /// Six hours with a meal after the first, in which each fault strikes for a while: first the meal's own bolus and what comes after it.
     /// - Parameter share: of the commands that meet a fault while it lasts.
     private func live(_ faults: [Fault], seed: UInt64, share: Double = 0.5) throws -> LinkBench {

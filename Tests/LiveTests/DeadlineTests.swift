@@ -12,7 +12,7 @@ import Trials
 @testable import Live
 
 /// What an algorithm that hangs does to its session, to the others, and to the person.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(45)), .serialized) struct DeadlineTests {
     /// Hangs from a step on until it is let go; else as the algorithm that it stands before.
     private struct Hanging: DosingAlgorithm {
         let inner: any DosingAlgorithm

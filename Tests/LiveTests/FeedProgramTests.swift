@@ -7,11 +7,11 @@ import Testing
 @testable import Live
 
 /// `islet-live run --feed` as a process of its own.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FeedProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(45))) struct FeedProgramTests {
     private func start(_ folder: String, _ more: String..., output: String) throws -> LiveProgramTests.Child {
         try write(Array(LiveProgramTests.study.utf8), to: folder + "/study.yaml")
         return try LiveProgramTests.Child(
-            try LiveProgramTests().program(),
+            try liveProgram(),
             ["run", folder + "/study.yaml", "--session", "0", "--journal", folder + "/live"] + more,
             output: folder + output)
     }
@@ -95,7 +95,7 @@ import Testing
             ] {
                 try write(Array(LiveProgramTests.study.utf8), to: folder + "/study.yaml")
                 let child = try LiveProgramTests.Child(
-                    try LiveProgramTests().program(),
+                    try liveProgram(),
                     ["run", folder + "/study.yaml", "--session", "0", "--journal", folder + "/live"] + more,
                     output: folder + "/out")
                 child.process.waitUntilExit()

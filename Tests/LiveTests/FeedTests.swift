@@ -12,7 +12,7 @@ import Trials
 @testable import Live
 
 /// Glucose from outside: what is read, what is news, and that nothing is given.
-@Suite(.timeLimit(.minutes(5))) struct FeedTests {
+@Suite(.timeLimit(.minutes(45))) struct FeedTests {
     private func csv(_ rows: [(minute: Int, mgdl: Double)], offset: String = "-05:00") -> String {
         "time,glucose_mgdl\n"
             + rows.map { row in

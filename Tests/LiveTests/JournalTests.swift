@@ -7,7 +7,7 @@ import Testing
 @testable import Live
 
 /// Journals on disk: what is read back, what is cut, what is refused.
-@Suite(.timeLimit(.minutes(3))) struct JournalTests {
+@Suite(.timeLimit(.minutes(45))) struct JournalTests {
     private let lines: [JournalLine] = [
         .pace(.start, .scaled(60), utc: 1_700_000_000_000_000_000),
         .mark(.minutes(5), events: 17, Digest128()),

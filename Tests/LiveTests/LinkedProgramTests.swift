@@ -5,18 +5,10 @@ import Testing
 
 @testable import Live
 
-@Suite("The linked programs", .serialized, .timeLimit(.minutes(5))) struct LinkedProgramTests {
-    private func program() throws -> URL {
-        let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return try #require(
-            [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
-                .map { $0.appending(path: "islet-live") }
-                .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
-    }
-
+@Suite("The linked programs", .serialized, .timeLimit(.minutes(45))) struct LinkedProgramTests {
     private func start(_ arguments: [String], output: String) throws -> Process {
         let process = Process()
-        process.executableURL = try program()
+        process.executableURL = try liveProgram()
         process.arguments = arguments
         process.standardInput = Pipe()
         if !FileManager.default.fileExists(atPath: output) {
@@ -40,7 +32,7 @@ import Testing
     @Test func glucoseComesFromOnePlace() throws {
         try withFolder { folder in
             let process = Process()
-            process.executableURL = try program()
+            process.executableURL = try liveProgram()
             process.arguments = [
                 "run", "no.yaml", "--session", "0", "--journal", folder, "--pump", "loopback:9", "--feed",
                 "file:no.csv",
@@ -59,20 +51,7 @@ import Testing
     @Test func theAppIsStoppedAndKilledAndTheWearersWorldGoesOn() throws {
         try withFolder { folder in
             let study = folder + "/study.yaml"
-            try write(
-                Array(
-                    """
-                    study: linked
-                    seed: 5
-                    start: 2026-03-02T06:00:00-05:00
-                    duration: 10d
-                    cohort: { generate: { model: uva-padova-2008, group: adult, count: 1 } }
-                    sensor: vettoretti-2019
-                    pump: omnipod
-                    scenario: { meals: moderate }
-                    arms:
-                      - { name: closed-loop, algorithm: pid-insulin-feedback, alerts: bionicloop }
-                    """.utf8), to: study)
+            try write(Array(LiveProgramTests.study.utf8), to: study)
             let (said, heard) = (folder + "/wearer.txt", folder + "/app.txt")
             let wearer = try start(["pump", study, "--session", "0", "--pace", "60"], output: said)
             defer { kill(wearer.processIdentifier, SIGKILL) }

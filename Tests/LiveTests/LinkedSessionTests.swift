@@ -13,7 +13,7 @@ import Trials
 
 @testable import Live
 
-@Suite("A live session with linked devices", .timeLimit(.minutes(10))) struct LinkedSessionTests {
+@Suite("A live session with linked devices", .timeLimit(.minutes(45))) struct LinkedSessionTests {
     /// A session and the pump that it commands; the process may die between any two of its acts.
     private final class World {
         let simulator: PumpSimulator

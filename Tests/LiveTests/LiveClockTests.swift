@@ -8,7 +8,7 @@ import Trials
 @testable import Live
 
 /// Clocks that are set or change over: quiet hours go by the wall, timers by the session.
-@Suite(.timeLimit(.minutes(3))) struct LiveClockTests {
+@Suite(.timeLimit(.minutes(45))) struct LiveClockTests {
     private func rings(_ host: LiveHost) -> Int {
         host.events(of: "a", after: 0)?.events.count { $0.text.contains("notify THRESHOLD-GLUCOSE-HIGH") }
             ?? -1

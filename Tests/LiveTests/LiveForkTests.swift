@@ -12,7 +12,7 @@ import Trials
 @testable import Live
 
 /// A session as it was and as it would have been.
-@Suite(.timeLimit(.minutes(5))) struct LiveForkTests {
+@Suite(.timeLimit(.minutes(45))) struct LiveForkTests {
     /// A day of arm 1 (closed loop) or 0 with these inputs; its journal.
     private func journal(
         _ inputs: [(minute: Int64, input: LiveInput)], arm: Int = 1, until minute: Int64 = 1440,

@@ -26,7 +26,7 @@ final class FakeClocks: LiveClocks {
 }
 
 /// Many sessions by clocks that a test moves.
-@Suite(.timeLimit(.minutes(5))) struct LiveHostTests {
+@Suite(.timeLimit(.minutes(45))) struct LiveHostTests {
     private func add(
         _ id: String, to host: LiveHost, pace: LivePace, index: Int = 1, journal: String? = nil,
         study: Study? = nil, seams: SessionSeams = SessionSeams()

@@ -11,7 +11,7 @@ import Trials
 @testable import Live
 
 /// Inputs: read back, refused at the door, and what each does to a session.
-@Suite(.timeLimit(.minutes(3))) struct LiveInputTests {
+@Suite(.timeLimit(.minutes(45))) struct LiveInputTests {
     private static let sensible: [LiveInput] = [
         .meal(grams: 40, isEaten: true, isAnnounced: true), .bloodGlucose(mgdl: 120), .calibration(mgdl: 110),
         .requestBolus(units: 1), .confirmBolus(request: 4, units: 1), .cancelOwed, .cancelBolus,

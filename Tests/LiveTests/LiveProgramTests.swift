@@ -8,7 +8,7 @@ import Trials
 @testable import Live
 
 /// The program in processes of its own, killed at random moments.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct LiveProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(45))) struct LiveProgramTests {
     static let study = """
         study: kills
         seed: 11
@@ -21,14 +21,6 @@ import Trials
         arms:
           - { name: closed-loop, algorithm: pid-insulin-feedback, alerts: bionicloop }
         """
-
-    func program() throws -> URL {
-        let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return try #require(
-            [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
-                .map { $0.appending(path: "islet-live") }
-                .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
-    }
 
     final class Child {
         let process = Process()
@@ -73,7 +65,7 @@ import Trials
         let kills = ProcessInfo.processInfo.environment["ISLET_SOAK"] == nil ? 25 : 500
         try withFolder { folder in
             try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
-            let (program, journal) = (try program(), folder + "/live/session-0.journal")
+            let (program, journal) = (try liveProgram(), folder + "/live/session-0.journal")
             let arguments = [
                 "run", folder + "/kills.yaml", "--session", "0", "--pace", "20000", "--journal",
                 folder + "/live",
@@ -131,7 +123,8 @@ import Trials
                 URL(filePath: "/bin/bash"),
                 [
                     "-c", #"set -o pipefail; (ulimit -f 40; exec "$0" "$@") 2>&1 | tail -c 3000"#,
-                    try program().path(), "run", folder + "/kills.yaml", "--session", "0", "--pace", "20000",
+                    try liveProgram().path(), "run", folder + "/kills.yaml", "--session", "0", "--pace",
+                    "20000",
                     "--journal", folder + "/live",
                 ], output: folder + "/out")
             for _ in 0..<6000 where child.process.isRunning { usleep(10_000) }
@@ -151,7 +144,7 @@ import Trials
         in folder: String, pace: String = "600", typing lines: String = "", until text: String
     ) throws -> String {
         let child = try Child(
-            try program(),
+            try liveProgram(),
             ["run", folder + "/kills.yaml", "--session", "0", "--pace", pace, "--journal", folder + "/live"],
             output: folder + "/out")
         try child.input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
@@ -239,7 +232,7 @@ import Trials
     @Test func ctrlCLeavesAJournalThatTheSameCommandGoesOnWith() throws {
         try withFolder { folder in
             try write(Array(Self.study.utf8), to: folder + "/kills.yaml")
-            let program = try program()
+            let program = try liveProgram()
             func start(_ more: String..., output: String) throws -> Child {
                 try Child(
                     program,

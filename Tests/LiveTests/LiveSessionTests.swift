@@ -8,7 +8,7 @@ import Trials
 @testable import Live
 
 /// A live session against the study's, against its replay, and against itself after a kill.
-@Suite(.timeLimit(.minutes(5))) struct LiveSessionTests {
+@Suite(.timeLimit(.minutes(45))) struct LiveSessionTests {
     private func studyDigest(_ opening: LiveOpening) throws -> Digest128 {
         try Session(
             study: opening.study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm

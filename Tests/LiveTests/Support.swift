@@ -5,6 +5,7 @@ import Foundation
 import Records
 import SessionTime
 import SimulationKernel
+import Testing
 import Trials
 
 @testable import Live
@@ -92,4 +93,13 @@ func randomInput(_ random: inout RandomStream, number: Int) -> LiveInput {
     default:
         return pick([.testAlert(alert: "ALERT-CGM-URGENT-LOW"), .clockStep(seconds: pick([3600, -7200]))])
     }
+}
+
+/// `islet-live`, as it was built beside these tests.
+func liveProgram() throws -> URL {
+    let besides = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    return try #require(
+        [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
+            .map { $0.appending(path: "islet-live") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
 }

@@ -142,6 +142,17 @@ import Testing
         }
     }
 
+    /// At 7:00, 12:00 and 18:00 with 2 U: 50, 75 and 75 g.
+    private func serveThreeMeals(at minute: Int, to model: any GlucoseModel) {
+        if [420, 720, 1080].contains(minute) {
+            model.injectBolus(InsulinAmount(units: 2), centredMinutesFromNow: 0.05)
+            model.setCarbohydrateRate(milligramsPerMinute: 5000)
+        }
+        if [430, 735, 1095].contains(minute) {
+            model.setCarbohydrateRate(milligramsPerMinute: 0)
+        }
+    }
+
     /// Without the reset at edges the same tolerance is wrong by tenths of a mg/dL.
     @Test func sessionToleranceIsCloseToTheReferenceOverADayOfMeals() throws {
         for subject in try subjectsOfEveryModel() {
@@ -152,13 +163,7 @@ import Testing
                     let minute = i * 5
                     let factor = 0.5 + Double(i * 7 % 11) / 10
                     model.setInsulinRate(.init(unitsPerHour: model.basalRate.unitsPerHour * factor))
-                    if [420, 720, 1080].contains(minute) {
-                        model.injectBolus(InsulinAmount(units: 2), centredMinutesFromNow: 0.05)
-                        model.setCarbohydrateRate(milligramsPerMinute: 5000)
-                    }
-                    if [430, 735, 1095].contains(minute) {
-                        model.setCarbohydrateRate(milligramsPerMinute: 0)
-                    }
+                    serveThreeMeals(at: minute, to: model)
                     try model.advance(byMinutes: 5)
                     glucose.append(model.plasma)
                 }
@@ -184,13 +189,7 @@ import Testing
                             model.basalRate.unitsPerHour / 12 * 5 / 3 * (0.5 + Double(i * 7 % 11) / 10)
                         model.injectBolus(InsulinAmount(units: units), centredMinutesFromNow: 0.05)
                     }
-                    if [420, 720, 1080].contains(minute) {
-                        model.injectBolus(InsulinAmount(units: 2), centredMinutesFromNow: 0.05)
-                        model.setCarbohydrateRate(milligramsPerMinute: 5000)
-                    }
-                    if [430, 735, 1095].contains(minute) {
-                        model.setCarbohydrateRate(milligramsPerMinute: 0)
-                    }
+                    serveThreeMeals(at: minute, to: model)
                     try model.advance(byMinutes: 5)
                     glucose.append(model.plasma)
                 }

@@ -2,7 +2,7 @@ import SessionTime
 import SimulationKernel
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PacerTests {
+@Suite(.timeLimit(.minutes(45))) struct PacerTests {
     /// A session that wakes every `interval` and notes the wall clock each time.
     private func session(_ name: String, every interval: Int64, _ clock: FakeClock, _ log: Log)
         -> SessionExecutor

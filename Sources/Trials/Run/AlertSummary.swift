@@ -82,16 +82,3 @@ extension StudySummary {
         }
     }
 }
-
-extension AlertTally {
-    /// Counts what `other` counts too, of the same code.
-    fileprivate static func += (sum: inout Self, other: Self) {
-        sum.raised += other.raised
-        sum.raisedNight += other.raisedNight
-        sum.notified += other.notified
-        sum.notifiedNight += other.notifiedNight
-        if let heard = other.heard { sum.heard = (sum.heard ?? 0) + heard }
-        sum.minutesActive += other.minutesActive
-        sum.minutesAnnunciating += other.minutesAnnunciating
-    }
-}

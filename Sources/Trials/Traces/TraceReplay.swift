@@ -306,14 +306,3 @@ extension TraceReplay.Listened {
         }
     }
 }
-
-extension AlertTally {
-    fileprivate static func += (sum: inout AlertTally, other: AlertTally) {
-        sum.raised += other.raised
-        sum.raisedNight += other.raisedNight
-        sum.notified += other.notified
-        sum.notifiedNight += other.notifiedNight
-        sum.minutesActive += other.minutesActive
-        sum.minutesAnnunciating += other.minutesAnnunciating
-    }
-}
