@@ -53,7 +53,10 @@ struct MergeCommand: ParsableCommand {
             }
             let summary = try folder.finish(
                 study, store: store, identity: identity, speed: nil, programs: [program.facts] + before)
-            if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
+            if !quiet {
+                try ResultReport(summary, study: study, folder: folder, unit: units.unit).print()
+                try StandardStream.output.writeLine("report   `islet report \(out)` writes it")
+            }
         } catch {
             folder.discard()
             throw error
