@@ -30,7 +30,7 @@ extension LoopController {
     }
 
     /// What the step may know. A function of its own: what one returns is not copied to be lent on, what a variable holds is. It stays so
-    /// as long as no field that counts references is set after `init`.
+    /// as long as no field is set afterwards.
     @inline(never)
     private func input(
         _ reading: GlucoseReading?, _ pumpStatus: StepPumpStatus, _ pumpBasal: PumpBasal?,
@@ -46,23 +46,14 @@ extension LoopController {
         // A step that begins early is its grid point's.
         let stepsLeft = memory.basalMultiplierStepsLeft
         let multiplier = stepsLeft > 0 ? memory.basalMultiplier : 1
-        var input = StepInput(
+        return StepInput(
             algorithmTime: memory.algorithmTime, now: now, subjectID: subjectID, therapy: therapy,
-            target: target, customFields: memory.customFields, earlier: earlier)
-        input.firstStepTime = memory.firstStepTime
-        input.lastWorldTime = memory.lastWorldTime
-        input.lastCgmTime = memory.lastCgmTime
-        input.temporaryTarget = memory.temporaryTarget
-        input.basalMultiplierStepsLeft = stepsLeft
-        input.basalMultiplier = multiplier
-        input.cgm = reading
-        input.isOpenLoop = memory.isOpenLoop
-        input.insulinPump = pumpStatus
-        input.user = memory.user
-        input.shortfall = memory.shortfall
-        input.dropped = memory.droppedShortfall
-        input.pumpBasal = pumpBasal
-        return input
+            target: target, customFields: memory.customFields, earlier: earlier,
+            firstStepTime: memory.firstStepTime, lastWorldTime: memory.lastWorldTime,
+            lastCgmTime: memory.lastCgmTime, cgm: reading, insulinPump: pumpStatus,
+            shortfall: memory.shortfall, dropped: memory.droppedShortfall, pumpBasal: pumpBasal,
+            temporaryTarget: memory.temporaryTarget, basalMultiplier: multiplier,
+            basalMultiplierStepsLeft: stepsLeft, isOpenLoop: memory.isOpenLoop, user: memory.user)
     }
 
     /// A reading that no step has used.
