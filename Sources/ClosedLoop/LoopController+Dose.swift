@@ -51,7 +51,8 @@ extension LoopController {
     ) -> StepDose {
         var dose = StepDose(
             id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
-            decidedAt: now, owed: memory.owed, carried: memory.carried, limit: maximumBolus)
+            decidedAt: now, owed: memory.owed.isEmpty ? [] : memory.owed, carried: memory.carried,
+            limit: maximumBolus)
         if !isOpenLoop {
             dose.own = output.basal + output.correction
             dose.isOfAlgorithm = algorithmDosesBasal

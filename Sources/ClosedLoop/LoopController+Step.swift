@@ -108,12 +108,10 @@ extension LoopController {
         if store != nil { memoryBeforeStep = memory }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
         // for outlives a step that can't deliver it; what the loop wanted for this step alone does not.
-        if requested != nil {
-            memory.carried = .zero
-            memory.owed = []
-        } else if mayDose {
-            memory.carried = dose.total
-            memory.owed = []
+        if mayDose {
+            memory.carried = requested != nil ? .zero : dose.total
+            // An empty array, too, is let go of by a call.
+            if !memory.owed.isEmpty { memory.owed = [] }
         } else {
             if hasFailed { for index in dose.owed.indices { dose.owed[index].cause = .noStep } }
             memory.owed = dose.owed
