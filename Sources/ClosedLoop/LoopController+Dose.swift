@@ -29,6 +29,7 @@ struct StepDose: ~Copyable {
         return total.units + 1e-9 >= pulse.units ? total : nil
     }
 
+    @inline(__always)
     borrowing func request(of amount: InsulinAmount) -> LoopMemory.Request {
         var request = LoopMemory.Request(
             id: id, algorithmTime: algorithmTime, amount: amount, owed: owed, carried: carried,
@@ -46,6 +47,7 @@ extension LoopController {
                 / Double(Nanoseconds.hour))
     }
 
+    @inline(__always)  // Its answer is large.
     func dose(
         of output: StepOutput, at now: Instant, isOpenLoop: Bool, _ manualBolus: InsulinAmount?
     ) -> StepDose {
