@@ -135,13 +135,20 @@ final class EventQueue {
         insert(Entry(instant: instant, order: UInt64(index), target: .input(index)))
     }
 
+    @inline(__always)
     private func insert(_ entry: Entry) {
+        if count == 0, frontCount < Self.frontLimit { insertIntoFront(entry) } else { insertAmongMany(entry) }
+    }
+
+    private func insertAmongMany(_ entry: Entry) {
+        // What is the latest of the front, once half of it is shed, may be sooner than the entry.
+        if frontCount == Self.frontLimit, count == 0 || Entry.precedes(entry, heap[0]) { shedFront() }
         if count > 0, !Entry.precedes(entry, heap[0]) { return insertIntoHeap(entry) }
-        if frontCount == Self.frontLimit {
-            // What was the latest of the front may be sooner than the entry.
-            shedFront()
-            return insert(entry)
-        }
+        insertIntoFront(entry)
+    }
+
+    @inline(__always)
+    private func insertIntoFront(_ entry: Entry) {
         var place = frontCount
         while place > 0, Entry.precedes(front[place - 1], entry) {
             front[place] = front[place - 1]
