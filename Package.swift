@@ -47,10 +47,11 @@ let package = Package(
         .systemLibrary(name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"])]),
         module("SessionTime"),
         .target(name: "CSHA256"),
+        .systemLibrary(name: "CThread"),
         // Floor 1
         module("Checksums", ["CSHA256"]),
         module("GSL", ["CGSL"]),
-        module("SimulationKernel", ["SessionTime"]),
+        module("SimulationKernel", ["SessionTime", "CThread"]),
         module("Charts", ["SessionTime"]),
         module("Devices", ["SessionTime"]),
         module("Records", ["SessionTime"]),

@@ -31,6 +31,9 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
     var table = BenchTable()
     try table.measureExport()
     print(table.text)
+} else if CommandLine.arguments.dropFirst().first == "cost" {
+    // `islet-bench cost [ROUNDS]`: what the coefficients of `RunCost` are here.
+    try SessionCosts().run(rounds: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 5)
 } else if CommandLine.arguments.dropFirst() == ["statistics"] {
     try StatisticsOracle.run()
 } else if CommandLine.arguments.dropFirst().first == "coverage" {

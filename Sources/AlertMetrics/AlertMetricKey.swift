@@ -158,6 +158,11 @@ package struct AlertMetricKey: Hashable, Sendable {
     /// The same per day lived; nil for what is no total.
     package var perDay: AlertMetricKey? { isTotal ? Self.dailyOf[index] : nil }
 
+    /// Each total, and the same per day lived.
+    static let totals: [(total: AlertMetricKey, perDay: AlertMetricKey)] = all.compactMap { key in
+        key.perDay.map { (key, $0) }
+    }
+
     private static let dailyOf: [AlertMetricKey?] = rows.map { row in
         rows.firstIndex { $0.name == row.name + "_per_day" }.map(AlertMetricKey.init(index:))
     }

@@ -73,8 +73,8 @@ package struct AlertMetrics: Sendable {
             judge(truth)
             if hasRules { weigh(burden, truth) }
             if hasBlame { blameSilence() }
-            for key in AlertMetricKey.all {
-                if let perDay = key.perDay { self[set: perDay] = self[key].map { $0 / truth.days } }
+            for (total, perDay) in AlertMetricKey.totals {
+                self[set: perDay] = self[total].map { $0 / truth.days }
             }
         }
         self[set: .acknowledgeDelay] = Self.mean(

@@ -22,7 +22,8 @@ struct RuleAlarms: Sendable {
     }
 }
 
-struct TruthScore: Sendable {
+/// A class, because it is handed about for each number that is made of it, and holds five arrays.
+final class TruthScore: Sendable {
     /// How long after an onset an alert may come, ns, and how far from an alert its truth may be.
     static let graces = [0, 15 * Nanoseconds.minute, 30 * Nanoseconds.minute]
 

@@ -23,7 +23,9 @@ public struct AlgorithmKind: ListedByID, Tunable {
         self.summary = summary
         basalSource = algorithm.basalSource
         parameters = TunableParameter.list(fields, of: algorithm)
-        maker = { TunableParameter.set($0, fields, of: algorithm) }
+        let defaults = parameters.map(\.defaultValue)
+        // To go along ten key paths costs as much as an hour of a session.
+        maker = { $0 == defaults ? algorithm : TunableParameter.set($0, fields, of: algorithm) }
     }
 
     /// - Parameter values: in the order of `parameters`.

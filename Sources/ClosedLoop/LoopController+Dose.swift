@@ -29,6 +29,7 @@ struct StepDose: ~Copyable {
         return total.units + 1e-9 >= pulse.units ? total : nil
     }
 
+    @inline(__always)
     borrowing func request(of amount: InsulinAmount) -> LoopMemory.Request {
         var request = LoopMemory.Request(
             id: id, algorithmTime: algorithmTime, amount: amount, owed: owed, carried: carried,
@@ -46,12 +47,14 @@ extension LoopController {
                 / Double(Nanoseconds.hour))
     }
 
+    @inline(__always)  // Its answer is large.
     func dose(
         of output: StepOutput, at now: Instant, isOpenLoop: Bool, _ manualBolus: InsulinAmount?
     ) -> StepDose {
         var dose = StepDose(
             id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
-            decidedAt: now, owed: memory.owed, carried: memory.carried, limit: maximumBolus)
+            decidedAt: now, owed: memory.owed.isEmpty ? [] : memory.owed, carried: memory.carried,
+            limit: maximumBolus)
         if !isOpenLoop {
             dose.own = output.basal + output.correction
             dose.isOfAlgorithm = algorithmDosesBasal

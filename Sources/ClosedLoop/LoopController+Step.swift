@@ -30,7 +30,7 @@ extension LoopController {
     }
 
     /// What the step may know. A function of its own: what one returns is not copied to be lent on, what a variable holds is. It stays so
-    /// as long as no field that counts references is set after `init`.
+    /// as long as no field is set afterwards.
     @inline(never)
     private func input(
         _ reading: GlucoseReading?, _ pumpStatus: StepPumpStatus, _ pumpBasal: PumpBasal?,
@@ -46,23 +46,14 @@ extension LoopController {
         // A step that begins early is its grid point's.
         let stepsLeft = memory.basalMultiplierStepsLeft
         let multiplier = stepsLeft > 0 ? memory.basalMultiplier : 1
-        var input = StepInput(
+        return StepInput(
             algorithmTime: memory.algorithmTime, now: now, subjectID: subjectID, therapy: therapy,
-            target: target, customFields: memory.customFields, earlier: earlier)
-        input.firstStepTime = memory.firstStepTime
-        input.lastWorldTime = memory.lastWorldTime
-        input.lastCgmTime = memory.lastCgmTime
-        input.temporaryTarget = memory.temporaryTarget
-        input.basalMultiplierStepsLeft = stepsLeft
-        input.basalMultiplier = multiplier
-        input.cgm = reading
-        input.isOpenLoop = memory.isOpenLoop
-        input.insulinPump = pumpStatus
-        input.user = memory.user
-        input.shortfall = memory.shortfall
-        input.dropped = memory.droppedShortfall
-        input.pumpBasal = pumpBasal
-        return input
+            target: target, customFields: memory.customFields, earlier: earlier,
+            firstStepTime: memory.firstStepTime, lastWorldTime: memory.lastWorldTime,
+            lastCgmTime: memory.lastCgmTime, cgm: reading, insulinPump: pumpStatus,
+            shortfall: memory.shortfall, dropped: memory.droppedShortfall, pumpBasal: pumpBasal,
+            temporaryTarget: memory.temporaryTarget, basalMultiplier: multiplier,
+            basalMultiplierStepsLeft: stepsLeft, isOpenLoop: memory.isOpenLoop, user: memory.user)
     }
 
     /// A reading that no step has used.
@@ -117,12 +108,10 @@ extension LoopController {
         if store != nil { memoryBeforeStep = memory }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
         // for outlives a step that can't deliver it; what the loop wanted for this step alone does not.
-        if requested != nil {
-            memory.carried = .zero
-            memory.owed = []
-        } else if mayDose {
-            memory.carried = dose.total
-            memory.owed = []
+        if mayDose {
+            memory.carried = requested != nil ? .zero : dose.total
+            // An empty array, too, is let go of by a call.
+            if !memory.owed.isEmpty { memory.owed = [] }
         } else {
             if hasFailed { for index in dose.owed.indices { dose.owed[index].cause = .noStep } }
             memory.owed = dose.owed

@@ -25,8 +25,11 @@ struct KeptLoop {
 
 extension LoopController {
     /// Writes what the store lacks. Says whether it lacks nothing: only then may anything be sent.
-    func catchUp() -> Bool {
-        guard let store, isStoreBehind else { return true }
+    @inline(__always)
+    func catchUp() -> Bool { isStoreBehind ? writeBehind() : true }
+
+    private func writeBehind() -> Bool {
+        guard let store else { return true }
         do {
             while let outcome = unwritten.first {
                 try store.settle(

@@ -304,9 +304,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     }
 
     /// A step may be late by half a step; older grid points were missed, and their numbers are spent.
+    @inline(__always)
     private func skipMissedSteps() {
         let late = executor.now.nanoseconds - memory.nextStep.nanoseconds
-        guard late > LoopTiming.latest else { return }
+        if late > LoopTiming.latest { skipSteps(late) }
+    }
+
+    private func skipSteps(_ late: Int64) {
         let missed = (late - LoopTiming.latest + LoopTiming.step - 1) / LoopTiming.step
         if memory.firstStepTime == nil {
             memory.sessionStart = memory.sessionStart.adding(missed * LoopTiming.step)

@@ -158,25 +158,27 @@ public struct StepInput: Hashable, Sendable {
     public var user: UserInputs
     /// Numbers that an algorithm of the user's own asks for, by name.
     public var customFields: [String: Double]
+}
 
-    // Inlined: its result is large.
-    @inlinable @inline(__always)
+extension StepInput {
+    // Here, and by the initializer that the compiler makes: one that sets fields one by one copies the whole, and counts its references,
+    // once more. It is large, and each step makes one.
     public init(
         algorithmTime: Int64, now: Instant, subjectID: String = "", therapy: TherapySettings,
-        target: GlucoseConcentration, customFields: [String: Double] = [:], earlier: InsulinHistory? = nil
+        target: GlucoseConcentration, customFields: [String: Double] = [:], earlier: InsulinHistory? = nil,
+        firstStepTime: Instant? = nil, lastWorldTime: Instant? = nil, lastCgmTime: Instant? = nil,
+        cgm: GlucoseReading? = nil, insulinPump: StepPumpStatus = .unavailable, shortfall: Shortfall? = nil,
+        dropped: Shortfall? = nil, pumpBasal: PumpBasal? = nil, temporaryTarget: GlucoseConcentration? = nil,
+        basalMultiplier: Double = 1, basalMultiplierStepsLeft: Int = 0, isOpenLoop: Bool = false,
+        user: UserInputs = UserInputs()
     ) {
-        self.algorithmTime = algorithmTime
-        self.now = now
-        self.subjectID = subjectID
-        self.customFields = customFields
-        self.earlier = earlier
-        self.therapy = therapy
-        self.target = target
-        insulinPump = .unavailable
-        basalMultiplier = 1
-        basalMultiplierStepsLeft = 0
-        isOpenLoop = false
-        user = UserInputs()
+        self.init(
+            algorithmTime: algorithmTime, firstStepTime: firstStepTime, lastWorldTime: lastWorldTime,
+            lastCgmTime: lastCgmTime, now: now, cgm: cgm, insulinPump: insulinPump, shortfall: shortfall,
+            dropped: dropped, pumpBasal: pumpBasal, earlier: earlier, subjectID: subjectID, therapy: therapy,
+            target: target, temporaryTarget: temporaryTarget, basalMultiplier: basalMultiplier,
+            basalMultiplierStepsLeft: basalMultiplierStepsLeft, isOpenLoop: isOpenLoop, user: user,
+            customFields: customFields)
     }
 }
 

@@ -178,11 +178,9 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         let infusion = (unitsPerMinute: amount.units / minutes, end: executor.now.adding(nanoseconds))
         if nanoseconds <= Self.longestImpulse {
             model.injectBolus(amount, centredMinutesFromNow: minutes / 2)
-            // Those before have ended, as a rule.
+            // The one before has ended, as a rule. Those that ended before one that goes on stay: they count for nothing.
             let now = executor.now
-            if impulses.allSatisfy({ $0.end <= now }) {
-                impulses.removeAll(keepingCapacity: true)
-            }
+            while let last = impulses.last, last.end <= now { impulses.removeLast() }
             if nanoseconds > 0 { impulses.append(infusion) }
         } else {
             infusions.append(infusion)

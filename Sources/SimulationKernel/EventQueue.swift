@@ -30,7 +30,6 @@ final class EventQueue {
         }
     }
 
-    /// Small on purpose: entries are moved about.
     enum Target {
         /// Resumed once.
         case sleeper(Unmanaged<Sleeper>)
@@ -40,11 +39,46 @@ final class EventQueue {
         case input(Int)
     }
 
+    /// Four words of plain bits: entries are moved about.
     struct Entry {
         var instant: Int64
         /// Phase in the top byte, sequence below: one comparison decides ties.
         var order: UInt64
-        var target: Target
+        /// The target's reference or index.
+        private let bits: UInt
+        /// Its kind, and a wake-up's generation below.
+        private let mark: UInt64
+
+        private static let sleeper: UInt64 = 1 << 32
+        private static let input: UInt64 = 2 << 32
+
+        @inline(__always)
+        init(instant: Int64, order: UInt64, target: Target) {
+            self.instant = instant
+            self.order = order
+            switch target {
+            case .wakeup(let reference, let generation):
+                bits = UInt(bitPattern: reference.toOpaque())
+                mark = UInt64(generation)
+            case .sleeper(let reference):
+                bits = UInt(bitPattern: reference.toOpaque())
+                mark = Self.sleeper
+            case .input(let index):
+                bits = UInt(bitPattern: index)
+                mark = Self.input
+            }
+        }
+
+        var target: Target {
+            @inline(__always) get {
+                guard mark != Self.input, let pointer = UnsafeRawPointer(bitPattern: bits) else {
+                    return .input(Int(bitPattern: bits))
+                }
+                return mark == Self.sleeper
+                    ? .sleeper(.fromOpaque(pointer))
+                    : .wakeup(.fromOpaque(pointer), generation: UInt32(truncatingIfNeeded: mark))
+            }
+        }
 
         /// Who waits for it; nil for a stale entry.
         var waiter: String? {
@@ -101,13 +135,20 @@ final class EventQueue {
         insert(Entry(instant: instant, order: UInt64(index), target: .input(index)))
     }
 
+    @inline(__always)
     private func insert(_ entry: Entry) {
+        if count == 0, frontCount < Self.frontLimit { insertIntoFront(entry) } else { insertAmongMany(entry) }
+    }
+
+    private func insertAmongMany(_ entry: Entry) {
+        // What is the latest of the front, once half of it is shed, may be sooner than the entry.
+        if frontCount == Self.frontLimit, count == 0 || Entry.precedes(entry, heap[0]) { shedFront() }
         if count > 0, !Entry.precedes(entry, heap[0]) { return insertIntoHeap(entry) }
-        if frontCount == Self.frontLimit {
-            // What was the latest of the front may be sooner than the entry.
-            shedFront()
-            return insert(entry)
-        }
+        insertIntoFront(entry)
+    }
+
+    @inline(__always)
+    private func insertIntoFront(_ entry: Entry) {
         var place = frontCount
         while place > 0, Entry.precedes(front[place - 1], entry) {
             front[place] = front[place - 1]

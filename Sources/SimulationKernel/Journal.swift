@@ -96,14 +96,14 @@ public final class Journal {
     public func record(_ kind: EventKind, at instant: Instant, _ a: UInt64) {
         begin(kind, at: instant, count: 1)
         absorb(a)
-        close(kind, at: instant, words: { [a] })
+        if isRemarkable() { remark(kind, at: instant, a, 0, 0, 0, count: 1) }
     }
 
     public func record(_ kind: EventKind, at instant: Instant, _ a: UInt64, _ b: UInt64) {
         begin(kind, at: instant, count: 2)
         absorb(a)
         absorb(b)
-        close(kind, at: instant, words: { [a, b] })
+        if isRemarkable() { remark(kind, at: instant, a, b, 0, 0, count: 2) }
     }
 
     public func record(
@@ -114,13 +114,13 @@ public final class Journal {
         absorb(b)
         absorb(c)
         absorb(d)
-        close(kind, at: instant, words: { [a, b, c, d] })
+        if isRemarkable() { remark(kind, at: instant, a, b, c, d, count: 4) }
     }
 
     public func record(_ kind: EventKind, at instant: Instant, words: [UInt64]) {
         begin(kind, at: instant, count: words.count)
         for word in words { absorb(word) }
-        close(kind, at: instant, words: { words })
+        if isRemarkable() { remark(kind, at: instant, words) }
     }
 
     /// Keeps an input that is to come, and gives it its index.
@@ -157,12 +157,24 @@ public final class Journal {
 
     @inline(__always) private func absorb(_ word: UInt64) { rolling.absorb(word) }
 
-    @inline(__always) private func close(_ kind: EventKind, at instant: Instant, words: () -> [UInt64]) {
+    /// Counts an event. Says whether that isn't all: it stands at a checkpoint, or somebody looks.
+    @inline(__always) private func isRemarkable() -> Bool {
         recorded += 1
+        return recorded % Self.checkpointInterval == 0 || observer != nil
+    }
+
+    // Out of line, and of plain numbers: ordinary events neither allocate nor save registers for it.
+    @inline(never) private func remark(
+        _ kind: EventKind, at instant: Instant, _ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64, count: Int
+    ) {
+        remark(kind, at: instant, Array([a, b, c, d].prefix(count)))
+    }
+
+    @inline(never) private func remark(_ kind: EventKind, at instant: Instant, _ words: [UInt64]) {
         if recorded % Self.checkpointInterval == 0 {
             checkpoints.append(Checkpoint(count: recorded, digest: rolling))
         }
-        observer?(JournalEvent(instant: instant, kind: kind, words: words()))
+        observer?(JournalEvent(instant: instant, kind: kind, words: words))
     }
 }
 

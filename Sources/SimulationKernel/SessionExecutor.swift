@@ -10,7 +10,7 @@
 //
 // Does not: keep wall time (see `Pacer`) or share anything with another session.
 
-public import Glibc
+public import CThread
 public import SessionTime
 public import Synchronization
 
@@ -37,7 +37,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     private var tieShuffle: RandomStream?
 
-    /// `pthread_self()` of the thread inside `advance`, `start` or `end`; 0 when nobody is.
+    /// `islet_thread()` of the thread inside `advance`, `start` or `end`; 0 when nobody is.
     @usableFromInline let occupant = Atomic<UInt>(0)
     private let ready = JobRing()
     private let queue = EventQueue()
@@ -86,7 +86,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// True on the thread that is draining this session now. It is the proof that `SessionActor.here` rests on:
     /// one thread at a time is inside, and all actors of the session share it.
     @inlinable public var isOccupiedByThisThread: Bool {
-        occupant.load(ordering: .relaxed) == UInt(pthread_self())
+        occupant.load(ordering: .relaxed) == islet_thread()
     }
 
     // MARK: Running
@@ -159,7 +159,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     /// Marks this thread as the one inside the session while `body` runs.
     func occupy<R>(nests: Bool = true, _ body: () throws -> R) rethrows -> R {
-        let me = UInt(pthread_self())
+        let me = islet_thread()
         let before = occupant.exchange(me, ordering: .acquiring)
         precondition(before == 0 || before == me, "Two threads advance one session at the same time.")
         precondition(before == 0 || nests, "A session is advanced and ended from outside it.")

@@ -92,6 +92,7 @@ public struct AlertApp: Sendable {
     }
 
     /// A step succeeded; says whether the instant needs settling. Cheap where nothing comes of it.
+    @inline(__always)
     mutating func stepped(at now: Instant) -> Bool {
         let mayClear = mustSettleSteps || flow.isSteppingInterrupted
         flow.step(succeeded: true, at: now)

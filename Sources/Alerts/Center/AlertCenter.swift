@@ -258,6 +258,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
 
     /// A wake-up that comes before the moved deadline finds nothing to judge, and looks again: dearer than one look
     /// every quarter of an hour would be a new wake-up for every step.
+    @inline(__always)
     private func waitForStepping() {
         if let due = wakeup?.instant, let stepping = app.watchedSteppingDeadline, due <= stepping { return }
         scheduleNext()
@@ -294,6 +295,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// Three steps without one are an interruption, whatever the policy says of it.
     private let missedSteps = AlertLimits().stepping
 
+    @inline(__always)
     private func noteStep() {
         let since = (lastSuccess ?? .start).adding(missedSteps)
         if since < executor.now { interruptions.append(Interval(since, executor.now)) }

@@ -63,6 +63,8 @@ public struct AlertEngine: Sendable {
     let calmTests: [[(rule: Int, test: MetricTest?)]]
     let calmValues: [PreparedPolicy.CalmValues]
     let followsAge: [Bool]
+    /// Whether any rule hears what is made of several readings: their rate, and where they lead.
+    let followsTrend: Bool
     /// Remembered, and without a rule: cleared by the launch.
     var orphans: [Orphan] = []
     /// Whether what is remembered was made under another policy.
@@ -109,6 +111,7 @@ public struct AlertEngine: Sendable {
         calmTests = policy.calmTests
         calmValues = policy.calmValues
         followsAge = policy.followsAge
+        followsTrend = policy.followsTrend
         self.wallClock = wallClock
         if let state {
             isPolicyChanged = state.policy != policy.fingerprint || state.keys != policy.keys

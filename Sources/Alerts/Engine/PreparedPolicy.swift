@@ -42,6 +42,8 @@ public final class PreparedPolicy: Hashable, Sendable {
     let rulesOfSource: [Int?]
     let watchesReservoir: Bool
     let watchesForecast: Bool
+    /// Of the rate, and of where it leads.
+    let followsTrend: Bool
 
     /// One comparison.
     struct Test: Hashable, Sendable {
@@ -109,6 +111,7 @@ public final class PreparedPolicy: Hashable, Sendable {
         }
         watchesReservoir = !rulesOfMetric[AlertMetric.reservoir.index].isEmpty
         watchesForecast = !rulesOfMetric[AlertMetric.forecastGlucose.index].isEmpty
+        followsTrend = [AlertMetric.glucoseRate, .glucoseIn20m].contains { !rulesOfMetric[$0.index].isEmpty }
     }
 
     /// From the highest low bound to the lowest high one.

@@ -173,10 +173,11 @@ public struct AlertFlow: Sendable {
     ) -> Bool {
         beginInput(at: now)
         var needsSettling = engine.sample(metric, value, sampledAt: sampledAt, at: now)
-        if metric == .glucose, !engine.rulesOfMetric[AlertMetric.glucoseIn20m.index].isEmpty {
+        guard metric == .glucose, engine.followsTrend else { return needsSettling }
+        if !engine.rulesOfMetric[AlertMetric.glucoseIn20m.index].isEmpty {
             needsSettling = foretell(value, sampledAt: sampledAt, at: now) || needsSettling
         }
-        if metric == .glucose, !engine.rulesOfMetric[AlertMetric.glucoseRate.index].isEmpty {
+        if !engine.rulesOfMetric[AlertMetric.glucoseRate.index].isEmpty {
             if let last = memory.monitor.lastGlucose, sampledAt > last.sampledAt,
                 sampledAt.nanoseconds - last.sampledAt.nanoseconds <= limits.freshness
             {

@@ -85,7 +85,12 @@ extension SimulatedPump {
     // MARK: Commands
 
     /// Whether a command other than a bolus gets through.
+    @inline(__always)  // Each step of a loop sends three, mostly to a pump without faults.
     func transmit(_ command: PumpCommand = .other) throws {
+        if !link.isConnected || faultDraws != nil { try transmitWithFaults(command) }
+    }
+
+    private func transmitWithFaults(_ command: PumpCommand) throws {
         guard link.isConnected else { throw PumpError.notConnected }
         guard let faultDraws else { return }
         if executor.now < link.failsUntil { throw PumpError.commandFailed }

@@ -325,9 +325,10 @@ public final class Session {
             )
         }
         // The last value stands at the end itself: the trace covers the intervals before it.
+        let begun = calendar.startOfDayOffset / Self.millisecond
         let trace = try? GlucoseTrace(
-            every: VirtualPatient.truthInterval / Self.millisecond, from: localMilliseconds(.start),
-            mgdl: truth.map(Double.init))
+            count: truth.count, mgdl: { Double(truth[$0]) },
+            localMilliseconds: { begun + Int64($0) * Self.truthMilliseconds })
         let points = recorder.takeSensorTrace()
         let shown = sensorTrace(points)
         var sessionTruth = SessionTruth(
@@ -365,10 +366,7 @@ public final class Session {
     }
 
     private static let millisecond = Nanoseconds.second / 1000
-
-    private func localMilliseconds(_ instant: Instant) -> Int64 {
-        (calendar.startOfDayOffset + instant.nanoseconds) / Self.millisecond
-    }
+    private static let truthMilliseconds = VirtualPatient.truthInterval / millisecond
 
     /// What the sensor said, by the time of measurement; nil for a sensor that said nothing.
     private func sensorTrace(_ points: [SessionRecorder.SensorPoint]) -> GlucoseTrace? {
@@ -385,8 +383,8 @@ public final class Session {
         guard !readings.isEmpty else { return nil }
         let offset = calendar.startOfDayOffset
         return try? GlucoseTrace(
-            localMilliseconds: readings.map { (offset + $0.instant.nanoseconds) / Self.millisecond },
-            mgdl: readings.map { $0.mgdl })
+            count: readings.count, mgdl: { readings[$0].mgdl },
+            localMilliseconds: { (offset + readings[$0].instant.nanoseconds) / Self.millisecond })
     }
 
     private func isAscending(_ points: [SessionRecorder.SensorPoint]) -> Bool {
