@@ -22,7 +22,7 @@ private final class HubProcess {
             output: output,
             program: liveProgram())
         running = process
-        for _ in 0..<400 {
+        for _ in 0..<2400 {
             if let found = try read(output).firstMatch(of: #/http:\/\/127\.0\.0\.1:(\d+)/#) {
                 port = Int(found.output.1) ?? 0
                 return
@@ -44,7 +44,7 @@ private func liveProgram() throws -> URL {
     try program().deletingLastPathComponent().appending(path: "islet-live")
 }
 
-@Suite(.serialized, .timeLimit(.minutes(10))) struct SettingsSyncKillTests {
+@Suite(.serialized, .timeLimit(.minutes(45))) struct SettingsSyncKillTests {
     private static let rounds = ProcessInfo.processInfo.environment["ISLET_SOAK"] == nil ? 6 : 120
     private static let names = ["phone", "tablet", "watch"]
 
