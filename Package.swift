@@ -81,7 +81,8 @@ let package = Package(
         module(
             "DeviceLinks",
             [
-                "SessionTime", "Records", "Devices", "LinkedDevices", "SimulationKernel", "SimulatedDevices",
+                "Alerts", "SessionTime", "Records", "Devices", "LinkedDevices", "SimulationKernel",
+                "SimulatedDevices",
             ]),
         // Floor 6
         module("DriverContract", ["LinkedDevices", "DeviceLinks"]),
@@ -128,8 +129,8 @@ let package = Package(
         .executableTarget(
             name: "islet-live",
             dependencies: [
-                "ClosedLoop", "DeviceLinks", "Devices", "Documents", "Live", "Records", "SessionTime",
-                "Trials",
+                "ClosedLoop", "DeviceLinks", "Devices", "Documents", "Live", "Persistence", "Records",
+                "SessionTime", "Trials",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -200,11 +201,10 @@ let package = Package(
         tests(
             "DeviceLinksTests",
             [
-                "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime", "FaultyServer",
-                "Persistence",
-                "Records",
+                "Alerts", "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime", "FaultyServer",
+                "Persistence", "Records",
             ]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
-        tests("IsletTests", ["islet", "FaultyServer"]),
+        tests("IsletTests", ["islet", "islet-live", "FaultyServer"]),
     ]
 )

@@ -25,7 +25,10 @@ struct IsletLive: ParsableCommand {
             Exit codes: 0 done, 1 the journal isn't what it comes to here, 64 usage, 65 bad input data, 66 missing input,
             70 internal, 73 cannot create output, 75 temporary, retry.
             """,
-        version: BuildFacts.version, subcommands: [LiveRunCommand.self, LivePumpCommand.self])
+        version: BuildFacts.version,
+        subcommands: [
+            LiveRunCommand.self, LivePumpCommand.self, SyncServerCommand.self, SettingsSyncCommand.self,
+        ])
 
     static func main() {
         signal(SIGXFSZ, SIG_IGN)

@@ -4,6 +4,7 @@ import AlertFiles
 import Documents
 import Alerts
 import ArgumentParser
+import Records
 import Trials
 
 /// `islet alerts merge`
@@ -31,7 +32,22 @@ struct AlertsMergeCommand: ParsableCommand {
     func run() throws {
         guard let first = files.first else { throw ValidationError("merge takes policy files.") }
         var settings = AlertSettings()
-        for file in files { settings.merge(try AlertSettings.read(path: file)) }
+        var owner: String?
+        for file in files {
+            let read = try AlertSettings.read(path: file)
+            // One file can hold one subject: another's thresholds would take the place of the first's.
+            for subject in read.writes.flatMap(\.sides).map(\.rule.subject) {
+                let first = owner ?? subject
+                owner = first
+                guard subject != first else { continue }
+                throw InputError(
+                    file: file, found: "thresholds of \(quoted(subject))",
+                    expected:
+                        "those of \(quoted(first)), as in the first file; `islet thresholds` keeps many subjects"
+                )
+            }
+            settings.merge(read)
+        }
         let policy = try AlertPolicy.decode(try YAMLDocument.read(path: first))
         let text = settings.text(in: policy)
         if let out {

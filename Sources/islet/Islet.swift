@@ -32,7 +32,7 @@ struct Islet: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, MergeCommand.self, VerifyCommand.self, ReplayCommand.self, ExportCommand.self,
             SyncCommand.self, ReportCommand.self, CompareCommand.self, PowerCommand.self,
-            AlertsCommand.self,
+            AlertsCommand.self, ThresholdsCommand.self,
             TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,
             SwarmCommand.self,

@@ -36,6 +36,15 @@ thresholds:
   - {{ metric: glucose, min: {low}, writtenAt: "2026-03-02T0{hour}:00:00Z", device: {device} }}
 """
 
+# As docs/thresholds.md shows it.
+VALUES = """time,subject,metric,value
+2026-03-02T06:00:00Z,basil,temperature,78
+2026-03-02T06:05:00Z,basil,temperature,84
+2026-03-02T06:20:00Z,basil,temperature,86
+2026-03-02T06:30:00Z,basil,temperature,79
+2026-03-02T06:30:00Z,me,glucose,64
+"""
+
 
 class Reader:
     """A folder as a reader has it, with the program on the path."""
@@ -171,6 +180,7 @@ def main():
         (folder / "inputs.csv").write_text("minute,carbs_g,insulin_u\n0,0,0.02\n10,50,3\n59,0,0.01\n")
         rows = "".join(f"2026-03-02T{minute // 60:02}:{minute % 60:02}:00Z,{100 + minute % 50}\n" for minute in range(0, 1440, 5))
         (folder / "sensor.csv").write_text("time,glucose_mgdl\n" + rows)
+        (folder / "values.csv").write_text(VALUES)
         (folder / "phone.yaml").write_text(SETTINGS.format(low=70, hour=6, device="phone"))
         (folder / "tablet.yaml").write_text(SETTINGS.format(low=75, hour=7, device="tablet"))
         reader.run(quick + "results/quickstart")

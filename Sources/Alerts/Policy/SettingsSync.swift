@@ -15,6 +15,9 @@ public struct HybridTime: Hashable, Sendable, Codable, Comparable {
     /// Counts the writes of one second.
     public var sequence: Int64
 
+    /// After so many writes the next second begins.
+    static let lastSequence: Int64 = 1_000_000_000
+
     public init(seconds: Int64, sequence: Int64 = 0) {
         self.seconds = seconds
         self.sequence = sequence
@@ -25,6 +28,7 @@ public struct HybridTime: Hashable, Sendable, Codable, Comparable {
     /// The time of a write by a device whose clock shows `clock` and which has seen `newest`.
     public static func next(clock: Int64, after newest: HybridTime?) -> HybridTime {
         guard let newest, newest.seconds >= clock else { return HybridTime(seconds: clock) }
+        guard newest.sequence < lastSequence else { return HybridTime(seconds: newest.seconds &+ 1) }
         return HybridTime(seconds: newest.seconds, sequence: newest.sequence + 1)
     }
 }

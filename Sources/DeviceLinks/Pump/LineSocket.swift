@@ -86,6 +86,30 @@ final class LineSocket: @unchecked Sendable {
         return nil
     }
 
+    /// Writes all of it.
+    func write(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Failure(reason: Self.text(errno)) }
+            sent += count
+        }
+    }
+
+    /// The next bytes; nil at the end.
+    func read() throws -> [UInt8]? {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure(reason: Self.text(errno)) }
+            return count == 0 ? nil : Array(chunk[..<count])
+        }
+    }
+
     func readLine() throws -> String {
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
