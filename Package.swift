@@ -59,6 +59,7 @@ let package = Package(
         module("SimulatedDevices", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
         module("LinkedDevices", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Alerts", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
+        module("GrowRoom", ["SessionTime", "GSL", "SimulationKernel"]),
         // Floor 3
         module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Algorithms", ["SessionTime", "Devices"]),
@@ -76,7 +77,9 @@ let package = Package(
             ]),
         // Floor 5
         module("GlucoseMetrics", ["SessionTime", "Records", "Documents"]),
-        module("AlertFiles", ["SessionTime", "Charts", "Devices", "Records", "Alerts", "Documents"]),
+        module(
+            "AlertFiles",
+            ["SessionTime", "Charts", "Devices", "Records", "Alerts", "GrowRoom", "Documents"]),
         module(
             "DeviceLinks",
             [
@@ -90,7 +93,7 @@ let package = Package(
                 "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "LinkedDevices",
                 "Records", "Physiology",
                 "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
-                "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
+                "GrowRoom", "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
             ]),
         // Floor 7
         module(
@@ -154,6 +157,7 @@ let package = Package(
         tests(
             "AlertMetricsTests",
             ["AlertMetrics", "Alerts", "AlertFiles", "Documents", "Records", "SessionTime"]),
+        tests("GrowRoomTests", ["GrowRoom", "GSL", "SimulationKernel", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests(
             "LinkedDevicesTests",
@@ -188,8 +192,8 @@ let package = Package(
             "TrialsTests",
             [
                 "Charts", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "GSL", "Records",
-                "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
-                "ClosedLoop", "Algorithms", "People",
+                "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "AlertMetrics",
+                "SimulatedDevices", "ClosedLoop", "Algorithms", "People",
             ]),
         tests(
             "PersistenceTests",
