@@ -157,7 +157,7 @@ let package = Package(
         tests(
             "AlertMetricsTests",
             ["AlertMetrics", "Alerts", "AlertFiles", "Documents", "Records", "SessionTime"]),
-        tests("GrowRoomTests", ["GrowRoom", "GSL", "SimulationKernel", "SessionTime"]),
+        tests("GrowRoomTests", ["GrowRoom", "SimulationKernel", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests(
             "LinkedDevicesTests",
@@ -192,8 +192,8 @@ let package = Package(
             "TrialsTests",
             [
                 "Charts", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "GSL", "Records",
-                "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "AlertMetrics",
-                "SimulatedDevices", "ClosedLoop", "Algorithms", "People",
+                "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
+                "ClosedLoop", "Algorithms", "People",
             ]),
         tests(
             "PersistenceTests",
