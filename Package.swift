@@ -60,6 +60,7 @@ let package = Package(
         module("SimulatedDevices", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
         module("LinkedDevices", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Alerts", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
+        module("GrowRoom", ["SessionTime", "GSL", "SimulationKernel"]),
         // Floor 3
         module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
         module("Algorithms", ["SessionTime", "Devices"]),
@@ -77,7 +78,9 @@ let package = Package(
             ]),
         // Floor 5
         module("GlucoseMetrics", ["SessionTime", "Records", "Documents"]),
-        module("AlertFiles", ["SessionTime", "Charts", "Devices", "Records", "Alerts", "Documents"]),
+        module(
+            "AlertFiles",
+            ["SessionTime", "Charts", "Devices", "Records", "Alerts", "GrowRoom", "Documents"]),
         module(
             "DeviceLinks",
             [
@@ -92,7 +95,7 @@ let package = Package(
                 "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "LinkedDevices",
                 "Records", "Physiology",
                 "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
-                "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
+                "GrowRoom", "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
             ]),
         // Floor 7
         module(
@@ -156,6 +159,7 @@ let package = Package(
         tests(
             "AlertMetricsTests",
             ["AlertMetrics", "Alerts", "AlertFiles", "Documents", "Records", "SessionTime"]),
+        tests("GrowRoomTests", ["GrowRoom", "SimulationKernel", "SessionTime"]),
         tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
         tests(
             "LinkedDevicesTests",

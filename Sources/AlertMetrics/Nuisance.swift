@@ -32,16 +32,3 @@ enum Nuisance {
         return side == .low ? next >= bound : next <= bound
     }
 }
-
-extension AlertTruth {
-    /// What a person treats.
-    var topic: AlertTopic {
-        switch self {
-        case .low70, .low54: .low
-        case .high180, .high250: .high
-        case .sensorGap: .sensor
-        case .signalLoss, .noPod, .podFailure: .pump
-        case .steppingInterrupted: .app
-        }
-    }
-}

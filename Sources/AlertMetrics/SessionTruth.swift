@@ -62,6 +62,16 @@ package struct SessionTruth: Sendable {
         set { spans[truth.index] = newValue?.intersection(Interval(.start, reached)) }
     }
 
+    /// What was so of a metric, by its true values.
+    /// - Parameter values: one every `interval` nanoseconds from the session's start.
+    package mutating func take(_ metric: AlertMetric, _ values: [Float], every interval: Int64) {
+        for truth in AlertTruth.allCases {
+            guard let breach = truth.breach, breach.metric == metric else { continue }
+            self[truth] = Self.episodes(
+                of: values, every: interval, until: reached, isBeyond: { breach.isBreached(by: Double($0)) })
+        }
+    }
+
     package var days: Double { Double(reached.nanoseconds - unwatched) / Double(Nanoseconds.day) }
 
     /// Whether nobody can say if it was so between these instants: not known to have been, and the plasma is unknown for a part of the time.

@@ -4,6 +4,7 @@
 // reason; sessions that ended early, parts of studies and policies that nobody heard are named on the first page.
 
 import Charts
+import Devices
 import Records
 import Trials
 
@@ -42,7 +43,7 @@ struct AnswerSection {
             others.count <= Self.fewArms
             ? others.map { "<b>\($0)</b>" as HTML }.listed : "\(others.count) other arms"
         return
-            "What does it change for \(people), to live with \(compared) rather than with <b>\(reference)</b>? \(Describe.difference(input)) Judged by: \(outcomes.listed)."
+            "What does it change for \(people), to \(input.isOfPeople ? "live" : "be kept" as HTML) with \(compared) rather than with <b>\(reference)</b>? \(Describe.difference(input)) Judged by: \(outcomes.listed)."
     }
 
     private var warnings: [HTML] {
@@ -75,6 +76,10 @@ struct AnswerSection {
                 "<div class=\"verdict\"><p>\(nothing) What follows describes.\(shadows)</p>\(paragraphs(of: summary.arms.prefix(Self.fewArms).map(\.name)))</div>\n"
         }
         let selects = summary.selection.map(selection) ?? ""
+        guard input.isOfPeople || input.study.primary.isEmpty else {
+            return
+                "<div class=\"verdict\"><p><b>Described, and tested for a difference:</b> intervals are of 95 %; p is adjusted for the declared outcomes and arms (Holm).</p>\(selects)\(findings)</div>\n"
+        }
         guard input.study.primary.isEmpty else {
             return
                 "<div class=\"verdict refused\"><p><b>No claim.</b> The study declares no margin for time below \(words.bound(54, withUnit: true)), so that an arm that rings less, or gives more insulin, may cost lows unjudged. Intervals are of 95 %; p is adjusted for the declared outcomes and arms (Holm).</p>\(selects)\(findings)</div>\n"
@@ -212,14 +217,15 @@ struct AnswerSection {
         if comparison.isEqualInEveryPair {
             return text
                 + (comparison.n == 1
-                    ? "equal, in one person.</p>\n" : "equal in every one of \(comparison.n) people.</p>\n")
+                    ? "equal, in one person.</p>\n"
+                    : "equal in every one of \(comparison.n) \(input.subjectsWord).</p>\n")
         }
         text += "difference \(difference(comparison, index, outcome))"
         if outcome.unit == "%" { text += " points" }
         // The means above are of all who have the outcome, the difference of those who have it in both arms.
         if comparison.n < input.people {
             text +=
-                " over the \(words.number(Double(comparison.n), "comparisons.\(index).n", places: 0)) people who have both"
+                " over the \(words.number(Double(comparison.n), "comparisons.\(index).n", places: 0)) \(input.subjectsWord) who have both"
         }
         if comparison.ci95 == nil { text += ", no interval below 6 pairs" }
         if let p = comparison.pAdjusted {
@@ -278,7 +284,7 @@ struct AnswerSection {
             ? ""
             : " \(summary.notFinite.count) values were no numbers and are in no mean; summary.json names them."
         return
-            "<p>\(early)\(finite) Intervals are of 95 %, over people; differences are paired by person. These are simulated people: what a number rests on stands under <a href=\"#assumptions\">Assumptions</a>.</p>\n"
+            "<p>\(early)\(finite) Intervals are of 95 %, over \(input.subjectsWord); differences are paired by \(input.isOfPeople ? "person" : "\(input.study.subject.kind.words.one)" as HTML). These are simulated \(input.subjectsWord): what a number rests on stands under <a href=\"#assumptions\">Assumptions</a>.</p>\n"
     }
 }
 

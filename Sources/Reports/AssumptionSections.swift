@@ -30,6 +30,7 @@ struct AssumptionSections {
     }
 
     var assumptions: HTML {
+        guard input.isOfPeople else { return watched }
         var text = setting
         let people = personRows
         let life = lifeRows
@@ -103,6 +104,37 @@ struct AssumptionSections {
         }
         if study.arms.count > 20 { lines.append("\(study.arms.count - 20) more arms: manifest.json") }
         return "<ul>\(lines.map { "<li>\($0)</li>" as HTML })</ul>\n"
+    }
+
+    /// Of subjects that are watched: all of it is assumed but what the kind's documents name.
+    private var watched: HTML {
+        let kind = study.subject.kind
+        var lines: [HTML] = [
+            "\(Describe.people(input)), drawn by the seed \(study.seed): <code>\(kind.id)</code>, \(kind.summary)",
+            "start \(study.start.calendar.iso8601(at: .start)), \(Describe.duration(study))",
+        ]
+        for arm in study.arms.prefix(20) {
+            let keeper: HTML =
+                (arm.keeper ?? study.keeper).isDeaf
+                ? "hears nothing" : arm.keeper == nil ? "as below" : "of its own"
+            lines.append(
+                "arm <b>\(arm.name)</b>: alerts <code>\(arm.alerts.name)</code>, keeper \(keeper)\(arm.luckOffset == 0 ? "" : ", luck \(arm.luckOffset)" as HTML)"
+            )
+        }
+        let own = zip(kind.parameters, study.subject.values).map { parameter, value in
+            row(
+                "subject.\(parameter.name)", parameter.unit == "1" ? "" : parameter.unit,
+                number(value, parameter.unit), parameter.meaning, source: "assumed", isAssumed: true)
+        }
+        let keeper = KeeperSettings.rows.map { one in
+            row(
+                "keeper.\(one.name)", one.unit, number(study.keeper[keyPath: one.path], one.unit),
+                one.meaning,
+                source: "assumed", isAssumed: true)
+        }
+        return
+            "<ul>\(lines.map { "<li>\($0)</li>" as HTML })</ul>\n<h3>Assumed: nobody has published these</h3>\n"
+            + table(own + keeper, "why")
     }
 
     /// Of each kind of fault that comes by chance.

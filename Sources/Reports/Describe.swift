@@ -12,7 +12,11 @@ import Trials
 
 enum Describe {
     static func people(_ input: ReportInput) -> HTML {
-        switch input.study.cohort {
+        guard input.isOfPeople else {
+            let words = input.study.subject.kind.words
+            return "\(input.people) \(input.people == 1 ? words.one : words.many)"
+        }
+        return switch input.study.cohort {
         case .generate(let people):
             "\(input.people) virtual \(group(people.group.rawValue, input.people))"
         case .table: "\(input.people) virtual \(input.people == 1 ? "person" : "people") of a table"
@@ -46,6 +50,9 @@ enum Describe {
         }
         if Set(arms.map(\.alerts)).count > 1 {
             parts.append("the alert policy (\(names(arms.map(\.alerts.name))))")
+        }
+        if Set(arms.map { $0.keeper ?? input.study.keeper }).count > 1 {
+            parts.append("who looks after them")
         }
         if Set(arms.map(\.algorithm)).count > 1 {
             parts.append("what doses (\(kinds(arms.map(\.algorithm))))")

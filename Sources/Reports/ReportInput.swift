@@ -4,6 +4,7 @@
 // same report.
 
 package import Charts
+import Devices
 import Records
 package import Trials
 
@@ -84,6 +85,10 @@ package struct ReportInput: Sendable {
         self.recorded = recorded
     }
 
+    /// Whether sessions have a glucose: profiles, examples and the front of missed lows are of it.
+    var isOfPeople: Bool { study.subject.kind.isPerson }
+    /// What the sessions were about, many.
+    var subjectsWord: String { study.subject.kind.words.many }
     /// What the glucose is that counts.
     var glucoseWords: String { recorded == nil ? "true glucose" : "trace, smoothed" }
     var words: OutcomeWords { OutcomeWords(unit) }
@@ -103,6 +108,9 @@ package struct ReportInput: Sendable {
 
     /// What the answer is about: the declared outcomes, else those that every report shows.
     var judged: [Outcome] {
+        guard isOfPeople || !study.primary.isEmpty else {
+            return study.outcomes.filter { $0.display == .always }
+        }
         let names =
             study.primary.isEmpty
             ? ["tbr_54_percent", "tir_70_180_percent", "alerts_notifications_per_day"] : study.primary

@@ -48,9 +48,9 @@ package struct StudyReport {
         let days = words.number(input.summary.patientDays, "patient_days", places: 0)
         return """
             <header>
-            <p class="kind">Study report · simulated people</p>
+            <p class="kind">Study report · simulated \(input.subjectsWord)</p>
             <h1>\(input.study.name)</h1>
-            <p class="facts">\(Describe.people(input)) · \(arms) arm\(arms == 1 ? "" : "s") · \(Describe.duration(input.study)) each · \(days) patient-days · seed \(input.study.seed) · glucose in \(input.unit.rawValue)</p>
+            <p class="facts">\(Describe.people(input)) · \(arms) arm\(arms == 1 ? "" : "s") · \(Describe.duration(input.study)) each · \(days) \(input.isOfPeople ? "patient-" : "" as HTML)days · seed \(input.study.seed)\(input.isOfPeople ? " · glucose in \(input.unit.rawValue)" : "" as HTML)</p>
             </header>
 
             """
@@ -70,8 +70,10 @@ package struct StudyReport {
         text += policies
         text +=
             "<h2 id=\"silent\">Silent while true: what stood in the way</h2>\n" + WaterfallFigures(input).html
-        text += "<h2 id=\"profiles\">Glucose over the day</h2>\n" + ProfileFigures(input).html
-        text += "<h2 id=\"examples\">Example sessions</h2>\n" + ExampleFigures(input).html
+        if input.isOfPeople {
+            text += "<h2 id=\"profiles\">Glucose over the day</h2>\n" + ProfileFigures(input).html
+            text += "<h2 id=\"examples\">Example sessions</h2>\n" + ExampleFigures(input).html
+        }
         text += tables.failures
         text += "<h2 id=\"assumptions\">Assumptions in force</h2>\n" + others.assumptions
         text += "<h2 id=\"again\">How to repeat it</h2>\n" + others.again
@@ -95,6 +97,9 @@ package struct StudyReport {
     private var policies: HTML {
         let tables = PolicySections(input)
         let figures = ParetoFigures(input).figures
+        guard input.isOfPeople else {
+            return "<h2 id=\"alerts\">What the policies did</h2>\n" + tables.policies + tables.comparisons
+        }
         let note: HTML =
             figures.isEmpty
             ? "<p class=\"note\">No front is drawn: it takes two arms, or two policies in shadow, and somebody with a low.</p>\n"

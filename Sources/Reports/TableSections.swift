@@ -4,6 +4,7 @@
 // paper, where summary.json has them.
 
 import Charts
+import Devices
 import Trials
 
 struct TableSections {
@@ -20,7 +21,8 @@ struct TableSections {
     /// Outcomes of the study's own, then those that every report has.
     private var shown: [Outcome] {
         var names = input.study.primary
-        for name in OutcomeWords.main where !names.contains(name) { names.append(name) }
+        let always = input.isOfPeople ? [] : input.study.outcomes.filter { $0.display == .always }.map(\.name)
+        for name in always + OutcomeWords.main where !names.contains(name) { names.append(name) }
         return names.compactMap { Outcome.named($0) }.filter { outcome in
             input.summary.arms.contains { $0.outcomes[outcome.name] != nil }
         }
@@ -65,7 +67,7 @@ struct TableSections {
         let counts = arms.indices.map { "<td class=\"n\">\(sessions($0))</td>" as HTML }
         return Self.frame(
             "What each arm came to",
-            "<table><caption>Mean over people, with its 95 % interval</caption><thead><tr><th scope=\"col\">outcome</th>\(head)</tr></thead><tbody>\n\(rows)<tr><th scope=\"row\">sessions</th>\(counts)</tr>\n</tbody></table>"
+            "<table><caption>Mean over \(input.subjectsWord), with its 95 % interval</caption><thead><tr><th scope=\"col\">outcome</th>\(head)</tr></thead><tbody>\n\(rows)<tr><th scope=\"row\">sessions</th>\(counts)</tr>\n</tbody></table>"
         )
     }
 
@@ -83,7 +85,7 @@ struct TableSections {
         let reference: HTML = input.study.reference.map { "; the shaded row is the reference, \($0)" } ?? ""
         return Self.frame(
             "What each arm came to",
-            "<table><caption>Mean over people, with its 95 % interval\(reference)</caption><thead><tr><th scope=\"col\">arm</th>\(head)<th scope=\"col\" class=\"n\">sessions</th></tr></thead><tbody>\n\(rows)</tbody></table>"
+            "<table><caption>Mean over \(input.subjectsWord), with its 95 % interval\(reference)</caption><thead><tr><th scope=\"col\">arm</th>\(head)<th scope=\"col\" class=\"n\">sessions</th></tr></thead><tbody>\n\(rows)</tbody></table>"
         )
     }
 
@@ -100,7 +102,8 @@ struct TableSections {
         let isShort = first.count <= 60
         let open = isShort ? first : Array(declared.prefix(60))
         let rest = all.filter { row in !open.contains { $0.offset == row.offset } }
-        var text = rows(open, caption: "Arm less reference, mean over people of the paired differences")
+        var text = rows(
+            open, caption: "Arm less reference, mean over \(input.subjectsWord) of the paired differences")
         if !rest.isEmpty {
             text +=
                 "<details><summary>\(open.isEmpty ? "All" : "The other") \(rest.count) comparisons</summary>\(rows(rest, caption: "Arm less reference"))</details>\n"

@@ -1,6 +1,7 @@
 // The report of a results folder: reads what it needs, runs again what no table keeps.
 
 import Charts
+import Devices
 import Documents
 import Foundation
 import Persistence
@@ -58,6 +59,8 @@ struct FolderReport {
         folder: ResultFolder, unit: GlucoseUnit, isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> ReportInput.Again {
         var again = ReportInput.Again()
+        // Profiles and examples are of glucose.
+        guard study.subject.kind.isPerson else { return again }
         do {
             let people =
                 try subjects

@@ -43,7 +43,7 @@ struct MergeCommand: ParsableCommand {
             try folder.writeManifest(study, identity: identity, state: .merging, programs: [.init()] + before)
             let store = try StudyStore(
                 path: folder.storePath, studyText: text, version: Islet.version,
-                calendar: study.start.calendar, outcomeKeys: Outcome.all.map(\.name),
+                calendar: study.start.calendar, outcomeKeys: study.outcomes.map(\.name),
                 policyKeys: PolicyOutcome.storedNames, words: study.resultWords)
             for shard in folders {
                 guard !interrupt.isRaised else {

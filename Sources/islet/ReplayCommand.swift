@@ -99,9 +99,9 @@ struct ReplayCommand: ParsableCommand {
         try folder.tellIfIncomplete()
         let sessions = try ResultSessions(store, directory: directory, studyPath: source.study, jobs: 1)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
-        let (resolved, (subject, arm)) = (sessions.study, try sessions.cast(of: stored))
+        let (resolved, (cohort, arm)) = (sessions.study, try sessions.cohort(of: stored))
         let replay = try Replay(
-            resolved, subject: subject, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
+            resolved, cohort: cohort, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
             checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)),
             until: until.flatMap { TimeSpan($0) }.map { Instant(nanoseconds: $0.nanoseconds) },
             policy: try policy.flatMap { try sessions.policy($0, in: arm) }, unit: units.unit)
@@ -113,8 +113,8 @@ struct ReplayCommand: ParsableCommand {
         if replay.stoppedEarly {
             return try tellStopped(replay, session)
         }
-        let width = Outcome.all.map(\.name.count).max() ?? 0
-        for outcome in Outcome.all {
+        let width = resolved.outcomes.map(\.name.count).max() ?? 0
+        for outcome in resolved.outcomes {
             guard let value = replay.outcome.outcomes[outcome.name] else { continue }
             let name = units.unit.text(ofName: outcome.name)
             let padding = String(repeating: " ", count: max(0, width - name.count))

@@ -124,7 +124,7 @@ struct RunCommand: ParsableCommand {
     }
 
     private func writeReport(
-        _ summary: StudySummary, _ subjects: [VirtualSubject], in folder: ResultFolder, jobs: Int,
+        _ summary: StudySummary, _ subjects: any StudyCohort, in folder: ResultFolder, jobs: Int,
         _ interrupt: Interrupt
     ) throws {
         // A shard may have got nobody.
@@ -132,7 +132,8 @@ struct RunCommand: ParsableCommand {
         let page: StudyReport
         do {
             page = try FolderReport(
-                folder, store: StudyStore(readingAt: folder.storePath), summary: summary, subjects: subjects,
+                folder, store: StudyStore(readingAt: folder.storePath), summary: summary,
+                subjects: subjects.people,
                 studyPath: arguments.study, jobs: jobs, unit: units.unit,
                 isInterrupted: { interrupt.isRaised }
             ).page
@@ -150,14 +151,14 @@ struct RunCommand: ParsableCommand {
     /// Runs one seed's sessions, and calls `done` with what they come to while the folder is still locked.
     private func stage(
         _ study: Study, in folder: ResultFolder, shard: Shard, jobs: Int, _ interrupt: Interrupt, out: String,
-        done: (StudySummary, [VirtualSubject]) throws -> Void
+        done: (StudySummary, any StudyCohort) throws -> Void
     ) throws {
         let began = ProgressLine.monotonicSeconds()
         // Nothing is written before the whole input has been read.
-        let subjects: [VirtualSubject]
+        let subjects: any StudyCohort
         do {
-            subjects = try CohortLoader.subjects(
-                of: study, studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
+            subjects = try study.makeCohort(
+                studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
             throw OutputError(
                 .temporary, path: folder.path,
@@ -182,12 +183,12 @@ struct RunCommand: ParsableCommand {
     }
 
     private func run(
-        _ study: Study, subjects: [VirtualSubject], shard: Shard, jobs: Int, in folder: ResultFolder,
+        _ study: Study, subjects: any StudyCohort, shard: Shard, jobs: Int, in folder: ResultFolder,
         _ interrupt: Interrupt, began: Double
     ) throws -> StudySummary {
         let text = study.yaml
-        let keys = Outcome.all.map(\.name)
-        let identity = RunIdentity(version: Islet.version, shard: shard, subjects: subjects)
+        let keys = study.outcomes.map(\.name)
+        let identity = RunIdentity(version: Islet.version, shard: shard, cohort: subjects)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             guard try folder.state() != .merging else {
                 throw InputError(
@@ -222,7 +223,7 @@ struct RunCommand: ParsableCommand {
         let wallSeconds = { earlier + ProgressLine.monotonicSeconds() - began }
         store.clock = wallSeconds
         let runner = TrialRunner(
-            study: study, subjects: subjects, shard: shard, jobs: jobs, words: store.words)
+            study: study, cohort: subjects, shard: shard, jobs: jobs, words: store.words)
         let finished = try store.finishedSessions()
         let progress = ProgressLine(
             sessions: runner.sessions.count, alreadyDone: finished.count, style: .standardError(quiet: quiet))
@@ -257,10 +258,10 @@ struct RunCommand: ParsableCommand {
             message:
                 "interrupted in the sensitivity analysis; the study itself is whole: begin the analysis again with "
                 + resumeCommand(out, shard: nil))
-        let subjects: [VirtualSubject]
+        let subjects: any StudyCohort
         do {
-            subjects = try CohortLoader.subjects(
-                of: study, studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
+            subjects = try study.makeCohort(
+                studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
         } catch is CancellationError {
             throw interrupted
         }
@@ -271,7 +272,7 @@ struct RunCommand: ParsableCommand {
         do {
             for variant in plan.variants {
                 let store = MemoryStore(of: variant.study)
-                let runner = TrialRunner(study: variant.study, subjects: subjects, jobs: jobs)
+                let runner = TrialRunner(study: variant.study, cohort: subjects, jobs: jobs)
                 guard
                     try runner.run(
                         into: store, isInterrupted: { interrupt.isRaised }, progress: progress)

@@ -104,6 +104,9 @@ struct VerifyCommand: ParsableCommand {
         try trying {
             let store = try StudyStore(readingAt: folder.storePath)
             try trying { for finding in try verification.agreement(store) { try tell(finding) } }
+            let outcomes = try Study.parse(
+                try store.studyText(), file: folder.storePath, hasRun: true
+            ).outcomes.map(\.name)
             do {
                 // A session's index is of the folder that was named.
                 try verification.rerun(
@@ -111,7 +114,7 @@ struct VerifyCommand: ParsableCommand {
                     compare: { record in
                         rerun += 1
                         return try store.differences(
-                            from: record, outcomes: Outcome.all.map(\.name),
+                            from: record, outcomes: outcomes,
                             policyOutcomes: PolicyOutcome.storedNames)
                     },
                     progress: { ProgressLine(sessions: $0, style: .standardError(quiet: quiet)) }, tell: tell)

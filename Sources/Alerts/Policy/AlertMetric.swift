@@ -16,20 +16,20 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         var criticalAbove: Double?
         var isMeasured: Bool
         var isInStudies: Bool
-        var recommended: [ClosedRange<Double>]
+        var range: ClosedRange<Double>?
         var isPrediction: Bool
         var note: String
 
         /// - Parameters:
         ///   - critical: a value beyond is safety-critical, where nothing else is said.
         ///   - isMeasured: whether somebody measures it; what isn't follows from others and the time.
-        ///   - isInStudies: whether a study's sessions have it.
+        ///   - isInStudies: whether the sessions of a study of people have it.
         ///   - isPrediction: whether it speaks of a time to come.
         ///   - note: how it is computed, where that needs saying.
-        ///   - recommended: by stage of growth, the range that growers aim at.
+        ///   - range: within it nothing is wrong: what the true values of subjects are judged by.
         init(
-            _ id: String, _ name: String, _ unit: String, critical: (below: Double, above: Double)? = nil,
-            isMeasured: Bool = true, isInStudies: Bool = false, recommended: [ClosedRange<Double>] = [],
+            _ id: String, _ name: String, _ unit: String, critical: (below: Double?, above: Double?)? = nil,
+            isMeasured: Bool = true, isInStudies: Bool = false, range: ClosedRange<Double>? = nil,
             isPrediction: Bool = false, note: String = ""
         ) {
             self.id = id
@@ -39,7 +39,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
             criticalAbove = critical?.above
             self.isMeasured = isMeasured
             self.isInStudies = isInStudies
-            self.recommended = recommended
+            self.range = range
             self.isPrediction = isPrediction
             self.note = note
         }
@@ -51,10 +51,9 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         Row("insulinOnBoard", "Insulin on board", "U"),
         Row("reservoir", "Reservoir", "U", isInStudies: true),
         Row("sensorAge", "Sensor age", "h"),
-        Row(
-            "temperature", "Temperature", "°F", critical: (50, 95), recommended: [70...80, 70...85, 65...80]),
-        Row("humidity", "Humidity", "% RH", critical: (20, 90), recommended: [65...75, 50...70, 40...50]),
-        Row("vpd", "VPD", "kPa", critical: (0.2, 2.5), recommended: [0.4...0.8, 0.8...1.2, 1.2...1.6]),
+        Row("temperature", "Temperature", "°F", critical: (50, 95), range: 65...85),
+        Row("humidity", "Humidity", "% RH", critical: (20, 90), range: 40...75),
+        Row("vpd", "VPD", "kPa", critical: (0.2, 2.5), range: 0.4...1.6),
         Row("readingAge", "Reading age", "min", isMeasured: false, isInStudies: true),
         Row(
             "glucoseIn20m", "Glucose in 20 min", "mg/dL", isMeasured: false, isInStudies: true,
@@ -72,6 +71,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
             note:
                 "what was sent to a linked pump, counts as delivered, and may never have been; live sessions only"
         ),
+        Row("level", "Level", "%", critical: (5, nil), range: 20...100),
     ]
 
     // The two that every reading asks for are plain constants, which nothing has to make first: the test of the constants holds
@@ -116,7 +116,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
 
     /// Those that somebody measures; the others follow from these and the time.
     public static let measured = allCases.filter { rows[$0.index].isMeasured }
-    /// Those that a study's sessions have.
+    /// Those that the sessions of a study of people have.
     public static let inStudies = allCases.filter { rows[$0.index].isInStudies }
 
     public var rawValue: String { Self.rows[index].id }
@@ -139,17 +139,6 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     /// A value above this is safety-critical, where nothing else is said.
     public var criticalAbove: Double? { Self.rows[index].criticalAbove }
 
-    /// The range that growers aim at in a stage of growth; nil for metrics of people.
-    public func recommendedRange(stage: String) -> ClosedRange<Double>? {
-        Self.recommendedRanges.first { $0.metric == self && $0.stage == stage }?.range
-    }
-
-    /// Stages of growth, in their order.
-    public static let stages = ["seedling", "vegetative", "flowering"]
-
-    /// Ranges that growers aim at, by stage of growth.
-    public static let recommendedRanges: [(metric: AlertMetric, stage: String, range: ClosedRange<Double>)] =
-        allCases.flatMap { metric in
-            zip(stages, rows[metric.index].recommended).map { (metric, $0, $1) }
-        }
+    /// Within it nothing is wrong; nil where nobody has said what is.
+    public var range: ClosedRange<Double>? { Self.rows[index].range }
 }

@@ -130,6 +130,11 @@ package final class ResultSessions {
     /// Who and what a session is run with.
     /// - Throws: what `CohortLoader` throws; `InputError` where the cohort isn't that of the folder.
     package func cast(of entry: Entry) throws -> (subject: VirtualSubject, arm: Study.Arm) {
+        guard study.subject.kind.isPerson else {
+            throw InputError(
+                file: directory, found: "a study of \(study.subject.kind.words.many)",
+                expected: "a study of people: there are no steps and no glucose")
+        }
         let subjects =
             try self.subjects
             ?? CohortLoader.subjects(
@@ -142,6 +147,18 @@ package final class ResultSessions {
                 expected: "the cohort that the study was run with")
         }
         return (subjects[entry.subjectIndex], study.arms[entry.armIndex])
+    }
+
+    /// All subjects, and the arm, of a session of any kind.
+    /// - Throws: as `cast`.
+    package func cohort(of entry: Entry) throws -> (cohort: any StudyCohort, arm: Study.Arm) {
+        let cohort = try study.makeCohort(studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
+        guard entry.subjectIndex < cohort.count, study.arms.indices.contains(entry.armIndex) else {
+            throw InputError(
+                file: directory, found: "subject \(entry.subjectIndex) of \(cohort.count)",
+                expected: "the cohort that the study was run with")
+        }
+        return (cohort, study.arms[entry.armIndex])
     }
 
     /// What a session's steps are called by: the same for the same session of the same study, wherever it was run.

@@ -21,7 +21,7 @@ package enum DataDictionary {
             lines += table.allColumns.map { "  \($0.name): \($0.meaning)" }
         }
         lines.append("outcomes, columns of sessions too:")
-        lines += Outcome.all.map { outcome in
+        lines += Outcome.everything.map { outcome in
             "  \(outcome.name)\(outcome.unit.isEmpty ? "" : " (\(outcome.unit))"): \(outcome.meaning)"
         }
         return lines.joined(separator: "\n")
@@ -59,7 +59,7 @@ package enum DataDictionary {
             """
         for kind in Outcome.Kind.allCases {
             text += "\n### Of \(kind.rawValue)\n\n| outcome | unit | better | meaning |\n|---|---|---|---|\n"
-            for outcome in Outcome.all where outcome.kind == kind {
+            for outcome in Outcome.everything where outcome.kind == kind {
                 text +=
                     "| `\(outcome.name)` | \(outcome.unit) | \(outcome.better.rawValue) | \(cell(outcome.meaning))"
                 text += outcome.comparedText + " |\n"

@@ -17,8 +17,10 @@ package struct Outcome: Sendable {
         case sensor = "sensor glucose"
         case treatment
         case alerts
-        /// What the person heard and did.
+        /// What the person heard and did, or whoever looks after a watched subject.
         case person
+        /// True values of a watched subject.
+        case subject = "watched subjects"
     }
 
     /// When the printed table has a row of it.
@@ -68,7 +70,7 @@ package struct Outcome: Sendable {
         self.value = value
     }
 
-    /// Every outcome, in the order of the files.
+    /// Every outcome of people, in the order of the files. `SubjectKind.outcomes` has those of each kind.
     package static let all: [Outcome] =
         truth + treatment + alerts + truthByWeek + sensor + person + alertMetrics
 
@@ -78,7 +80,9 @@ package struct Outcome: Sendable {
     /// The row under a name.
     package static func named(_ name: String) -> Outcome? { byName[name] }
 
-    private static let byName: [String: Outcome] = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+    private static let byName: [String: Outcome] = Dictionary(everything.map { ($0.name, $0) }) { first, _ in
+        first
+    }
 
     /// The unit as a table shows it.
     var unitText: String { unit.isEmpty ? "-" : unit }

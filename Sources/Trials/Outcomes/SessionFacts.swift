@@ -26,6 +26,8 @@ struct SessionFacts {
     var sessionTruth: SessionTruth
     /// Of the arm's own policy; blame only where somebody listens.
     var metrics: AlertMetrics
+    /// nil for people.
+    var watched: WatchedFacts?
 
     /// Per day lived; nil for a session of no length.
     func perDay(_ amount: Double) -> Double? { days > 0 ? amount / days : nil }

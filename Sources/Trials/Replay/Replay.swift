@@ -35,15 +35,14 @@ package struct Replay: Sendable {
     ///   - policy: whose alerts the story tells, heard by nobody; nil for the arm's own.
     ///   - unit: that the story tells glucose in.
     package init(
-        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, storedDigest: String,
+        _ study: Study, cohort: any StudyCohort, index: Int, arm: Study.Arm, storedDigest: String,
         checkpoints: [Journal.Checkpoint], until: Instant? = nil,
         policy: AlertPolicy? = nil, unit: GlucoseUnit = .mgdl
     ) throws {
         var study = study
         study.record = .full
-        let session = try Session(
-            study: study, subject: subject, index: index, arm: arm,
-            shadows: policy.map { ShadowPlan([$0]) })
+        let session = try cohort.session(
+            study, index: index, arm: arm, shadows: policy.map { ShadowPlan([$0]) })
         outcome = session.run(until: until)
         story = SessionStory(
             session.recorder, calendar: study.start.calendar,
@@ -68,7 +67,7 @@ package struct Replay: Sendable {
             verdict = .agrees
             return
         }
-        let runs = try (0..<2).map { _ in try Self.events(study, subject, index, arm) }
+        let runs = try (0..<2).map { _ in try Self.events(study, cohort, index, arm) }
         if let event = zip(runs[0], runs[1]).enumerated().first(where: { $1.0 != $1.1 })?.offset
             ?? (runs[0].count == runs[1].count ? nil : min(runs[0].count, runs[1].count))
         {
@@ -84,13 +83,25 @@ package struct Replay: Sendable {
             beforeEvent: matching < min(here.count, checkpoints.count) ? here[matching].count : nil)
     }
 
+    /// Of people; the rest as above.
+    package init(
+        _ study: Study, subject: VirtualSubject, index: Int, arm: Study.Arm, storedDigest: String,
+        checkpoints: [Journal.Checkpoint], until: Instant? = nil,
+        policy: AlertPolicy? = nil, unit: GlucoseUnit = .mgdl
+    ) throws {
+        try self.init(
+            study, cohort: OnePerson(subject, index: index), index: index, arm: arm,
+            storedDigest: storedDigest,
+            checkpoints: checkpoints, until: until, policy: policy, unit: unit)
+    }
+
     private static func events(
-        _ study: Study, _ subject: VirtualSubject, _ index: Int, _ arm: Study.Arm
+        _ study: Study, _ cohort: any StudyCohort, _ index: Int, _ arm: Study.Arm
     ) throws -> [JournalEvent] {
-        let session = try Session(study: study, subject: subject, index: index, arm: arm)
+        let session = try cohort.session(study, index: index, arm: arm)
         let log = EventLog()
         session.executor.journal.observer = { log.events.append($0) }
-        _ = session.run()
+        _ = session.run(until: nil)
         return log.events
     }
 

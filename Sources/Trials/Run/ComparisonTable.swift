@@ -8,7 +8,7 @@ package import Records
 extension FolderComparison {
     /// - Parameter metrics: outcomes that are shown beside those that every table has.
     package func table(showing metrics: [String], in unit: GlucoseUnit = .mgdl) -> String {
-        let shown = Outcome.all.filter {
+        let shown = first.study.outcomes.filter {
             $0.isCompared && ($0.display == .always || metrics.contains($0.name))
         }
         var text =

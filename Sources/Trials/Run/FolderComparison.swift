@@ -33,9 +33,10 @@ package struct FolderValues {
         }
         study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
         var columns = study.arms.map { _ in [String: SubjectValues]() }
+        let outcomes = study.outcomes
         try store.forEachSummary { session in
             guard columns.indices.contains(session.armIndex) else { return }
-            for outcome in Outcome.all {
+            for outcome in outcomes {
                 guard let value = session.outcomes[outcome.name] else { continue }
                 columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
             }
@@ -185,7 +186,7 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
         guard let number = Double(rest.trimmed), number.isFinite, !name.isEmpty else {
             throw InputError(file: file, found: quotedForMessage(text), expected: form)
         }
-        let known = Outcome.all.filter(\.isCompared).map(\.name)
+        let known = Outcome.everything.filter(\.isCompared).map(\.name)
         guard known.contains(name) else {
             throw InputError(
                 file: file, found: "the outcome \(quotedForMessage(name))",

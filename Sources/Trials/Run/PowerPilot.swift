@@ -20,7 +20,7 @@ package struct PowerPilot {
 
     /// - Throws: `InputError` for an outcome that arms aren't compared by, or a folder without the two arms.
     package init(_ values: FolderValues, metric: String, arm: String?) throws(InputError) {
-        let known = Outcome.all.filter(\.isCompared).map(\.name)
+        let known = values.study.outcomes.filter(\.isCompared).map(\.name)
         guard let outcome = Outcome.named(metric), outcome.isCompared else {
             throw InputError(
                 file: "--metric", found: quotedForMessage(metric),
@@ -59,9 +59,9 @@ package struct PowerPilot {
         let halfDays = Int64(days / 2)
         guard halfDays >= 1 else { return nil }
         let study = values.study
-        let subjects = try CohortLoader.subjects(
-            of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
-        let here = RunIdentity(version: values.identity.version, shard: .whole, subjects: subjects)
+        let cohort = try study.makeCohort(
+            studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
+        let here = RunIdentity(version: values.identity.version, shard: .whole, cohort: cohort)
         guard here.cohort == values.identity.cohort else {
             throw InputError(
                 file: values.folder.path, found: "other people than the study makes here",
@@ -72,10 +72,10 @@ package struct PowerPilot {
         let outcome = outcome.name
         var quick = study
         quick.record = .summary
-        let found = try Workers.map(count: subjects.count, jobs: jobs, isInterrupted: isInterrupted) {
+        let found = try Workers.map(count: cohort.count, jobs: jobs, isInterrupted: isInterrupted) {
             [quick] index in
             try arms.map { arm in
-                try Session(study: quick, subject: subjects[index], index: index, arm: arm).run(until: end)
+                try cohort.session(quick, index: index, arm: arm).run(until: end)
                     .outcomes[outcome]
             }
         }

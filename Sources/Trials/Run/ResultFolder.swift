@@ -152,7 +152,7 @@ package struct ResultFolder: Sendable {
         // One of an earlier state would tell of fewer sessions.
         unlink(reportPath)
         let tables = ResultTables(
-            folder: self, start: study.start.calendar.iso8601(at: .start),
+            folder: self, start: study.start.calendar.iso8601(at: .start), outcomes: study.outcomes,
             hasShadows: study.record >= .events)
         let (sessionsHash, alertsHash) = try tables.write(store)
         let json = summary.json(study: study, speed: speed)

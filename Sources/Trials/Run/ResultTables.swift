@@ -11,13 +11,16 @@ struct ResultTables {
     let folder: ResultFolder
     /// Of every session, ISO 8601.
     let start: String
+    /// Of the study's kind of subject.
+    let outcomes: [Outcome]
     /// Whether `alerts.csv` has the policies in shadow too.
     let hasShadows: Bool
 
     /// The columns of `sessions.csv`.
-    static let sessionColumns: [String] =
+    private var sessionColumns: [String] {
         ResultTable.sessions.columns.map(\.name).filter { !ResultTable.storeOnly.contains($0) }
-        + Outcome.all.map(\.name)
+            + outcomes.map(\.name)
+    }
 
     /// The columns of `alerts.csv`.
     static let alertColumns: [String] =
@@ -27,10 +30,11 @@ struct ResultTables {
     func write(_ store: any ResultStore) throws -> (sessions: SHA256.Digest, alerts: SHA256.Digest) {
         var sessions = try AtomicFile(folder.file("sessions.csv"))
         var alerts = try AtomicFile(folder.file("alerts.csv"))
-        try sessions.append(Self.sessionColumns.joined(separator: ",") + "\n")
+        let columns = sessionColumns
+        try sessions.append(columns.joined(separator: ",") + "\n")
         try alerts.append(Self.alertColumns.joined(separator: ",") + "\n")
         try store.forEachSummary { session in
-            try sessions.append(row(session) + "\n")
+            try sessions.append(row(session, columns) + "\n")
             try alerts.append(alertRows(session).joined())
         }
         return (try sessions.commit(), try alerts.commit())
@@ -38,14 +42,14 @@ struct ResultTables {
 
     /// Where the files aren't what the store makes of them.
     func differences(_ store: any ResultStore) throws -> [String] {
-        let columns = try sessionColumns()
+        let columns = try foundColumns()
         var lacking: [String] = []
         var sessions = try RowDifferences(folder, "sessions.csv", columns)
         let alertColumns = try alertColumns()
         var alerts = try RowDifferences(folder, "alerts.csv", alertColumns)
         try store.forEachSummary { session in
             sessions.check(row(session, columns), "session \(session.session)")
-            for outcome in Outcome.all
+            for outcome in outcomes
             where session.outcomes[outcome.name] != nil && !columns.contains(outcome.name)
                 && !lacking.contains(outcome.name)
             {
@@ -61,16 +65,14 @@ struct ResultTables {
     }
 
     /// Those of the file, where it has the ones that every version has: another version may know other outcomes.
-    private func sessionColumns() throws -> [String] {
-        guard let found = try RowDifferences.header(folder, "sessions.csv") else {
-            return Self.sessionColumns
-        }
-        let outcomes = Set(Outcome.all.map(\.name))
-        let needed = Self.sessionColumns.filter { !outcomes.contains($0) }
-        return needed.allSatisfy(found.contains) ? found : Self.sessionColumns
+    private func foundColumns() throws -> [String] {
+        guard let found = try RowDifferences.header(folder, "sessions.csv") else { return sessionColumns }
+        let names = Set(outcomes.map(\.name))
+        let needed = sessionColumns.filter { !names.contains($0) }
+        return needed.allSatisfy(found.contains) ? found : sessionColumns
     }
 
-    private func row(_ session: SessionSummary, _ columns: [String] = sessionColumns) -> String {
+    private func row(_ session: SessionSummary, _ columns: [String]) -> String {
         let fields = Self.origin(session).merging([
             "start": start, "lived_days": "\(session.days)",
             "ended_early": csvField(session.end.reason ?? ""),

@@ -4,6 +4,7 @@
 // all that listens and all that is kept; the whole is taken to be like it.
 // Does not: know the machine. What a piece of work takes was measured on one, and is said to be rough.
 
+import Devices
 import Documents
 import Physiology
 import Records
@@ -59,8 +60,9 @@ package struct RunCost: Sendable {
     package init(of study: Study, studyPath: String, subjects: Int) throws {
         self.study = study
         let people = min(subjects, max(1, Self.sampleSessions / study.arms.count))
-        let sampled = try (0..<people).map { try CohortLoader.subject($0, of: study, studyPath: studyPath) }
-        let runner = TrialRunner(study: study, subjects: sampled, jobs: 1, words: study.resultWords)
+        let runner = TrialRunner(
+            study: study, cohort: try study.sample(people, studyPath: studyPath), jobs: 1,
+            words: study.resultWords)
         let days = Instant(nanoseconds: Self.sampleDays * Nanoseconds.day)
         let end = Instant(nanoseconds: study.duration.nanoseconds)
         for session in runner.sessions { sample += try runner.run(session, until: min(days, end)).work }
@@ -95,7 +97,7 @@ package struct RunCost: Sendable {
 
     /// Of people who are drawn, and whose therapy is found before, s on one core.
     package func preparationSeconds(subjects: Int) -> Double {
-        guard case .generate = study.cohort else { return 0 }
+        guard study.subject.kind.isPerson, case .generate = study.cohort else { return 0 }
         return Double(subjects) * (study.scenario.life == nil ? 3e-3 : 5e-3)
     }
 }

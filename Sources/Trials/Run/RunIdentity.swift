@@ -19,24 +19,19 @@ package struct RunIdentity: Hashable, Sendable {
     package var cohort: String
 
     /// What this program would make here.
-    package init(version: String, shard: Shard, subjects: [VirtualSubject]) {
+    package init(version: String, shard: Shard, cohort subjects: any StudyCohort) {
         self.version = version
         self.shard = shard.description
         self.subjects = subjects.count
-        cohort = Self.checksum(of: subjects)
+        var digest = Digest128()
+        for index in 0..<subjects.count { subjects.absorb(index, into: &digest) }
+        cohort = digest.description
         fingerprint = NumericFingerprint.here
     }
 
-    private static func checksum(of subjects: [VirtualSubject]) -> String {
-        var digest = Digest128()
-        for subject in subjects {
-            for word in Journal.words(of: Array(subject.name.utf8)) { digest.absorb(word) }
-            let values = subject.parameters.values + (subject.initialState ?? [])
-            for value in values + [subject.carbohydrateRatio, subject.correctionFactor] {
-                digest.absorb(value.bitPattern)
-            }
-        }
-        return digest.description
+    /// The same for people.
+    package init(version: String, shard: Shard, subjects: [VirtualSubject]) {
+        self.init(version: version, shard: shard, cohort: PeopleCohort(subjects))
     }
 
     /// What stands in the manifest of `folder`.

@@ -121,6 +121,8 @@ package struct StudySummary: Sendable {
     }
 
     package static let resamples = 2000
+    /// Of the study's kind of subject, in the order of the files.
+    package let outcomes: [Outcome]
     package var sessions = 0
     package var failures: [Failure] = []
     /// What is in no mean because it is no number.
@@ -139,6 +141,7 @@ package struct StudySummary: Sendable {
 
     /// Sums up what the store holds.
     package init(of study: Study, store: any ResultStore) throws {
+        outcomes = study.outcomes
         // By arm, by outcome: (subject, value).
         var columns = study.arms.map { _ in [String: SubjectValues]() }
         var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }
@@ -173,7 +176,7 @@ package struct StudySummary: Sendable {
                     NotFinite(
                         outcome: name, arm: session.arm, session: session.session, subject: session.subject))
             }
-            for outcome in Outcome.all {
+            for outcome in study.outcomes {
                 guard let value = session.outcomes[outcome.name] else { continue }
                 columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
             }
@@ -188,7 +191,7 @@ package struct StudySummary: Sendable {
         }
         for (arm, values) in zip(arms, columns) {
             // Finite values whose sums overflow.
-            for outcome in Outcome.all where (values[outcome.name]?.count ?? 0) > 1 {
+            for outcome in study.outcomes where (values[outcome.name]?.count ?? 0) > 1 {
                 guard arm.outcomes[outcome.name]?.sd == nil else { continue }
                 notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
             }
@@ -201,7 +204,7 @@ package struct StudySummary: Sendable {
         try Self.adjust(&policyComparisons)
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
         for arm in study.arms.indices where arm != reference {
-            for outcome in Outcome.all where outcome.isCompared {
+            for outcome in study.outcomes where outcome.isCompared {
                 let stream = RandomStreams(seed: study.seed, subject: 0).stream(
                     "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
                 if var comparison = Self.compare(

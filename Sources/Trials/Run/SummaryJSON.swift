@@ -82,7 +82,7 @@ extension StudySummary.Arm {
             .init(
                 "outcomes",
                 .object(
-                    Outcome.all.compactMap { outcome in
+                    Outcome.everything.compactMap { outcome in
                         outcomes[outcome.name].map { .init(outcome.name, $0.json) }
                     })),
         ])

@@ -40,7 +40,7 @@ extension StudySummary {
     }
 
     private func outcomeTable(_ unit: GlucoseUnit, isRecorded: Bool) -> String {
-        let rows = Outcome.all.filter { outcome in
+        let rows = outcomes.filter { outcome in
             outcome.display == .always
                 && (!isRecorded || arms.contains { $0.outcomes[outcome.name] != nil })
         }

@@ -44,7 +44,7 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
 
 package struct TrialRunner: Sendable {
     package let study: Study
-    package let subjects: [VirtualSubject]
+    package let cohort: any StudyCohort
     package let shard: Shard
     package let jobs: Int
     /// Who listens in shadow, by arm; nil for nobody.
@@ -58,7 +58,7 @@ package struct TrialRunner: Sendable {
 
     /// - Parameter words: as the store has them that keeps the results.
     package init(
-        study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int,
+        study: Study, cohort: any StudyCohort, shard: Shard = .whole, jobs: Int,
         words: ResultWords = ResultWords()
     ) {
         let listeners = study.shadowPolicies
@@ -67,9 +67,17 @@ package struct TrialRunner: Sendable {
         numbers = scoring.map { $0.map { ShadowNumbers($0.plan, number: number) } }
         policyNumbers = listeners.map { number($0.name) }
         self.study = study
-        self.subjects = subjects
+        self.cohort = cohort
         self.shard = shard
         self.jobs = jobs
+    }
+
+    /// Of people.
+    package init(
+        study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int,
+        words: ResultWords = ResultWords()
+    ) {
+        self.init(study: study, cohort: PeopleCohort(subjects), shard: shard, jobs: jobs, words: words)
     }
 
     /// Arms of one policy share theirs.
@@ -85,7 +93,7 @@ package struct TrialRunner: Sendable {
 
     /// The indices of this shard's sessions. A session is subject index × arms + arm index.
     package var sessions: [Int] {
-        (0..<subjects.count * study.arms.count).filter { shard.contains($0, arms: study.arms.count) }
+        (0..<cohort.count * study.arms.count).filter { shard.contains($0, arms: study.arms.count) }
     }
 
     /// Runs one session.
@@ -96,10 +104,9 @@ package struct TrialRunner: Sendable {
     func run(_ session: Int, until: Instant?) throws -> (record: SessionRecord, work: RunCost.Work) {
         let subjectIndex = session / study.arms.count
         let armIndex = session % study.arms.count
-        let subject = subjects[subjectIndex]
         let arm = study.arms[armIndex]
-        let live = try Session(
-            study: study, subject: subject, index: subjectIndex, arm: arm, scoring: scoring[armIndex])
+        let live = try cohort.session(
+            study, index: subjectIndex, arm: arm, shadows: nil, scoring: scoring[armIndex])
         let outcome = live.run(until: until)
         var alerts = outcome.alerts
         for tallies in live.shadowTallies {
@@ -109,7 +116,8 @@ package struct TrialRunner: Sendable {
             }
         }
         let record = SessionRecord(
-            session: session, subjectIndex: subjectIndex, subject: subject.name, armIndex: armIndex,
+            session: session, subjectIndex: subjectIndex, subject: cohort.name(subjectIndex),
+            armIndex: armIndex,
             arm: arm.name,
             end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
             events: outcome.events, checkpoints: Journal.Checkpoint.text(outcome.checkpoints),
@@ -132,7 +140,7 @@ package struct TrialRunner: Sendable {
         return 25 + (isExported ? 62 + tally.policy.utf8.count + tally.code.rawValue.utf8.count : 0)
     }
 
-    private func logs(of session: Session, _ arm: Int) -> [ShadowLogRow] {
+    private func logs(of session: any StudySession, _ arm: Int) -> [ShadowLogRow] {
         guard let numbers = numbers[arm], study.record >= .events else { return [] }
         return zip(policyNumbers, session.shadowTexts(numbers)).compactMap { policy, text in
             text.isEmpty ? nil : ShadowLogRow(policy: policy, log: text)

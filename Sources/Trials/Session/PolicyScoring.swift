@@ -8,7 +8,7 @@ import AlertMetrics
 import Alerts
 import Records
 
-struct PolicyScoring: Sendable {
+package struct PolicyScoring: Sendable {
     /// What doesn't need a reaction.
     private static let mechanisms = AlertMechanism.allCases.filter { $0 != .snooze && $0 != .acknowledgement }
 

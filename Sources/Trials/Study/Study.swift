@@ -30,6 +30,8 @@ public struct Study: Hashable, Sendable {
 
     public var name = "study"
     public var seed: UInt64 = 1
+    /// What its subjects are.
+    package var subject = TunedSubject(.person)
     public var start = StudyStart.default
     public var duration = TimeSpan(seconds: 7 * 86_400)
     public var cohort = Cohort.generate(Cohort.Generated())
@@ -39,6 +41,8 @@ public struct Study: Hashable, Sendable {
     public var faults = Faults.none
     /// Who listens in every arm that doesn't say otherwise.
     public var person = Listener.nobody
+    /// Who looks after subjects that are watched, in every arm that doesn't say otherwise.
+    package var keeper = KeeperSettings()
     public var record = RecordLevel.events
     /// At least one; names differ.
     public var arms: [Arm] = []
@@ -154,6 +158,8 @@ public struct Study: Hashable, Sendable {
         public var person: Listener?
         /// nil for the study's.
         public var sensor: TunedSensor?
+        /// nil for the study's.
+        package var keeper: KeeperSettings?
         /// Arms of one offset share their luck; another gives the same people, on the same therapy, other luck in everything that is
         /// drawn during a session.
         public var luckOffset: UInt64 = 0

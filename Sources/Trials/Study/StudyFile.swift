@@ -4,6 +4,7 @@
 // before anything of it is looked at; every key is written, defaults included; decoding the text gives an equal study; equal
 // studies give equal text. JSON is YAML, so the JSON text is itself a study file.
 
+import Devices
 package import Documents
 public import Records
 
@@ -35,9 +36,10 @@ extension Study {
         let root = YAMLReader(document)
         if !hasRun { try checkTotals(root["primary"]) }
         try root.check(.mapping(hasRun ? pastShape : shape))
-        let study = try keys.decode(root)
+        var study = try keys.decode(root)
+        try study.checkSubject(root)
         if !hasRun { try checkFaults(root["faults"], study.faults, study.arms) }
-        try study.checkForecasts(root)
+        if study.subject.kind.isPerson { try study.checkForecasts(root) }
         if !hasRun { try study.checkPrimary(root) }
         if let confirm = root["confirm"] {
             try study.checkConfirmation(file: confirm.node.origin.file, line: confirm.node.origin.line)
@@ -60,7 +62,7 @@ extension Study {
     /// The shape of studies that have run: `primary` may name what nothing is compared by any more.
     private static let pastShape: MappingShape = {
         var past = shape
-        let outcomes = Outcome.all.map { Shape.Choice($0.name, $0.meaning) }
+        let outcomes = Outcome.everything.map { Shape.Choice($0.name, $0.meaning) }
         for place in past.keys.indices where past.keys[place].name == "primary" {
             past.keys[place].shape = .list(.choice(noun: "an outcome", outcomes), count: 1...outcomes.count)
         }
@@ -80,7 +82,7 @@ extension Study {
     }
 
     /// The resolved study, keys in the order of their rows: what a manifest holds.
-    package var json: JSONValue { Study.keys.json(of: self) }
+    package var json: JSONValue { withoutForeignKeys(Study.keys.json(of: self)) }
 
     /// The resolved study as a study file.
     public var yaml: String { yamlText(json) }

@@ -18,6 +18,10 @@ extension Study: Keyed {
         "An Islet study: cohort × scenario × arms × duration × seed.",
         [
             KeyRow("study", \.name, .text(.name), "The study's name."),
+            KeyRow(
+                "subject", \.subject, TunedSubject.codec,
+                "What its subjects are: a kind, or a kind and its parameters.",
+                leftOut: "`person`", isWritten: { !$0.subject.kind.isPerson }),
             KeyRow("seed", \.seed, .wholeNumber(0...UInt64.max), "The seed of every random draw."),
             KeyRow(
                 "start", \.start, .text(StudyStart.rule, { StudyStart($0) }, write: { $0.text }),
@@ -38,6 +42,10 @@ extension Study: Keyed {
                 "Who hears the phone and acts, in every arm that doesn't say otherwise.",
                 leftOut: "nobody hears the phone; meals are eaten and announced",
                 isWritten: { $0.person != .nobody }),
+            KeyRow(
+                "keeper", \.keeper, .mapping(),
+                "Who looks after subjects that are watched, in every arm that doesn't say otherwise.",
+                leftOut: "each setting at its default value", isWritten: { !$0.subject.kind.isPerson }),
             KeyRow("record", \.record, .name(), "What a run keeps."),
             KeyRow(
                 "arms", \.arms, armsCodec, "What is compared, 1 to 100 arms.", isRequired: true),
@@ -127,7 +135,9 @@ extension Study: Keyed {
     // MARK: Comparison
 
     private static let primaryCodec: Codec<[String]> = {
-        let outcomes = Outcome.all.filter { $0.compared != .never }.map { Shape.Choice($0.name, $0.meaning) }
+        let outcomes = Outcome.everything.filter { $0.compared != .never }.map {
+            Shape.Choice($0.name, $0.meaning)
+        }
         return Codec(.list(.choice(noun: "an outcome", outcomes), count: 1...outcomes.count)) {
             reader throws(InputError) in
             var names: [String] = []
@@ -195,6 +205,9 @@ extension Study.Arm: Keyed {
                 "sensor", optional: \.sensor, TunedSensor.codec, "The glucose sensor of this arm.",
                 leftOut: "the study's"),
             KeyRow(
+                "keeper", optional: \.keeper, .mapping(), "Who looks after the subjects of this arm.",
+                leftOut: "the study's"),
+            KeyRow(
                 "luckOffset", \.luckOffset, .wholeNumber(0...UInt64.max),
                 "Arms of one offset share their luck; another one gives the same people other meals, sensor errors, faults and reactions. Two arms alike but for it show what chance alone does.",
                 isWritten: { $0.luckOffset != 0 }),
@@ -213,17 +226,7 @@ extension AlertPolicy {
                 + "; or the path of a policy file",
             pattern: TextRule.path.pattern, accepts: TextRule.path.accepts)
         return Codec(.either([.text(rule), .mapping(AlertPolicy.shape)])) { reader throws(InputError) in
-            let policy = try AlertPolicy.find(reader)
-            let measured = AlertMetric.inStudies
-            let metrics = policy.rules.flatMap(\.tests).map(\.metric)
-            if let unknown = metrics.first(where: { !measured.contains($0) }) {
-                throw reader.problem(
-                    found: "a policy with a threshold of \(unknown.rawValue)",
-                    expected:
-                        "thresholds of \(measured.dropLast().map(\.rawValue).joined(separator: ", ")) or \(measured.last?.rawValue ?? ""): a study measures no more"
-                )
-            }
-            return policy
+            try AlertPolicy.find(reader)
         } encode: {
             $0.presetName.map { .string($0) } ?? $0.json
         }
@@ -231,11 +234,14 @@ extension AlertPolicy {
 
     /// The policy that a word of the command line means, as a study's would be.
     package static func inStudies(_ text: String, option: String) throws -> AlertPolicy {
-        try studyCodec.decode(YAMLReader(YAMLNode(.scalar(text, plain: false), origin: .init(file: option))))
+        let reader = YAMLReader(YAMLNode(.scalar(text, plain: false), origin: .init(file: option)))
+        let policy = try studyCodec.decode(reader)
+        try policy.checkMeasured(by: .person, reader)
+        return policy
     }
 
     /// The name of the preset that this is, where it is one.
-    private var presetName: String? {
+    var presetName: String? {
         guard let preset = AlertPreset(rawValue: name), (try? preset.policy()) == self else { return nil }
         return name
     }

@@ -56,7 +56,9 @@ extension Study {
     ) { reader, study throws(InputError) in
         guard let of = reader["of"] else { return }
         let mode = PolicySweep.Mode(rawValue: try reader["mode"]?.text() ?? "") ?? .shadow
-        let sweep = try PolicySweep(reader, of: try AlertPolicy.studyCodec.decode(of), mode: mode)
+        var policy = try AlertPolicy.studyCodec.decode(of)
+        try study.fit(&policy, of)
+        let sweep = try PolicySweep(reader, of: policy, mode: mode)
         for variant in sweep.variants { try study.checkMeasured(variant, reader) }
         switch mode {
         case .shadow:
@@ -119,11 +121,12 @@ extension Study {
     /// A variant may be of a metric that the policy wasn't of.
     private func checkMeasured(_ variant: AlertPolicy, _ reader: YAMLReader) throws(InputError) {
         let metrics = variant.rules.flatMap(\.tests).map(\.metric)
-        if let unknown = metrics.first(where: { !AlertMetric.inStudies.contains($0) }) {
+        let measured = subject.kind.metrics
+        if let unknown = metrics.first(where: { !measured.contains($0) }) {
             throw reader.problem(
                 found: "a threshold of \(unknown.rawValue) in the variant \(quotedForMessage(variant.name))",
                 expected: "what a study measures: "
-                    + AlertMetric.inStudies.map(\.rawValue).joined(separator: ", "))
+                    + measured.map(\.rawValue).joined(separator: ", "))
         }
     }
 

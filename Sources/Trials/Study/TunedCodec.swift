@@ -25,6 +25,12 @@ extension Tuned where Kind == SensorModel {
     }
 }
 
+extension Tuned where Kind == SubjectKind {
+    static var codec: Codec<TunedSubject> {
+        codec(name: "kind", "A kind of subject with parameters of its own.")
+    }
+}
+
 extension Tuned {
     /// - Parameter key: of the name, in the mapping.
     fileprivate static func codec(name key: String, _ summary: String) -> Codec<Tuned> {

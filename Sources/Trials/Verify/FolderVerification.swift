@@ -113,7 +113,7 @@ package struct FolderVerification {
         findings += try sessions(store, study, shard, subjects)
         guard isComplete else { return findings }
         findings += try ResultTables(
-            folder: folder, start: study.start.calendar.iso8601(at: .start),
+            folder: folder, start: study.start.calendar.iso8601(at: .start), outcomes: study.outcomes,
             hasShadows: study.record >= .events
         )
         .differences(store)
@@ -228,16 +228,16 @@ package struct FolderVerification {
             }
         }
         let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
-        let subjects = try CohortLoader.subjects(
-            of: study, studyPath: studyPath ?? folder.path, jobs: jobs, isInterrupted: isInterrupted)
+        let cohort = try study.makeCohort(
+            studyPath: studyPath ?? folder.path, jobs: jobs, isInterrupted: isInterrupted)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             let stored = try RunIdentity(of: folder)
-            let here = RunIdentity(version: stored.version, shard: .whole, subjects: subjects)
+            let here = RunIdentity(version: stored.version, shard: .whole, cohort: cohort)
             if here.cohort != stored.cohort || here.subjects != stored.subjects {
                 try tell("manifest.json: cohort_checksum is not that of the study's people")
             }
         }
-        let runner = TrialRunner(study: study, subjects: subjects, jobs: jobs, words: store.words)
+        let runner = TrialRunner(study: study, cohort: cohort, jobs: jobs, words: store.words)
         let line = progress(sessions.count)
         let records = try InOrder(count: sessions.count, jobs: jobs) { [isInterrupted] index in
             if isInterrupted() { throw CancellationError() }
