@@ -1,6 +1,7 @@
 // A TCP connection on this machine's loopback address that speaks in lines.
 //
-// Guarantees: the other end is 127.0.0.1, by the kernel's own word; a line is whole or an error; no read or write takes longer than its timeout.
+// Guarantees: the other end is 127.0.0.1, by the kernel's own word; a line is whole or an error; no read of a line or write takes longer than its
+// timeout, however its bytes drip.
 // Does not: connect to any other address: there is no parameter for one.
 
 import Glibc
@@ -86,7 +87,8 @@ final class LineSocket: @unchecked Sendable {
         return nil
     }
 
-    func readLine() throws -> String {
+    /// - Parameter due: when the line must have come, whole; nil for whenever it comes.
+    func readLine(by due: ContinuousClock.Instant? = nil) throws -> String {
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -96,6 +98,11 @@ final class LineSocket: @unchecked Sendable {
                 return line
             }
             guard buffer.count <= Self.limit else { throw Failure(reason: "a line without an end") }
+            if let due {
+                let left = ContinuousClock.now.duration(to: due) / .seconds(1)
+                guard left > 0 else { throw Failure(reason: "no line in time") }
+                setTimeout(max(0.001, left))
+            }
             let count = recv(descriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Failure(reason: count == 0 ? "closed" : Self.text(errno)) }
