@@ -22,11 +22,18 @@ extension LoopController {
         guard memory.isInSession || memory.temporaryBasal != nil else { return }
         do {
             let rate = settings.therapy.basalRate
+            var isUnderWay = false
             if memory.isInSession, rate != programmedBasal {
-                try pump.setProgrammedBasal(rate)
-                programmedBasal = rate
+                do {
+                    try pump.setProgrammedBasal(rate)
+                    programmedBasal = rate
+                } catch PumpError.underWay {
+                    // A temporary one, and its end, don't wait for it.
+                    isUnderWay = true
+                }
             }
             try applyTemporaryBasal()
+            if isUnderWay { retryPumpWork() }
         } catch {
             retryPumpWork()
         }
@@ -62,10 +69,19 @@ extension LoopController {
         }
         let range = pump.limits.temporaryBasalRange
         let length = min(max(end.nanoseconds - now.nanoseconds, range.lowerBound), range.upperBound)
-        try pump.setTemporaryBasal(rate, nanoseconds: length)
-        memory.temporaryBasal = LoopMemory.TemporaryBasal(rate: rate, ends: now.adding(length))
-        zeroEnds = nil
-        saveMemory()
+        func note() {
+            memory.temporaryBasal = LoopMemory.TemporaryBasal(rate: rate, ends: now.adding(length))
+            zeroEnds = nil
+            saveMemory()
+        }
+        do {
+            try pump.setTemporaryBasal(rate, nanoseconds: length)
+        } catch PumpError.underWay {
+            // What may run is ours to end.
+            note()
+            throw PumpError.underWay
+        }
+        note()
     }
 
     // MARK: The zero of closed loop

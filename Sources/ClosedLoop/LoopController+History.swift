@@ -56,7 +56,9 @@ extension LoopController {
             flow(to: given, at: now)
         } else {
             // Out of reach: after its zero the programme runs.
-            let since = max(known?.at ?? rows[0].instant, memory.temporaryBasal?.ends ?? .start)
+            // Where the pump itself says until when, a zero that it has not confirmed doesn't count.
+            let zero = pump.status.basalReplacedUntil ?? memory.temporaryBasal?.ends ?? .start
+            let since = max(known?.at ?? rows[0].instant, zero)
             let hours = Double(now.nanoseconds - since.nanoseconds) / Double(Nanoseconds.hour)
             if hours > 0 {
                 found.append(

@@ -49,6 +49,14 @@ extension LoopController {
         }
     }
 
+    /// The person has stopped the bolus: one that never arrived is not sent again, and what of it doesn't come is not owed.
+    public func cancelRequest() {
+        guard isLoaded, memory.request != nil || memory.delivery != nil else { return }
+        memory.request?.isCancelled = true
+        memory.delivery?.isCancelled = true
+        saveMemory()
+    }
+
     /// Nobody will ever know: it counts as delivered and is not asked for again, unless the pump tells after all that it gave less.
     private func giveUp(_ request: LoopMemory.Request) {
         memory.request = nil

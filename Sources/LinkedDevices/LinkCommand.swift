@@ -3,6 +3,8 @@
 // Guarantees: a command has a number of its own, higher than that of any command before it; a report says which command it answers.
 // Does not: promise that a report is true. `LinkedPump` looks at each one before it believes it.
 
+public import Devices
+
 /// One command to a pump outside of the session.
 public struct LinkCommand: Hashable, Sendable, Codable {
     public enum Act: Hashable, Sendable, Codable {
@@ -13,7 +15,8 @@ public struct LinkCommand: Hashable, Sendable, Codable {
         case temporaryBasal(unitsPerHour: Double, seconds: Double)
         case cancelTemporaryBasal
         case cancelBolus
-        case suspend
+        /// The pump reminds the person after so long, where that is said.
+        case suspend(seconds: Double?)
         case resume
         case readStatus
     }
@@ -27,6 +30,9 @@ public struct LinkCommand: Hashable, Sendable, Codable {
         self.act = act
     }
 }
+
+/// By the name that drivers use.
+extension PumpIssue: Codable {}
 
 /// What a pump answers to one command.
 public struct PumpReport: Hashable, Sendable, Codable {
@@ -42,6 +48,8 @@ public struct PumpReport: Hashable, Sendable, Codable {
         /// What it has given of it so far.
         public var deliveredUnits: Double
         public var isRunning: Bool
+        /// Since it began; nil where the pump can't say.
+        public var secondsAgo: Double?
         /// Until it is over; 0 for one that is.
         public var secondsLeft: Double
         /// Somebody cancelled it, where it is over before its time; else the pod ended it.
@@ -75,11 +83,16 @@ public struct PumpReport: Hashable, Sendable, Codable {
     public var isReservoirExact: Bool
     /// What it has given by itself in its life: programmed and temporary basal.
     public var basalUnits: Double
+    /// nil where the pump can't say: then what it was told and did not refuse counts.
     public var programmedUnitsPerHour: Double?
     /// nil without a temporary basal.
     public var temporaryUnitsPerHour: Double?
     public var temporarySecondsLeft: Double
     public var bolus: Bolus?
+    /// What is open at the pump: its own alerts.
+    public var issues: [PumpIssue] = []
+    /// Until the pod in use expires, before its hours of service; nil where the pump has no pod or can't say.
+    public var podSecondsLeft: Double?
 
     public init(
         number: Int64, device: String, utcNanoseconds: Int64, condition: Condition, reservoirUnits: Double,

@@ -27,10 +27,12 @@ public struct SessionLinks: Sendable {
     }
 
     /// Called on the session's thread.
-    public func hear(_ input: LinkInput) {
+    /// - Returns: why a report was no answer; nil where it was one, and for all else.
+    @discardableResult
+    public func hear(_ input: LinkInput) -> LinkRefusal? {
         switch input {
         case .report(let report, let at):
-            pump.here((report, Instant(nanoseconds: at))) { $0.hear($1.0, saidAt: $1.1) }
+            return pump.here((report, Instant(nanoseconds: at))) { $0.hear($1.0, saidAt: $1.1) }
         case .failed(let number, let wasSent, _):
             pump.here((number, wasSent)) { $0.fail(number: $1.0, wasSent: $1.1) }
         case .reading(let mgdl, let at, let isReliable):
@@ -40,5 +42,6 @@ public struct SessionLinks: Sendable {
             }
         case .relaunched: pump.here { $0.relaunched() }
         }
+        return nil
     }
 }

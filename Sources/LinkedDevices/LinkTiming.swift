@@ -9,6 +9,8 @@ public enum LinkTiming {
     public static let queued = 4 * Nanoseconds.minute
     /// A bolus of which nothing can be learnt for so long is unknowable.
     public static let knowable = 15 * Nanoseconds.minute
+    /// Two steps of the loop and a little.
+    public static let firstSteps = 12 * Nanoseconds.minute
     /// How often the pump is asked how it is; while a bolus runs; after it didn't answer.
     public static let poll = 150 * Nanoseconds.second
     public static let pollWhileBolusing = 60 * Nanoseconds.second
@@ -24,7 +26,7 @@ public enum LinkTiming {
     /// Readings that are nearer to each other than this are one.
     public static let readingSpacing = 30 * Nanoseconds.second
     /// A reading that arrives later than this is history.
-    public static let readingIsNews = 6 * Nanoseconds.minute
+    public static let readingIsNews = 15 * Nanoseconds.minute
     /// Older ones are refused.
     public static let readingHistory = Nanoseconds.day
 }

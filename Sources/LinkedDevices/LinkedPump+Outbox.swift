@@ -15,6 +15,11 @@ extension LinkedPump {
         nextNumber += 1
         inFlight = (command, now)
         outbox.append(command)
+        switch act {
+        case .temporaryBasal(let rate, _): doubtfulBasal = max(doubtfulBasal ?? 0, rate)
+        case .cancelTemporaryBasal: doubtfulBasal = doubtfulBasal ?? 0
+        default: break
+        }
         journal.record(.linkCommand, at: now, UInt64(bitPattern: command.number), act.kind)
         if case .bolus = act {
             request?.state = .sent
@@ -56,6 +61,7 @@ extension LinkedPump {
     func pollNow() {
         if inFlight?.command.act != .readStatus { askFirst() }
         poll?.schedule(at: now.adding(isReachable ? LinkTiming.poll : LinkTiming.pollWhileLost))
+        dropWishes()
         send()
         tellUnknown()
         if isToldConnected, !isConnected { tell() }
@@ -91,7 +97,8 @@ extension LinkedPump {
     /// - Parameter wasSent: false only where it surely never left. The pump is asked about a bolus all the same, while it can be.
     public func fail(number: Int64, wasSent: Bool) {
         guard let failed = inFlight, failed.command.number == number else {
-            return refuse(number, .notAsked)
+            refuse(number, .notAsked)
+            return
         }
         if !wasSent, case .bolus = failed.command.act { request?.isSaidUnsent = true }
         lapse()

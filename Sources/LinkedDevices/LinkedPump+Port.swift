@@ -56,11 +56,13 @@ extension LinkedPump {
         return isNew(status) ? status : nil
     }
 
-    func canTakeBolus() -> Bool { isConnected && condition == .ready && request?.isOpen != true }
+    func canTakeBolus() -> Bool {
+        isConnected && condition == .ready && request?.isOpen != true && !isMeeting
+    }
 
     func ownBasal() -> InsulinAmount? {
         guard isConnected, let mirror else { return nil }
-        return InsulinAmount(units: basalOffset + mirror.report.basalUnits + surplus)
+        return InsulinAmount(units: basalOffset + mirror.report.basalUnits + surplus) + earlierCounts
     }
 
     // MARK: Settings
@@ -71,9 +73,15 @@ extension LinkedPump {
                 InsulinAmount(units: rate.unitsPerHour),
                 limit: InsulinAmount(units: limits.largestBasal.unitsPerHour))
         }
-        if isConnected, let known = mirror?.report.programmedUnitsPerHour, isSame(known, rate) { return }
-        try set(.programmedBasal(unitsPerHour: rate.unitsPerHour)) {
-            if case .programmedBasal = $0 { true } else { false }
+        if programme?.rate != rate { programme = Programme(rate: rate) }
+        if isConnected, runsProgramme { return }
+        do {
+            try set(.programmedBasal(unitsPerHour: rate.unitsPerHour)) {
+                if case .programmedBasal = $0 { true } else { false }
+            }
+        } catch PumpError.commandFailed {
+            // Refused just now; it is told again, and nothing else waits for it.
+            throw PumpError.underWay
         }
     }
 
@@ -106,7 +114,9 @@ extension LinkedPump {
     }
 
     func cancelTemporary() throws {
-        if isConnected, temporaryEnds.map({ $0 <= now }) ?? true { return }
+        // What is queued or may have arrived is ended, too.
+        let isQueued = queue.contains { if case .temporaryBasal = $0.act { true } else { false } }
+        if isConnected, doubtfulBasal == nil, !isQueued, temporaryEnds.map({ $0 <= now }) ?? true { return }
         try set(.cancelTemporaryBasal) { act in
             switch act {
             case .temporaryBasal, .cancelTemporaryBasal: true
@@ -116,7 +126,7 @@ extension LinkedPump {
     }
 
     /// The pump rounds to what it can do.
-    private func isSame(_ known: Double, _ rate: InsulinRate) -> Bool {
+    func isSame(_ known: Double, _ rate: InsulinRate) -> Bool {
         abs(known - rate.unitsPerHour) < 0.026
     }
 
@@ -142,15 +152,6 @@ extension LinkedPump {
             return rate == other && abs(length - asked) <= 60
         }
         return a == b
-    }
-
-    // MARK: The person
-
-    func tellNow(_ act: LinkCommand.Act) throws {
-        guard isConnected else { throw PumpError.notConnected }
-        // What takes insulin away goes before what gives it.
-        queue.insert(Queued(act: act, since: now), at: 0)
-        send()
     }
 
     // MARK: Port
@@ -181,11 +182,15 @@ extension LinkedPump {
         }
         try setProgrammedBasal(rate)
     }
-    public nonisolated func suspend(nanoseconds: Int64?) throws { try here { try $0.tellNow(.suspend) } }
-    public nonisolated func resume() throws { try here { try $0.tellNow(.resume) } }
+    public nonisolated func suspend(nanoseconds: Int64?) throws {
+        try here(nanoseconds) {
+            try $0.want(.suspend(seconds: $1.map { Double($0) / Double(Nanoseconds.second) }))
+        }
+    }
+    public nonisolated func resume() throws { try here { try $0.want(.resume) } }
     /// What had been given by then comes with the next report.
     public nonisolated func cancelBolus() throws -> BolusStatus? {
-        try here { try $0.tellNow(.cancelBolus) }
+        try here { try $0.stopBolus() }
         return nil
     }
     /// Its own alerts stay at the pump.

@@ -22,20 +22,48 @@ public enum LinkRefusal: UInt64, Sendable, CaseIterable {
     case takesBack
     /// Somebody else commands this pump.
     case otherMaster
+
+    public var text: String {
+        switch self {
+        case .notAsked: "an answer that nobody waits for"
+        case .nonsense: "numbers that no pump has"
+        case .otherTime: "it is of another time"
+        case .notCommanded: "insulin that nobody here asked for"
+        case .takesBack: "it takes back what it has said"
+        case .otherMaster: "somebody else commands this pump"
+        }
+    }
 }
 
 extension LinkedPump {
     /// A report arrived.
     /// - Parameter said: when the pump said it, by the session's clock.
-    public func hear(_ report: PumpReport, saidAt said: Instant) {
+    /// - Returns: why it was no answer; nil where it was believed.
+    @discardableResult
+    public func hear(_ report: PumpReport, saidAt said: Instant) -> LinkRefusal? {
         guard let asked = asked(report.number) else { return refuse(report.number, .notAsked) }
-        if let reason = refusal(of: report, saidAt: said, to: asked) {
-            noteSurplus(in: report)
-            return refuse(report.number, reason)
+        let ahead = said.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
+        let isClockOpen = mayHaveAnotherClock(asked.command)
+        var isAnew = false
+        if ahead.overflow { return refuse(report.number, .otherTime) }
+        if let reason = refusal(of: report, ahead: ahead.partialValue, isClockOpen: isClockOpen, to: asked) {
+            if reason != .nonsense { noteExtra(in: report) }
+            guard isToBeMetAnew(report, reason) else { return refuse(report.number, reason) }
+            isAnew = true
         }
-        believe(report, to: asked.command)
+        if isClockOpen, abs(ahead.partialValue - clockOffset) > LinkTiming.clockOffset {
+            clockOffset = abs(ahead.partialValue) > LinkTiming.clockOffset ? ahead.partialValue : 0
+        }
+        believe(report, to: asked.command, isAnew: isAnew)
         send()
         tell()
+        return nil
+    }
+
+    /// The answer to a status read of a pump that was out of reach is as fresh as its number: it says what the pump's clock is.
+    private func mayHaveAnotherClock(_ command: LinkCommand) -> Bool {
+        (mirror == nil || !isReachable) && command.act == .readStatus
+            && inFlight?.command.number == command.number
     }
 
     /// The command in flight; also a bolus of which nobody has heard, however late.
@@ -47,21 +75,24 @@ extension LinkedPump {
         return (LinkCommand(number: number, act: act), sentAt)
     }
 
-    func refuse(_ number: Int64, _ reason: LinkRefusal) {
-        refusals += 1
+    @discardableResult
+    func refuse(_ number: Int64, _ reason: LinkRefusal) -> LinkRefusal {
         journal.record(.linkRefused, at: now, UInt64(bitPattern: number), reason.rawValue)
+        return reason
     }
 
     // MARK: What can't be true
 
     private func refusal(
-        of report: PumpReport, saidAt said: Instant, to asked: (command: LinkCommand, sentAt: Instant)
+        of report: PumpReport, ahead: Int64, isClockOpen: Bool,
+        to asked: (command: LinkCommand, sentAt: Instant)
     ) -> LinkRefusal? {
         let bolus = report.bolus
         let numbers = [
             report.reservoirUnits, report.basalUnits, report.temporarySecondsLeft,
             report.programmedUnitsPerHour ?? 0, report.temporaryUnitsPerHour ?? 0, bolus?.units ?? 0,
             bolus?.deliveredUnits ?? 0, bolus?.secondsLeft ?? 0,
+            abs(report.podSecondsLeft ?? 0), bolus?.secondsAgo ?? 0,
         ]
         let largest = limits.largestBasal.unitsPerHour + 0.026
         guard numbers.allSatisfy({ $0.isFinite && $0 >= 0 }), report.reservoirUnits <= 1000,
@@ -69,10 +100,15 @@ extension LinkedPump {
             report.temporarySecondsLeft
                 <= Double(limits.temporaryBasalRange.upperBound) / Double(Nanoseconds.second) + 60,
             !report.device.isEmpty, report.device.utf8.count <= 100,
-            (0...Int64.max / 4).contains(report.highestNumber),
+            (0...Int64.max / 4).contains(report.highestNumber), numbers[8] < 1e8,
+            report.issues.count <= PumpIssue.allCases.count,
             bolus.map({ (0...Int64.max / 4).contains($0.id) && $0.deliveredUnits <= $0.units + 1e-6 }) ?? true
         else { return .nonsense }
-        guard said >= asked.sentAt.adding(-LinkTiming.clockOffset), said <= now.adding(LinkTiming.clockOffset)
+        let waited = now.nanoseconds - asked.sentAt.nanoseconds
+        let (off, overflows) = ahead.subtractingReportingOverflow(clockOffset)
+        guard
+            isClockOpen
+                || !overflows && (-waited - LinkTiming.clockOffset...LinkTiming.clockOffset).contains(off)
         else { return .otherTime }
         guard report.highestNumber >= report.number else { return .takesBack }
         let isLate = asked.command.number != inFlight?.command.number
@@ -123,32 +159,23 @@ extension LinkedPump {
         return report.device == request.device && bolus.id == request.wireID
     }
 
-    /// It may be lying, and it may be giving it.
-    private func noteSurplus(in report: PumpReport) {
-        guard let request, isOurs(report), let bolus = report.bolus, bolus.units.isFinite,
-            bolus.units > request.amount.units + pulse.units / 2,
-            bolus.units <= limits.largestBolus.units
-        else { return }
-        let more = bolus.units - request.amount.units
-        guard more > surplus else { return }
-        surplus = more
-        unknown = (max(InsulinAmount(units: more), unknown?.amount ?? .zero), now)
-        tellUnknown()
-    }
-
     // MARK: Belief
 
-    private func believe(_ report: PumpReport, to command: LinkCommand) {
+    private func believe(_ report: PumpReport, to command: LinkCommand, isAnew: Bool) {
         let isInFlight = inFlight?.command.number == report.number
         if isInFlight {
             inFlight = nil
             timeout?.schedule(at: nil)
         }
         let before = mirror?.report
-        if before?.device != report.device { meet(report, insteadOf: before) }
+        disbelievedSince = nil
+        if isAnew || before?.device != report.device { meet(report, insteadOf: before) }
+        settleExtra(in: report)
         // A late answer tells of its bolus only: what is newer is known already.
         if isInFlight || before == nil {
             mirror = (report, now)
+            doubtfulBasal = nil
+            notePodEnd(report)
         } else {
             // Without it the next report would have a bolus that nobody knows of, and so would all after it.
             mirror?.report.bolus = report.bolus
@@ -161,6 +188,10 @@ extension LinkedPump {
         } else {
             refused = (command.act, now)
         }
+        if isInFlight {
+            noteProgramme(report, command)
+            pursueWishes(after: report, to: command)
+        }
         learn(from: report)
         var next = LinkTiming.poll
         if let bolus = report.bolus, bolus.isRunning {
@@ -169,30 +200,6 @@ extension LinkedPump {
             next = min(LinkTiming.pollWhileBolusing, Int64(seconds * Double(Nanoseconds.second)))
         }
         poll?.schedule(at: now.adding(next))
-    }
-
-    /// Another pump, or one that has lost its memory: what the last one was told nobody will know.
-    private func meet(_ report: PumpReport, insteadOf before: PumpReport?) {
-        if let before {
-            if let request, request.isOpen, request.state != .queued { settle(.unknowable) }
-            basalOffset += before.basalUnits - report.basalUnits
-        } else {
-            basalOffset = -report.basalUnits
-        }
-        idBase = max(idBase, (report.bolus?.id ?? -1) + 1)
-        nextNumber = max(nextNumber, report.highestNumber + 1)
-        requeue()
-    }
-
-    /// A bolus that waits was numbered for the pump before.
-    private func requeue() {
-        guard let request, request.state == .queued else { return }
-        for index in queue.indices {
-            if case .bolus = queue[index].act {
-                queue[index].act = .bolus(id: request.id + idBase, units: request.amount.units)
-                self.request?.wireID = request.id + idBase
-            }
-        }
     }
 
     /// What a report says of the newest request.
@@ -232,7 +239,6 @@ extension LinkedPump {
         late = BolusStatus(
             id: request.id, requestedAt: request.requestedAt, requested: request.amount,
             delivered: InsulinAmount(units: taken == nil ? 0 : report.bolus?.deliveredUnits ?? 0))
-        unknown = nil
-        for observer in alertObservers { observer.pumpDidLoseTrack(of: .zero) }
+        forget(request.amount)
     }
 }

@@ -5,17 +5,21 @@
 // - A bolus is sent again only where the pump is known never to have got it. One that nobody will ever know of counts as delivered,
 //   is told (`pumpDidLoseTrack`), and stays so for 8 h or until the pump says what became of it.
 // - What a pump says that it can't truly have done (more than it was told, another number, a time that isn't now, an amount that is none) is no
-//   answer: it is refused whole and journaled. More insulin than it was told counts as given all the same.
-// - A setting of the basal counts once the pump has confirmed it. Nothing here keeps the programmed basal off for longer than asked for.
+//   answer: it is refused whole and journaled. Insulin that nobody asked for counts as given all the same, once. A pump that goes on so for 15 min
+//   is met anew, as another pump is: only one that says that it gave more than it was told never gets anything more.
+// - A setting of the basal counts once the pump has confirmed it. Nothing here keeps the programmed basal off for longer than asked for. A pump
+//   that runs another programme is told the person's again, and of a stretch in which the pump was not heard the most counts that it may have given.
+// - What the person wants at once (suspend, resume, stop) is told again for 15 min, until the pump has done it.
 // - Its times are wake-ups of the session, its reports inputs of the session: it replays.
 //
 // Does not: know drivers. `takeOutbox` hands commands over, once; the session's owner writes them down before a driver gets them.
 //
-// Files: `+Port` what the loop asks for, `+Outbox` commands and their times, `+Reports` what is believed.
+// Files: `+Port` what the loop asks for, `+Outbox` commands and their times, `+Reports` what is believed, `+Meeting` another pump and insulin that
+// nobody asked for, `+Wishes` what is told again, `+Alerts` what the pump says of itself.
 
 public import Devices
 public import Records
-import SessionTime
+public import SessionTime
 public import SimulationKernel
 
 public actor LinkedPump: SessionActor, InsulinPumpControls {
@@ -43,6 +47,21 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
         var isSaidUnsent = false
 
         var isOpen: Bool { if case .known = state { false } else { true } }
+    }
+
+    /// Insulin of one bolus that nobody here asked for.
+    struct Extra {
+        var device: String
+        var id: Int64
+        var units: Double
+    }
+
+    /// What the pump is to run by itself.
+    struct Programme {
+        var rate: InsulinRate
+        /// The pump took it without refusing it, and says that it makes this rate of it, U/h; nil where it can't say.
+        var isTaken = false
+        var taken: Double?
     }
 
     struct Queued {
@@ -79,8 +98,24 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     var refused: (act: LinkCommand.Act, at: Instant)?
     /// Insulin of which nobody knows.
     var unknown: (amount: InsulinAmount, since: Instant)?
-    /// Reports that were no answers.
-    var refusals = 0
+    /// Boluses with insulin that nobody here asked for; the newest.
+    var extras: [Extra] = []
+    /// What the pump had given before it was met first, as far as it still acts.
+    var earlier: (amount: InsulinAmount, metAt: Instant)?
+    /// Since when the pump has said nothing but what can't be.
+    var disbelievedSince: Instant?
+    /// By how much the pump's clock is ahead of the session's, ns; 0 for less than 2 min.
+    var clockOffset: Int64 = 0
+    /// The rate of a setting of the temporary basal that was sent and that no report has told of yet.
+    var doubtfulBasal: Double?
+    var programme: Programme?
+    /// What is told again until the pump has done it.
+    var wishes: [Queued] = []
+    /// What those who listen have been told.
+    var toldIssues: [PumpIssue] = []
+    var podExpiresAt: Instant?
+    /// For whoever follows the session.
+    var notices: [(at: Instant, text: String)] = []
     var timeout: Wakeup?
     var poll: Wakeup?
     var giveUp: Wakeup?
@@ -110,6 +145,8 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
             here { $0.giveUpRequest() }
         }
         pollNow()
+        // That nobody has been heard yet is news, too: a pump that never answers must ring.
+        for observer in observers { observer.pumpDidUpdate(status: statusNow) }
     }
 
     /// Lets go of those who listen.
@@ -126,6 +163,12 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
 
     /// Whether `takeOutbox` has something to give.
     public var hasOutbox: Bool { !outbox.isEmpty }
+
+    /// What happened since the last call that no row of the record tells.
+    public func takeNotices() -> [(at: Instant, text: String)] {
+        defer { notices = [] }
+        return notices
+    }
 
     /// The process died: what it had sent may have been carried out, and is asked about.
     public func relaunched() {
@@ -155,6 +198,7 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
             condition: condition, isConnected: isConnected,
             reservoir: InsulinAmount(units: report.reservoirUnits))
         status.isReservoirExact = report.isReservoirExact
+        status.podExpiresAt = podExpiresAt
         status.pod =
             switch report.condition {
             case .noPod: .none
@@ -195,6 +239,7 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
         guard status.isConnected || isToldConnected else { return }
         isToldConnected = status.isConnected
         for observer in observers { observer.pumpDidUpdate(status: status) }
+        if status.isConnected { tellIssues() }
     }
 }
 

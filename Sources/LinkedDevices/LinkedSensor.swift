@@ -3,7 +3,7 @@
 // Guarantees: readings enter as inputs of the session, so that it replays. One instant has one reading: what comes again is dropped. What comes late
 // is backfill, and no decision hangs on it. A reading from up to 2 min ahead counts as of now, and the journal has its offset; one from further
 // ahead, of another day, or that is no glucose is refused.
-// Does not: ask the sensor. Its driver brings what there is.
+// Does not: ask the sensor, or know why it is silent (warm-up, failed, expired): its driver brings readings only.
 
 public import Devices
 public import Records
@@ -16,7 +16,6 @@ public actor LinkedSensor: SessionActor, GlucoseSensorPort {
     private let recorder: SessionRecorder
     private var observers: [any DeviceObserver] = []
     private var reading: GlucoseReading?
-    private var condition = SensorState.ok
     /// When the readings of the last day were taken, ascending.
     private var known: [Instant] = []
 
@@ -67,24 +66,16 @@ public actor LinkedSensor: SessionActor, GlucoseSensorPort {
             isReliable ? 1 : 0)
         if isNews {
             self.reading = reading
-            condition = .ok
             recorder.reading(mgdl, at: instant)
-            for observer in observers { observer.sensorDidUpdate(reading: reading, state: condition) }
+            for observer in observers { observer.sensorDidUpdate(reading: reading, state: .ok) }
         } else {
             recorder.backfill(mgdl, measuredAt: instant, at: now)
             for observer in observers { observer.sensorDidBackfill([reading]) }
         }
     }
 
-    /// The sensor's algorithm says how it is.
-    public func hear(_ state: SensorState) {
-        guard state != condition else { return }
-        condition = state
-        for observer in observers { observer.sensorDidUpdate(reading: nil, state: state) }
-    }
-
     public nonisolated var latestReading: GlucoseReading? { here { $0.reading } }
-    public nonisolated var state: SensorState { here { $0.condition } }
+    public nonisolated var state: SensorState { .ok }
 }
 
 extension EventKind {

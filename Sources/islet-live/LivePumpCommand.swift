@@ -47,7 +47,8 @@ struct LivePumpCommand: ParsableCommand {
         let peer: SimulatorPeer
         do {
             peer = try SimulatorPeer(
-                port: port, readings: { wearer.readings(after: $0) }, perform: { try wearer.perform($0) })
+                port: port, readings: { wearer.readings(after: $0) },
+                clock: { wearer.utcNanoseconds }, perform: { try wearer.perform($0) })
         } catch let error as PumpDriverError {
             throw OutputError(.temporary, path: "loopback", message: error.reason)
         }

@@ -112,6 +112,11 @@ struct LiveRunCommand: ParsableCommand {
                     file: path, line: 1, found: "a session of another study, or another version of it",
                     expected: "the study that this journal began with, or another directory")
             }
+            if live.opening.isLinked, let known = live.anchor?.pace, known != LivePace(pace) {
+                throw InputError(
+                    file: path, line: 1, found: "--pace \(pace)",
+                    expected: "--pace \(known): sensor and pump outside have gone on at that one")
+            }
             before = live.snapshot
             return live
         }

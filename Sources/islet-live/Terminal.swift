@@ -174,7 +174,7 @@ final class Terminal: Sendable {
         say(
             "\(shown.localTime), pace \(status.pace), \(status.isFrozen ? "FROZEN, " : "")\(shown.isDegraded ? "ALGORITHM GIVES NO ANSWER, " : "")"
                 + "\(shown.isFed ? "suggestions only, " : "")\(reading), "
-                + "loop \(shown.loop.map { "\($0.status)" } ?? "-"), pump \(shown.pump.map { "\($0.condition)" } ?? "-"), "
+                + "loop \(shown.loop.map { "\($0.status)" } ?? "-"), pump \(shown.pump.map { $0.isConnected ? "\($0.condition)" : "OUT OF REACH" } ?? "-"), "
                 + "\(shown.alerts.count) alerts")
     }
 }

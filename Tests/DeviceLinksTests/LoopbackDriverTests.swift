@@ -56,6 +56,46 @@ extension Duration {
         #expect(await PumpDriverContract.findings(LoopbackSubject()) == [])
     }
 
+    /// The process was stopped, or the connection took its time: the meal's bolus is of hours ago.
+    @Test func aCommandWhoseTimeHasPassedNeverLeaves() async throws {
+        let pump = try PumpSimulator()
+        let lock = NSLock()
+        let peer = try SimulatorPeer { command in
+            try lock.withLock { try pump.perform(command, at: .start) }
+        }
+        defer { peer.stop() }
+        let calls = Mutex(0)
+        let begin = ContinuousClock.now
+        let driver = LoopbackPumpDriver(PumpAddress(port: peer.port), timeoutSeconds: 5) {
+            calls.withLock {
+                $0 += 1
+                return $0 == 1 ? begin : begin + .seconds(7200)
+            }
+        }
+        await #expect(throws: PumpDriverError.notSent("its time has passed")) {
+            try await driver.perform(LinkCommand(number: 1, act: .bolus(id: 1, units: 6)))
+        }
+        #expect(pump.boluses.isEmpty && pump.arrived.isEmpty)
+    }
+
+    /// Whatever the clocks on either side are set to.
+    @Test func aReadingComesWithItsAgeByTheSourcesOwnClock() async throws {
+        let pump = try PumpSimulator()
+        let (clock, minute) = (Int64(5_000) * 3_600_000_000_000, Int64(60_000_000_000))
+        let peer = try SimulatorPeer(
+            readings: {
+                $0 < clock - 2 * minute ? [FedReading(utcNanoseconds: clock - 2 * minute, mgdl: 90)] : []
+            },
+            clock: { clock }
+        ) { try pump.perform($0, at: .start) }
+        defer { peer.stop() }
+        for try await reading in LoopbackGlucoseFeed(PumpAddress(port: peer.port)).readings() {
+            let age = try #require(reading.ageNanoseconds)
+            #expect((2 * minute...2 * minute + minute / 2).contains(age), "\(age)")
+            break
+        }
+    }
+
     /// A driver that breaks the contract is found out.
     @Test func theContractFindsADriverThatSendsAgain() async throws {
         struct Eager: PumpDriver {

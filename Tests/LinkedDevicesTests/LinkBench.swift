@@ -66,8 +66,14 @@ struct SteadyAlgorithm: DosingAlgorithm {
 
 final class AlertSpy: PumpAlertObserver, @unchecked Sendable {
     var told: [Double] = []
-    func pumpDidIssue(_ issue: PumpIssue, text: String) {}
-    func pumpDidRetract(_ issue: PumpIssue) {}
+    /// All that was ever issued, and what still is.
+    var issued: [PumpIssue] = []
+    var open: [PumpIssue] = []
+    func pumpDidIssue(_ issue: PumpIssue, text: String) {
+        issued.append(issue)
+        open.append(issue)
+    }
+    func pumpDidRetract(_ issue: PumpIssue) { open.removeAll { $0 == issue } }
     func pumpDidLoseTrack(of amount: InsulinAmount) { told.append(amount.units) }
 }
 
@@ -92,23 +98,40 @@ final class LinkBench {
     let devices = StatusSpy()
     let recorder = SessionRecorder(level: .full)
     /// The pump that is worn.
-    let simulator: PumpSimulator
+    private(set) var simulator: PumpSimulator
+    /// By how much its clock is ahead, ns.
+    var clockAhead: Int64 = 0
+    /// How long it had been worn when the session began, ns.
+    private let worn: Int64
+    /// What pumps before it gave, less what it had given when it came.
+    private var givenBefore = (bolus: 0.0, basal: 0.0)
     /// What each command meets; nil for an answer after two seconds.
     var fault: (LinkCommand, Instant) -> Fault? = { _, _ in nil }
     /// All that went out, in order.
     private(set) var sent: [LinkCommand] = []
     private(set) var outcomes: [UInt64] = []
+    /// Reports that were no answers, by reason; answers that nobody waits for left out.
+    private(set) var refusals: [UInt64] = []
+    /// What becomes of each report on its way.
+    var alter: (inout PumpReport) -> Void = { _ in }
     private(set) var steps: [Instant] = []
     /// Insulin that had left the pump, every five minutes.
     private(set) var given: [Double] = []
     private var pending: [(at: Instant, act: (LinkBench) throws -> Void)] = []
     private var nextReading = Instant.start.adding(7 * Nanoseconds.second)
     private var sleepUntil: Instant?
+    /// Commands that went out while another one waited for its answer.
+    private(set) var overlaps = 0
+    private var waitingFor: (number: Int64, since: Instant)?
     private static let delay = 2 * Nanoseconds.second
     static let start: Int64 = 1_700_000_000 * Nanoseconds.second
 
-    init(algorithm: any DosingAlgorithm = SteadyAlgorithm(), hasReadings: Bool = true) throws {
-        simulator = try PumpSimulator(startUTC: Self.start, basal: InsulinRate(unitsPerHour: 1.2))
+    init(
+        algorithm: any DosingAlgorithm = SteadyAlgorithm(), hasReadings: Bool = true,
+        simulator given: PumpSimulator? = nil, worn: Int64 = 0
+    ) throws {
+        self.worn = worn
+        simulator = try given ?? PumpSimulator(startUTC: Self.start, basal: InsulinRate(unitsPerHour: 1.2))
         pump = LinkedPump(
             executor: executor, recorder: recorder, limits: simulator.pump.limits, pulse: units(0.05))
         sensor = LinkedSensor(executor: executor, recorder: recorder)
@@ -124,6 +147,9 @@ final class LinkBench {
         if !hasReadings { nextReading = .distantFuture }
         executor.journal.observer = { [weak self] event in
             if event.kind == .linkOutcome { self?.outcomes.append(event.words[1]) }
+            if event.kind == .linkRefused, event.words[1] != LinkRefusal.notAsked.rawValue {
+                self?.refusals.append(event.words[1])
+            }
             if event.kind == .step { self?.steps.append(event.instant) }
         }
         executor.start("bench") { [pump, sensor, loop, alerts, devices] in
@@ -137,8 +163,9 @@ final class LinkBench {
 
     // MARK: Time
 
-    func live(untilMinute end: Int64) throws {
-        let end = Instant.minutes(end)
+    func live(untilMinute end: Int64) throws { try live(to: .minutes(end)) }
+
+    func live(to end: Instant) throws {
         var next: Instant? = executor.now
         while executor.now < end || next.map({ $0 <= end }) ?? false {
             next = try executor.advance(to: executor.now)
@@ -167,10 +194,23 @@ final class LinkBench {
     /// Before anything is said to the pump that comes after a sleep.
     private func weigh() {
         while given.count <= Int(executor.now.minutes / 5) {
-            let at = Instant.minutes(Int64(given.count) * 5)
+            let at = Instant.minutes(Int64(given.count) * 5).adding(worn)
             _ = try? simulator.executor.advance(to: max(at, simulator.executor.now))
-            given.append(simulator.bolusUnits + simulator.basalUnits)
+            given.append(bolusUnits + basalUnits)
         }
+    }
+
+    /// All that was given by request, and by the pump itself.
+    var bolusUnits: Double { givenBefore.bolus + simulator.bolusUnits }
+    var basalUnits: Double { givenBefore.basal + simulator.basalUnits }
+
+    /// Another pump is worn from now on.
+    func wear(_ other: PumpSimulator) throws {
+        _ = try simulator.executor.advance(to: executor.now)
+        let before = (bolusUnits, basalUnits)
+        simulator = other
+        _ = try other.executor.advance(to: executor.now)
+        givenBefore = (before.0 - other.bolusUnits, before.1 - other.basalUnits)
     }
 
     private func read(arrivesAt now: Instant?) throws {
@@ -214,16 +254,22 @@ final class LinkBench {
 
     private func send(_ command: LinkCommand) throws {
         sent.append(command)
+        if let waitingFor, executor.now < waitingFor.since.adding(30 * Nanoseconds.second) { overlaps += 1 }
+        waitingFor = (command.number, executor.now)
         let fault = fault(command, executor.now)
-        func perform() throws -> PumpReport { try simulator.perform(command, at: executor.now) }
-        func answer(_ report: PumpReport, after delay: Int64 = LinkBench.delay, times: Int = 1) {
-            let utc = report.utcNanoseconds
+        // A pump that is out of reach, or that leaves a bolus unanswered, says nothing.
+        func perform() -> PumpReport? { try? simulator.perform(command, at: executor.now.adding(worn)) }
+        func answer(_ report: PumpReport?, after delay: Int64 = LinkBench.delay, times: Int = 1) {
+            guard var report else { return }
+            alter(&report)
+            let utc = report.utcNanoseconds + clockAhead
             for _ in 0..<times {
                 later(delay) { $0.hear(report, utc: utc) }
             }
         }
         func fail(wasSent: Bool) {
             later(Self.delay) { bench in
+                bench.answered(command.number)
                 bench.executor.inspect {
                     bench.pump.here((command.number, wasSent)) { $0.fail(number: $1.0, wasSent: $1.1) }
                 }
@@ -231,32 +277,33 @@ final class LinkBench {
         }
         func relaunch() {
             later(20 * Nanoseconds.second) { bench in
+                bench.waitingFor = nil
                 bench.executor.inspect { bench.pump.here { $0.relaunched() } }
             }
         }
         switch fault {
-        case nil: answer(try perform())
-        case .silent: _ = try perform()
+        case nil: answer(perform())
+        case .silent: _ = perform()
         case .lost: break
-        case .late: answer(try perform(), after: 45 * Nanoseconds.second)
-        case .veryLate: answer(try perform(), after: 10 * Nanoseconds.minute)
+        case .late: answer(perform(), after: 45 * Nanoseconds.second)
+        case .veryLate: answer(perform(), after: 10 * Nanoseconds.minute)
         case .failsSent:
-            _ = try perform()
+            _ = perform()
             fail(wasSent: true)
         case .failsUnsent: fail(wasSent: false)
         case .saysUnsent:
-            _ = try perform()
+            _ = perform()
             fail(wasSent: false)
-        case .floods: answer(try perform(), times: 100)
+        case .floods: answer(perform(), times: 100)
         case .reportsMore, .otherNumber, .otherBolus, .negative, .notANumber, .past, .future, .muchBasal,
             .otherPump:
-            answer(Self.lie(fault, try perform()))
+            answer(perform().map { Self.lie(fault, $0) })
         case .diesBefore: relaunch()
         case .diesAfter:
-            _ = try perform()
+            _ = perform()
             relaunch()
         case .sleeps:
-            answer(try perform())
+            answer(perform())
             sleepUntil = executor.now.adding(2 * Nanoseconds.hour)
         }
     }
@@ -286,9 +333,40 @@ final class LinkBench {
         return report
     }
 
+    private func answered(_ number: Int64) {
+        if waitingFor?.number == number { waitingFor = nil }
+    }
+
     private func hear(_ report: PumpReport, utc: Int64) {
-        let said = Instant(nanoseconds: utc - Self.start)
-        executor.inspect { pump.here((report, said)) { $0.hear($1.0, saidAt: $1.1) } }
+        answered(report.number)
+        let said = Instant(nanoseconds: utc - Self.start - worn)
+        executor.inspect { pump.here((report, said)) { _ = $0.hear($1.0, saidAt: $1.1) } }
+    }
+
+    // MARK: The person
+
+    func temporaryBasal(_ multiplier: Double, steps: Int) throws {
+        try executor.inspect {
+            try loop.here((multiplier, steps)) { try $0.setTemporaryBasal(multiplier: $1.0, steps: $1.1) }
+        }
+    }
+    func endTemporaryBasal() { executor.inspect { loop.here { $0.cancelTemporaryBasal() } } }
+    func openLoop(_ isOpen: Bool = true) throws {
+        try executor.inspect { try loop.here(isOpen) { try $0.setOpenLoop($1) } }
+    }
+    /// As the door does it.
+    func stop() throws {
+        try executor.inspect {
+            loop.here { $0.cancelRequest() }
+            _ = try pump.cancelBolus()
+        }
+    }
+    /// Insulin that had left the pump between two minutes, whole fives of them.
+    func flow(_ from: Int, _ to: Int) -> Double { given[to / 5] - given[from / 5] }
+
+    /// What the pump truly does, in reach or not.
+    var trueTemporaryBasal: InsulinRate? {
+        simulator.executor.inspect { simulator.pump.status.temporaryBasal }
     }
 
     // MARK: Accounts

@@ -46,6 +46,7 @@ import Testing
             isExact || bench.outcomes.contains(2) || bench.isOpen,
             "\(name): counted \(counted), given \(given), and nobody was told: \(bench.differences)")
         if bench.outcomes.contains(2) { #expect(bench.alerts.told.contains { $0 > 0 }, "\(name): no alert") }
+        #expect(bench.overlaps == 0, "\(name): two commands in flight")
         // No command twice, no bolus twice.
         let numbers = bench.simulator.arrived.map(\.number)
         #expect(Set(numbers).count == numbers.count, "\(name): a command was sent twice")

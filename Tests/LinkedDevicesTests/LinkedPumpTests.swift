@@ -46,9 +46,14 @@ import Testing
                 #expect(answer == .underWay)
             }
             #expect(throws: PumpError.notReady(.bolusing)) { try bench.pump.requestBolus(units(1), id: 901) }
-            #expect(bench.pump.here { $0.takeOutbox() }.count <= 1)
+            #expect(throws: Never.self) { try bench.pump.suspend(nanoseconds: nil) }
+            #expect(throws: Never.self) { try bench.pump.resume() }
         }
-        #expect(bench.sent.count == before)
+        try bench.live(untilMinute: 20)
+        #expect(bench.sent.count > before + 4 && bench.overlaps == 0)
+        // Each answer takes its two seconds, and nothing overtakes it.
+        let bolus = bench.simulator.arrived.filter { $0.act == .bolus(id: 900, units: 1) }
+        #expect(bolus.count == 1)
     }
 
     /// Else the next report would have a bolus that the session knows nothing of, and no report would be believed ever after.
@@ -126,7 +131,7 @@ import Testing
                 for command in next.here({ $0.takeOutbox() }) {
                     let report = try bench.simulator.perform(command, at: bench.executor.now)
                     let said = Instant(nanoseconds: report.utcNanoseconds - LinkBench.start)
-                    next.here((report, said)) { $0.hear($1.0, saidAt: $1.1) }
+                    next.here((report, said)) { _ = $0.hear($1.0, saidAt: $1.1) }
                 }
                 if round == 0 { #expect(try next.requestBolus(units(1), id: 0) == .underWay) }
             }

@@ -36,9 +36,17 @@ import Testing
 
     @Test func aLateReadingIsNoNewsEvenWhereItIsTheNewest() throws {
         let bench = try bench()
-        hear(50, minutes: 50, in: bench)
+        hear(50, minutes: 44, in: bench)
         #expect(bench.devices.readings.isEmpty && bench.devices.backfilled.count == 1)
         bench.executor.inspect { #expect(bench.sensor.latestReading == nil) }
+    }
+
+    /// After ten minutes without a link a low is a low, and a step may use it: 15 min are what a step allows.
+    @Test func theNewestReadingIsNewsForAsLongAsAStepMayUseIt() throws {
+        let bench = try bench()
+        hear(52, minutes: 53, in: bench)
+        #expect(bench.devices.readings.map(\.glucose.milligramsPerDecilitre) == [52])
+        bench.executor.inspect { #expect(bench.sensor.latestReading != nil) }
     }
 
     @Test func aClockALittleAheadIsNowAndFurtherAheadIsRefused() throws {

@@ -27,6 +27,9 @@ import Trials
         var nextReading = Instant.start
         static let start: Int64 = 1_700_000_000 * Nanoseconds.second
 
+        /// What becomes of a report on its way.
+        var alter: (inout PumpReport) -> Void = { _ in }
+
         enum Fate { case answered, silent, diesBefore, diesAfter }
 
         init(_ folder: String) throws {
@@ -54,8 +57,10 @@ import Trials
             _ = session.take(LiveCommand(.device(.relaunched)), at: later)
         }
 
-        func live(untilMinute end: Int64) throws {
-            while session.now < .minutes(end), session.phase == .running {
+        func live(untilMinute end: Int64) throws { try live(to: .minutes(end)) }
+
+        func live(to end: Instant) throws {
+            while session.now < end, session.phase == .running {
                 let now = session.now
                 guard !waiting.isEmpty else {
                     if nextReading <= now {
@@ -65,7 +70,7 @@ import Trials
                             at: now)
                         nextReading = nextReading.adding(5 * Nanoseconds.minute)
                     }
-                    session.advance(to: min(.minutes(end), nextReading, max(session.next, now.adding(1))))
+                    session.advance(to: min(end, nextReading, max(session.next, now.adding(1))))
                     continue
                 }
                 let command = waiting.removeFirst()
@@ -81,7 +86,9 @@ import Trials
             }
         }
 
-        private func answer(_ report: PumpReport, at now: Instant) throws {
+        private func answer(_ truth: PumpReport, at now: Instant) throws {
+            var report = truth
+            alter(&report)
             let said = report.utcNanoseconds - Self.start
             _ = session.take(LiveCommand(.device(.report(report, at: said))), at: now)
         }
@@ -214,6 +221,76 @@ import Trials
             try world.live(untilMinute: 90)
             let after = world.session.snapshot.alerts.map(\.code.rawValue)
             #expect(!after.contains("ALERT-PUMP-DELIVERY-UNKNOWN"), "\(after)")
+        }
+    }
+
+    /// Nothing else would say so: the link is fine, and the person gets no insulin at all.
+    @Test func aPodThatFailsRings() throws {
+        try withFolder { folder in
+            let world = try World(folder)
+            try world.live(untilMinute: 30)
+            func codes() -> [String] { world.session.snapshot.alerts.map(\.code.rawValue) }
+            #expect(!codes().contains("ALERT-PUMP-FAULT"))
+            world.alter = { $0.condition = .fault }
+            try world.live(untilMinute: 34)
+            #expect(codes().contains("ALERT-PUMP-FAULT"), "\(codes())")
+            world.alter = { _ in }
+            try world.live(untilMinute: 38)
+            #expect(!codes().contains("ALERT-PUMP-FAULT"))
+            world.alter = {
+                $0.issues = [.lowReservoir]
+                $0.podSecondsLeft = 1800
+            }
+            try world.live(untilMinute: 42)
+            #expect(
+                codes().contains("ALERT-PUMP-LOW-RESERVOIR") && codes().contains("ALERT-PUMP-EXPIRING"),
+                "\(codes())")
+            #expect(try LiveReplay(try JournalContent.read(world.path)).divergence == nil)
+        }
+    }
+
+    /// A wrong port, or nobody at it.
+    @Test func aPumpThatNeverAnswersRings() throws {
+        try withFolder { folder in
+            let world = try World(folder)
+            world.fate = { _ in .silent }
+            try world.live(untilMinute: 12)
+            let codes = world.session.snapshot.alerts.map(\.code.rawValue)
+            #expect(codes.contains("ALERT-PUMP-SIGNAL-LOSS"), "\(codes)")
+            #expect(world.session.snapshot.pump?.isConnected == false)
+        }
+    }
+
+    /// She stops a bolus that waits behind another command: it isn't given, and the story doesn't say that it was.
+    @Test func aBolusThatIsStoppedBeforeItLeftIsNotGiven() throws {
+        try withFolder { folder in
+            let world = try World(folder)
+            try world.live(untilMinute: 29)
+            _ = world.session.take(
+                LiveCommand(.meal(grams: 60, isEaten: false, isAnnounced: true)), at: world.session.now)
+            while world.session.snapshot.pump?.unresolvedRequest == nil, world.session.now < .minutes(36) {
+                try world.live(to: world.session.now.adding(Nanoseconds.second / 4))
+            }
+            #expect(world.session.snapshot.pump?.unresolvedRequest != nil)
+            let stopped = world.session.take(LiveCommand(.cancelBolus), at: world.session.now)
+            #expect(stopped.outcome == .taken)
+            try world.live(untilMinute: 60)
+            #expect(world.simulator.boluses.allSatisfy { $0.units < 1.5 }, "\(world.simulator.boluses)")
+            #expect(try LiveReplay(try JournalContent.read(world.path)).divergence == nil)
+        }
+    }
+
+    /// What is not believed is said, with the reason.
+    @Test func whatCantBeTrueIsToldInTheStory() throws {
+        try withFolder { folder in
+            let world = try World(folder)
+            try world.live(untilMinute: 30)
+            world.alter = { $0.reservoirUnits = -1 }
+            try world.live(untilMinute: 33)
+            #expect(
+                world.heard.events.contains {
+                    $0.text.contains("REFUSED: not believed: numbers that no pump has")
+                })
         }
     }
 

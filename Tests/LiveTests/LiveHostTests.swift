@@ -13,6 +13,9 @@ import Trials
 /// Clocks that a test moves.
 final class FakeClocks: LiveClocks {
     private let time = Mutex((continuous: Nanoseconds.day, utc: Int64(1_700_000_000) * Nanoseconds.second))
+    /// The machine that it is, since it was started.
+    let bootID: String
+    init(bootID: String = "boot") { self.bootID = bootID }
     func continuousNanoseconds() -> Int64 { time.withLock { $0.continuous } }
     func utcNanoseconds() -> Int64 { time.withLock { $0.utc } }
     func move(by nanoseconds: Int64) {

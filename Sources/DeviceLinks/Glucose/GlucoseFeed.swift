@@ -9,6 +9,8 @@ public struct FedReading: Hashable, Sendable, Codable {
     public var mgdl: Double
     /// False where the sensor itself doubts it.
     public var isReliable: Bool
+    /// How old it was when it was handed on, ns, where its driver knows the source's clock; nil where the time stamp is all there is.
+    public var ageNanoseconds: Int64?
 
     public init(utcNanoseconds: Int64, mgdl: Double, isReliable: Bool = true) {
         self.utcNanoseconds = utcNanoseconds

@@ -12,6 +12,9 @@ public final class GlucoseLink: Sendable {
         /// Ascending.
         var known: [Int64] = []
         var dropped = 0
+        /// How many readings may come now, and since when that is so.
+        var budget = GlucoseLink.burst
+        var since: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
@@ -19,12 +22,23 @@ public final class GlucoseLink: Sendable {
     private let take: @Sendable (FedReading) -> Void
     /// What is remembered of time stamps; a day has 288.
     private static let memory = 600
+    /// A day's readings, after a long silence.
+    private static let burst = 300.0
     private let spacing: Int64
+    private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameters:
     ///   - speed: seconds of the sensor's world per second of its time stamps.
     ///   - take: called from any thread.
-    public init(speed: Double = 1, take: @escaping @Sendable (FedReading) -> Void) {
+    public convenience init(speed: Double = 1, take: @escaping @Sendable (FedReading) -> Void) {
+        self.init(speed: speed, now: { ContinuousClock.now }, take: take)
+    }
+
+    package init(
+        speed: Double = 1, now: @escaping @Sendable () -> ContinuousClock.Instant,
+        take: @escaping @Sendable (FedReading) -> Void
+    ) {
+        self.now = now
         spacing = Int64(Double(30 * Nanoseconds.second) / max(1, speed))
         self.take = take
     }
@@ -56,7 +70,8 @@ public final class GlucoseLink: Sendable {
 
     public func stop() { task.withLock { $0?.cancel() } }
 
-    func hear(_ reading: FedReading) {
+    package func hear(_ reading: FedReading) {
+        let now = now()
         let isNew = state.withLock { state in
             let known = state.known
             let place = known.firstIndex { $0 > reading.utcNanoseconds } ?? known.count
@@ -70,6 +85,17 @@ public final class GlucoseLink: Sendable {
                 state.dropped += 1
                 return false
             }
+            if let since = state.since {
+                let refill = since.duration(to: now) / .nanoseconds(spacing)
+                state.budget = min(Self.burst, state.budget + max(0, refill))
+            }
+            state.since = now
+            // Not known: it may come again when there is room.
+            guard state.budget >= 1 else {
+                state.dropped += 1
+                return false
+            }
+            state.budget -= 1
             state.known.insert(reading.utcNanoseconds, at: place)
             if state.known.count > Self.memory { state.known.removeFirst() }
             return true

@@ -9,16 +9,23 @@ public struct LoopbackGlucoseFeed: GlucoseFeed {
     public init(_ address: PumpAddress) { self.address = address }
 
     public func readings() -> AsyncThrowingStream<FedReading, any Error> {
-        AsyncThrowingStream { continuation in
+        // A day and more; who comes late has the newest.
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(600)) { continuation in
             let port = address.port
             Thread.detachNewThread {
                 do {
-                    let socket = try LinkWire.open(port: port, purpose: "glucose", timeoutSeconds: 15)
+                    let (socket, clockAhead) = try LinkWire.open(
+                        port: port, purpose: "glucose", timeoutSeconds: 15)
                     // Readings come when they come.
                     socket.setTimeout(0)
                     continuation.onTermination = { _ in socket.shutDown() }
                     while true {
-                        continuation.yield(try LinkWire.value(FedReading.self, socket.readLine()))
+                        var reading = try LinkWire.value(FedReading.self, socket.readLine())
+                        // By the source's own clock, whatever the clocks on either side are set to.
+                        reading.ageNanoseconds = clockAhead.map {
+                            BootClock.nanoseconds() &+ $0 &- reading.utcNanoseconds
+                        }
+                        continuation.yield(reading)
                     }
                 } catch {
                     continuation.finish(throwing: error)

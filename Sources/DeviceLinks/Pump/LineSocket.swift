@@ -1,6 +1,7 @@
 // A TCP connection on this machine's loopback address that speaks in lines.
 //
-// Guarantees: the other end is 127.0.0.1, by the kernel's own word; a line is whole or an error; no read or write takes longer than its timeout.
+// Guarantees: the other end is 127.0.0.1, by the kernel's own word; a line is whole or an error; no read of a line or write takes longer than its
+// timeout, however its bytes drip.
 // Does not: connect to any other address: there is no parameter for one.
 
 import Glibc
@@ -73,7 +74,15 @@ final class LineSocket: @unchecked Sendable {
 
     /// - Returns: how many bytes were handed to the system before it failed; nil where all were.
     func write(_ line: String) -> (sent: Int, reason: String)? {
-        let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
+        handOver(Array(line.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    /// Writes all of it.
+    func write(_ bytes: [UInt8]) throws {
+        if let (_, reason) = handOver(bytes) { throw Failure(reason: reason) }
+    }
+
+    private func handOver(_ bytes: [UInt8]) -> (sent: Int, reason: String)? {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
@@ -84,19 +93,6 @@ final class LineSocket: @unchecked Sendable {
             sent += count
         }
         return nil
-    }
-
-    /// Writes all of it.
-    func write(_ bytes: [UInt8]) throws {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes {
-                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Failure(reason: Self.text(errno)) }
-            sent += count
-        }
     }
 
     /// The next bytes; nil at the end.
@@ -110,7 +106,8 @@ final class LineSocket: @unchecked Sendable {
         }
     }
 
-    func readLine() throws -> String {
+    /// - Parameter due: when the line must have come, whole; nil for whenever it comes.
+    func readLine(by due: ContinuousClock.Instant? = nil) throws -> String {
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -120,6 +117,11 @@ final class LineSocket: @unchecked Sendable {
                 return line
             }
             guard buffer.count <= Self.limit else { throw Failure(reason: "a line without an end") }
+            if let due {
+                let left = ContinuousClock.now.duration(to: due) / .seconds(1)
+                guard left > 0 else { throw Failure(reason: "no line in time") }
+                setTimeout(max(0.001, left))
+            }
             let count = recv(descriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Failure(reason: count == 0 ? "closed" : Self.text(errno)) }

@@ -1,6 +1,6 @@
 // From a session's outbox to a driver, and back.
 //
-// Guarantees: a driver has one command at a time, in their order; each command has exactly one answer within its timeout. A driver that hangs is
+// Guarantees: a driver has one command at a time, in their order; each command has an answer within its timeout. A driver that hangs is
 // cancelled, and handed nothing more before it lets go: what comes meanwhile was surely never sent, and the answer says so.
 // What a driver says after its timeout is handed on all the same: it may be what became of a bolus.
 // Does not: believe an answer, or try anything again. The session does both.
@@ -28,11 +28,21 @@ public final class PumpLink: Sendable {
     private let timeout: Duration
     private let answer: @Sendable (Answer) -> Void
     private let state = Mutex(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameter answer: called from any thread.
-    public init(
+    public convenience init(
         driver: any PumpDriver, timeout: Duration = .seconds(20), answer: @escaping @Sendable (Answer) -> Void
     ) {
+        self.init(driver: driver, timeout: timeout, now: { ContinuousClock.now }, answer: answer)
+    }
+
+    /// - Parameter now: what a command's time is measured by before it is handed over.
+    package init(
+        driver: any PumpDriver, timeout: Duration, now: @escaping @Sendable () -> ContinuousClock.Instant,
+        answer: @escaping @Sendable (Answer) -> Void
+    ) {
+        self.now = now
         self.driver = driver
         self.timeout = timeout
         self.answer = answer
@@ -69,7 +79,8 @@ public final class PumpLink: Sendable {
             guard state.running == nil, !state.isStopped, !state.queue.isEmpty else { return }
             let command = state.queue.removeFirst()
             state.running = command.number
-            let task = Task { [self] in await carryOut(command) }
+            let due = now() + timeout
+            let task = Task { [self] in await carryOut(command, by: due) }
             state.task = task
             Task { [self] in
                 try? await Task.sleep(for: timeout)
@@ -78,9 +89,11 @@ public final class PumpLink: Sendable {
         }
     }
 
-    private func carryOut(_ command: LinkCommand) async {
+    private func carryOut(_ command: LinkCommand, by due: ContinuousClock.Instant) async {
         let result: Answer
         do {
+            // A process that was stopped wakes hours later: what it had not handed over never leaves.
+            guard now() < due else { throw PumpDriverError.notSent("its time has passed") }
             result = .report(try await driver.perform(command))
         } catch PumpDriverError.notSent(let reason) {
             result = .failed(number: command.number, wasSent: false, reason: reason)

@@ -1,7 +1,8 @@
 // The project's simulated pump as a device outside of a session: commands in, reports out.
 //
 // Guarantees: a bolus under an id that it has had is not given again; a command numbered below one that it has answered is refused, but for status
-// reads; what it says is what the simulated pump did, to the pulse.
+// reads; what it says is what the simulated pump did, to the pulse. A bolus that the simulated pump leaves unanswered is answered by nobody: what
+// became of it stands in the next report.
 // Does not: know a clock or a wire. Its owner says what time it is, one thread at a time.
 
 public import Devices
@@ -18,7 +19,8 @@ public final class PumpSimulator: @unchecked Sendable {
     private let startUTC: Int64
     private let speed: Double
     private var highest: Int64 = -1
-    private var newest: (id: Int64, units: Double, began: Instant, wasCancelled: Bool)?
+    /// What it took of its newest bolus.
+    private var newest: (id: Int64, units: Double)?
     private var programmed: Double?
     private var temporary: (rate: Double, ends: Instant)?
     /// Boluses that it took, by id; never the same id twice.
@@ -68,7 +70,7 @@ public final class PumpSimulator: @unchecked Sendable {
     public var basalUnits: Double { Double(ledger.basal) * pump.pulse.units }
 
     /// Carries a command out at an instant, which has not passed.
-    /// - Throws: while the simulated pump is out of reach.
+    /// - Throws: `PumpError`, while the simulated pump is out of reach, and where it leaves a bolus unanswered.
     public func perform(_ command: LinkCommand, at instant: Instant) throws -> PumpReport {
         try executor.advance(to: max(instant, executor.now))
         return try executor.inspect {
@@ -78,10 +80,13 @@ public final class PumpSimulator: @unchecked Sendable {
             if command.act != .readStatus, command.number <= highest {
                 refusal = "command \(command.number) after \(highest)"
             } else {
-                do { refusal = try carryOut(command.act) } catch { refusal = "\(error)" }
+                do { refusal = try carryOut(command.act) } catch PumpError.uncertain {
+                    highest = max(highest, command.number)
+                    throw PumpError.uncertain
+                } catch { refusal = "\(error)" }
             }
             highest = max(highest, command.number)
-            return report(on: command.number, refusal)
+            return try report(on: command.number, refusal)
         }
     }
 
@@ -90,10 +95,15 @@ public final class PumpSimulator: @unchecked Sendable {
         case .bolus(let id, let units):
             if let newest, id == newest.id { return nil }
             if let newest, id < newest.id { return "bolus \(id) after \(newest.id)" }
+            // Whatever the answer is, and whether there is one: what the pump has is what it took.
+            defer {
+                if let taken = pump.here({ $0.newestBolus() }), taken.id == id, newest?.id != id {
+                    newest = (id, taken.taken.units)
+                    boluses.append((id, taken.taken.units))
+                }
+            }
             let answer = try pump.requestBolus(InsulinAmount(units: units), id: id)
             guard case .accepted(let taken) = answer, taken > .zero else { return "nothing to give" }
-            newest = (id, taken.units, executor.now, false)
-            boluses.append((id, taken.units))
         case .programmedBasal(let rate):
             try pump.setProgrammedBasal(InsulinRate(unitsPerHour: rate))
             programmed = rate
@@ -104,10 +114,10 @@ public final class PumpSimulator: @unchecked Sendable {
         case .cancelTemporaryBasal:
             try pump.cancelTemporaryBasal()
             temporary = nil
-        case .cancelBolus: if try pump.cancelBolus() != nil { newest?.wasCancelled = true }
-        case .suspend:
-            if pump.status.condition == .bolusing { newest?.wasCancelled = true }
-            try pump.suspend(nanoseconds: nil)
+        case .cancelBolus: _ = try pump.cancelBolus()
+        case .suspend(let seconds):
+            try pump.suspend(
+                nanoseconds: seconds.map { Int64(min(max($0, 1), 1e6) * Double(Nanoseconds.second)) })
             temporary = nil
         case .resume: try pump.resume()
         case .readStatus: break
@@ -115,8 +125,9 @@ public final class PumpSimulator: @unchecked Sendable {
         return nil
     }
 
-    private func report(on number: Int64, _ refusal: String?) -> PumpReport {
+    private func report(on number: Int64, _ refusal: String?) throws -> PumpReport {
         let status = pump.status
+        guard let basal = pump.basalDelivered else { throw PumpError.notConnected }
         let condition: PumpReport.Condition =
             switch status.condition {
             case .ready: .ready
@@ -129,7 +140,7 @@ public final class PumpSimulator: @unchecked Sendable {
             number: number, device: device,
             utcNanoseconds: startUTC + Int64(Double(executor.now.nanoseconds) / speed),
             condition: condition, reservoirUnits: status.reservoir.units,
-            basalUnits: pump.basalDelivered?.units ?? 0)
+            basalUnits: basal.units)
         report.refusal = refusal
         report.highestNumber = highest
         report.isReservoirExact = status.isReservoirExact
@@ -139,19 +150,22 @@ public final class PumpSimulator: @unchecked Sendable {
             report.temporarySecondsLeft =
                 Double(temporary.ends.nanoseconds - executor.now.nanoseconds) / Double(Nanoseconds.second)
         }
-        if let newest {
-            let done = (try? pump.completedBolus(after: newest.id - 1)).flatMap { $0 }
-            let pushed =
-                Double(
-                    (executor.now.nanoseconds - newest.began.nanoseconds) / pump.device.bolusPulseInterval)
-                * pump.pulse.units
-            let length = newest.units / pump.pulse.units * Double(pump.device.bolusPulseInterval)
-            let left = length - Double(executor.now.nanoseconds - newest.began.nanoseconds)
+        report.issues = pump.here { $0.openIssues() }
+        report.podSecondsLeft = status.podExpiresAt.map {
+            Double($0.nanoseconds - executor.now.nanoseconds) / Double(Nanoseconds.second)
+        }
+        if let known = pump.here({ $0.newestBolus() }) {
+            // Somebody may have had the pump give one at its keys.
+            if newest?.id != known.id { newest = (known.id, known.taken.units) }
+            let left =
+                Double(known.endsAt.nanoseconds - executor.now.nanoseconds) / Double(Nanoseconds.second)
             report.bolus = PumpReport.Bolus(
-                id: newest.id, units: newest.units,
-                deliveredUnits: done?.delivered.units ?? min(newest.units, pushed), isRunning: done == nil,
-                secondsLeft: done == nil ? max(0, left / Double(Nanoseconds.second)) : 0,
-                wasCancelled: newest.wasCancelled)
+                id: known.id, units: newest?.units ?? known.taken.units,
+                deliveredUnits: known.delivered.units,
+                isRunning: known.isRunning, secondsLeft: known.isRunning ? max(0, left) : 0,
+                wasCancelled: known.cutBy == .person)
+            report.bolus?.secondsAgo =
+                Double(executor.now.nanoseconds - known.startedAt.nanoseconds) / Double(Nanoseconds.second)
         }
         return report
     }

@@ -33,6 +33,9 @@ public final class SimulatorPeer: Sendable {
     private let perform: @Sendable (LinkCommand) throws -> PumpReport
     private let readings: @Sendable (_ after: Int64) -> [FedReading]
     private let fate: @Sendable (LinkCommand) -> Fate
+    private let clock: (@Sendable () -> Int64)?
+    /// The most connections at once: each has a thread, and a proof to work out.
+    private static let most = 16
     private let state = Mutex((newest: 0, sockets: [LineSocket](), isStopped: false))
 
     /// - Parameters:
@@ -40,13 +43,16 @@ public final class SimulatorPeer: Sendable {
     ///   - perform: carries a command out; called by one thread at a time for each connection.
     ///   - readings: those taken after so many nanoseconds since 1970, oldest first.
     ///   - fate: what a command meets.
+    ///   - clock: what its clock says, ns since 1970; nil where it doesn't tell.
     public init(
         port: UInt16 = 0, fate: @escaping @Sendable (LinkCommand) -> Fate = { _ in .answered },
         readings: @escaping @Sendable (_ after: Int64) -> [FedReading] = { _ in [] },
+        clock: (@Sendable () -> Int64)? = nil,
         perform: @escaping @Sendable (LinkCommand) throws -> PumpReport
     ) throws {
         self.perform = perform
         self.fate = fate
+        self.clock = clock
         self.readings = readings
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var one: Int32 = 1
@@ -67,15 +73,26 @@ public final class SimulatorPeer: Sendable {
         }
         self.port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [weak self] in
+            defer { close(listener) }
             while true {
                 let descriptor = accept(listener, nil, nil)
                 guard descriptor >= 0 else {
                     if errno == EINTR || errno == ECONNABORTED { continue }
+                    // None is free for now.
+                    if errno == EMFILE || errno == ENFILE {
+                        usleep(100_000)
+                        continue
+                    }
                     return
                 }
                 let socket = LineSocket(descriptor: descriptor)
                 guard let self, !self.state.withLock({ $0.isStopped }) else { return }
-                self.state.withLock { $0.sockets.append(socket) }
+                let isTaken = self.state.withLock { state in
+                    guard state.sockets.count < Self.most else { return false }
+                    state.sockets.append(socket)
+                    return true
+                }
+                guard isTaken else { continue }
                 Thread.detachNewThread { self.serve(socket) }
             }
         }
@@ -110,11 +127,15 @@ public final class SimulatorPeer: Sendable {
             socket.shutDown()
             state.withLock { $0.sockets.removeAll { $0 === socket } }
         }
-        guard socket.isLoopback, let line = try? socket.readLine(),
+        // Whoever says nothing keeps no thread.
+        guard socket.isLoopback,
+            let line = try? socket.readLine(by: ContinuousClock.now + .seconds(15)),
             let hello = try? LinkWire.value(LinkHello.self, line), hello.link == "islet", hello.version == 1,
             let proof = SimulatorProof.answer(to: hello.challenge),
-            let welcome = try? LinkWire.text(LinkWelcome(proof: proof)), socket.write(welcome) == nil
+            let welcome = try? LinkWire.text(LinkWelcome(proof: proof, utcNanoseconds: clock?())),
+            socket.write(welcome) == nil
         else { return }
+        socket.setTimeout(0)
         switch hello.purpose {
         case "pump": servePump(socket)
         case "glucose": serveGlucose(socket)

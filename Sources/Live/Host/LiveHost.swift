@@ -47,6 +47,15 @@ package final class LiveHost: Sendable {
 
     package struct DuplicateSession: Error, Hashable { package var id: String }
 
+    /// Devices outside of a session go on at the pace at which they began.
+    package struct OtherPace: Error, Hashable, CustomStringConvertible {
+        package var known: LivePace?
+        package var asked: LivePace
+        package var description: String {
+            "devices outside go on at \(known.map { "pace \($0)" } ?? "a pace that is a number"), found \(asked)"
+        }
+    }
+
     /// Takes a session on. It goes on from where it stands; one of real pace whose journal says when it stood there catches up.
     /// - Parameter make: makes the session with the listener that it is given.
     package func add(
@@ -54,18 +63,28 @@ package final class LiveHost: Sendable {
     ) throws {
         let slot = Slot(id: id)
         let session = try make { [slot] event in slot.face.withLock { $0.log.append(event) } }
-        let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
+        let (now, utc, boot) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds(), clocks.bootID)
         var instant = session.now
-        if pace == .real, let known = session.anchor, known.pace == .real {
-            // Its world went on. A wall clock that was set back takes nothing back.
-            instant = max(instant, known.instant.adding(max(0, utc - known.utcNanoseconds)))
-            instant = min(instant, session.duration)
-        } else if session.opening.isLinked, case .scaled(let speed) = pace, let known = session.anchor,
-            known.pace == pace
+        if session.opening.isLinked {
+            let known = session.anchor?.pace
+            guard case .scaled = pace, known == nil || known == pace else {
+                throw OtherPace(known: known, asked: pace)
+            }
+        }
+        var clockStep: Int64 = 0
+        if let known = session.anchor, known.pace == pace, case .scaled(let speed) = pace,
+            speed == 1 || session.opening.isLinked
         {
-            // Devices outside went on at the same pace.
-            instant = max(instant, known.instant(atUTC: utc, speed: speed))
-            instant = min(instant, session.duration)
+            // Its world went on, or its devices did. Where the machine has not been started anew nobody can have set the clock that says for how long;
+            // else the wall clock is all there is, and one that was set back takes nothing back.
+            let byUTC = utc.subtractingReportingOverflow(known.utcNanoseconds)
+            var passed = byUTC.overflow ? 0 : max(0, byUTC.partialValue)
+            if let then = known.boot, !boot.isEmpty, then.id == boot, now >= then.continuousNanoseconds {
+                passed = now - then.continuousNanoseconds
+                clockStep = byUTC.overflow ? 0 : byUTC.partialValue - passed
+            }
+            let gone = speed == 1 ? passed : Int64(min(Double(passed) * speed, 1e18))
+            instant = min(max(instant, known.instant.adding(gone)), session.duration)
         }
         try board.withLock { board in
             guard board.slots[id] == nil else { throw DuplicateSession(id: id) }
@@ -74,7 +93,11 @@ package final class LiveHost: Sendable {
         slot.core.withLock { core in
             core.session = session
             slot.advancedAt.store(now, ordering: .relaxed)
-            core.anchor(pace, at: instant, continuous: now, utc: utc)
+            core.anchor(pace, at: instant, continuous: now, utc: utc, boot: boot)
+        }
+        // The phone's clock was set while nobody lived: those who go by it hear of it.
+        if pace == .real, abs(clockStep) > Self.quietClockStep {
+            slot.clockStep.wrappingAdd(clockStep, ordering: .relaxed)
         }
         show(slot)
         schedule(slot)
@@ -98,7 +121,7 @@ package final class LiveHost: Sendable {
         let hasChanged = slot.core.withLock { core -> Bool in
             guard let session = core.session, !session.opening.isLinked else { return false }
             session.advance(to: core.goal(at: now, piece: nil))
-            core.anchor(pace, at: session.now, continuous: now, utc: utc)
+            core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
             return true
         }
         show(slot)
@@ -116,7 +139,7 @@ package final class LiveHost: Sendable {
             session.advance(to: core.goal(at: now, piece: nil))
             let before = session.now
             session.leap(to: before.adding(nanoseconds))
-            core.anchor(core.pace, at: session.now, continuous: now, utc: utc)
+            core.anchor(core.pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
             return session.now > before
         }
         show(slot)
@@ -130,7 +153,7 @@ package final class LiveHost: Sendable {
             return LiveAnswer(outcome: .refused("no session \(printable(id, limit: 60))"))
         }
         guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else {
-            return LiveAnswer(outcome: .refused("the session is frozen: nothing reaches it"))
+            return LiveAnswer(outcome: .refused("the session is frozen: nothing reaches it"), isFrozen: true)
         }
         let answer = slot.core.withLock { core -> LiveAnswer in
             guard let session = core.session else {
@@ -161,10 +184,18 @@ package final class LiveHost: Sendable {
     /// What a device's clock said, as nanoseconds of the session's time; nil without a session that runs.
     func sessionTime(ofUTC utc: Int64, in id: String) -> Int64? {
         slot(id)?.core.withLock { core in
-            guard let anchor = core.session?.anchor, case .scaled(let speed) = anchor.pace else { return nil }
+            guard core.session != nil, let anchor = core.deviceAnchor, case .scaled(let speed) = anchor.pace
+            else { return nil }
             return anchor.instant(atUTC: utc, speed: speed, isBounded: false).nanoseconds
         }
     }
+
+    /// Session time at a moment of the continuous clock; before the session's start it is negative.
+    func sessionTime(atContinuous moment: Int64, in id: String) -> Int64? {
+        slot(id)?.core.withLock { $0.instant(atContinuous: moment) }
+    }
+
+    var continuousNanoseconds: Int64 { clocks.continuousNanoseconds() }
 
     // MARK: Looks
 
@@ -317,6 +348,6 @@ package final class LiveHost: Sendable {
             LiveCommand(.clockStep(seconds: Double(step) / Double(Nanoseconds.second))),
             at: core.goal(at: now, piece: nil))
         // By the clock that counts from now on.
-        core.anchor(.real, at: session.now, continuous: now, utc: utc)
+        core.anchor(.real, at: session.now, continuous: now, utc: utc, boot: clocks.bootID, isClockStep: true)
     }
 }

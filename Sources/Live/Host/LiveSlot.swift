@@ -32,15 +32,25 @@ final class Slot: Sendable {
         private(set) var pace = LivePace.paused
         /// Session time and the continuous clock at one moment.
         private var origin = (instant: Instant.start, continuous: Int64(0))
+        /// The same and the clocks of devices outside, which nobody sets when the wall clock is set.
+        private(set) var deviceAnchor: LiveAnchor?
 
         /// Both belong together from here on.
-        mutating func anchor(_ pace: LivePace, at instant: Instant, continuous: Int64, utc: Int64) {
+        /// - Parameter isClockStep: only the wall clock was set.
+        mutating func anchor(
+            _ pace: LivePace, at instant: Instant, continuous: Int64, utc: Int64, boot: String,
+            isClockStep: Bool = false
+        ) {
             self.pace = pace
             origin = (instant, continuous)
             guard let session else { return }
             // What the journal says is where the session stands by then.
             if session.now < instant { session.catchUp(to: instant) }
-            session.note(LiveAnchor(instant: session.now, pace: pace, utcNanoseconds: utc))
+            let anchor = LiveAnchor(
+                instant: session.now, pace: pace, utcNanoseconds: utc,
+                boot: boot.isEmpty ? nil : LiveBoot(id: boot, continuousNanoseconds: continuous))
+            session.note(anchor)
+            if !isClockStep || deviceAnchor == nil { deviceAnchor = anchor }
         }
 
         /// How far session time has come.
@@ -62,6 +72,15 @@ final class Slot: Sendable {
                     speed == 1 ? max(0, continuous - origin.continuous) : Int64(min(elapsed, left)))
                 return min(goal, most ?? session.duration, session.duration)
             }
+        }
+
+        /// Session time at a moment of the continuous clock, past ones too, ns; nil where there is none.
+        func instant(atContinuous moment: Int64) -> Int64? {
+            guard session != nil, case .scaled(let speed) = pace else { return nil }
+            let passed = moment.subtractingReportingOverflow(origin.continuous)
+            guard !passed.overflow else { return nil }
+            return origin.instant.nanoseconds
+                + Int64(min(max(Double(passed.partialValue) * speed, -1e18), 1e18))
         }
 
         /// When it wants to be advanced next, by the continuous clock; nil for never.

@@ -96,7 +96,10 @@ final class LiveDoor: @unchecked Sendable {
             try session.loop.here(input) { try $0.perform($1) }
         case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
         case .resume: try session.controls.resume()
-        case .cancelBolus: _ = try session.controls.cancelBolus()
+        case .cancelBolus:
+            // Whether or not the pump can be told: what has not arrived isn't sent again.
+            if session.isAppAlive { session.loop.here { $0.cancelRequest() } }
+            _ = try session.controls.cancelBolus()
         case .changePod:
             try isOfTheStudy()
             session.pump.here { $0.changePodNow() }
@@ -125,7 +128,7 @@ final class LiveDoor: @unchecked Sendable {
         case .reading(let at, let mgdl): try feed(at, mgdl)
         case .device(let input):
             guard let links = session.links else { throw Refusal("no device is outside of this session") }
-            links.hear(input)
+            if let reason = links.hear(input) { throw Refusal("not believed: \(reason.text)") }
         case .clockStep(let seconds):
             // The phone's clock is set whether or not the app lives.
             let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())

@@ -92,4 +92,6 @@ package struct LiveAnswer: Hashable, Sendable {
     package var number: Int?
     /// It had been answered before.
     package var isRepeated = false
+    /// Nothing reached the session, which is frozen: it may be said again.
+    package var isFrozen = false
 }

@@ -16,8 +16,10 @@ package enum JournalLine: Hashable, Sendable {
     /// The first line: who lives, in which study (`LiveOpening`), as JSON.
     case open(String)
     /// From this instant on session time goes so fast against the wall clock.
-    /// - Parameter utc: nanoseconds since 1970 at that instant.
-    case pace(Instant, LivePace, utc: Int64)
+    /// - Parameters:
+    ///   - utc: nanoseconds since 1970 at that instant.
+    ///   - boot: the continuous clock then; nil where nobody knows.
+    case pace(Instant, LivePace, utc: Int64, boot: LiveBoot? = nil)
     /// An input that takes effect at its instant; the bytes are `LiveInput`'s. On disk before it does.
     case input(number: Int, StampedInput, key: String)
     /// What the session made of it.
@@ -39,7 +41,9 @@ package enum JournalLine: Hashable, Sendable {
     package var text: String {
         switch self {
         case .open(let json): "open \(json)"
-        case .pace(let at, let pace, let utc): "pace \(at.nanoseconds) \(pace) \(utc)"
+        case .pace(let at, let pace, let utc, let boot):
+            "pace \(at.nanoseconds) \(pace) \(utc)"
+                + (boot.map { " \($0.id) \($0.continuousNanoseconds)" } ?? "")
         case .input(let number, let stamped, let key):
             "input \(number) \(stamped.instant.nanoseconds) \(key.isEmpty ? "-" : key) "
                 + String(decoding: stamped.input.bytes, as: UTF8.self)
@@ -69,7 +73,14 @@ package enum JournalLine: Hashable, Sendable {
         case "open": self = .open(String(rest))
         case "pace":
             guard let at = instant(), let pace = LivePace(word()), let utc = Int64(word()) else { return nil }
-            self = .pace(at, pace, utc: utc)
+            guard !rest.isEmpty else {
+                self = .pace(at, pace, utc: utc)
+                break
+            }
+            let id = word()
+            guard !id.isEmpty, let continuous = Int64(word()), rest.isEmpty else { return nil }
+            self = .pace(
+                at, pace, utc: utc, boot: LiveBoot(id: String(id), continuousNanoseconds: continuous))
         case "input":
             guard let number = Int(word()), let at = instant() else { return nil }
             let key = word()
@@ -113,6 +124,17 @@ package enum JournalLine: Hashable, Sendable {
     /// Reasons come from errors, and those may have any text.
     static func line(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+    }
+}
+
+/// A moment of a machine's continuous clock, from one start of the machine to the next.
+package struct LiveBoot: Hashable, Sendable {
+    package var id: String
+    package var continuousNanoseconds: Int64
+
+    package init(id: String, continuousNanoseconds: Int64) {
+        self.id = id
+        self.continuousNanoseconds = continuousNanoseconds
     }
 }
 

@@ -34,11 +34,12 @@ package final class SimulatedWearer: @unchecked Sendable {
         session = try Session(
             study: opening.study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm,
             seams: seams)
+        try session.executor.advance(to: .start)
+        let (executor, pump) = (session.executor, session.pump)
         simulator = PumpSimulator(
             executor: session.executor, pump: session.pump,
             device: "simulator-\(begin.utc)", startUTC: begin.utc, speed: speed,
-            programmed: opening.subject.basalRate)
-        try session.executor.advance(to: .start)
+            programmed: executor.inspect { pump.here { $0.programmedNow() } })
     }
 
     deinit { session.end() }
@@ -47,6 +48,9 @@ package final class SimulatedWearer: @unchecked Sendable {
         let passed = Double(clocks.continuousNanoseconds() - begin.continuous) * speed
         return Instant(nanoseconds: Int64(max(0, passed)))
     }
+
+    /// What the clock of its devices says, ns since 1970: nobody sets it.
+    package var utcNanoseconds: Int64 { begin.utc + clocks.continuousNanoseconds() - begin.continuous }
 
     package func perform(_ command: LinkCommand) throws -> PumpReport {
         try lock.withLock { try simulator.perform(command, at: now) }

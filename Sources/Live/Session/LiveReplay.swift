@@ -82,7 +82,7 @@ extension JournalLine {
     var instant: Instant? {
         switch self {
         case .open, .answer: nil
-        case .pace(let at, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _),
+        case .pace(let at, _, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _),
             .late(let at), .command(let at, _):
             at
         case .input(_, let stamped, _): stamped.instant

@@ -33,8 +33,8 @@ extension LiveSession {
         if phase != .running { throw problem("a line after the session's end", "nothing more") }
         switch line {
         case .open: throw problem("a second opening", "one")
-        case .pace(let at, let pace, let utc):
-            anchor = LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc)
+        case .pace(let at, let pace, let utc, let boot):
+            anchor = LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc, boot: boot)
             try reach(at, problem)
             tell("pace       \(pace)")
         case .refusal(let at, _, let reason):

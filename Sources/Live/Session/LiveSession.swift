@@ -151,7 +151,7 @@ package final class LiveSession: @unchecked Sendable {
     package func note(_ anchor: LiveAnchor) {
         guard phase == .running else { return }
         self.anchor = anchor
-        keep(.pace(anchor.instant, anchor.pace, utc: anchor.utcNanoseconds))
+        keep(.pace(anchor.instant, anchor.pace, utc: anchor.utcNanoseconds, boot: anchor.boot))
         if phase == .running { tell("pace       \(anchor.pace)") }
     }
 
@@ -175,7 +175,12 @@ package final class LiveSession: @unchecked Sendable {
         if let unwritten { return fail(unwritten) }
         let rows = session.recorder.takeRows()
         onRows?(rows)
-        let lines = SessionStory(rows, calendar: opening.study.start.calendar, isWhole: false).lines
+        var lines = SessionStory(rows, calendar: opening.study.start.calendar, isWhole: false).lines
+        if let links = session.links, outcome == nil {
+            lines += session.executor.inspect { links.pump.here { $0.takeNotices() } }.map {
+                SessionStory.Line(instant: $0.at, text: "pump       \($0.text)")
+            }
+        }
         if let outcome {
             var reason = ""
             if case .endedEarly(let why) = outcome.end { reason = JournalLine.line(why) }
@@ -195,9 +200,16 @@ package final class LiveSession: @unchecked Sendable {
         look()
     }
 
-    /// Where glucose is a real person's nothing is given.
+    /// Where glucose is a real person's nothing is given; where the pump is outside nobody knows yet.
     private func worded(_ text: String) -> String {
-        guard opening.isFed, text.hasPrefix("step ") else { return text }
+        guard text.hasPrefix("step ") else { return text }
+        // What goes to a pump outside is never accepted at once.
+        if opening.isLinked, !text.contains(", pump unavailable"),
+            !text.contains("basal 0.0 U, correction 0.0 U, meal 0.0 U;")
+        {
+            return text.replacing("; accepted 0.0 U", with: "; on its way")
+        }
+        guard opening.isFed else { return text }
         return text.replacing("; accepted 0.0 U", with: "; suggested only")
     }
 

@@ -82,8 +82,11 @@ package struct LiveAnchor: Hashable, Sendable {
     package var pace: LivePace
     /// Since 1970.
     package var utcNanoseconds: Int64
+    /// The continuous clock's at the same moment.
+    package var boot: LiveBoot?
 
-    package init(instant: Instant, pace: LivePace, utcNanoseconds: Int64) {
+    package init(instant: Instant, pace: LivePace, utcNanoseconds: Int64, boot: LiveBoot? = nil) {
+        self.boot = boot
         self.instant = instant
         self.pace = pace
         self.utcNanoseconds = utcNanoseconds

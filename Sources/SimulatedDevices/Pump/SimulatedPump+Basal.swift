@@ -14,6 +14,9 @@ extension SimulatedPump {
         followProgramme()
     }
 
+    /// The rate that its programme has now. A look: nothing changes.
+    public func programmedNow() -> InsulinRate { programmedRate }
+
     /// The programme that the pump comes with.
     public func preset(_ rate: InsulinRate) throws {
         programme = [BasalSegment(startOfDay: 0, rate: try device.rounded(rate))]

@@ -1,8 +1,8 @@
 // Boluses: asked for, pushed at the pump's speed, cut short.
 
-import Devices
+public import Devices
 import Records
-import SessionTime
+public import SessionTime
 import SimulationKernel
 
 /// A bolus that the pump accepted.
@@ -15,7 +15,33 @@ struct Bolus {
     var held: Int64 = 0
 }
 
+/// What the pump itself knows of its newest bolus, whether or not anybody hears it.
+public struct NewestBolus: Hashable, Sendable {
+    public var id: Int64
+    public var startedAt: Instant
+    public var endsAt: Instant
+    public var isRunning: Bool
+    /// Pushed so far.
+    public var delivered: InsulinAmount
+    /// What it took, or what it came to where it was cut short.
+    public var taken: InsulinAmount
+    public var cutBy: BolusCut?
+}
+
 extension SimulatedPump {
+    /// A look: nothing changes.
+    public func newestBolus() -> NewestBolus? {
+        guard let bolus else { return nil }
+        let now = executor.now
+        let pushed = min(
+            bolus.pulses, (now.nanoseconds - bolus.startedAt.nanoseconds) / device.bolusPulseInterval)
+        let isRunning = bolus.endsAt > now
+        return NewestBolus(
+            id: bolus.status.id, startedAt: bolus.startedAt, endsAt: bolus.endsAt, isRunning: isRunning,
+            delivered: isRunning ? device.amount(pushed) : bolus.status.delivered,
+            taken: bolus.status.delivered, cutBy: bolus.status.cutBy)
+    }
+
     func readCompletedBolus(after id: Int64?) throws -> BolusStatus? {
         try transmit(.readBolus)
         countBasal()

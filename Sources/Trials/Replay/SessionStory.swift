@@ -13,6 +13,13 @@ package struct SessionStory: Sendable {
         package var alertCode: AlertName?
         /// The number of its episode, as in every command; nil for other lines and for what belongs to none.
         package var episode: Int?
+
+        package init(instant: Instant, text: String, alertCode: AlertName? = nil, episode: Int? = nil) {
+            self.instant = instant
+            self.text = text
+            self.alertCode = alertCode
+            self.episode = episode
+        }
     }
 
     package private(set) var lines: [Line] = []
