@@ -32,6 +32,7 @@ extension LoopController {
         }
     }
 
+    @inline(__always)
     private func applyTemporaryBasal() throws {
         let wanted = personsTemporaryBasal
         guard memory.temporaryBasal != nil || wanted != nil else { return }
