@@ -39,6 +39,7 @@ extension LoopController {
         }
     }
 
+    @inline(__always)
     private func applyTemporaryBasal() throws {
         let wanted = personsTemporaryBasal
         guard memory.temporaryBasal != nil || wanted != nil else { return }

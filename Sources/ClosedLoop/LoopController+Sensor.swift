@@ -22,6 +22,7 @@ extension LoopController {
     }
 
     /// How long the next step waits for a reading that comes soon after its grid point: sensors keep their five minutes.
+    @inline(__always)
     var waitForReading: Int64 {
         guard let lastArrival else { return 0 }
         let due = lastArrival.nanoseconds + LoopTiming.step - memory.nextStep.nanoseconds
@@ -29,6 +30,7 @@ extension LoopController {
     }
 
     /// The reading that is due now or soon has not arrived, and the step can still wait for it.
+    @inline(__always)
     var isReadingLate: Bool {
         guard let lastArrival else { return false }
         let next = memory.nextStep.nanoseconds

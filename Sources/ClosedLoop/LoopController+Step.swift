@@ -68,6 +68,7 @@ extension LoopController {
         return reading
     }
 
+    @inline(__always)
     private func pumpStatus() -> StepPumpStatus {
         guard pump.isReady else { return .unavailable }
         // From the second step on, what became of the last request is read; a step that can't know it can't dose.
@@ -235,6 +236,7 @@ extension LoopController {
     }
 
     /// The step's number is spent. Until a first step has succeeded there is none: only its grid point is.
+    @inline(__always)
     func spendStep(succeeded: Bool) {
         if memory.firstStepTime == nil, !succeeded {
             memory.sessionStart = memory.nextStep.adding(LoopTiming.step)

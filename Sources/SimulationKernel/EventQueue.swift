@@ -125,6 +125,7 @@ final class EventQueue {
     var isEmpty: Bool { frontCount == 0 }
     var firstInstant: Int64? { frontCount == 0 ? nil : front[frontCount - 1].instant }
 
+    @inline(__always)
     func push(at instant: Int64, phase: Phase, _ target: Target) {
         sequence &+= 1
         insert(Entry(instant: instant, order: UInt64(phase.rawValue) << 56 | sequence, target: target))

@@ -217,6 +217,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             instant: now, unfinished: unfinished, jobs: Self.jobsPerInstantLimit, waiters: waiters.sorted())
     }
 
+    @inline(__always)
     private func fire(_ entry: EventQueue.Entry) {
         switch entry.target {
         case .sleeper(let reference):
