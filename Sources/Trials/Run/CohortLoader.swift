@@ -2,6 +2,7 @@
 //
 // Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers.
 
+import Devices
 import Documents
 package import Physiology
 import Records
@@ -41,6 +42,11 @@ package enum CohortLoader {
     private static func source(
         of study: Study, studyPath: String
     ) throws -> (count: Int, subject: @Sendable (Int) throws -> VirtualSubject) {
+        guard study.subject.kind.isPerson else {
+            throw InputError(
+                file: studyPath, found: "a study of \(study.subject.kind.words.many)",
+                expected: "a study of people")
+        }
         switch study.cohort {
         case .generate(let people):
             try study.checkSessions(subjects: people.count, file: studyPath)

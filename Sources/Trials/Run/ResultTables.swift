@@ -16,11 +16,13 @@ struct ResultTables {
     /// Whether `alerts.csv` has the policies in shadow too.
     let hasShadows: Bool
 
-    /// The columns of `sessions.csv`.
-    private var sessionColumns: [String] {
+    /// The columns of `sessions.csv`, people's by default.
+    static func sessionColumns(_ outcomes: [Outcome] = Outcome.all) -> [String] {
         ResultTable.sessions.columns.map(\.name).filter { !ResultTable.storeOnly.contains($0) }
             + outcomes.map(\.name)
     }
+
+    private var sessionColumns: [String] { Self.sessionColumns(outcomes) }
 
     /// The columns of `alerts.csv`.
     static let alertColumns: [String] =

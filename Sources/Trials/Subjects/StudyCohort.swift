@@ -26,7 +26,7 @@ package protocol StudyCohort: Sendable {
 
 extension StudyCohort {
     /// nil for subjects of another kind.
-    package var people: [VirtualSubject]? { (self as? PeopleCohort)?.people }
+    package var people: [VirtualSubject]? { (self as? PeopleCohort)?.members }
 
     package func session(_ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan? = nil) throws
         -> any StudySession
@@ -97,15 +97,15 @@ struct OnePerson: StudyCohort {
 
 /// People, drawn or of a table.
 struct PeopleCohort: StudyCohort {
-    let people: [VirtualSubject]
+    let members: [VirtualSubject]
 
-    init(_ people: [VirtualSubject]) { self.people = people }
+    init(_ members: [VirtualSubject]) { self.members = members }
 
-    var count: Int { people.count }
-    func name(_ index: Int) -> String { people[index].name }
+    var count: Int { members.count }
+    func name(_ index: Int) -> String { members[index].name }
 
     func absorb(_ index: Int, into digest: inout Digest128) {
-        let subject = people[index]
+        let subject = members[index]
         for word in Journal.words(of: Array(subject.name.utf8)) { digest.absorb(word) }
         let values = subject.parameters.values + (subject.initialState ?? [])
         for value in values + [subject.carbohydrateRatio, subject.correctionFactor] {
@@ -117,6 +117,6 @@ struct PeopleCohort: StudyCohort {
         _ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan?, scoring: PolicyScoring?
     ) throws -> any StudySession {
         try Session(
-            study: study, subject: people[index], index: index, arm: arm, shadows: shadows, scoring: scoring)
+            study: study, subject: members[index], index: index, arm: arm, shadows: shadows, scoring: scoring)
     }
 }

@@ -24,7 +24,7 @@ struct DataDictionaryTests {
     @Test("defines each column of the CSV files and of the step logs, in the page and in the help")
     func csvColumns() {
         let (page, help) = (DataDictionary.markdown, DataDictionary.plainText)
-        for column in ResultTables.sessionColumns + ResultTables.alertColumns {
+        for column in ResultTables.sessionColumns() + ResultTables.alertColumns {
             #expect(page.contains("| `\(column)` |"), "\(column)")
             #expect(help.contains("  \(column)"), "\(column)")
         }
@@ -35,7 +35,8 @@ struct DataDictionaryTests {
     func names() {
         let origin = ResultTable.origin.map(\.name)
         #expect(origin == ["session", "subject_index", "subject", "arm_index", "arm"])
-        for columns in [ResultTables.sessionColumns, ResultTables.alertColumns, StepColumn.all.map(\.name)] {
+        for columns in [ResultTables.sessionColumns(), ResultTables.alertColumns, StepColumn.all.map(\.name)]
+        {
             #expect(columns.filter(origin.contains) == origin)
             #expect(!columns.contains { $0.hasSuffix("subject_id") })
         }
