@@ -1,6 +1,6 @@
 // `islet-bench cost`: what the pieces of a session's work take on this machine: the coefficients of `RunCost`.
 //
-// Guarantees: every study is lived as a dry run lives its sample, the best of some rounds by the thread's own time; the coefficients are those at or
+// Guarantees: every study is one that a dry run samples whole; it counts with the best of some rounds by the thread's own time, without the drawing of people; the coefficients are those at or
 // above 0 that leave the least sum of squared relative errors. Beside each study stands what the coefficients that are in use make of it.
 // Does not: write results. What a row, a log and a policy's outcomes take in the store is not among the figures.
 
@@ -15,6 +15,8 @@ struct SessionCosts {
     }
 
     private static let pieces: [(name: String, count: @Sendable (RunCost.Work) -> Double)] = [
+        ("day with a person", { $0.heardDays }),
+        ("day with faults", { $0.faultyDays }),
         ("evaluation", { Double($0.evaluations) }),
         ("job or event", { Double($0.jobs + $0.events) }),
         ("judgement in shadow", { Double($0.judgements) }),
@@ -23,6 +25,8 @@ struct SessionCosts {
         ("session", { Double($0.sessions) }),
     ]
 
+    /// As many as a dry run samples, for as long at most.
+    private static let people = 12
     private static let cohort = "cohort: { generate: { group: adult, count: 12 } }\nduration: 4d\n"
     private static let life = cohort + "scenario: { preset: life }\n"
     private static let closed = "arms: [{ algorithm: pid-insulin-feedback, alerts: dexcom-g7 }]\n"
@@ -41,6 +45,9 @@ struct SessionCosts {
         ("closed loop", cohort + closed),
         ("closed loop, 1 day", cohort.replacing("4d", with: "1d") + closed),
         ("closed loop, all faults", cohort + "faults: all\n" + closed),
+        ("closed loop, one fault", cohort + "faults: { signal-loss: true }\n" + closed),
+        ("closed loop, app faults", cohort + "faults: { app-quit: true, app-relaunch: true }\n" + closed),
+        ("open loop, all faults", cohort + "faults: all\narms: [{ algorithm: basal-bolus }]\n"),
         ("closed loop, every row", cohort + "record: full\n" + closed),
         ("life", life + closed),
         ("life, open loop", life + "arms: [{ algorithm: basal-bolus, alerts: dexcom-g7 }]\n"),
@@ -55,18 +62,20 @@ struct SessionCosts {
     ]
 
     func run(rounds: Int) throws {
-        let lived = try Self.studies.compactMap { study -> Lived? in
+        let lived = try Self.studies.map { study in
             let parsed = try Study.parse(study.text, file: "\(study.name).yaml")
-            var work: RunCost.Work?
+            let subjects = try (0..<Self.people).map {
+                try CohortLoader.subject($0, of: parsed, studyPath: "")
+            }
+            let runner = TrialRunner(study: parsed, subjects: subjects, jobs: 1, words: parsed.resultWords)
             let seconds = try best(of: rounds) {
                 let began = Stopwatch.threadSeconds()
-                for index in 0..<12 { _ = try CohortLoader.subject(index, of: parsed, studyPath: "") }
-                let drawn = Stopwatch.threadSeconds()
-                work = try RunCost(of: parsed, studyPath: "", subjects: 12).sample
-                // It draws its people, too.
-                return (Stopwatch.threadSeconds() - drawn) - (drawn - began)
+                for session in runner.sessions { _ = try runner.run(session) }
+                return Stopwatch.threadSeconds() - began
             }
-            return work.map { Lived(name: study.name, work: $0, seconds: seconds) }
+            // The same people for the same time.
+            let work = try RunCost(of: parsed, studyPath: "", subjects: Self.people).sample
+            return Lived(name: study.name, work: work, seconds: seconds)
         }
         let fitted = Self.fit(lived)
         for (piece, seconds) in zip(Self.pieces, fitted) {

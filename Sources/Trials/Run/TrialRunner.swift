@@ -124,8 +124,10 @@ package struct TrialRunner: Sendable {
             outcomes: outcome.outcomes, alerts: alerts, policies: outcome.policies,
             shadows: logs(of: live, armIndex),
             recorder: live.recorder)
+        let days = Double(outcome.endedAt.nanoseconds) / Double(Nanoseconds.day)
         let work = RunCost.Work(
-            patientDays: Double(outcome.endedAt.nanoseconds) / Double(Nanoseconds.day),
+            patientDays: days, heardDays: study.person(in: arm) == nil ? 0 : days,
+            faultyDays: study.faults == .none ? 0 : days,
             evaluations: live.evaluations, jobs: outcome.jobs, events: outcome.events,
             judgements: live.shadowJudgements, rows: record.recorder.rowCount,
             shadowBytes: record.shadows.reduce(0) { $0 + $1.log.count },
