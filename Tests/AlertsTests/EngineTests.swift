@@ -142,7 +142,11 @@ import Testing
         for (metric, below, above) in bounds {
             #expect(metric.criticalBelow == below && metric.criticalAbove == above)
         }
-        for metric in AlertMetric.allCases where !bounds.contains(where: { $0.0 == metric }) {
+        // The level of a tank is none of the story's: it runs dry, and can't be too full.
+        let level = AlertMetric(rawValue: "level")
+        #expect(level?.criticalBelow == 5 && level?.criticalAbove == nil)
+        for metric in AlertMetric.allCases
+        where metric != level && !bounds.contains(where: { $0.0 == metric }) {
             #expect(metric.criticalBelow == nil && metric.criticalAbove == nil)
         }
     }

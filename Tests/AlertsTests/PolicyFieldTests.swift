@@ -120,6 +120,7 @@ import Testing
             AlertMetric.allCases.map(\.codeName) == [
                 "GLUCOSE", "GLUCOSE-RATE", "INSULIN-ON-BOARD", "RESERVOIR", "SENSOR-AGE", "TEMPERATURE",
                 "HUMIDITY", "VPD", "READING-AGE", "GLUCOSE-IN20M", "FORECAST-GLUCOSE", "UNKNOWN-INSULIN",
+                "LEVEL",
             ])
     }
 }

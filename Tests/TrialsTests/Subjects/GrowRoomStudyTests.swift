@@ -46,6 +46,7 @@ import Testing
     @Test func whatIsWrittenIsReadAgainAndSpeaksOfRoomsOnly() throws {
         let study = try study(Self.arms, "keeper: { roundAt: 12 }\n")
         #expect(try Study.parse(study.yaml, file: "again.yaml") == study)
+        #expect(study.yaml.contains("subject:") && study.yaml.contains("roundAt: 12"))
         for key in ["sensor:", "pump:", "algorithm:", "person:", "scenario:", "faults:", "model:", "group:"] {
             #expect(!study.yaml.contains(key), "\(key)")
         }
