@@ -32,6 +32,7 @@ private struct World {
     init(seed: Int) {
         random = RandomStream(key: 14, index: UInt64(seed))
         subjects = seed % 2 == 0 ? ["ann"] : ["ann", "basil"]
+        for device in 0..<3 { offsets[device] = Int64.random(in: -7200...7200, using: &random) }
     }
 
     func clock(_ device: Int) -> Int64 { now + offsets[device] }
@@ -89,7 +90,7 @@ private struct World {
     mutating func step(deletes: Bool) throws {
         let device = Int.random(in: 0..<3, using: &random)
         now += Int64.random(in: 0...1, using: &random)
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0...3: try write(device, deletes: deletes && Int.random(in: 0..<3, using: &random) == 0)
         case 4...5: ask(device)
         case 6...7:
@@ -100,7 +101,8 @@ private struct World {
             guard let place = answers.indices.randomElement(using: &random) else { return }
             reachDevice(place)
             if Bool.random(using: &random) { answers.remove(at: place) }
-        case 10:
+        case 10...13: exchange(device)
+        case 14:
             if Bool.random(using: &random), !requests.isEmpty { requests.removeFirst() }
             if Bool.random(using: &random), !answers.isEmpty { answers.removeFirst() }
         default:
@@ -133,7 +135,7 @@ private struct World {
 
 @Suite struct SettingsHistoryTests {
     private static let histories =
-        ProcessInfo.processInfo.environment["ISLET_SOAK"] == nil ? 2500 : 20_000
+        ProcessInfo.processInfo.environment["ISLET_SOAK"] == nil ? 1500 : 20_000
 
     @Test func `12 any history of three devices converges, and no later write is lost to an earlier one`()
         throws

@@ -102,20 +102,23 @@ package struct SettingsLedger: Hashable, Sendable {
     @discardableResult
     private mutating func write(_ key: String, _ setting: OwnerSetting?, clock: Int64) -> SettingWrite {
         restampRefused(clock: clock)
+        // Newer than all that is here, also than what the hub refuses.
+        let newest = rows.reduce(newestTime) { max($0 ?? $1.write.time, $1.write.time) }
         let write = SettingWrite(
-            key, setting, time: HybridTime.next(clock: clock, after: newestTime), device: device)
+            key, setting, time: HybridTime.next(clock: clock, after: newest), device: device)
+        let isLikeRefused = rows.contains { $0.refusal != nil && $0.write.time < write.time }
         // In place of whatever is there: a refused one may bear a later time, but nobody else has seen it.
         put(write, isPending: true)
-        see(write.time)
+        if !isLikeRefused { see(write.time) }
         return write
     }
 
-    /// What the hub refused because this device's clock ran ahead gets a time of now, in the order in which it was written.
+    /// What the hub refused because this device's clock ran ahead gets a time of now, and so does what was written with that clock since: in the order
+    /// in which it was written, or an effect of the first could reach others with a time before it.
     package mutating func restampRefused(clock: Int64) {
-        let ahead = rows.filter { row in
-            row.refusal != nil && row.write.time.seconds > clock + Self.farthestAhead
-        }
-        for row in ahead.sorted(by: { $1.write.supersedes($0.write) }) {
+        let ahead = rows.filter { $0.isPending && $0.write.time.seconds > clock + Self.farthestAhead }
+        guard ahead.contains(where: { $0.refusal != nil }) else { return }
+        for row in ahead.sorted(by: { $0.position < $1.position }) {
             let time = HybridTime.next(clock: clock, after: newestTime)
             put(row.write.stamped(time), isPending: true)
             see(time)
