@@ -31,6 +31,7 @@ RUNS = {
     "debounce-cooldown-heard": ["Cohorts/debounce-cooldown-heard.yaml"],
     "presets-heard": ["Cohorts/presets-heard.yaml"],
     "literal-sketch": ["Cohorts/literal-sketch.yaml"],
+    "grow-room": ["Cohorts/grow-room.yaml"],
     "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
 }
 
@@ -41,6 +42,8 @@ FIGURES = {
     "presets": ("presets-heard", "difference-tbr-54-percent"),
     "presets-rings": ("presets-heard", "difference-alerts-notifications-per-day"),
     "the-literal-sketch": ("literal-sketch", "difference-tbr-54-percent"),
+    "the-grow-room": ("grow-room", "difference-critical-percent"),
+    "the-grow-room-rings": ("grow-room", "difference-alerts-notifications-per-day"),
     "the-literal-sketch-rings": ("literal-sketch", "difference-alerts-notifications-per-day"),
 }
 
