@@ -46,7 +46,7 @@ import Testing
         _ = try pump.perform(LinkCommand(number: 40, act: .bolus(id: 7, units: 6)), at: .start)
         // Its clock has gone on, the session's begins now.
         let bench = try LinkBench(simulator: pump, worn: minutes * Nanoseconds.minute)
-        try bench.live(untilMinute: 30)
+        try bench.live(untilMinute: 45)
         let heard = bench.store.log.map { ($0.instant, $0.basalGiven?.units ?? 0) }
         let most = heard.last { $0.0 < .minutes(11) }?.1 ?? 0
         #expect((expected.lowerBound - 0.05...expected.upperBound + 0.35).contains(most), "\(heard)")
