@@ -12,7 +12,7 @@ test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, 
 
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
-	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests|TraceMutationTests|LinkFaultTests'
+	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests|TraceMutationTests|LinkFaultTests|LinkStormTests'
 	.ci/release.sh build --product islet
 	.ci/release.sh run islet-bench coverage
 	.ci/release.sh run islet-bench ward
