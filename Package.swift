@@ -188,7 +188,7 @@ let package = Package(
             [
                 "Live", "LinkedDevices", "DeviceLinks", "Trials", "Documents", "Records", "SessionTime",
                 "SimulationKernel", "Devices",
-                "ClosedLoop", "Alerts", "Algorithms", "Physiology", "islet-live",
+                "ClosedLoop", "Alerts", "AlertFiles", "Algorithms", "Physiology", "islet-live",
             ]),
         tests(
             "TrialsTests",

@@ -3,7 +3,6 @@
 import ClosedLoop
 import DeviceLinks
 import Devices
-import Foundation
 import LinkedDevices
 import SessionTime
 import SimulationKernel
@@ -95,17 +94,7 @@ import Testing
 
     /// A sample in ordinary runs, all of them behind `make soak`.
     @Test func inTriples() throws {
-        let isSoak = ProcessInfo.processInfo.environment["ISLET_SOAK"] != nil
-        let all = Fault.allCases
-        var count = 0
-        for a in all.indices {
-            for b in all.indices where b > a {
-                for c in all.indices where c > b {
-                    count += 1
-                    if isSoak || count % 40 == 0 { try check([all[a], all[b], all[c]], seed: UInt64(count)) }
-                }
-            }
-        }
+        try forTriples(of: Fault.allCases, oneIn: 40) { try check($0, seed: $1) }
     }
 
     /// A pump that says that it gave five times what it was told counts as having done so, and gets nothing more.

@@ -3,7 +3,6 @@
 import ClosedLoop
 import DeviceLinks
 import Devices
-import Foundation
 import LinkedDevices
 import SessionTime
 import SimulatedDevices
@@ -244,16 +243,6 @@ enum Trouble: String, CaseIterable, Sendable {
 
     /// A sample in ordinary runs, all of them behind `make soak`.
     @Test func inTriples() throws {
-        let isSoak = ProcessInfo.processInfo.environment["ISLET_SOAK"] != nil
-        let all = Trouble.allCases
-        var count = 0
-        for a in all.indices {
-            for b in all.indices where b > a {
-                for c in all.indices where c > b {
-                    count += 1
-                    if isSoak || count % 10 == 0 { try check([all[a], all[b], all[c]], seed: UInt64(count)) }
-                }
-            }
-        }
+        try forTriples(of: Trouble.allCases, oneIn: 10) { try check($0, seed: $1) }
     }
 }

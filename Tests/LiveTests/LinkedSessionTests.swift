@@ -1,5 +1,6 @@
 // A live session with a pump and a sensor outside of it: its journal, kills, sleep and alerts.
 
+import AlertFiles
 import Alerts
 import DeviceLinks
 import Devices
@@ -32,10 +33,12 @@ import Trials
 
         enum Fate { case answered, silent, diesBefore, diesAfter }
 
-        init(_ folder: String) throws {
+        init(_ folder: String, alerts: String = "bionicloop") throws {
             simulator = try PumpSimulator(startUTC: Self.start, basal: InsulinRate(unitsPerHour: 1))
             path = folder + "/linked.journal"
-            var linked = try opening(1)
+            var study = try smallStudy()
+            study.arms[1].alerts = try #require(AlertPreset.named(alerts)).policy()
+            var linked = try opening(1, study)
             linked.isLinked = true
             session = try LiveSession(
                 linked, journal: try JournalFile.create(path, opening: linked.json), listener: heard.take)
@@ -247,6 +250,30 @@ import Trials
                 "\(codes())")
             #expect(try LiveReplay(try JournalContent.read(world.path)).divergence == nil)
         }
+    }
+
+    /// The policy of a sensor's app knows no pump: the pod that fails at night rings all the same, and so do steps that don't run.
+    @Test(arguments: ["dexcom-g7", "xdrip", "bionicloop"]) func aPodThatFailsRingsWhateverThePolicySays(
+        _ alerts: String
+    ) throws {
+        try withFolder { folder in
+            let world = try World(folder, alerts: alerts)
+            try world.live(untilMinute: 30)
+            world.alter = { $0.condition = .fault }
+            try world.live(untilMinute: 34)
+            let codes = world.session.snapshot.alerts.map(\.code.rawValue)
+            #expect(codes.contains("ALERT-PUMP-FAULT"), "\(codes)")
+            world.fate = { _ in .silent }
+            try world.live(untilMinute: 60)
+            let later = world.session.snapshot.alerts.map(\.code.rawValue)
+            #expect(later.contains("ALERT-PUMP-SIGNAL-LOSS"), "\(later)")
+        }
+        let policy = try #require(AlertPreset.named(alerts)).policy()
+        let linked = policy.ofLinkedPump
+        #expect(linked.ofLinkedPump == linked)
+        #expect(Array(linked.rules.prefix(policy.rules.count)) == policy.rules)
+        #expect(linked.rules.contains { $0.code == AlertCode.steppingInterrupted.name })
+        #expect(Set(linked.rules.map(\.code)).count == linked.rules.count)
     }
 
     /// A wrong port, or nobody at it.

@@ -7,6 +7,7 @@
 import AlertMetrics
 import Alerts
 import Records
+import SimulationKernel
 
 package struct PolicyScoring: Sendable {
     /// What doesn't need a reaction.
@@ -41,6 +42,15 @@ package struct PolicyScoring: Sendable {
         guard !listed.isEmpty || hasOwn else { return nil }
         plan = ShadowPlan(listed, hidden: hidden)
         scorer = ShadowScorer(plan)
+    }
+
+    /// As `values`, of those who listened, whose records are taken from them; empty where nobody did.
+    func takeValues(
+        of shadows: ShadowPolicies?, on executor: SessionExecutor, _ facts: SessionFacts
+    ) -> [PolicyValues] {
+        guard let shadows else { return [] }
+        let (records, tallies) = executor.inspect { shadows.here { ($0.takeRecords(), $0.tallies()) } }
+        return values(records, tallies: tallies, facts)
     }
 
     /// - Parameters:

@@ -45,16 +45,19 @@ extension Session {
 }
 
 extension AlertPolicy {
-    /// With what every session of linked devices has, whatever its policy says: insulin of unknown fate rings, and so does a sensor that falls
-    /// silent, since nobody says why it did.
+    /// With what every session of linked devices has, whatever its policy says: what the pump says of itself rings, so do steps that don't run and insulin of
+    /// unknown fate, and so does a sensor that falls silent, since nobody says why it did. A rule that the policy has for any of these stays as it is.
     package var ofLinkedPump: AlertPolicy {
-        let code = AlertName(rawValue: "ALERT-PUMP-DELIVERY-UNKNOWN")
-        guard !rules.contains(where: { $0.code == code }) else { return self }
         var policy = self
-        policy.rules.append(
+        let own = AlertCode.allCases.filter { $0.source == .pump || $0 == .steppingInterrupted }
+        for rule in own.map({ AlertRule($0) }) + [
             AlertRule(
-                code: code, trigger: .metrics([MetricTest(.unknownInsulin, .high, 0)]),
-                severity: .safetyCritical, acknowledgement: .reviews))
+                code: AlertName(rawValue: "ALERT-PUMP-DELIVERY-UNKNOWN"),
+                trigger: .metrics([MetricTest(.unknownInsulin, .high, 0)]),
+                severity: .safetyCritical, acknowledgement: .reviews)
+        ] where !rules.contains(where: { $0.code == rule.code }) {
+            policy.rules.append(rule)
+        }
         if !rules.contains(where: { $0.tests.contains { $0.metric == .readingAge } }) {
             policy.rules.append(
                 AlertRule(

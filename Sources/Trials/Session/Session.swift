@@ -256,30 +256,6 @@ public final class Session {
         executor.inspect { patient.here { $0.plasmaTruthSoFar() } }.map(Double.init)
     }
 
-    /// What each policy in shadow decided so far, in the plan's order; empty for `record: summary`.
-    package var shadowEffects: [[ShadowEffect]] {
-        guard let shadows else { return [] }
-        return executor.inspect { shadows.here { $0.effects() } }
-    }
-
-    /// The same as text, as a store keeps it.
-    func shadowTexts(_ numbers: ShadowNumbers) -> [[UInt8]] {
-        guard let shadows else { return [] }
-        return executor.inspect { shadows.here { $0.texts(numbers) } }
-    }
-
-    /// What each code of each policy in shadow came to so far, in the plan's order.
-    package var shadowTallies: [[AlertTally]] {
-        guard let shadows else { return [] }
-        return executor.inspect { shadows.here { $0.tallies() } }
-    }
-
-    /// How often policies in shadow were judged so far, part by part.
-    var shadowJudgements: Int {
-        guard let shadows else { return 0 }
-        return executor.inspect { shadows.here { $0.judgements() } }
-    }
-
     /// When each sensor so far measures.
     public var sensorTimings: [SensorTiming] { executor.inspect { sensor.here { $0.timings } } }
 
@@ -351,13 +327,7 @@ public final class Session {
                 policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),
                 truth: sessionTruth,
                 blame: judged.alerts.blame, heard: deeds?.heard.sum))
-        var policies: [PolicyValues] = []
-        if let scoring, let shadows {
-            let (records, tallies) = executor.inspect {
-                shadows.here { ($0.takeRecords(), $0.tallies()) }
-            }
-            policies = scoring.values(records, tallies: tallies, facts)
-        }
+        let policies = scoring?.takeValues(of: shadows, on: executor, facts) ?? []
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
             digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,

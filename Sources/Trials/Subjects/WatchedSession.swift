@@ -107,13 +107,7 @@ package final class WatchedSession: StudySession {
             metrics: metrics, truth: kept.truth, brokenReadings: kept.brokenReadings, keeper: deeds)
         var values = OutcomeValues(minimumCapacity: outcomes.count)
         for outcome in outcomes { values[outcome.name] = outcome.value(facts) }
-        var policies: [PolicyValues] = []
-        if let scoring, let shadows {
-            let (records, tallies) = executor.inspect {
-                shadows.here { ($0.takeRecords(), $0.tallies()) }
-            }
-            policies = scoring.values(records, tallies: tallies, facts)
-        }
+        let policies = scoring?.takeValues(of: shadows, on: executor, facts) ?? []
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
             digest: executor.journal.digest, checkpoints: executor.journal.checkpoints,
