@@ -232,6 +232,8 @@ extension LinkedPump {
         guard let request, request.state == .known(.unknowable), late == nil,
             report.device == mirror?.report.device, unknown != nil
         else { return }
+        // Another bolus has taken its place in the pump's memory, or is said to have: that tells nothing of this one.
+        if taken == nil, let newest = report.bolus?.id, newest > request.wireID { return }
         if let taken {
             guard report.bolus?.isRunning == false else { return }
             recorder.delivery(taken.units, requestID: request.id, at: now)

@@ -60,7 +60,9 @@ import Testing
         }
         for begin in own.indices where begin + 24 < own.count {
             let flow = own[begin + 24] - own[begin]
-            let bounds = begin * 5 >= 230 ? 1.8...3.1 : 0.6...3.7
+            // Of all triples two come to a fifth (0.5 U): each step renews the zero basal, whether or not its bolus arrives.
+            let least = faults.count > 2 ? 0.45 : 0.6
+            let bounds = begin * 5 >= 230 ? 1.8...3.1 : least...3.7
             #expect(
                 bounds.contains(flow)
                     || abs(Int64(begin) - mealIndex(bench)) <= 24 && flow > bounds.lowerBound,
@@ -84,6 +86,12 @@ import Testing
 
     @Test(arguments: Fault.allCases) func alone(_ fault: Fault) throws {
         for seed in 1...3 { try check([fault], seed: UInt64(seed)) }
+    }
+
+    /// After another pump a report of the first speaks of a bolus that nobody asked for: what it was told before stays counted.
+    @Test func aForeignBolusDoesNotSayThatOursNeverCame() throws {
+        try check([.otherBolus, .future, .otherPump], seed: 1043)
+        try check([.otherBolus, .negative, .otherPump], seed: 1025)
     }
 
     @Test func inPairs() throws {

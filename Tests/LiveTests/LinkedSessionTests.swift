@@ -276,6 +276,17 @@ import Trials
         #expect(Set(linked.rules.map(\.code)).count == linked.rules.count)
     }
 
+    /// A thirtieth of what a month's journal may have.
+    @Test func aDaysJournalIsAMegabyteAtMost() throws {
+        try withFolder { folder in
+            let world = try World(folder)
+            try world.live(untilMinute: 1439)
+            let size = try bytes(world.path).count
+            #expect(size <= 1_000_000, "\(size) bytes")
+            #expect(try LiveReplay(try JournalContent.read(world.path)).divergence == nil)
+        }
+    }
+
     /// A wrong port, or nobody at it.
     @Test func aPumpThatNeverAnswersRings() throws {
         try withFolder { folder in
