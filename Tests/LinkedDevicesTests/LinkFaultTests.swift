@@ -60,9 +60,7 @@ import Testing
         }
         for begin in own.indices where begin + 24 < own.count {
             let flow = own[begin + 24] - own[begin]
-            // Of all triples two come to a fifth (0.5 U): each step renews the zero basal, whether or not its bolus arrives.
-            let least = faults.count > 2 ? 0.45 : 0.6
-            let bounds = begin * 5 >= 230 ? 1.8...3.1 : least...3.7
+            let bounds = begin * 5 >= 230 ? 1.8...3.1 : 0.6...3.7
             #expect(
                 bounds.contains(flow)
                     || abs(Int64(begin) - mealIndex(bench)) <= 24 && flow > bounds.lowerBound,

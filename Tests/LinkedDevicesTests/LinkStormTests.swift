@@ -208,8 +208,7 @@ enum Trouble: String, CaseIterable, Sendable {
             let flow = bench.flow(begin, begin + 120) - large
             // Half an hour after the last trouble all is whole.
             // Another programme of 3 U/h that nobody reaches the pump to put right runs.
-            let runsAnother = troubles.contains(.reprogrammed) || troubles.contains(.swapped)
-            let most = runsAnother && troubles.contains(.outOfReach) ? 6.2 : 4.6
+            let most = troubles.contains(.reprogrammed) && troubles.contains(.outOfReach) ? 6.2 : 4.6
             // Where no bolus is answered for hours the zero that each step renews is all that surely arrives.
             let bounds = begin >= 330 ? 1.9...2.9 : troubles.contains(.uncertain) ? 0...most : 0.3...most
             #expect(bounds.contains(flow), "\(name): \(flow) U in the two hours from minute \(begin)")
