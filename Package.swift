@@ -23,6 +23,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A product of a package that only `islet-live serve` needs.
+func serving(_ product: String, _ package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Serve"]))
+}
+
 let package = Package(
     name: "islet",
     products: [
@@ -37,10 +42,18 @@ let package = Package(
         .executable(name: "islet", targets: ["islet"]),
         .executable(name: "islet-live", targets: ["islet-live"]),
     ],
+    traits: [
+        // What `islet-live serve` needs. Without it nothing more is resolved or built than for `islet`.
+        .trait(name: "Serve", description: "The web page and the API of `islet-live serve`.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     ],
     targets: [
         // Floor 0
@@ -118,6 +131,27 @@ let package = Package(
                 "Documents", "Trials",
             ]),
         // Floor 8
+        module(
+            "Ward",
+            [
+                "Alerts", "Charts", "ClosedLoop", "Devices", "Documents", "Live", "Records", "SessionTime",
+                "SimulationKernel", "Trials",
+            ]),
+        // Floor 9
+        .target(
+            name: "Pages",
+            dependencies: ["Alerts", "Charts", "ClosedLoop", "Devices", "Records", "SessionTime", "Ward"],
+            resources: [.embedInCode("Assets")], swiftSettings: strict),
+        // Floor 10
+        module(
+            "Dashboard",
+            [
+                "Documents", "Live", "Pages", "Records", "SessionTime", "Ward",
+                serving("Hummingbird", "hummingbird"), serving("HummingbirdTLS", "hummingbird"),
+                serving("Logging", "swift-log"), serving("NIOCore", "swift-nio"),
+                serving("NIOSSL", "swift-nio-ssl"),
+            ]),
+        // Floor 11
         .executableTarget(
             name: "islet",
             dependencies: [
@@ -132,7 +166,8 @@ let package = Package(
         .executableTarget(
             name: "islet-live",
             dependencies: [
-                "ClosedLoop", "DeviceLinks", "Devices", "Documents", "Live", "Persistence", "Records",
+                "ClosedLoop", "Dashboard", "DeviceLinks", "Devices", "Documents", "Live", "Persistence",
+                "Records",
                 "SessionTime", "Trials",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

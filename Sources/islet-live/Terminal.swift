@@ -3,6 +3,7 @@
 // Guarantees: what is typed is answered after it has taken effect; an interruption leaves the journal that the same command goes on with.
 
 import ClosedLoop
+import Dashboard
 import Devices
 import Documents
 import Glibc

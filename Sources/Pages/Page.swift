@@ -1,0 +1,1 @@
+let placeholderPages = PackageResources.page_js

@@ -1,0 +1,1 @@
+let placeholderWard = 0
