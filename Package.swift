@@ -36,7 +36,7 @@ let package = Package(
             name: "Trials",
             targets: [
                 "Trials", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
+                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "DosingAlgorithms", "People",
             ]),
         .library(name: "DeviceLinks", targets: ["DeviceLinks", "LinkedDevices", "DriverContract"]),
         .executable(name: "islet", targets: ["islet"]),
@@ -76,7 +76,7 @@ let package = Package(
         module("GrowRoom", ["SessionTime", "GSL", "SimulationKernel"]),
         // Floor 3
         module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
-        module("Algorithms", ["SessionTime", "Devices"]),
+        module("DosingAlgorithms", ["SessionTime", "Devices"]),
         module("AlertMetrics", ["SessionTime", "Records", "Alerts"]),
         module(
             "People",
@@ -107,14 +107,15 @@ let package = Package(
             [
                 "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "LinkedDevices",
                 "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "Algorithms", "People",
+                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "DosingAlgorithms", "People",
                 "GrowRoom", "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
             ]),
         // Floor 7
         module(
             "Reports",
             [
-                "Alerts", "Algorithms", "Charts", "Devices", "Documents", "People", "Physiology", "Records",
+                "Alerts", "DosingAlgorithms", "Charts", "Devices", "Documents", "People", "Physiology",
+                "Records",
                 "SessionTime", "SimulatedDevices", "Trials",
             ]),
         module(
@@ -127,7 +128,7 @@ let package = Package(
             "Live",
             [
                 "Checksums", "SessionTime", "SimulationKernel", "Devices", "LinkedDevices", "DeviceLinks",
-                "Records", "Physiology", "SimulatedDevices", "Alerts", "Algorithms", "ClosedLoop",
+                "Records", "Physiology", "SimulatedDevices", "Alerts", "DosingAlgorithms", "ClosedLoop",
                 "Documents", "Trials",
             ]),
         // Floor 8
@@ -157,7 +158,7 @@ let package = Package(
             dependencies: [
                 "Charts", "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Reports",
                 "Swarm", "Live", "Persistence",
-                "Records", "Physiology", "Devices", "Alerts", "Algorithms",
+                "Records", "Physiology", "Devices", "Alerts", "DosingAlgorithms",
                 "SessionTime",
                 "SimulationKernel", "DeviceLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -195,7 +196,7 @@ let package = Package(
             "AlertMetricsTests",
             ["AlertMetrics", "Alerts", "AlertFiles", "Documents", "Records", "SessionTime"]),
         tests("GrowRoomTests", ["GrowRoom", "SimulationKernel", "SessionTime"]),
-        tests("AlgorithmsTests", ["Algorithms", "Devices", "SessionTime"]),
+        tests("AlgorithmsTests", ["DosingAlgorithms", "Devices", "SessionTime"]),
         tests(
             "LinkedDevicesTests",
             [
@@ -216,21 +217,21 @@ let package = Package(
             "SwarmTests",
             [
                 "Swarm", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Physiology",
-                "Devices", "SimulatedDevices", "ClosedLoop", "Algorithms",
+                "Devices", "SimulatedDevices", "ClosedLoop", "DosingAlgorithms",
             ]),
         tests(
             "LiveTests",
             [
                 "Live", "LinkedDevices", "DeviceLinks", "Trials", "Documents", "Records", "SessionTime",
                 "SimulationKernel", "Devices",
-                "ClosedLoop", "Alerts", "AlertFiles", "Algorithms", "Physiology", "islet-live",
+                "ClosedLoop", "Alerts", "AlertFiles", "DosingAlgorithms", "Physiology", "islet-live",
             ]),
         tests(
             "TrialsTests",
             [
                 "Charts", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "GSL", "Records",
                 "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
-                "ClosedLoop", "Algorithms", "People",
+                "ClosedLoop", "DosingAlgorithms", "People",
             ]),
         tests(
             "PersistenceTests",

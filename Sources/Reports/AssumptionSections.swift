@@ -4,7 +4,7 @@
 // stands first. Commands are those of this folder's study.
 
 import Alerts
-import Algorithms
+import DosingAlgorithms
 import Charts
 import Documents
 import Devices

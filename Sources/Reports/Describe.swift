@@ -1,7 +1,7 @@
 // A study in words.
 
 import Alerts
-import Algorithms
+import DosingAlgorithms
 import Charts
 import Documents
 import Devices

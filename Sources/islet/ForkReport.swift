@@ -3,7 +3,7 @@
 // Guarantees: what is said of the two is of the same span; inputs that the fork did not take are listed before anything is compared.
 
 import Alerts
-import Algorithms
+import DosingAlgorithms
 import ArgumentParser
 import Charts
 import Devices

@@ -1,4 +1,4 @@
-import Algorithms
+import DosingAlgorithms
 import Devices
 import SessionTime
 import Testing

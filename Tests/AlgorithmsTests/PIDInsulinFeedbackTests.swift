@@ -2,7 +2,7 @@ import Devices
 import SessionTime
 import Testing
 
-@testable import Algorithms
+@testable import DosingAlgorithms
 
 @Suite struct PIDInsulinFeedbackTests {
     /// The controller with its state, stepped every five minutes.

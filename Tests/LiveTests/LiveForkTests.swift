@@ -1,5 +1,5 @@
 import Alerts
-import Algorithms
+import DosingAlgorithms
 import Devices
 import Foundation
 import Physiology

@@ -5,7 +5,7 @@
 
 @testable import Swarm
 import ClosedLoop
-import Algorithms
+import DosingAlgorithms
 import Devices
 import Physiology
 import SessionTime

@@ -65,7 +65,7 @@ enum Floors {
     }
 
     @Test func theClosedLoopKnowsNoSimulation() {
-        for file in Project.sources where ["ClosedLoop", "Algorithms"].contains(file.target) {
+        for file in Project.sources where ["ClosedLoop", "DosingAlgorithms"].contains(file.target) {
             for (line, module) in file.imports {
                 #expect(!["SimulatedDevices", "Physiology"].contains(module), "\(file.path):\(line)")
             }

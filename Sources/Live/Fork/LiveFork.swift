@@ -6,7 +6,7 @@
 // Does not: change what people decide. Who ate or gave a bolus in the original does so in the fork, whatever the glucose is there.
 
 package import Alerts
-package import Algorithms
+package import DosingAlgorithms
 import ClosedLoop
 import Devices
 package import Records

@@ -8,7 +8,7 @@ import AlertMetrics
 import Documents
 import GlucoseMetrics
 public import Alerts
-import Algorithms
+import DosingAlgorithms
 public import ClosedLoop
 import Devices
 package import LinkedDevices

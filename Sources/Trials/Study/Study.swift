@@ -7,7 +7,7 @@
 package import AlertFiles
 public import Documents
 public import Alerts
-public import Algorithms
+public import DosingAlgorithms
 public import Devices
 public import People
 public import Physiology

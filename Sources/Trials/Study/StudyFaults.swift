@@ -3,7 +3,7 @@
 // Guarantees: none unless the study asks; a kind that is on without a rate has its default rate from then on, as schema
 // and resolved study show it; encoding and decoding give an equal value.
 
-import Algorithms
+import DosingAlgorithms
 public import Documents
 import Devices
 import Records

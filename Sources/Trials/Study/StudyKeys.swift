@@ -4,7 +4,7 @@
 // A new key is a property with its default, and a row here.
 
 import AlertFiles
-import Algorithms
+import DosingAlgorithms
 package import Alerts
 import Devices
 package import Documents

@@ -3,7 +3,7 @@
 // Guarantees: names of those who listen differ; a closed sweep becomes arms here and stays so in the resolved study; a shadow sweep is
 // written out variant by variant.
 
-import Algorithms
+import DosingAlgorithms
 import Devices
 import AlertFiles
 import Alerts

@@ -4,7 +4,7 @@
 // line; where one parameter differs from its default value all are written, so that a study means the same when a default value
 // changes.
 
-import Algorithms
+import DosingAlgorithms
 internal import Devices
 import Documents
 import Records

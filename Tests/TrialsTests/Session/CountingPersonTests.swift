@@ -1,6 +1,6 @@
 // Sessions of people who miscount, bolus late and forget: who decides about it, who shares it, and what it must not do in the hours after.
 
-import Algorithms
+import DosingAlgorithms
 import Devices
 import Documents
 import People

@@ -2,7 +2,7 @@
 //
 // Each states the harm that it looks for, and looks for it in true glucose.
 
-import Algorithms
+import DosingAlgorithms
 import ClosedLoop
 import Devices
 import Records

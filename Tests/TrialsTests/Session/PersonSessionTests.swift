@@ -1,7 +1,7 @@
 // Sessions with a person who listens: the chain from alert to glucose, and what must stay as it is.
 
 import Alerts
-import Algorithms
+import DosingAlgorithms
 import Devices
 import Documents
 import People

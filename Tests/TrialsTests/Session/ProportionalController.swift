@@ -1,6 +1,6 @@
 // A proportional controller: the basal, and beyond it a share of what would bring glucose to its target.
 
-import Algorithms
+import DosingAlgorithms
 import Devices
 
 struct ProportionalController: DosingAlgorithm {

@@ -1,4 +1,4 @@
-import Algorithms
+import DosingAlgorithms
 import Documents
 import Records
 import Testing

@@ -1,5 +1,5 @@
 import Devices
-import Algorithms
+import DosingAlgorithms
 import Documents
 import Alerts
 import Records
