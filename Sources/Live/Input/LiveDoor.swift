@@ -23,6 +23,14 @@ final class LiveDoor: @unchecked Sendable {
     /// Boluses that wait for their confirmation, by the number of their request.
     private var requested: [Int: (units: Double, at: Instant)] = [:]
     private(set) var policy: AlertPolicy
+    /// The one that waits, if one does.
+    var requestedBolus: RequestedBolus? {
+        let now = session.executor.now
+        return requested.first.flatMap { number, asked in
+            let until = asked.at.adding(LiveInput.confirmsWithin)
+            return until < now ? nil : RequestedBolus(number: number, units: asked.units, until: until)
+        }
+    }
     private let isFed: Bool
     /// Of the readings so far, ns since the start.
     private var stamps: Set<Int64> = []

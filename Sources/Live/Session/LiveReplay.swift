@@ -4,7 +4,7 @@
 // last before it that agreed. A session goes on only from a journal that agrees. Nothing is written before it does, but that a torn
 // last line is cut.
 
-import Records
+package import Records
 package import SessionTime
 import SimulationKernel
 package import Trials
@@ -28,12 +28,12 @@ package struct LiveReplay {
     /// - Throws: `InputError`; what makes a session impossible.
     package init(
         _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil, deadline: Int64? = nil,
-        seams: SessionSeams = SessionSeams(),
+        seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         session = try LiveSession(
             try LiveOpening(content, studyPath: studyPath), journal: nil, deadline: deadline, seams: seams,
-            listener: listener)
+            onRows: onRows, listener: listener)
         session.expectLate(content.lines)
         isTorn = content.isTorn
         for (index, line) in content.lines.enumerated().dropFirst() {
@@ -57,12 +57,12 @@ package struct LiveReplay {
     /// - Throws: as `init`; `OutputError`; `Divergence` where the journal isn't what it comes to here.
     package static func resume(
         _ path: String, studyPath: String? = nil, deadline: Int64? = nil,
-        seams: SessionSeams = SessionSeams(),
+        seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
         let (file, content) = try JournalFile.reopen(path)
         let replay = try LiveReplay(
-            content, studyPath: studyPath, deadline: deadline, seams: seams, listener: listener)
+            content, studyPath: studyPath, deadline: deadline, seams: seams, onRows: onRows, listener: listener)
         if let divergence = replay.divergence { throw divergence }
         var isAnswered = true
         for line in content.lines.reversed() {

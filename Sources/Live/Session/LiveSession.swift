@@ -10,7 +10,7 @@ import Devices
 import Documents
 package import LinkedDevices
 import Physiology
-import Records
+package import Records
 package import SessionTime
 package import SimulationKernel
 package import Trials
@@ -21,6 +21,15 @@ package struct LiveEvent: Hashable, Sendable {
     package var number: Int
     package var instant: Instant
     package var text: String
+    /// What the alert center did, where that is what happened.
+    package var alert: AlertRow?
+
+    package init(number: Int, instant: Instant, text: String, alert: AlertRow? = nil) {
+        self.number = number
+        self.instant = instant
+        self.text = text
+        self.alert = alert
+    }
 }
 
 /// Belongs to one thread at a time: its owner's lock sees to that.
@@ -75,12 +84,14 @@ package final class LiveSession: @unchecked Sendable {
     ///   - journal: nil for a replay.
     ///   - deadline: how long the algorithm may take for a step, ns; nil for as long as it takes.
     ///   - keepsSteps: for an algorithm that takes over (`LiveFork`); it changes nothing else.
+    ///   - onRows: sees what was recorded since the last time, before the events of it are told.
     ///   - listener: hears each event, in order, on the thread that advances.
     package init(
         _ opening: LiveOpening, journal: JournalFile?, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), keepsSteps: Bool = false,
-        listener: @escaping (LiveEvent) -> Void = { _ in }
+        onRows: ((SessionRecorder) -> Void)? = nil, listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
+        self.onRows = onRows
         self.opening = opening
         self.journal = journal
         self.listener = listener
@@ -190,12 +201,12 @@ package final class LiveSession: @unchecked Sendable {
                 isSynced: true)
             guard phase == .running else { return }
             phase = .ended(reason)
-            for line in lines { tell(worded(line.text), at: line.instant) }
+            for line in lines { tell(worded(line.text), at: line.instant, alert: line.alert) }
             tell(reason.isEmpty ? "ended" : "ended      early: \(reason)")
         } else if !lines.isEmpty {
             keep(.mark(now, events: session.executor.journal.count, digest))
             guard phase == .running else { return }
-            for line in lines { tell(worded(line.text), at: line.instant) }
+            for line in lines { tell(worded(line.text), at: line.instant, alert: line.alert) }
         }
         look()
     }
@@ -213,9 +224,9 @@ package final class LiveSession: @unchecked Sendable {
         return text.replacing("; accepted 0.0 U", with: "; suggested only")
     }
 
-    func tell(_ text: String, at instant: Instant? = nil) {
+    func tell(_ text: String, at instant: Instant? = nil, alert: AlertRow? = nil) {
         eventCount += 1
-        listener(LiveEvent(number: eventCount, instant: instant ?? now, text: text))
+        listener(LiveEvent(number: eventCount, instant: instant ?? now, text: text, alert: alert))
     }
 
     /// Writes a line, where there is a journal; what can't be written stops the session.

@@ -32,8 +32,31 @@ package struct LiveSnapshot: Sendable {
     package var isFed = false
     /// By the alert center's order.
     package var alerts: [ActiveAlert] = []
+    /// Newest first, up to a hundred.
+    package var cleared: [ClearedAlert] = []
+    /// Codes whose condition holds, and whose episode has not begun yet.
+    package var waiting: [AlertName] = []
+    /// What alerts go by now.
+    package var policy: AlertPolicy?
     package var quietHours: QuietHours?
+    /// They are on now.
+    package var isQuiet = false
     package var isAppAlive = true
+    package var isInForeground = false
+    package var isSignedIn = true
+    /// Whom the loop's session is about, and whom the next one will be.
+    package var loopSubject: LoopSubject?
+    package var chosenSubject: LoopSubject?
+    /// What the loop aims at.
+    package var target: GlucoseConcentration?
+    /// Of the temporary basal; 1 without one.
+    package var basalMultiplier = 1.0
+    /// The bolus that waits for its confirmation: the request's number, its amount, and until when.
+    package var requestedBolus: RequestedBolus?
+    /// mg/dL a minute, over the last readings; nil where nothing can be said.
+    package var trend: Double?
+    /// The algorithm's own, from its last step; nil where it says nothing.
+    package var forecast: GlucoseForecast?
     /// The newest event's number.
     package var eventCount = 0
     package var digest = Digest128()
@@ -54,14 +77,38 @@ package struct LiveSnapshot: Sendable {
         lateSteps = live.lateSteps
         isFed = live.opening.isFed
         guard live.outcome == nil else { return }
-        (loop, pump, sensor, alerts) = session.executor.inspect {
-            (
-                session.loop.here { $0.display() }, session.controls.status, session.readings.state,
-                session.alerts.here { $0.active }
+        self.policy = policy
+        requestedBolus = live.door.requestedBolus
+        forecast = live.watch.forecast
+        session.executor.inspect {
+            (loop, pump, sensor) = (
+                session.loop.here { $0.display() }, session.controls.status, session.readings.state
             )
+            isAppAlive = session.isAppAlive
+            let settings = session.loop.here { $0.settingsInForce }
+            (loopSubject, chosenSubject) = (settings.subject, settings.chosenSubject)
+            (target, basalMultiplier) = (settings.target, settings.basalMultiplier)
+            let face = session.alerts.here { $0.face }
+            (alerts, cleared, waiting) = (face.active, face.cleared, face.waiting)
+            (isQuiet, isInForeground, isSignedIn) = (face.isQuiet, face.isForeground, face.isSignedIn)
+            trend = face.trend
         }
-        isAppAlive = session.executor.inspect { session.isAppAlive }
     }
+}
+
+/// Where an algorithm says that glucose will be.
+package struct GlucoseForecast: Hashable, Sendable {
+    package var glucose: GlucoseConcentration
+    package var at: Instant
+}
+
+/// A bolus by hand that nothing is given of yet.
+package struct RequestedBolus: Hashable, Sendable {
+    /// Of its request: what confirms it.
+    package var number: Int
+    package var units: Double
+    /// Later it must be asked for anew.
+    package var until: Instant
 }
 
 /// What left the pump, in units.

@@ -27,6 +27,7 @@ struct TimedAlgorithm: HandingAlgorithm {
             let output = try algorithm.run(input, state: &own)
             state.saved = SavedState(own)
             watch.isDegraded = false
+            watch.note(output, of: algorithm, input)
             return output
         }
         let given = copy input
@@ -42,6 +43,7 @@ struct TimedAlgorithm: HandingAlgorithm {
         watch.isDegraded = false
         let (output, saved) = try answer.get()
         state.saved = saved
+        watch.note(output, of: algorithm, input)
         return output
     }
 }
@@ -59,6 +61,8 @@ final class AlgorithmWatch: @unchecked Sendable {
     var late: Set<Instant> = []
     /// The last step had none.
     var isDegraded = false
+    /// What the last step foretold; nil where it said nothing.
+    private(set) var forecast: GlucoseForecast?
     /// Told before the step goes on without.
     var onLate: ((Instant) -> Void)?
     /// A call that nobody waits for any more, and that has not returned.
@@ -66,7 +70,17 @@ final class AlgorithmWatch: @unchecked Sendable {
 
     init(deadline: Int64?) { self.deadline = deadline }
 
+    func note(_ output: StepOutput, of algorithm: some DosingAlgorithm, _ input: borrowing StepInput) {
+        forecast = nil
+        guard let glucose = output.forecast, let minutes = algorithm.forecastMinutes,
+            let reading = input.cgm?.instant
+        else { return }
+        forecast = GlucoseForecast(
+            glucose: glucose, at: reading.adding(Int64((minutes * Double(Nanoseconds.minute)).rounded())))
+    }
+
     func isLate(at instant: Instant) {
+        forecast = nil
         late.insert(instant)
         isDegraded = true
         onLate?(instant)

@@ -13,12 +13,17 @@ package struct SessionStory: Sendable {
         package var alertCode: AlertName?
         /// The number of its episode, as in every command; nil for other lines and for what belongs to none.
         package var episode: Int?
+        /// The effect that the line tells of; nil for other lines.
+        package var alert: AlertRow?
 
-        package init(instant: Instant, text: String, alertCode: AlertName? = nil, episode: Int? = nil) {
+        package init(
+            instant: Instant, text: String, alertCode: AlertName? = nil, episode: Int? = nil, alert: AlertRow? = nil
+        ) {
             self.instant = instant
             self.text = text
             self.alertCode = alertCode
             self.episode = episode
+            self.alert = alert
         }
     }
 
@@ -75,10 +80,11 @@ package struct SessionStory: Sendable {
     }
 
     private mutating func add(
-        _ instant: Instant, _ text: String, alertCode: AlertName? = nil, episode: Int? = nil
+        _ instant: Instant, _ text: String, alertCode: AlertName? = nil, episode: Int? = nil, alert: AlertRow? = nil
     ) {
         lines.append(
-            Line(instant: instant, text: unit.words(text), alertCode: alertCode, episode: episode))
+            Line(
+                instant: instant, text: unit.words(text), alertCode: alertCode, episode: episode, alert: alert))
     }
 
     /// A countdown, and what is held back again and again for one reason, is told once, with how often.
@@ -96,7 +102,7 @@ package struct SessionStory: Sendable {
                 lines[place].text = "\(text), \(count + 1) times up to \(time(row.instant))"
                 continue
             }
-            add(row.instant, text, alertCode: row.code, episode: number)
+            add(row.instant, text, alertCode: row.code, episode: number, alert: row)
             going[row.code] = repeats ? (lines.count - 1, text, 1) : nil
         }
     }
