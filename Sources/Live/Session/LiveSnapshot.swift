@@ -7,7 +7,7 @@ package import ClosedLoop
 package import Devices
 import Documents
 import Physiology
-import Records
+package import Records
 package import SessionTime
 package import SimulationKernel
 import SimulatedDevices
