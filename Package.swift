@@ -135,8 +135,8 @@ let package = Package(
         module(
             "Ward",
             [
-                "Alerts", "Charts", "ClosedLoop", "Devices", "Documents", "Live", "Records", "SessionTime",
-                "SimulationKernel", "Trials",
+                "AlertFiles", "Alerts", "Charts", "ClosedLoop", "Devices", "Documents", "Live", "Persistence",
+                "Physiology", "Records", "SessionTime", "SimulationKernel", "Trials",
             ]),
         // Floor 9
         .target(

@@ -1,1 +1,274 @@
-let placeholderWard = 0
+// Many sessions with a folder of their own: begun from study files, gone on with after a kill, shown, told things, deleted.
+//
+// Guarantees: what is in the folder is the ward; whoever opens it has all its sessions back, from their journals. A session that can't go on is shown with
+// the reason, and keeps no other from it. A look touches no session. A session's folder has a name that nobody outside gave.
+// Does not: know HTTP. Its methods may wait for a disk or a session: call them where that is allowed.
+
+import AlertFiles
+import Documents
+import Foundation
+package import Live
+import Records
+package import SessionTime
+import SimulationKernel
+import Synchronization
+import Trials
+
+package final class Ward: Sendable {
+    /// Where and how a ward lives.
+    package struct Options: Sendable {
+        /// Where its sessions' folders are.
+        package var folder: String
+        /// Folders whose study files may be begun from the page.
+        package var studies: [String] = []
+        /// Folders whose results may be watched.
+        package var results: [String] = []
+        /// The most sessions at once.
+        package var sessionLimit = 1000
+        /// Sessions that ended or were deleted so many days ago are removed for good; nil for never.
+        package var retentionDays: Double?
+
+        package init(folder: String) { self.folder = folder }
+    }
+
+    /// What can't be done, and why.
+    package enum Refusal: Error, Hashable, Sendable {
+        case unknown
+        case invalid(String)
+        case conflict(String)
+        case full(String)
+        case frozen
+    }
+
+    package let options: Options
+    package let host: LiveHost
+    private let state = Mutex(State())
+    /// How long an algorithm may take for a step, ns.
+    private static let deadline = 5 * Nanoseconds.second
+
+    struct Entry: Sendable {
+        var facts: SessionView.Facts
+        var memory: SessionMemory
+        /// Why it couldn't go on; nil for a session that the host has.
+        var failure: String?
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var isClosed = false
+    }
+
+    /// Opens the folder, and goes on with what is in it.
+    package init(_ options: Options, host: LiveHost = LiveHost()) throws {
+        self.options = options
+        self.host = host
+        try Self.makeFolder(options.folder)
+        try Self.makeFolder(sessionsFolder)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder)) ?? []
+        for name in names.sorted() {
+            if name.hasPrefix(".deleted-") || name.hasPrefix(".new-") {
+                try? FileManager.default.removeItem(atPath: "\(sessionsFolder)/\(name)")
+            } else if Self.isID(name) {
+                restore(name)
+            }
+        }
+    }
+
+    private var sessionsFolder: String { options.folder + "/sessions" }
+    func folder(of id: String) -> String { "\(sessionsFolder)/\(id)" }
+    package func journalPath(of id: String) -> String { folder(of: id) + "/live.journal" }
+
+    private static func makeFolder(_ path: String) throws {
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw OutputError(path: path, doing: "create the directory", errno: errno)
+        }
+    }
+
+    /// Lower-case letters, digits and hyphens, as the ward gives them.
+    package static func isID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
+            }
+    }
+
+    // MARK: Sessions
+
+    package var ids: [String] { state.withLock { $0.entries.keys.sorted() } }
+    package func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
+
+    func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id] } }
+
+    /// Begins a session.
+    /// - Returns: its id.
+    package func create(_ wish: SessionWish) throws -> String {
+        let (name, study, studyPath) = try wish.resolve(options)
+        guard state.withLock({ $0.entries.count < options.sessionLimit }) else {
+            throw Refusal.full("the ward has \(options.sessionLimit) sessions, and takes no more")
+        }
+        let id = freeID(name)
+        let scratch = "\(sessionsFolder)/.new-\(id)"
+        try Self.makeFolder(scratch)
+        defer { try? FileManager.default.removeItem(atPath: scratch) }
+        let card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
+        try AtomicFile.write(card.json.prettyText, to: scratch + "/session.json")
+        let opening = try LiveOpening(
+            study: study, session: wish.session, studyPath: studyPath ?? scratch + "/study.yaml")
+        // The journal's first line is on disk before the session is there.
+        let file = try JournalFile.create(scratch + "/live.journal", opening: opening.json)
+        guard rename(scratch, folder(of: id)) == 0 else {
+            throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
+        }
+        do {
+            try start(id, card) { memory, listener in
+                let live = try LiveSession(
+                    opening, journal: file, deadline: Self.deadline, onRows: { memory.take($0) },
+                    listener: listener)
+                wish.live(live)
+                return live
+            } pace: { _ in
+                wish.pace
+            }
+        } catch {
+            discard(id)
+            throw error
+        }
+        return id
+    }
+
+    private func start(
+        _ id: String, _ card: SessionFile,
+        make: (_ memory: SessionMemory, _ listener: @escaping (LiveEvent) -> Void) throws -> LiveSession,
+        pace: (LiveSession) -> LivePace
+    ) throws {
+        let memory = SessionMemory()
+        // The pace of one that goes on is in its journal, so it is lived again before the host has it.
+        let relay = EventRelay()
+        let live = try make(memory) { relay.take($0) }
+        let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
+        state.withLock { $0.entries[id] = Entry(facts: facts, memory: memory) }
+        do {
+            try host.add(id, pace: pace(live)) { listener in
+                relay.pass(to: listener)
+                return live
+            }
+        } catch {
+            state.withLock { $0.entries[id] = nil }
+            throw error
+        }
+    }
+
+    /// Goes on with a session of the folder; one that can't is shown as failed.
+    private func restore(_ id: String) {
+        var card = SessionFile(name: id, studyPath: nil, origin: .own)
+        do {
+            card = try SessionFile.read(folder(of: id) + "/session.json")
+            try start(id, card) { memory, listener in
+                try LiveReplay.resume(
+                    journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
+                    onRows: { memory.take($0) }, listener: listener)
+            } pace: { live in
+                live.anchor?.pace ?? .paused
+            }
+        } catch {
+            let facts = SessionView.Facts(id, card)
+            state.withLock {
+                $0.entries[id] = Entry(facts: facts, memory: SessionMemory(), failure: "\(error)")
+            }
+        }
+    }
+
+    /// Lets a session go, and removes its folder.
+    package func delete(_ id: String) throws {
+        guard state.withLock({ $0.entries.removeValue(forKey: id) }) != nil else { throw Refusal.unknown }
+        host.remove(id)
+        discard(id)
+        host.wake()
+    }
+
+    private func discard(_ id: String) {
+        // Out of the way at once; what can't be removed now is when the ward is opened next.
+        let gone = "\(sessionsFolder)/.deleted-\(id)"
+        try? FileManager.default.removeItem(atPath: gone)
+        if rename(folder(of: id), gone) == 0 { try? FileManager.default.removeItem(atPath: gone) }
+    }
+
+    private func freeID(_ name: String) -> String {
+        let plain = name.lowercased().unicodeScalars.map { scalar -> Character in
+            scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+                ? Character(scalar) : "-"
+        }
+        let words = String(plain).split(separator: "-").joined(separator: "-").prefix(24)
+        let stem = words.isEmpty ? "session" : String(words)
+        while true {
+            let id = "\(stem)-\(String(UInt32.random(in: 0x10000...0xF_FFFF), radix: 16))"
+            if !has(id), access(folder(of: id), F_OK) != 0 { return id }
+        }
+    }
+
+    // MARK: Looks
+
+    package func view(_ id: String) -> SessionView? {
+        guard let entry = entry(id) else { return nil }
+        guard entry.failure == nil, let status = host.status(of: id) else {
+            var view = SessionView(id: id, name: entry.facts.name)
+            (view.origin, view.kind, view.calendar) = (entry.facts.origin, entry.facts.kind, entry.facts.calendar)
+            view.phase = .failed(entry.failure ?? "it is gone")
+            return view
+        }
+        return SessionView(entry.facts, status, entry.memory.now)
+    }
+
+    /// What a session's page goes by to know that nothing has changed.
+    package func number(_ id: String) -> (number: Int, isFrozen: Bool, pace: LivePace, now: Instant)? {
+        host.status(of: id).map { ($0.snapshot.eventCount, $0.isFrozen, $0.pace, $0.snapshot.now) }
+    }
+
+    /// Worst first.
+    package func cards() -> [WardCard] {
+        ids.compactMap { view($0).map { WardCard($0) } }.sorted { $0.precedes($1) }
+    }
+
+    package func events(of id: String, after number: Int, atMost limit: Int) -> LiveEvents? {
+        host.events(of: id, after: number, atMost: limit)
+    }
+
+    // MARK: Commands
+
+    /// Tells a session something; it is on disk when this returns.
+    package func tell(_ id: String, _ command: WardCommand) throws -> LiveAnswer {
+        guard let entry = entry(id) else { throw Refusal.unknown }
+        if let failure = entry.failure { throw Refusal.conflict("the session has failed: \(failure)") }
+        switch command.wish {
+        case .pace(let pace):
+            guard host.setPace(pace, of: id) else {
+                throw Refusal.conflict("devices outside keep the pace that they have")
+            }
+            return LiveAnswer(outcome: .taken)
+        case .input(let input):
+            if case .study = entry.facts.origin {
+                throw Refusal.conflict("a session of a study is watched, and told nothing")
+            }
+            let answer = host.take(LiveCommand(input, key: command.key), for: id)
+            if answer.isFrozen { throw Refusal.frozen }
+            return answer
+        }
+    }
+}
+
+/// Events of a session that has no host yet, and then the host's.
+private final class EventRelay: @unchecked Sendable {
+    private(set) var held: [LiveEvent] = []
+    private var listener: ((LiveEvent) -> Void)?
+
+    func take(_ event: LiveEvent) {
+        if let listener { listener(event) } else { held.append(event) }
+    }
+
+    func pass(to listener: @escaping (LiveEvent) -> Void) {
+        for event in held { listener(event) }
+        held = []
+        self.listener = listener
+    }
+}

@@ -136,7 +136,7 @@ extension LiveInput {
     }
 
     /// Where a threshold of a session's metric makes sense; nil for metrics that no session has.
-    static func range(of metric: AlertMetric) -> ClosedRange<Double>? {
+    package static func range(of metric: AlertMetric) -> ClosedRange<Double>? {
         switch metric {
         case .glucose: 40...400
         case .glucoseRate: -10...10

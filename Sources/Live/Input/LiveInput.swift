@@ -94,4 +94,11 @@ package struct LiveAnswer: Hashable, Sendable {
     package var isRepeated = false
     /// Nothing reached the session, which is frozen: it may be said again.
     package var isFrozen = false
+
+    package init(
+        outcome: LiveOutcome, number: Int? = nil, isRepeated: Bool = false, isFrozen: Bool = false
+    ) {
+        (self.outcome, self.number) = (outcome, number)
+        (self.isRepeated, self.isFrozen) = (isRepeated, isFrozen)
+    }
 }

@@ -337,7 +337,7 @@ package final class LiveSession: @unchecked Sendable {
         }
     }
 
-    private static func isKey(_ key: String) -> Bool {
+    package static func isKey(_ key: String) -> Bool {
         key.utf8.count <= 64 && key != "-"
             && key.utf8.allSatisfy {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)

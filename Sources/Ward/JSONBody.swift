@@ -1,0 +1,128 @@
+// JSON from outside, read strictly.
+//
+// Guarantees: a value has the type that is asked for, or the answer says which field is wrong; numbers are finite; unknown fields are refused: a slip in a
+// name must not become a default. Reading costs no more than the text's length.
+
+import Documents
+import Foundation
+import Records
+
+package struct JSONBody: Sendable {
+    private let root: Node
+
+    /// - Throws: `Ward.Refusal.invalid` for what is no JSON.
+    package init(_ bytes: [UInt8]) throws(Ward.Refusal) {
+        // What nests deeper than anything that is asked for isn't read.
+        var depth = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
+            if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { depth -= 1 }
+            if depth > 32 { throw .invalid("the body nests too deep") }
+        }
+        guard let root = try? JSONDecoder().decode(Node.self, from: Data(bytes)) else {
+            throw .invalid("the body is not JSON")
+        }
+        self.root = root
+    }
+
+    package func object(_ what: String) throws(Ward.Refusal) -> JSONFields {
+        guard case .object(let fields) = root else { throw .invalid("expected \(what) as a JSON object") }
+        return JSONFields(fields)
+    }
+
+    indirect enum Node: Decodable, Sendable {
+        case null, flag(Bool), number(Double), text(String), list([Node]), object([String: Node])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .null
+            } else if let value = try? container.decode(Bool.self) {
+                self = .flag(value)
+            } else if let value = try? container.decode(Double.self) {
+                self = .number(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .text(value)
+            } else if let value = try? container.decode([Node].self) {
+                self = .list(value)
+            } else {
+                self = .object(try container.decode([String: Node].self))
+            }
+        }
+    }
+}
+
+package struct JSONFields: Sendable {
+    private let fields: [String: JSONBody.Node]
+
+    init(_ fields: [String: JSONBody.Node]) { self.fields = fields }
+
+    package func check(only names: [String]) throws(Ward.Refusal) {
+        guard let other = fields.keys.sorted().first(where: { !names.contains($0) }) else { return }
+        let meant = nearest(to: other, among: names).map { "; nearest: \($0)" } ?? ""
+        throw .invalid("found a field `\(printable(other, limit: 40))` that has no meaning here\(meant)")
+    }
+
+    package func has(_ name: String) -> Bool { fields[name] != nil }
+
+    package func text(_ name: String) throws(Ward.Refusal) -> String {
+        guard let text = try optionalText(name) else { throw .invalid("\(name): expected text") }
+        return text
+    }
+
+    package func optionalText(_ name: String) throws(Ward.Refusal) -> String? {
+        switch fields[name] {
+        case nil, .null: return nil
+        case .text(let text):
+            guard text.utf8.count <= 1 << 20 else { throw .invalid("\(name): too long") }
+            return text
+        default: throw .invalid("\(name): expected text")
+        }
+    }
+
+    package func number(_ name: String) throws(Ward.Refusal) -> Double {
+        guard let number = try optionalNumber(name) else { throw .invalid("\(name): expected a number") }
+        return number
+    }
+
+    package func optionalNumber(_ name: String) throws(Ward.Refusal) -> Double? {
+        switch fields[name] {
+        case nil, .null: return nil
+        case .number(let number) where number.isFinite: return number
+        default: throw .invalid("\(name): expected a number")
+        }
+    }
+
+    package func wholeNumber(_ name: String) throws(Ward.Refusal) -> Int {
+        guard let number = try optionalWholeNumber(name) else {
+            throw .invalid("\(name): expected a whole number")
+        }
+        return number
+    }
+
+    package func optionalWholeNumber(_ name: String) throws(Ward.Refusal) -> Int? {
+        guard let number = try optionalNumber(name) else { return nil }
+        guard number == number.rounded(), abs(number) < 1e15 else {
+            throw .invalid("\(name): expected a whole number")
+        }
+        return Int(number)
+    }
+
+    package func flag(_ name: String) throws(Ward.Refusal) -> Bool? {
+        switch fields[name] {
+        case nil, .null: return nil
+        case .flag(let flag): return flag
+        default: throw .invalid("\(name): expected true or false")
+        }
+    }
+
+    /// `22:30` as minutes after midnight; nil for null.
+    package func minute(_ name: String) throws(Ward.Refusal) -> Int? {
+        guard let text = try optionalText(name) else { return nil }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) }),
+            let hour = Int(parts[0]), let minute = Int(parts[1]), (0...23).contains(hour), (0...59).contains(minute)
+        else { throw .invalid("\(name): expected a time, as 22:30") }
+        return hour * 60 + minute
+    }
+}

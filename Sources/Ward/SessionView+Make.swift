@@ -1,0 +1,100 @@
+// A session's view, from what its host and its memory keep.
+
+import AlertFiles
+import Alerts
+import Live
+import Records
+import SessionTime
+import Trials
+
+extension SessionView {
+    /// What does not change while a session lives.
+    struct Facts: Sendable {
+        var id: String
+        var name: String
+        var kind: SubjectWords
+        var origin: SessionOrigin
+        var end: Instant
+        var calendar: SessionCalendar
+        /// `adult`, `child`, or a room's stage: whose ranges are recommended.
+        var stage: String
+    }
+
+    init(_ facts: Facts, _ status: LiveHost.Status, _ memory: SessionMemory.State) {
+        self.init(id: facts.id, name: facts.name)
+        (kind, origin, end, calendar) = (facts.kind, facts.origin, facts.end, facts.calendar)
+        live = status.snapshot
+        (number, now) = (live.eventCount, live.now)
+        (pace, phase, isFrozen) = (status.pace, live.phase, status.isFrozen)
+        log = memory.log
+        alerts = live.alerts.map { AlertStory($0, memory.open[$0.code] ?? []) }
+        cleared = live.cleared.map { cleared in
+            let story = memory.closed.last { $0.code == cleared.alert.code && $0.at == cleared.clearedAt }
+            var told = AlertStory(cleared.alert, story?.lines ?? [])
+            (told.clearedAt, told.clearedBy) = (cleared.clearedAt, cleared.reason)
+            return told
+        }
+        thresholds = ThresholdView.all(facts, live, memory)
+    }
+}
+
+extension AlertStory {
+    init(_ alert: ActiveAlert, _ story: [Line]) {
+        (code, severity, source) = (alert.code, alert.severity, alert.source)
+        (message, action, acknowledgement) = (alert.message, alert.recommendedAction, alert.acknowledgement)
+        (reviewedAt, raisedAt, updatedAt) = (alert.acknowledgedAt, alert.raisedAt, alert.updatedAt)
+        (countdownTo, isPreview) = (alert.countdownTo, alert.isPreview)
+        route =
+            switch alert.source {
+            case .pump: "pump"
+            case .cgm: "cgm"
+            case .policy: "environment"
+            default: "home"
+            }
+        self.story = story
+    }
+}
+
+extension ThresholdView {
+    static func all(
+        _ facts: SessionView.Facts, _ live: LiveSnapshot, _ memory: SessionMemory.State
+    ) -> [ThresholdView] {
+        guard let policy = live.policy else { return [] }
+        return AlertMetric.allCases.compactMap { metric in
+            guard let range = LiveInput.range(of: metric), SubjectWords(metric) == facts.kind else { return nil }
+            let series: [MetricPoint] =
+                metric == .glucose
+                ? memory.log.readings.filter { $0.backfilledAt == nil }.map { MetricPoint($0.instant, $0.mgdl) }
+                : memory.series[metric.rawValue] ?? []
+            let low = policy.threshold(of: metric, .low)
+            let high = policy.threshold(of: metric, .high)
+            return ThresholdView(
+                metric: metric, isEnabled: low != nil || high != nil, low: low?.bound, high: high?.bound,
+                sensitivity: low?.debounce ?? high?.debounce ?? 0, range: range,
+                step: range.upperBound - range.lowerBound > 50 ? 1 : 0.1,
+                recommended: MetricRange.recommended(facts.kind.rawValue, facts.stage, metric).map { [$0] } ?? [],
+                criticalBelow: metric.criticalBelow, criticalAbove: metric.criticalAbove, series: series)
+        }
+    }
+}
+
+extension SubjectWords {
+    /// Whose metric it is.
+    init(_ metric: AlertMetric) {
+        switch metric.rawValue {
+        case "temperature", "humidity", "vpd": self = .room
+        default: self = .person
+        }
+    }
+}
+
+extension AlertPolicy {
+    /// One side of a metric's own threshold; nil where there is none, or it is off.
+    func threshold(of metric: AlertMetric, _ side: MetricTest.Side) -> (bound: Double, debounce: Int64)? {
+        let code = "THRESHOLD-\(metric.codeName)-\(side == .low ? "LOW" : "HIGH")"
+        guard let rule = rules.first(where: { $0.code.rawValue == code }),
+            let bound = rule.tests.first?.bound, bound.isFinite
+        else { return nil }
+        return (bound, rule.debounce)
+    }
+}

@@ -1,0 +1,120 @@
+// What somebody wants begun: a session of a study file, of a study's text, or of a results folder.
+//
+// Guarantees: files are named by the ward's own lists, never by a path from outside; a study whose text came from outside can't name a file, either.
+
+import Foundation
+package import Live
+import Persistence
+import Records
+import SessionTime
+import Trials
+
+package struct SessionWish: Sendable {
+    package enum Source: Sendable {
+        /// A file of the ward's study folders, by its name.
+        case file(String)
+        /// A file on this machine's disk: for whoever started the ward, never for the page.
+        case path(String)
+        case text(String)
+        /// A results folder by its name, watched only.
+        case results(String)
+    }
+
+    package var name: String?
+    package var source: Source
+    /// Its index, as in sessions.csv.
+    package var session = 0
+    package var pace = LivePace.real
+    /// Lived before it begins to go by the clock.
+    package var from: Int64 = 0
+    /// Told at that instant.
+    package var say: [LiveInput] = []
+
+    package init(_ source: Source) { self.source = source }
+
+    var origin: SessionOrigin {
+        if case .results(let folder) = source {
+            return .study(folder: folder, session: session, isSame: nil)
+        }
+        return .own
+    }
+
+    /// Lives its beginning.
+    func live(_ session: LiveSession) {
+        guard from > 0 || !say.isEmpty else { return }
+        session.advance(to: min(Instant(nanoseconds: from), session.duration))
+        var lastBolus: (number: Int, units: Double)?
+        for input in say {
+            var input = input
+            // A bolus in two steps, said in one breath.
+            if case .confirmBolus = input, let asked = lastBolus {
+                input = .confirmBolus(request: asked.number, units: asked.units)
+            }
+            let answer = session.take(LiveCommand(input), at: session.now)
+            if case .requestBolus(let units) = input, let number = answer.number { lastBolus = (number, units) }
+        }
+    }
+
+    func resolve(_ options: Ward.Options) throws -> (name: String, study: Study, studyPath: String?) {
+        let (study, path): (Study, String?)
+        switch source {
+        case .path(let file): (study, path) = (try Study.read(path: file), file)
+        case .file(let name):
+            guard let file = options.studyFiles.first(where: { $0.name == name }) else {
+                throw Ward.Refusal.invalid("study: expected one of the ward's study files")
+            }
+            (study, path) = (try Study.read(path: file.path), file.path)
+        case .text(let text):
+            let read = try Study.parse(text, file: "study_text")
+            if case .generate = read.cohort {} else {
+                throw Ward.Refusal.invalid("study_text: expected a study whose cohort is generated, not read from a file")
+            }
+            (study, path) = (read, nil)
+        case .results(let name):
+            guard let folder = options.resultFolders.first(where: { $0.name == name }) else {
+                throw Ward.Refusal.invalid("results: expected one of the ward's results folders")
+            }
+            let store = try StudyStore(readingAt: ResultFolder(path: folder.path).storePath)
+            (study, path) = (try Study.parse(try store.studyText(), file: name, hasRun: true), folder.path)
+        }
+        guard session >= 0, !study.arms.isEmpty else {
+            throw Ward.Refusal.invalid("session: found \(session), expected a session's number, from 0")
+        }
+        let arm = study.arms[session % study.arms.count].name
+        return (name ?? "\(study.name) \(session)\(study.arms.count > 1 ? " \(arm)" : "")", study, path)
+    }
+}
+
+/// A file or folder that the ward offers, by the name that the page has for it.
+package struct WardFileName: Hashable, Sendable {
+    package var name: String
+    package var path: String
+}
+
+extension Ward.Options {
+    /// Study files of the ward's folders, by name.
+    package var studyFiles: [WardFileName] {
+        studies.flatMap { folder in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.sorted().filter { $0.hasSuffix(".yaml") }.compactMap { name -> WardFileName? in
+                let path = "\(folder)/\(name)"
+                guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+                    text.split(separator: "\n").contains(where: { $0.hasPrefix("study:") })
+                else { return nil }
+                return WardFileName(name: name, path: path)
+            }
+        }
+    }
+
+    /// Folders with results, by name.
+    package var resultFolders: [WardFileName] {
+        results.flatMap { folder in
+            if access("\(folder)/study.sqlite", R_OK) == 0 {
+                return [WardFileName(name: String(folder.split(separator: "/").last ?? "results"), path: folder)]
+            }
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.sorted().filter { access("\(folder)/\($0)/study.sqlite", R_OK) == 0 }
+                .map { WardFileName(name: $0, path: "\(folder)/\($0)") }
+        }
+    }
+}

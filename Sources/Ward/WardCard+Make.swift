@@ -1,0 +1,42 @@
+// A session in the ward's list, and which comes first.
+
+import Alerts
+import ClosedLoop
+import Devices
+import Live
+import Records
+import SessionTime
+
+extension WardCard {
+    package init(_ view: SessionView) {
+        let loop = view.live.loop
+        let from = view.now.adding(-3 * Nanoseconds.hour)
+        self.init(
+            id: view.id, name: view.name, kind: view.kind, origin: view.origin, pace: view.pace,
+            phase: view.phase, isFrozen: view.isFrozen, localTime: view.live.localTime, glucose: loop?.glucose,
+            isStale: loop?.isGlucoseStale ?? true, trend: view.live.trend, loop: loop?.status,
+            values: view.values, alertCount: view.alerts.count, top: view.alerts.first,
+            sparkline: view.log.readings.filter { $0.instant >= from }.map { MetricPoint($0.instant, $0.mgdl) },
+            number: view.number)
+    }
+
+    /// Worst first: what doesn't run as it should, then by the top alert, then by name.
+    func precedes(_ other: WardCard) -> Bool {
+        if trouble != other.trouble { return trouble > other.trouble }
+        let (mine, theirs) = (top?.severity.rawValue ?? 0, other.top?.severity.rawValue ?? 0)
+        if mine != theirs { return mine > theirs }
+        if alertCount != other.alertCount { return alertCount > other.alertCount }
+        return (name, id) < (other.name, other.id)
+    }
+
+    /// How much worse than any alert it is.
+    private var trouble: Int {
+        if isFrozen { return 4 }
+        switch phase {
+        case .failed: return 3
+        case .ended(let reason) where !reason.isEmpty: return 2
+        case .ended: return 0
+        case .running: return top == nil ? 1 : 2
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// What a page or a program says to a session, as JSON.
+//
+// Guarantees: what isn't understood is refused with one line that says what is wanted; numbers are finite. Whether a number makes sense is judged where every
+// input is (`LiveInput.problem(in:)`).
+
+import Documents
+package import Live
+import Records
+
+package struct WardCommand: Hashable, Sendable {
+    package enum Wish: Hashable, Sendable {
+        case input(LiveInput)
+        case pace(LivePace)
+    }
+
+    package var wish: Wish
+    /// Said again under the same key it is taken once; empty for none.
+    package var key: String
+
+    package init(_ wish: Wish, key: String = "") { (self.wish, self.key) = (wish, key) }
+
+    /// - Throws: `Ward.Refusal.invalid`.
+    package init(_ body: JSONBody) throws(Ward.Refusal) {
+        let fields = try body.object("a command")
+        let name = try fields.text("command")
+        guard let row = Self.rows.first(where: { $0.name == name }) else {
+            let meant = nearest(to: name, among: Self.rows.map(\.name)).map { "; nearest: \($0)" } ?? ""
+            throw .invalid("command: found `\(printable(name, limit: 40))`, expected one of the API's\(meant)")
+        }
+        try fields.check(only: ["command", "key"] + row.fields.map(\.name))
+        key = try fields.optionalText("key") ?? ""
+        guard key.isEmpty || LiveSession.isKey(key) else {
+            throw .invalid("key: expected up to 64 letters, digits, points, hyphens and underscores")
+        }
+        wish = try row.make(fields)
+    }
+
+    /// One command, for the reader and for the API's document.
+    package struct Row: Sendable {
+        package var name: String
+        package var summary: String
+        package var fields: [Field]
+        let make: @Sendable (JSONFields) throws(Ward.Refusal) -> Wish
+    }
+
+    package struct Field: Sendable {
+        package enum Kind: Sendable {
+            case number(ClosedRange<Double>), wholeNumber(ClosedRange<Int>), text(String), flag
+        }
+        package var name: String
+        package var kind: Kind
+        package var isRequired = true
+        package var canBeNull = false
+    }
+
+    private static func plain(_ name: String, _ summary: String, _ input: LiveInput) -> Row {
+        Row(name: name, summary: summary, fields: []) { _ throws(Ward.Refusal) in .input(input) }
+    }
+
+    private static func number(
+        _ name: String, _ summary: String, _ field: String, _ range: ClosedRange<Double>,
+        _ make: @escaping @Sendable (Double) -> LiveInput
+    ) -> Row {
+        Row(name: name, summary: summary, fields: [Field(name: field, kind: .number(range))]) {
+            fields throws(Ward.Refusal) in .input(make(try fields.number(field)))
+        }
+    }
+
+    private static func alert(
+        _ name: String, _ summary: String, _ make: @escaping @Sendable (String) -> LiveInput
+    ) -> Row {
+        Row(name: name, summary: summary, fields: [Field(name: "alert", kind: .text("an alert's code"))]) {
+            fields throws(Ward.Refusal) in .input(make(try fields.text("alert")))
+        }
+    }
+
+    package static let rows: [Row] = [
+        Row(
+            name: "meal", summary: "Carbohydrate that is eaten, announced to the loop, or both.",
+            fields: [
+                Field(name: "grams", kind: .number(1...500)),
+                Field(name: "eaten", kind: .flag, isRequired: false),
+                Field(name: "announced", kind: .flag, isRequired: false),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(
+                .meal(
+                    grams: try fields.number("grams"), isEaten: try fields.flag("eaten") ?? true,
+                    isAnnounced: try fields.flag("announced") ?? true))
+        },
+        number("bloodGlucose", "A finger-stick value.", "mgdl", 10...1000) { .bloodGlucose(mgdl: $0) },
+        number("calibration", "A finger-stick value to calibrate with.", "mgdl", 10...1000) {
+            .calibration(mgdl: $0)
+        },
+        number("requestBolus", "The first half of a bolus by hand: nothing is given.", "units", 0.05...100) {
+            .requestBolus(units: $0)
+        },
+        Row(
+            name: "confirmBolus", summary: "The second half, within five minutes of session time.",
+            fields: [
+                Field(name: "request", kind: .wholeNumber(1...Int(Int32.max))),
+                Field(name: "units", kind: .number(0.05...100)),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(
+                .confirmBolus(
+                    request: try fields.wholeNumber("request"), units: try fields.number("units")))
+        },
+        plain("cancelOwed", "Calls off what is owed and not under way.", .cancelOwed),
+        plain("cancelBolus", "Cuts the running bolus short at the pump.", .cancelBolus),
+        number("target", "The nominal target from now on.", "mgdl", 70...250) { .target(mgdl: $0) },
+        Row(
+            name: "temporaryBasal", summary: "A share of the basal for so long, in whole steps of five minutes.",
+            fields: [
+                Field(name: "percent", kind: .number(0...1000)),
+                Field(name: "minutes", kind: .wholeNumber(5...1440)),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(
+                .temporaryBasal(
+                    multiplier: try fields.number("percent") / 100,
+                    minutes: try fields.wholeNumber("minutes")))
+        },
+        plain("cancelTemporaryBasal", "Ends the temporary basal.", .cancelTemporaryBasal),
+        Row(
+            name: "suspend", summary: "Stops all delivery; the pump reminds after so long, where that is said.",
+            fields: [Field(name: "minutes", kind: .wholeNumber(1...1440), isRequired: false, canBeNull: true)]
+        ) { fields throws(Ward.Refusal) in .input(.suspend(minutes: try fields.optionalWholeNumber("minutes"))) },
+        plain("resume", "Delivers again.", .resume),
+        plain("changePod", "A new pod.", .changePod),
+        plain("changeSensor", "A new sensor.", .changeSensor),
+        plain("openLoop", "Suggestions only.", .openLoop),
+        plain("closedLoop", "The loop doses.", .closedLoop),
+        plain("startSession", "The loop's session begins.", .startSession),
+        plain("endSession", "The loop's session ends.", .endSession),
+        Row(
+            name: "subject", summary: "Whom the loop's sessions are about, from the next one on.",
+            fields: [
+                Field(name: "id", kind: .text("1 to 100 characters")),
+                Field(name: "kilograms", kind: .number(1...300)),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(.subject(id: try fields.text("id"), kilograms: try fields.number("kilograms")))
+        },
+        alert("acknowledge", "Acknowledges an alert, or says that it was reviewed.") { .acknowledge(alert: $0) },
+        Row(
+            name: "snooze", summary: "An alert is held back for so long.",
+            fields: [
+                Field(name: "alert", kind: .text("an alert's code")),
+                Field(name: "minutes", kind: .wholeNumber(1...1440)),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(
+                .snooze(alert: try fields.text("alert"), minutes: try fields.wholeNumber("minutes")))
+        },
+        alert("testAlert", "Shows and rings an alert of the policy, to see whether it reaches somebody.") {
+            .testAlert(alert: $0)
+        },
+        Row(
+            name: "quietHours", summary: "From and to, local time; null for none.",
+            fields: [
+                Field(name: "from", kind: .text("HH:MM"), canBeNull: true),
+                Field(name: "to", kind: .text("HH:MM"), canBeNull: true),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(.quietHours(fromMinute: try fields.minute("from"), toMinute: try fields.minute("to")))
+        },
+        Row(
+            name: "threshold", summary: "A metric's two sides; null switches a side off.",
+            fields: [
+                Field(name: "metric", kind: .text("a metric's name")),
+                Field(name: "low", kind: .number(-1000...1000), isRequired: false, canBeNull: true),
+                Field(name: "high", kind: .number(-1000...1000), isRequired: false, canBeNull: true),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(
+                .threshold(
+                    metric: try fields.text("metric"), low: try fields.optionalNumber("low"),
+                    high: try fields.optionalNumber("high")))
+        },
+        plain("foreground", "The app comes to the front.", .foreground),
+        plain("background", "The app leaves the front.", .background),
+        Row(
+            name: "pace", summary: "Session seconds per second.",
+            fields: [Field(name: "pace", kind: .text("a number from 0.01 to 100000, `max` or `paused`"))]
+        ) { fields throws(Ward.Refusal) in
+            let text = try fields.text("pace")
+            guard let pace = text == "paused" ? .paused : LivePace(text) else {
+                throw .invalid("pace: expected a number from 0.01 to 100000, `max` or `paused`")
+            }
+            return .pace(pace)
+        },
+    ]
+}
