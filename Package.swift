@@ -52,6 +52,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     ],
@@ -147,9 +148,12 @@ let package = Package(
         module(
             "Dashboard",
             [
-                "Documents", "Live", "Pages", "Records", "SessionTime", "Ward",
-                serving("Hummingbird", "hummingbird"), serving("HummingbirdTLS", "hummingbird"),
-                serving("Logging", "swift-log"), serving("NIOCore", "swift-nio"),
+                "Alerts", "Charts", "Checksums", "ClosedLoop", "Devices", "Documents", "Live", "Pages",
+                "Records", "SessionTime", "Trials", "Ward",
+                serving("Hummingbird", "hummingbird"), serving("HummingbirdCore", "hummingbird"),
+                serving("HummingbirdTLS", "hummingbird"), serving("HTTPTypes", "swift-http-types"),
+                serving("Logging", "swift-log"),
+                serving("NIOCore", "swift-nio"), serving("NIOPosix", "swift-nio"),
                 serving("NIOSSL", "swift-nio-ssl"),
             ]),
         // Floor 11
@@ -169,8 +173,9 @@ let package = Package(
             dependencies: [
                 "ClosedLoop", "Dashboard", "DeviceLinks", "Devices", "Documents", "Live", "Persistence",
                 "Records",
-                "SessionTime", "Trials",
+                "SessionTime", "Trials", "Ward",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                serving("Logging", "swift-log"),
             ],
             swiftSettings: strict),
 

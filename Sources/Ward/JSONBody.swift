@@ -14,7 +14,15 @@ package struct JSONBody: Sendable {
     package init(_ bytes: [UInt8]) throws(Ward.Refusal) {
         // What nests deeper than anything that is asked for isn't read.
         var depth = 0
+        var (isText, isEscaped) = (false, false)
         for byte in bytes {
+            if isText {
+                if byte == UInt8(ascii: "\""), !isEscaped { isText = false }
+                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+                continue
+            }
+            isText = byte == UInt8(ascii: "\"")
+            isEscaped = false
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
             if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { depth -= 1 }
             if depth > 32 { throw .invalid("the body nests too deep") }
@@ -121,7 +129,8 @@ package struct JSONFields: Sendable {
         guard let text = try optionalText(name) else { return nil }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isNumber) }),
-            let hour = Int(parts[0]), let minute = Int(parts[1]), (0...23).contains(hour), (0...59).contains(minute)
+            let hour = Int(parts[0]), let minute = Int(parts[1]), (0...23).contains(hour),
+            (0...59).contains(minute)
         else { throw .invalid("\(name): expected a time, as 22:30") }
         return hour * 60 + minute
     }

@@ -3,7 +3,7 @@
 import AlertFiles
 import Alerts
 import Live
-import Records
+package import Records
 import SessionTime
 import Trials
 
@@ -44,14 +44,13 @@ extension AlertStory {
         (message, action, acknowledgement) = (alert.message, alert.recommendedAction, alert.acknowledgement)
         (reviewedAt, raisedAt, updatedAt) = (alert.acknowledgedAt, alert.raisedAt, alert.updatedAt)
         (countdownTo, isPreview) = (alert.countdownTo, alert.isPreview)
-        route =
-            switch alert.source {
-            case .pump: "pump"
-            case .cgm: "cgm"
-            case .policy: "environment"
-            default: "home"
-            }
+        route = Self.route(of: alert.code)
         self.story = story
+    }
+
+    /// The page that a tap on an alert leads to; `environment` for a rule of a policy's own, which is about a metric.
+    package static func route(of code: AlertName) -> String {
+        AlertCode(code)?.route.rawValue ?? "environment"
     }
 }
 
@@ -61,10 +60,14 @@ extension ThresholdView {
     ) -> [ThresholdView] {
         guard let policy = live.policy else { return [] }
         return AlertMetric.allCases.compactMap { metric in
-            guard let range = LiveInput.range(of: metric), SubjectWords(metric) == facts.kind else { return nil }
+            guard let range = LiveInput.range(of: metric), SubjectWords(metric) == facts.kind else {
+                return nil
+            }
             let series: [MetricPoint] =
                 metric == .glucose
-                ? memory.log.readings.filter { $0.backfilledAt == nil }.map { MetricPoint($0.instant, $0.mgdl) }
+                ? memory.log.readings.filter { $0.backfilledAt == nil }.map {
+                    MetricPoint($0.instant, $0.mgdl)
+                }
                 : memory.series[metric.rawValue] ?? []
             let low = policy.threshold(of: metric, .low)
             let high = policy.threshold(of: metric, .high)
@@ -72,7 +75,8 @@ extension ThresholdView {
                 metric: metric, isEnabled: low != nil || high != nil, low: low?.bound, high: high?.bound,
                 sensitivity: low?.debounce ?? high?.debounce ?? 0, range: range,
                 step: range.upperBound - range.lowerBound > 50 ? 1 : 0.1,
-                recommended: MetricRange.recommended(facts.kind.rawValue, facts.stage, metric).map { [$0] } ?? [],
+                recommended: MetricRange.recommended(facts.kind.rawValue, facts.stage, metric).map { [$0] }
+                    ?? [],
                 criticalBelow: metric.criticalBelow, criticalAbove: metric.criticalAbove, series: series)
         }
     }

@@ -32,6 +32,38 @@ package struct SessionWish: Sendable {
 
     package init(_ source: Source) { self.source = source }
 
+    /// - Throws: `Ward.Refusal.invalid`.
+    package init(_ body: JSONBody) throws(Ward.Refusal) {
+        let fields = try body.object("a session")
+        try fields.check(only: ["name", "study", "study_text", "results", "session", "pace"])
+        let sources: [Source] = [
+            try fields.optionalText("study").map { .file($0) },
+            try fields.optionalText("study_text").map { .text($0) },
+            try fields.optionalText("results").map { .results($0) },
+        ].compactMap { $0 }
+        guard sources.count == 1 else {
+            throw .invalid("expected one of `study`, `study_text` and `results`")
+        }
+        source = sources[0]
+        let index = try fields.optionalWholeNumber("session") ?? 0
+        guard (0...Study.maximumSessions).contains(index) else {
+            throw .invalid("session: expected a session's number, from 0")
+        }
+        session = index
+        if let text = try fields.optionalText("name"), !text.isEmpty {
+            guard text.count <= 80, !text.unicodeScalars.contains(where: { isUnprintable($0) }) else {
+                throw .invalid("name: expected up to 80 printable characters")
+            }
+            name = text
+        }
+        if let text = try fields.optionalText("pace") {
+            guard let known = text == "paused" ? .paused : LivePace(text) else {
+                throw .invalid("pace: expected a number from 0.01 to 100000, `max` or `paused`")
+            }
+            pace = known
+        }
+    }
+
     var origin: SessionOrigin {
         if case .results(let folder) = source {
             return .study(folder: folder, session: session, isSame: nil)
@@ -51,7 +83,9 @@ package struct SessionWish: Sendable {
                 input = .confirmBolus(request: asked.number, units: asked.units)
             }
             let answer = session.take(LiveCommand(input), at: session.now)
-            if case .requestBolus(let units) = input, let number = answer.number { lastBolus = (number, units) }
+            if case .requestBolus(let units) = input, let number = answer.number {
+                lastBolus = (number, units)
+            }
         }
     }
 
@@ -66,8 +100,10 @@ package struct SessionWish: Sendable {
             (study, path) = (try Study.read(path: file.path), file.path)
         case .text(let text):
             let read = try Study.parse(text, file: "study_text")
-            if case .generate = read.cohort {} else {
-                throw Ward.Refusal.invalid("study_text: expected a study whose cohort is generated, not read from a file")
+            if case .generate = read.cohort {
+            } else {
+                throw Ward.Refusal.invalid(
+                    "study_text: expected a study whose cohort is generated, not read from a file")
             }
             (study, path) = (read, nil)
         case .results(let name):
@@ -110,7 +146,9 @@ extension Ward.Options {
     package var resultFolders: [WardFileName] {
         results.flatMap { folder in
             if access("\(folder)/study.sqlite", R_OK) == 0 {
-                return [WardFileName(name: String(folder.split(separator: "/").last ?? "results"), path: folder)]
+                return [
+                    WardFileName(name: String(folder.split(separator: "/").last ?? "results"), path: folder)
+                ]
             }
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             return names.sorted().filter { access("\(folder)/\($0)/study.sqlite", R_OK) == 0 }

@@ -187,6 +187,9 @@ package final class Ward: Sendable {
         host.wake()
     }
 
+    /// Everything so far is on disk when this returns.
+    package func close() { for id in ids { host.remove(id) } }
+
     private func discard(_ id: String) {
         // Out of the way at once; what can't be removed now is when the ward is opened next.
         let gone = "\(sessionsFolder)/.deleted-\(id)"
@@ -213,7 +216,9 @@ package final class Ward: Sendable {
         guard let entry = entry(id) else { return nil }
         guard entry.failure == nil, let status = host.status(of: id) else {
             var view = SessionView(id: id, name: entry.facts.name)
-            (view.origin, view.kind, view.calendar) = (entry.facts.origin, entry.facts.kind, entry.facts.calendar)
+            (view.origin, view.kind, view.calendar) = (
+                entry.facts.origin, entry.facts.kind, entry.facts.calendar
+            )
             view.phase = .failed(entry.failure ?? "it is gone")
             return view
         }
@@ -223,6 +228,10 @@ package final class Ward: Sendable {
     /// What a session's page goes by to know that nothing has changed.
     package func number(_ id: String) -> (number: Int, isFrozen: Bool, pace: LivePace, now: Instant)? {
         host.status(of: id).map { ($0.snapshot.eventCount, $0.isFrozen, $0.pace, $0.snapshot.now) }
+    }
+
+    package func calendar(of id: String) -> SessionCalendar {
+        entry(id)?.facts.calendar ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)
     }
 
     /// Worst first.
@@ -271,4 +280,9 @@ private final class EventRelay: @unchecked Sendable {
         held = []
         self.listener = listener
     }
+}
+
+extension LiveHost {
+    /// Nanoseconds of a clock that nobody sets.
+    package var continuousNow: Int64 { SystemClocks().continuousNanoseconds() }
 }

@@ -26,9 +26,18 @@ struct IsletLive: ParsableCommand {
             70 internal, 73 cannot create output, 75 temporary, retry.
             """,
         version: BuildFacts.version,
-        subcommands: [
+        subcommands: served + [
             LiveRunCommand.self, LivePumpCommand.self, SyncServerCommand.self, SettingsSyncCommand.self,
         ])
+
+    /// What only a build with the page has (`make serve`).
+    private static var served: [any ParsableCommand.Type] {
+        #if Serve
+            [ServeCommand.self]
+        #else
+            []
+        #endif
+    }
 
     static func main() {
         signal(SIGXFSZ, SIG_IGN)
@@ -36,6 +45,12 @@ struct IsletLive: ParsableCommand {
         do {
             var command = try parseAsRoot()
             do {
+                #if Serve
+                    if let serve = command as? ServeCommand {
+                        try AsyncWork.run { try await serve.run() }
+                        Glibc.exit(0)
+                    }
+                #endif
                 try command.run()
             } catch {
                 leave(after: error)

@@ -5,6 +5,7 @@
 // written stops the session: it fails, and goes on from its journal later.
 // Does not: know a clock. Its owner says how far time has come, one thread at a time.
 
+import Alerts
 import ClosedLoop
 import Devices
 import Documents
@@ -23,12 +24,27 @@ package struct LiveEvent: Hashable, Sendable {
     package var text: String
     /// What the alert center did, where that is what happened.
     package var alert: AlertRow?
+    /// What the person read then; empty for what shows nothing.
+    package var message = ""
 
-    package init(number: Int, instant: Instant, text: String, alert: AlertRow? = nil) {
+    package init(
+        number: Int, instant: Instant, text: String, alert: AlertRow? = nil, message: String = ""
+    ) {
         self.number = number
         self.instant = instant
         self.text = text
         self.alert = alert
+        self.message = message
+    }
+}
+
+/// What the alert center's effects said, in their order. Belongs to the session's thread.
+private final class EffectMessages: @unchecked Sendable {
+    private var texts: [String] = []
+    func add(_ text: String) { texts.append(text) }
+    func take() -> [String] {
+        defer { texts = [] }
+        return texts
     }
 }
 
@@ -59,6 +75,8 @@ package final class LiveSession: @unchecked Sendable {
     var journal: JournalFile?
     var answers: [String: Int] = [:]
     let watch: AlgorithmWatch
+    /// Of the alert center's effects since the last report.
+    private let messages = EffectMessages()
     /// A late step that could not be written down: the session stops when its advance returns.
     private var unwritten: String?
     /// Steps whose algorithm gave no answer in time.
@@ -109,6 +127,11 @@ package final class LiveSession: @unchecked Sendable {
             study: study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm,
             keepsStepLog: keepsSteps, seams: seams)
         door = LiveDoor(session, policy: opening.arm.alerts, isFed: opening.isFed)
+        session.executor.inspect { [session, messages] in
+            session.alerts.here(messages) { center, messages in
+                center.observer = { messages.add($0.message) }
+            }
+        }
         watch.onLate = { [unowned self] in noteLate($0) }
     }
 
@@ -201,12 +224,12 @@ package final class LiveSession: @unchecked Sendable {
                 isSynced: true)
             guard phase == .running else { return }
             phase = .ended(reason)
-            for line in lines { tell(worded(line.text), at: line.instant, alert: line.alert) }
+            tell(lines)
             tell(reason.isEmpty ? "ended" : "ended      early: \(reason)")
         } else if !lines.isEmpty {
             keep(.mark(now, events: session.executor.journal.count, digest))
             guard phase == .running else { return }
-            for line in lines { tell(worded(line.text), at: line.instant, alert: line.alert) }
+            tell(lines)
         }
         look()
     }
@@ -224,9 +247,20 @@ package final class LiveSession: @unchecked Sendable {
         return text.replacing("; accepted 0.0 U", with: "; suggested only")
     }
 
-    func tell(_ text: String, at instant: Instant? = nil, alert: AlertRow? = nil) {
+    private func tell(_ lines: [SessionStory.Line]) {
+        // In the order of the effects, as the rows are.
+        var messages = messages.take()[...]
+        for line in lines {
+            let message = line.alert.flatMap { _ in messages.popFirst() } ?? ""
+            tell(worded(line.text), at: line.instant, alert: line.alert, message: message)
+        }
+    }
+
+    func tell(_ text: String, at instant: Instant? = nil, alert: AlertRow? = nil, message: String = "") {
         eventCount += 1
-        listener(LiveEvent(number: eventCount, instant: instant ?? now, text: text, alert: alert))
+        listener(
+            LiveEvent(
+                number: eventCount, instant: instant ?? now, text: text, alert: alert, message: message))
     }
 
     /// Writes a line, where there is a journal; what can't be written stops the session.

@@ -1,0 +1,146 @@
+// Server-sent events: what happens in one session, or which sessions of the ward have changed.
+//
+// Guarantees: events come in their order, none twice, none left out that the host still has; `Last-Event-ID` goes on where a connection broke. What waits
+// for a slow client is its place in the log and nothing else
+
+import Documents
+import Live
+import Records
+import SessionTime
+import Ward
+
+struct EventStream: TextSource {
+    private let ward: Ward
+    private let counters: Counters
+    private let id: String
+    private var notes: AsyncStream<Void>.Iterator
+    /// The newest event that was told.
+    private var sent: Int
+    private var shown: Shown?
+    private var beatAt: Int64
+    private var hasBegun = false
+    private var isOver = false
+
+    private struct Shown: Equatable {
+        var number: Int
+        var isFrozen: Bool
+        var pace: LivePace
+    }
+
+    private static let batch = 100
+    static let beat = 15 * Nanoseconds.second
+
+    /// - Parameter after: the newest event that the client has; nil for from now on.
+    init(ward: Ward, news: WardNews, counters: Counters, id: String, after: Int?) {
+        (self.ward, self.counters, self.id) = (ward, counters, id)
+        notes = news.follow().makeAsyncIterator()
+        let newest = ward.number(id)?.number ?? 0
+        sent = min(max(0, after ?? newest), newest)
+        beatAt = ward.host.continuousNow
+        counters.streamBegan()
+    }
+
+    func end() { counters.streamEnded(isDropped: !isOver) }
+
+    mutating func next() async -> String? {
+        if isOver { return nil }
+        if !hasBegun {
+            hasBegun = true
+            return "retry: 1000\n\n"
+        }
+        while true {
+            if let text = news() { return text }
+            if isOver { return nil }
+            guard await notes.next(isolation: #isolation) != nil else { return nil }
+        }
+    }
+
+    /// What there is to tell by now; nil for nothing.
+    private mutating func news() -> String? {
+        guard let state = ward.number(id) else {
+            isOver = true
+            return ward.has(id) ? nil : "event: gone\ndata: {}\n\n"
+        }
+        var text = ""
+        if let found = ward.events(of: id, after: sent, atMost: Self.batch), let last = found.events.last {
+            let calendar = ward.calendar(of: id)
+            for event in found.events {
+                let data = SessionJSON.event(event, calendar).compactText
+                text += "id: \(event.number)\nevent: happened\ndata: \(data)\n\n"
+            }
+            sent = last.number
+            // What else there is comes first.
+            if found.events.count == Self.batch { return text }
+        }
+        let now = Shown(number: state.number, isFrozen: state.isFrozen, pace: state.pace)
+        let clock = ward.host.continuousNow
+        if now != shown {
+            shown = now
+            text += "event: view\ndata: \(data(state))\n\n"
+        } else if text.isEmpty, clock - beatAt > Self.beat {
+            text = ": beat\n\n"
+        }
+        if text.isEmpty { return nil }
+        beatAt = clock
+        return text
+    }
+
+    private func data(_ state: (number: Int, isFrozen: Bool, pace: LivePace, now: Instant)) -> String {
+        var members: [JSONValue.Member] = [.init("number", .integer(Int64(state.number)))]
+        members += SessionJSON.time(state.now, ward.calendar(of: id))
+        members += [
+            .init("pace", SessionJSON.pace(state.pace)), .init("is_frozen", .bool(state.isFrozen)),
+            .init("alerts", .integer(Int64(ward.host.status(of: id)?.snapshot.alerts.count ?? 0))),
+        ]
+        return JSONValue.object(members).compactText
+    }
+}
+
+struct WardStream: TextSource {
+    private let ward: Ward
+    private let counters: Counters
+    private var notes: AsyncStream<Void>.Iterator
+    private var shown: [String: String] = [:]
+    private var beatAt: Int64
+    private var toldAt: Int64 = 0
+    private var hasBegun = false
+
+    /// A ward is looked at, not listened to.
+    private static let pause = Nanoseconds.second / 4
+
+    init(ward: Ward, news: WardNews, counters: Counters) {
+        (self.ward, self.counters) = (ward, counters)
+        notes = news.follow().makeAsyncIterator()
+        beatAt = ward.host.continuousNow
+        counters.streamBegan()
+    }
+
+    func end() { counters.streamEnded(isDropped: true) }
+
+    mutating func next() async -> String? {
+        if !hasBegun {
+            hasBegun = true
+            return "retry: 1000\n\n"
+        }
+        while await notes.next(isolation: #isolation) != nil {
+            let clock = ward.host.continuousNow
+            guard clock - toldAt > Self.pause else { continue }
+            var now: [String: String] = [:]
+            for id in ward.ids {
+                let state = ward.number(id)
+                now[id] = state.map { "\($0.number) \($0.isFrozen) \($0.pace)" } ?? "-"
+            }
+            let changed = now.keys.filter { now[$0] != shown[$0] } + shown.keys.filter { now[$0] == nil }
+            if !changed.isEmpty {
+                (shown, toldAt, beatAt) = (now, clock, clock)
+                let list = JSONValue.array(changed.sorted().map { .string($0) })
+                return "event: ward\ndata: \(JSONValue.object([.init("changed", list)]).compactText)\n\n"
+            }
+            if clock - beatAt > EventStream.beat {
+                beatAt = clock
+                return ": beat\n\n"
+            }
+        }
+        return nil
+    }
+}

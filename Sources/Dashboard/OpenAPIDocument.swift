@@ -1,0 +1,219 @@
+// The API's document, from its routes.
+
+import Documents
+import Live
+import Records
+import Trials
+import Ward
+
+enum OpenAPIDocument {
+    static func text(_ routes: [Route]) -> String {
+        var paths: [JSONValue.Member] = []
+        for route in routes where !paths.contains(where: { $0.key == route.path }) {
+            let here = routes.filter { $0.path == route.path }
+            paths.append(
+                .init(
+                    route.path,
+                    .object(here.map { JSONValue.Member($0.method.lowercased(), operation($0)) })))
+        }
+        return JSONValue.object([
+            .init("openapi", .string("3.1.0")),
+            .init(
+                "info",
+                .object([
+                    .init("title", .string("Islet, live")), .init("version", .string(BuildFacts.version)),
+                    .init(
+                        "description",
+                        .string(
+                            "Simulated people, pumps and sensors in real time. Not a medical device, and no way to one."
+                        )),
+                ])),
+            .init("paths", .object(paths)),
+            .init(
+                "components",
+                .object([
+                    .init(
+                        "securitySchemes",
+                        .object([
+                            .init(
+                                "token",
+                                .object([.init("type", .string("http")), .init("scheme", .string("bearer"))]))
+                        ])),
+                    .init("schemas", .object([.init("Error", error)])),
+                ])),
+            .init("security", .array([.object([.init("token", .array([]))]), .object([])])),
+        ]).prettyText
+    }
+
+    private static let error = JSONValue.object([
+        .init("type", .string("object")), .init("required", .array([.string("error")])),
+        .init("properties", .object([.init("error", type("string"))])),
+    ])
+
+    private static func type(_ name: String) -> JSONValue { .object([.init("type", .string(name))]) }
+
+    private static func operation(_ route: Route) -> JSONValue {
+        var parameters: [JSONValue] = []
+        for part in route.path.split(separator: "/") where part.hasPrefix("{") {
+            parameters.append(
+                parameter(String(part.dropFirst().dropLast()), "path", true, "a session's id", type("string"))
+            )
+        }
+        parameters += route.query.map {
+            parameter($0.name, "query", $0.isRequired, $0.meaning, schema($0.kind))
+        }
+        var responses: [JSONValue.Member] = [
+            .init(
+                "\(route.status)",
+                .object(
+                    [.init("description", .string(route.summary))]
+                        + (route.status == 204
+                            ? []
+                            : [
+                                .init(
+                                    "content",
+                                    .object([
+                                        .init(
+                                            route.type,
+                                            .object([
+                                                .init(
+                                                    "schema",
+                                                    type(
+                                                        route.type == "application/json" ? "object" : "string"
+                                                    ))
+                                            ]))
+                                    ]))
+                            ])))
+        ]
+        let common = [400, 401, 403, 404, 405, 408, 411, 413, 414, 421, 431]
+        for status in (common + route.refusals).sorted() {
+            responses.append(
+                .init(
+                    "\(status)",
+                    .object([
+                        .init("description", .string("refused, with the reason")),
+                        .init(
+                            "content",
+                            .object([
+                                .init(
+                                    "application/json",
+                                    .object([
+                                        .init(
+                                            "schema",
+                                            .object([.init("$ref", .string("#/components/schemas/Error"))]))
+                                    ]))
+                            ])),
+                    ])))
+        }
+        var members: [JSONValue.Member] = [
+            .init("summary", .string(route.summary)),
+            .init("operationId", .string(route.method.lowercased() + route.path.replacing("/", with: "_"))),
+            .init("parameters", .array(parameters)), .init("responses", .object(responses)),
+        ]
+        if let body = body(route.body) {
+            members.append(
+                .init(
+                    "requestBody",
+                    .object([
+                        .init("required", .bool(true)),
+                        .init(
+                            "content", .object([.init("application/json", .object([.init("schema", body)]))])),
+                    ])))
+        }
+        return .object(members)
+    }
+
+    private static func parameter(
+        _ name: String, _ place: String, _ isRequired: Bool, _ meaning: String, _ schema: JSONValue
+    ) -> JSONValue {
+        .object([
+            .init("name", .string(name)), .init("in", .string(place)), .init("required", .bool(isRequired)),
+            .init("description", .string(meaning)), .init("schema", schema),
+        ])
+    }
+
+    private static func schema(_ kind: Route.Parameter.Kind) -> JSONValue {
+        switch kind {
+        case .text: type("string")
+        case .wholeNumber(let range): bounded("integer", Double(range.lowerBound), Double(range.upperBound))
+        case .number(let range): bounded("number", range.lowerBound, range.upperBound)
+        }
+    }
+
+    private static func bounded(_ name: String, _ low: Double, _ high: Double) -> JSONValue {
+        .object([
+            .init("type", .string(name)), .init("minimum", .number(low)), .init("maximum", .number(high)),
+        ])
+    }
+
+    // MARK: Bodies
+
+    private static func object(_ properties: [JSONValue.Member], required: [String]) -> JSONValue {
+        .object([
+            .init("type", .string("object")), .init("additionalProperties", .bool(false)),
+            .init("required", .array(required.map { .string($0) })), .init("properties", .object(properties)),
+        ])
+    }
+
+    private static func nullable(_ schema: JSONValue, _ canBeNull: Bool) -> JSONValue {
+        guard canBeNull else { return schema }
+        return .object([.init("anyOf", .array([schema, type("null")]))])
+    }
+
+    private static let key = JSONValue.object([
+        .init("type", .string("string")), .init("pattern", .string("^[A-Za-z0-9._-]{1,64}$")),
+    ])
+
+    private static func body(_ body: Route.Body) -> JSONValue? {
+        switch body {
+        case .none, .form: return nil
+        case .command:
+            return .object([
+                .init(
+                    "oneOf",
+                    .array(
+                        WardCommand.rows.map { row in
+                            var properties: [JSONValue.Member] = [
+                                .init("command", .object([.init("const", .string(row.name))])),
+                                .init("key", key),
+                            ]
+                            properties += row.fields.map {
+                                .init($0.name, nullable(field($0.kind), $0.canBeNull))
+                            }
+                            return object(
+                                properties,
+                                required: ["command"] + row.fields.filter(\.isRequired).map(\.name))
+                        }))
+            ])
+        case .create:
+            return object(
+                [
+                    .init("name", type("string")), .init("study", type("string")),
+                    .init("study_text", type("string")), .init("results", type("string")),
+                    .init("session", bounded("integer", 0, 1e6)), .init("pace", type("string")),
+                ], required: [])
+        case .fork:
+            return object(
+                [
+                    .init("t", bounded("number", 0, 1e9)), .init("policy", type("string")),
+                    .init("algorithm", type("string")), .init("name", type("string")),
+                ], required: ["t"])
+        case .preview:
+            return object(
+                [
+                    .init("metric", type("string")), .init("low", nullable(type("number"), true)),
+                    .init("high", nullable(type("number"), true)),
+                    .init("sensitivity_minutes", bounded("number", 0, 1440)),
+                ], required: ["metric"])
+        }
+    }
+
+    private static func field(_ kind: WardCommand.Field.Kind) -> JSONValue {
+        switch kind {
+        case .number(let range): bounded("number", range.lowerBound, range.upperBound)
+        case .wholeNumber(let range): bounded("integer", Double(range.lowerBound), Double(range.upperBound))
+        case .text: type("string")
+        case .flag: type("boolean")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// The pages' routes: documents, what of them is swapped, assets, logging in.
+//
+// Guarantees: a page is what its session's view says at one moment; assets are named by their content, and may be kept for ever.
+
+import Charts
+import Documents
+import Live
+import Pages
+import Records
+import SessionTime
+import Ward
+
+struct PageRoutes: Sendable {
+    let ward: Ward
+    let door: WebDoor
+    let counters: Counters
+
+    private static let files: [(path: String, page: PageName)] = [
+        ("/sessions/{id}", .home), ("/sessions/{id}/alerts", .alerts), ("/sessions/{id}/settings", .settings),
+        ("/sessions/{id}/pump", .pump), ("/sessions/{id}/cgm", .cgm), ("/sessions/{id}/timeline", .timeline),
+        ("/subjects/{id}/environment", .environment),
+    ]
+
+    var routes: [Route] {
+        var routes = Self.files.map { file in
+            page(file.path) { request, names in
+                let view = try view(names)
+                return .html(
+                    200,
+                    Page.session(
+                        file.page, view, timeline: timeline(file.page, view), clearedShown: cleared(request),
+                        context(request)))
+            }
+        }
+        routes += [
+            page("/") { request, _ in .html(200, Page.ward(ward.cards(), context(request))) },
+            page("/new") { request, _ in
+                .html(200, Page.new(studies: ward.options.studyFiles.map(\.name), context(request)))
+            },
+            page("/pages/ward/fragments") { request, _ in
+                Self.fragments(nil, Page.wardFragments(ward.cards(), context(request)))
+            },
+            page("/pages/{id}/{page}/fragments") { request, names in
+                guard let name = names["page"].flatMap({ PageName(rawValue: $0) }), name != .past else {
+                    throw Ward.Refusal.unknown
+                }
+                let view = try view(names)
+                return Self.fragments(
+                    view.number,
+                    Page.fragments(
+                        name, view, timeline: timeline(name, view), clearedShown: cleared(request),
+                        context(request)))
+            },
+            Route(
+                method: "GET", path: "/assets/{name}", summary: "A file of the page.", isOpen: true,
+                isDocumented: false
+            ) { _, names in
+                guard let asset = Page.asset(names["name"] ?? "") else { throw Ward.Refusal.unknown }
+                return WebResponse(
+                    200, asset.type, .bytes(asset.bytes),
+                    headers: [("cache-control", "public, max-age=31536000, immutable")])
+            },
+            Route(
+                method: "GET", path: "/login", summary: "Where a browser shows its token.", isOpen: true,
+                isDocumented: false
+            ) { request, _ in
+                door.isKnown(request) ? .seeOther("/") : .html(200, Page.login(failed: false))
+            },
+            Route(
+                method: "POST", path: "/login", summary: "Logs a browser in.", isOpen: true,
+                isDocumented: false
+            ) { request, _ in
+                guard door.isToken(request.form["token"] ?? "") else {
+                    return .html(401, Page.login(failed: true))
+                }
+                return .seeOther("/", headers: [("set-cookie", door.cookieHeader)])
+            },
+            Route(
+                method: "POST", path: "/logout", summary: "Logs a browser out.", isOpen: true,
+                isDocumented: false
+            ) { _, _ in .seeOther("/login", headers: [("set-cookie", WebDoor.noCookieHeader)]) },
+        ]
+        return routes
+    }
+
+    private func page(_ path: String, _ handler: @escaping Route.Handler) -> Route {
+        Route(
+            method: "GET", path: path, summary: "A page.", type: "text/html", isDocumented: false,
+            handler: handler)
+    }
+
+    private func view(_ names: [String: String]) throws -> SessionView {
+        guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
+        return view
+    }
+
+    private func cleared(_ request: WebRequest) -> Int {
+        min(100, max(10, request.query("cleared").flatMap { Int($0) } ?? 10))
+    }
+
+    /// What the timeline shows; nothing for other pages.
+    private func timeline(_ page: PageName, _ view: SessionView) -> [LiveEvent] {
+        guard page == .timeline || page == .environment else { return [] }
+        return ward.events(of: view.id, after: max(0, view.number - 2000), atMost: 2000)?.events ?? []
+    }
+
+    private func context(_ request: WebRequest) -> PageContext {
+        PageContext(
+            unit: request.cookie("units") == "mmol" ? .mmolL : .mgdl,
+            hours: [3, 6, 12, 24].first { "\($0)" == request.query("hours") } ?? 6,
+            canNotify: true, hasLogin: door.needsToken, lookOnly: request.cookie("look") == "1")
+    }
+
+    private static func fragments(_ number: Int?, _ fragments: [(name: String, html: String)]) -> WebResponse
+    {
+        .text(
+            200,
+            JSONValue.object([
+                .init("number", number.map { .integer(Int64($0)) } ?? .null),
+                .init("fragments", .object(fragments.map { .init($0.name, .string($0.html)) })),
+            ]).compactText, type: "application/json")
+    }
+}

@@ -1,0 +1,271 @@
+// The API's routes.
+//
+// Guarantees: a look changes nothing; a command is on the session's disk before it is answered, and answered with its number or with why it was refused. Event
+// streams hold no queue: a client that is slow or comes back reads from where it was.
+
+import Alerts
+import Documents
+import Live
+import Pages
+import Records
+import SessionTime
+import Ward
+
+struct WardAPI: Sendable {
+    let ward: Ward
+    let news: WardNews
+    let counters: Counters
+    let screens: Screens
+
+    static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
+    private static let from = Route.Parameter(
+        name: "from", kind: .number(0...1e12), meaning: "seconds since the session's start")
+
+    var routes: [Route] { looks + changes + follows }
+
+    private static func json(_ value: JSONValue, _ status: Int = 200) -> WebResponse {
+        .text(status, value.compactText, type: "application/json")
+    }
+
+    private func view(_ names: [String: String]) throws -> SessionView {
+        guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
+        return view
+    }
+
+    static func number(_ request: WebRequest, _ name: String, in range: ClosedRange<Double>) throws -> Double?
+    {
+        guard let text = request.query(name) else { return nil }
+        guard let number = Double(text), range.contains(number) else {
+            throw Ward.Refusal.invalid(
+                "\(name): expected a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    static func wholeNumber(_ request: WebRequest, _ name: String, in range: ClosedRange<Int>) throws -> Int?
+    {
+        guard let text = request.query(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw Ward.Refusal.invalid(
+                "\(name): expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private func instant(_ request: WebRequest, _ name: String = "from") throws -> Instant {
+        let seconds = try Self.number(request, name, in: 0...1e9) ?? 0
+        return Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second)))
+    }
+
+    // MARK: Looks
+
+    private var looks: [Route] {
+        [
+            Route(method: "GET", path: "/api/sessions", summary: "All sessions, worst first.") { _, _ in
+                Self.json(.object([.init("sessions", .array(ward.cards().map { SessionJSON.card($0) }))]))
+            },
+            Route(method: "GET", path: "/api/sessions/{id}", summary: "One session, as it stands.") {
+                _, names in
+                Self.json(SessionJSON.snapshot(try view(names)))
+            },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/readings", summary: "Readings of the last day.",
+                query: [Self.from], refusals: [422]
+            ) { request, names in
+                let (view, from) = (try view(names), try instant(request))
+                let rows = view.log.readings.filter { $0.instant >= from }
+                return Self.json(
+                    .object([.init("readings", .array(rows.map { SessionJSON.reading($0, view.calendar) }))]))
+            },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/steps", summary: "Steps of the last day.",
+                query: [Self.from], refusals: [422]
+            ) { request, names in
+                let (view, from) = (try view(names), try instant(request))
+                let rows = view.log.steps.filter { $0.instant >= from }
+                return Self.json(
+                    .object([.init("steps", .array(rows.map { SessionJSON.step($0, view.calendar) }))]))
+            },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/alerts/active",
+                summary: "Active alerts, worst first."
+            ) { _, names in
+                let view = try view(names)
+                return Self.json(
+                    .object([
+                        .init("alerts", .array(view.alerts.map { SessionJSON.alert($0, view.calendar) }))
+                    ]))
+            },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/alerts/cleared",
+                summary: "Recently cleared alerts, newest first, ten a page.",
+                query: [.init(name: "page", kind: .wholeNumber(0...1000), meaning: "from 0")], refusals: [422]
+            ) { request, names in
+                let view = try view(names)
+                let page = try Self.wholeNumber(request, "page", in: 0...1000) ?? 0
+                let rows = view.cleared.dropFirst(page * 10).prefix(10)
+                return Self.json(
+                    .object([
+                        .init("page", .integer(Int64(page))),
+                        .init("count", .integer(Int64(view.cleared.count))),
+                        .init("alerts", .array(rows.map { SessionJSON.alert($0, view.calendar) })),
+                    ]))
+            },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/timeline",
+                summary: "What happened, by the events' numbers, a thousand at a time.",
+                query: [
+                    .init(
+                        name: "from", kind: .wholeNumber(0...Int(Int32.max)),
+                        meaning: "the events after this number")
+                ], refusals: [422]
+            ) { request, names in
+                let view = try view(names)
+                let from = try Self.wholeNumber(request, "from", in: 0...Int(Int32.max)) ?? 0
+                let found = ward.events(of: view.id, after: from, atMost: 1000)
+                return Self.json(
+                    .object([
+                        .init("missing", .integer(Int64(found?.missing ?? 0))),
+                        .init(
+                            "events",
+                            .array((found?.events ?? []).map { SessionJSON.event($0, view.calendar) })),
+                    ]))
+            },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/settings",
+                summary: "Target, thresholds, quiet hours."
+            ) {
+                _, names in
+                Self.json(SessionJSON.settings(try view(names)))
+            },
+            Route(method: "GET", path: "/healthz", summary: "Whether the server answers.", isOpen: true) {
+                _, _ in
+                Self.json(.object([.init("status", .string("ok"))]))
+            },
+            Route(
+                method: "GET", path: "/metrics",
+                summary: "Figures about the server, in Prometheus' text format.",
+                type: "text/plain"
+            ) { _, _ in
+                .text(
+                    200, MetricsText.text(ward, news, counters),
+                    type: "text/plain; version=0.0.4; charset=utf-8")
+            },
+        ]
+    }
+
+    // MARK: Changes
+
+    private var changes: [Route] {
+        [
+            Route(
+                method: "POST", path: "/api/sessions", summary: "Begins a session.", body: .create,
+                status: 201,
+                refusals: [422, 503, 507]
+            ) { request, _ in
+                let id = try ward.create(try SessionWish(try JSONBody(request.body)))
+                return WebResponse(
+                    201, "application/json",
+                    .bytes(Array(JSONValue.object([.init("id", .string(id))]).compactText.utf8)),
+                    headers: [("location", "/api/sessions/\(id)")])
+            },
+            Route(
+                method: "DELETE", path: "/api/sessions/{id}", summary: "Deletes a session, and its journal.",
+                status: 204
+            ) { _, names in
+                try ward.delete(names["id"] ?? "")
+                return WebResponse(204, nil, .bytes([]))
+            },
+            Route(
+                method: "POST", path: "/api/sessions/{id}/commands", summary: "Tells a session something.",
+                body: .command, status: 202, refusals: [409, 422, 423, 503]
+            ) { request, names in
+                guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
+                let answer = try ward.tell(id, try WardCommand(try JSONBody(request.body)))
+                switch answer.outcome {
+                case .refused(let reason): throw Ward.Refusal.conflict(reason)
+                case .taken:
+                    return Self.json(
+                        .object([
+                            .init("number", answer.number.map { .integer(Int64($0)) } ?? .null),
+                            .init("repeated", .bool(answer.isRepeated)),
+                        ]), 202)
+                }
+            },
+            Route(
+                method: "POST", path: "/api/sessions/{id}/preview",
+                summary: "What a threshold's setting would have rung on the last day's readings.",
+                body: .preview,
+                refusals: [422]
+            ) { request, names in
+                let view = try view(names)
+                let fields = try JSONBody(request.body).object("a threshold")
+                try fields.check(only: ["metric", "low", "high", "sensitivity_minutes"])
+                let metric = try fields.text("metric")
+                guard let threshold = view.thresholds.first(where: { $0.metric.rawValue == metric }) else {
+                    throw Ward.Refusal.invalid("metric: expected one of the session's thresholds")
+                }
+                let minutes = try fields.optionalNumber("sensitivity_minutes") ?? 0
+                guard (0...1440).contains(minutes) else {
+                    throw Ward.Refusal.invalid("sensitivity_minutes: expected 0 to 1440")
+                }
+                let (low, high) = (try fields.optionalNumber("low"), try fields.optionalNumber("high"))
+                let preview = ThresholdPreview(
+                    threshold.series, low: low, high: high,
+                    sensitivity: Int64(minutes * Double(Nanoseconds.minute)))
+                return Self.json(
+                    .object([
+                        .init("would_ring", .integer(Int64(preview.episodes.count))),
+                        .init("hours", .integer(24)),
+                        .init(
+                            "episodes",
+                            .array(
+                                preview.episodes.map {
+                                    .object([
+                                        .init("side", .string($0.isLow ? "low" : "high")),
+                                        .init("from", .object(SessionJSON.time($0.from, view.calendar))),
+                                        .init("rings", .object(SessionJSON.time($0.rings, view.calendar))),
+                                        .init("to", SessionJSON.optional($0.to, view.calendar)),
+                                    ])
+                                })),
+                    ]))
+            },
+        ]
+    }
+
+    // MARK: Event streams
+
+    private static let number = Route.Parameter(
+        name: "after", kind: .wholeNumber(0...Int(Int32.max)),
+        meaning: "the events after this number; `Last-Event-ID` counts before it; neither: from now on")
+
+    private var follows: [Route] {
+        [
+            Route(
+                method: "GET", path: "/api/sessions/{id}/events",
+                summary: "What happens, as server-sent events.",
+                query: [Self.number], refusals: [422], type: "text/event-stream"
+            ) { request, names in
+                let view = try view(names)
+                let last = request.headers["last-event-id"].flatMap { Int($0) }
+                let after = try Self.wholeNumber(request, "after", in: 0...Int(Int32.max))
+                return Self.stream {
+                    EventStream(ward: ward, news: news, counters: counters, id: view.id, after: last ?? after)
+                }
+            },
+            Route(
+                method: "GET", path: "/api/events",
+                summary: "Which sessions have changed, as server-sent events.",
+                type: "text/event-stream"
+            ) { _, _ in
+                Self.stream { WardStream(ward: ward, news: news, counters: counters) }
+            },
+        ]
+    }
+
+    private static func stream(_ body: @escaping WebResponse.Stream) -> WebResponse {
+        WebResponse(
+            200, "text/event-stream; charset=utf-8", .stream(body),
+            headers: [("cache-control", "no-store"), ("x-accel-buffering", "no")])
+    }
+}

@@ -1,0 +1,114 @@
+// Who may come in: the checks that every request passes before any route sees it.
+//
+// Guarantees: without `--host` only loopback names are answered, so that no other site's name can be bound to this machine's page; a request that changes
+// something comes from the page itself or from a program that is no browser; with a token nothing but the health check, the way to log in and the page's
+// own looks is answered without it. Comparisons take the same time whatever differs.
+
+import Checksums
+import Records
+
+package struct WebDoor: Sendable {
+    /// What a client must know; nil on loopback without one.
+    private let token: String?
+    /// The names that the server answers to, without ports; empty for loopback's.
+    private let names: [String]
+    private let isTLS: Bool
+    /// The page's cookie, the share password and the API secret: each says nothing of the others or of the token.
+    package let cookie: String
+    package let sharePassword: String
+    package let apiSecret: String
+
+    package static let cookieName = "islet"
+
+    /// - Parameter names: what `Host` may say beside the loopback names.
+    package init(token: String?, names: [String] = [], isTLS: Bool = false) {
+        self.token = token
+        self.names = names.map { $0.lowercased() }
+        self.isTLS = isTLS
+        let key = token ?? ""
+        cookie = Self.derived(key, "cookie")
+        sharePassword = Self.derived(key, "dexcom-share")
+        apiSecret = Self.derived(key, "nightscout")
+    }
+
+    package var needsToken: Bool { token != nil }
+
+    /// Why a request is turned away; nil for one that may come in.
+    func refusal(_ request: WebRequest, isOpen: Bool) -> (status: Int, text: String)? {
+        guard let host = request.headers["host"], isKnown(host) else {
+            return (421, "this server has another name")
+        }
+        if request.method != "GET", request.method != "HEAD" {
+            // A browser says where a request comes from; a program need not.
+            if let origin = request.headers["origin"], !isOwn(origin, host: host) {
+                return (403, "a request from another site")
+            }
+            if let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none" {
+                return (403, "a request from another site")
+            }
+        }
+        if isOpen || token == nil || isKnown(request) { return nil }
+        return (401, "a token is needed")
+    }
+
+    /// Whether it knows the token.
+    func isKnown(_ request: WebRequest) -> Bool {
+        guard let token else { return true }
+        if let said = request.cookie(Self.cookieName), Self.equal(said, cookie) { return true }
+        if let said = request.headers["authorization"], said.hasPrefix("Bearer "),
+            Self.equal(String(said.dropFirst(7)), token)
+        {
+            return true
+        }
+        return false
+    }
+
+    func isToken(_ text: String) -> Bool { token.map { Self.equal(text, $0) } ?? true }
+
+    var cookieHeader: String {
+        "\(Self.cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Strict\(isTLS ? "; Secure" : "")"
+    }
+    static var noCookieHeader: String { "\(cookieName)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0" }
+
+    private func isKnown(_ host: String) -> Bool {
+        let name = Self.withoutPort(host).lowercased()
+        return ["localhost", "127.0.0.1", "[::1]"].contains(name) || names.contains(name)
+    }
+
+    private func isOwn(_ origin: String, host: String) -> Bool {
+        origin.lowercased() == "\(isTLS ? "https" : "http")://\(host)".lowercased()
+    }
+
+    private static func withoutPort(_ host: String) -> String {
+        guard let colon = host.lastIndex(of: ":"), !host[colon...].contains("]") else { return host }
+        return String(host[..<colon])
+    }
+
+    /// Takes as long for any two texts of the first one's length.
+    static func equal(_ said: String, _ wanted: String) -> Bool {
+        let (said, wanted) = (Array(said.utf8), Array(wanted.utf8))
+        var difference = said.count ^ wanted.count
+        for (place, byte) in wanted.enumerated() {
+            difference |= Int(byte ^ (place < said.count ? said[place] : 0xFF))
+        }
+        return difference == 0
+    }
+
+    /// HMAC-SHA256 (RFC 2104) of `purpose`, as hexadecimal digits.
+    static func derived(_ key: String, _ purpose: String) -> String {
+        var block = Array(key.utf8)
+        if block.count > 64 { block = Self.hash(block) }
+        block += [UInt8](repeating: 0, count: 64 - block.count)
+        let inner = hash(block.map { $0 ^ 0x36 } + Array(purpose.utf8))
+        return hash(block.map { $0 ^ 0x5C } + inner).map {
+            let text = String($0, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined()
+    }
+
+    private static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.finished().bytes
+    }
+}

@@ -1,0 +1,165 @@
+// `islet-live serve`: a ward of sessions, its page and its API.
+
+#if Serve
+    import ArgumentParser
+    import Dashboard
+    import Documents
+    import Foundation
+    import Live
+    import Logging
+    import Records
+    import SessionTime
+    import Synchronization
+    import Ward
+
+    /// `islet-live serve`
+    struct ServeCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "serve", abstract: "Serve a ward of sessions as a web page, with an API.",
+            discussion: """
+                What is in --data is the ward: sessions go on from their journals, whatever ended the server. With --ward sessions are begun where the ward is
+                empty. On this machine alone (127.0.0.1) unless --host says otherwise; then a token and a certificate are needed. The token is read from
+                --token-file or from ISLET_TOKEN, never from the command line.
+
+                Nothing here sends a command to a pump in a person's body. Not a medical device.
+
+                Examples:
+                  islet-live serve --ward Cohorts/wards/demonstration.yaml --data ward
+                  islet-live serve --data ward --port 8080 --studies Cohorts --results results
+                """)
+
+        @Option(
+            help: ArgumentHelp("Sessions to begin with, where the ward is empty.", valueName: "WARD.yaml"))
+        var ward: String?
+
+        @Flag(help: "Begin with the demonstration: a dozen people at pace 60, some of them in trouble.")
+        var demo = false
+
+        @Option(help: "The port; 0 for any that is free.")
+        var port = 8080
+
+        @Option(help: ArgumentHelp("Where sessions are kept.", valueName: "DIR"))
+        var data = "ward"
+
+        @Option(help: "The address to listen at. Beside 127.0.0.1 it needs a token and a certificate.")
+        var host = "127.0.0.1"
+
+        @Option(
+            help: ArgumentHelp(
+                "What `Host` may say, where clients know this machine by a name.", valueName: "NAME"))
+        var name: [String] = []
+
+        @Option(
+            name: .customLong("tls-cert"), help: ArgumentHelp("A certificate chain, PEM.", valueName: "FILE"))
+        var certificate: String?
+
+        @Option(name: .customLong("tls-key"), help: ArgumentHelp("Its private key, PEM.", valueName: "FILE"))
+        var key: String?
+
+        @Option(
+            name: .customLong("token-file"),
+            help: ArgumentHelp("A file that holds the token.", valueName: "FILE"))
+        var tokenFile: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "A folder whose studies can be begun from the page; may be repeated.", valueName: "DIR"))
+        var studies: [String] = []
+
+        @Option(
+            help: ArgumentHelp("A folder whose results can be watched; may be repeated.", valueName: "DIR"))
+        var results: [String] = []
+
+        @Option(
+            name: .customLong("keep-days"),
+            help: ArgumentHelp("Remove sessions that ended so many days ago.", valueName: "DAYS"))
+        var keepDays: Double?
+
+        private var isLoopback: Bool { host == "127.0.0.1" || host == "localhost" || host == "::1" }
+
+        func validate() throws {
+            guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
+            if demo, ward != nil { throw ValidationError("--demo is a --ward of its own: take one of them.") }
+            guard (certificate == nil) == (key == nil) else {
+                throw ValidationError("--tls-cert and --tls-key belong together.")
+            }
+            if !isLoopback, certificate == nil {
+                throw ValidationError("--host \(host) needs --tls-cert and --tls-key: others could listen.")
+            }
+            if let keepDays, !(keepDays >= 0) { throw ValidationError("--keep-days takes a number from 0.") }
+        }
+
+        func run() async throws {
+            let token = try readToken()
+            if !isLoopback, token == nil {
+                throw InputError(
+                    file: "--host \(host)", found: "no token",
+                    expected: "--token-file, or ISLET_TOKEN in the environment: anybody could come in")
+            }
+            let first = try (demo ? "Cohorts/wards/demonstration.yaml" : ward).map { try WardFile.read($0) }
+            var options = Ward.Options(folder: data)
+            options.studies =
+                studies.isEmpty && FileManager.default.fileExists(atPath: "Cohorts") ? ["Cohorts"] : studies
+            options.results =
+                results.isEmpty && FileManager.default.fileExists(atPath: "results") ? ["results"] : results
+            options.retentionDays = keepDays
+            let ward = try Ward(options)
+            // Before the first advance everything that was is there.
+            if ward.ids.isEmpty, let first { for wish in first.sessions { _ = try ward.create(wish) } }
+            let news = WardNews(ward.host)
+            let over = Over()
+            let threads = try (0..<max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))).map { _ in
+                try SystemThread { ward.host.run(until: { over.isOver }) }
+            }
+            let herald = try SystemThread { news.run() }
+            let door = WebDoor(
+                token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil)
+            var serverOptions = DashboardServer.Options()
+            (serverOptions.host, serverOptions.port) = (host, port)
+            (serverOptions.certificate, serverOptions.key) = (certificate, key)
+            var logger = Logger(label: "islet") { StreamLogHandler.standardError(label: $0) }
+            logger.logLevel = .warning
+            let server = DashboardServer(
+                Dashboard(ward: ward, news: news, door: door), serverOptions, logger: logger)
+            let (shown, scheme) = (isLoopback ? "127.0.0.1" : host, certificate == nil ? "http" : "https")
+            let count = ward.ids.count
+            try await server.run { port in
+                let sessions = count == 1 ? "1 session" : "\(count) sessions"
+                try? StandardStream.output.writeLine(
+                    "\(scheme)://\(shown):\(port)/ shows \(sessions); Ctrl-C ends it")
+            }
+            over.end()
+            news.stop()
+            ward.host.wake()
+            for thread in threads { thread.join() }
+            herald.join()
+            ward.close()
+        }
+
+        /// nil for none.
+        private func readToken() throws -> String? {
+            var token = ProcessInfo.processInfo.environment["ISLET_TOKEN"]
+            if let tokenFile {
+                guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
+                    throw InputError(
+                        .missing, file: tokenFile, found: "nothing", expected: "a file with a token")
+                }
+                token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            guard let token, !token.isEmpty else { return nil }
+            guard token.utf8.count >= 16, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw InputError(
+                    file: tokenFile ?? "ISLET_TOKEN", found: "a token of \(token.utf8.count) characters",
+                    expected: "16 or more printable ones without spaces")
+            }
+            return token
+        }
+    }
+
+    /// Whether the server's threads are to end.
+    private final class Over: Sendable {
+        private let flag = Atomic(false)
+        var isOver: Bool { flag.load(ordering: .relaxed) }
+        func end() { flag.store(true, ordering: .relaxed) }
+    }
+#endif
