@@ -81,6 +81,16 @@ enum SessionJSON {
             .init("loop", loop(live, calendar)),
             .init("pump", pump(live, calendar)), .init("sensor", text(live.sensor.map { "\($0)" })),
             .init("values", .array(view.values.map { value($0, calendar) })),
+            .init(
+                "last_24_hours",
+                view.summary.map {
+                    .object([
+                        .init("insulin_units", .number($0.insulinUnits)),
+                        .init("lowest_mgdl", number($0.lowestMgdl)),
+                        .init("highest_mgdl", number($0.highestMgdl)),
+                        .init("mean_mgdl", number($0.meanMgdl)),
+                    ])
+                } ?? .null),
             .init("is_quiet", .bool(live.isQuiet)), .init("settings", settings(view)),
             .init("waiting", .array(live.waiting.map { .string($0.rawValue) })),
             .init("alerts", .array(view.alerts.map { alert($0, calendar) })),
@@ -104,7 +114,7 @@ enum SessionJSON {
             [
                 .init("mgdl", mgdl(reading.glucose)),
                 .init("is_stale", .bool(view.live.loop?.isGlucoseStale ?? true)),
-                .init("mgdl_per_minute", number(view.live.trend)),
+                .init("mgdl_per_minute", number(view.trend)),
             ] + time(reading.instant, view.calendar))
     }
 
@@ -138,14 +148,6 @@ enum SessionJSON {
                 "forecast",
                 live.forecast.map { .object([.init("mgdl", mgdl($0.glucose))] + time($0.at, calendar)) }
                     ?? .null),
-            .init(
-                "last_24_hours",
-                loop.totals.map {
-                    .object([
-                        .init("insulin_units", units($0.insulin)), .init("lowest_mgdl", mgdl($0.lowest)),
-                        .init("highest_mgdl", mgdl($0.highest)), .init("mean_mgdl", mgdl($0.mean)),
-                    ])
-                } ?? .null),
         ])
     }
 

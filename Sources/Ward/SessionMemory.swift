@@ -4,6 +4,7 @@
 // a day and an hour, stories of what is active and of the last hundred that were cleared, each of at most 80 lines.
 // Does not: hold what is active; the snapshot does.
 
+import Live
 import Records
 import SessionTime
 import Synchronization
@@ -19,6 +20,8 @@ final class SessionMemory: Sendable {
         /// Of each code, since its condition began.
         var open: [AlertName: [AlertStory.Line]] = [:]
         var closed: [Closed] = []
+        /// What had left the pump, U.
+        var insulin: [MetricPoint] = []
         /// Values of metrics that aren't glucose.
         var series: [String: [MetricPoint]] = [:]
     }
@@ -51,6 +54,21 @@ final class SessionMemory: Sendable {
             state.log.person += rows.person
             for row in rows.alerts { state.take(row) }
             state.forget(before: newest.adding(-Self.span))
+        }
+    }
+
+    /// The account of insulin every five minutes.
+    func take(_ snapshot: LiveSnapshot) {
+        guard let insulin = snapshot.insulin else { return }
+        state.withLock { state in
+            let now = snapshot.now
+            if let last = state.insulin.last, now.nanoseconds - last.at.nanoseconds < 5 * Nanoseconds.minute {
+                return
+            }
+            state.insulin.append(MetricPoint(now, insulin.bolus + insulin.basal))
+            if let first = state.insulin.first, first.at < now.adding(-Self.span - Nanoseconds.hour) {
+                state.insulin.removeAll { $0.at < now.adding(-Self.span) }
+            }
         }
     }
 
@@ -101,7 +119,8 @@ extension SessionMemory.State {
             open[row.code] = nil
         case "withdraw":
             // What is taken down in the instant of its clearing belongs to that.
-            if lines.count == 1, let place = closed.lastIndex(where: { $0.code == row.code && $0.at == row.instant })
+            if lines.count == 1,
+                let place = closed.lastIndex(where: { $0.code == row.code && $0.at == row.instant })
             {
                 closed[place].lines.append(line)
                 open[row.code] = nil

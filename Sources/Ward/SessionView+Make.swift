@@ -35,6 +35,37 @@ extension SessionView {
             return told
         }
         thresholds = ThresholdView.all(facts, live, memory)
+        trend = Self.trend(log.readings, at: now)
+        if let insulin = live.insulin {
+            let begin = now.adding(-Nanoseconds.day)
+            let readings = log.readings.filter { $0.instant >= begin }.map(\.mgdl)
+            // The newest account from before the day began; what was before the session's start is nothing.
+            let before =
+                memory.insulin.last { $0.at <= begin }?.value
+                ?? (begin > .start ? memory.insulin.first?.value : 0)
+            summary = DaySummary(
+                insulinUnits: max(0, insulin.bolus + insulin.basal - (before ?? 0)),
+                lowestMgdl: readings.min(),
+                highestMgdl: readings.max(),
+                meanMgdl: readings.isEmpty ? nil : readings.reduce(0, +) / Double(readings.count))
+        }
+    }
+}
+
+extension SessionView {
+    /// The least-squares slope of three readings or more.
+    static func trend(_ readings: [ReadingRow], at now: Instant) -> Double? {
+        let last = readings.suffix(5).filter {
+            $0.backfilledAt == nil && now.nanoseconds - $0.instant.nanoseconds <= 16 * Nanoseconds.minute
+        }
+        guard last.count >= 3 else { return nil }
+        let minutes = last.map { $0.instant.minutes }
+        let (x, y) = (
+            minutes.reduce(0, +) / Double(last.count), last.reduce(0) { $0 + $1.mgdl } / Double(last.count)
+        )
+        let spread = minutes.reduce(0) { $0 + ($1 - x) * ($1 - x) }
+        guard spread > 0 else { return nil }
+        return zip(minutes, last).reduce(0) { $0 + ($1.0 - x) * ($1.1.mgdl - y) } / spread
     }
 }
 

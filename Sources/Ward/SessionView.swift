@@ -39,6 +39,10 @@ package struct SessionView: Sendable {
     /// In the order of the metrics.
     package var thresholds: [ThresholdView] = []
     package var log = SessionLog()
+    /// mg/dL a minute, over the readings of the last 16 min; nil where nothing can be said.
+    package var trend: Double?
+    /// Of the last 24 hours, or since the session's start; nil for a subject without a glucose.
+    package var summary: DaySummary?
 
     package init(id: String, name: String) {
         self.id = id
@@ -51,6 +55,16 @@ package struct SessionView: Sendable {
     package var areControlsDisabled: Bool {
         isFrozen || isReadOnly || phase != .running || (live.loop?.areControlsDisabled ?? false)
     }
+}
+
+/// A day in four numbers.
+package struct DaySummary: Hashable, Sendable {
+    /// What has left the pump.
+    package var insulinUnits: Double
+    /// nil without a reading.
+    package var lowestMgdl: Double?
+    package var highestMgdl: Double?
+    package var meanMgdl: Double?
 }
 
 /// What kind of subject it is about.

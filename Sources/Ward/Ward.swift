@@ -124,7 +124,7 @@ package final class Ward: Sendable {
             try start(id, card) { memory, listener in
                 let live = try LiveSession(
                     opening, journal: file, deadline: Self.deadline, onRows: { memory.take($0) },
-                    listener: listener)
+                    onLook: { memory.take($0) }, listener: listener)
                 wish.live(live)
                 return live
             } pace: { _ in
@@ -167,7 +167,7 @@ package final class Ward: Sendable {
             try start(id, card) { memory, listener in
                 try LiveReplay.resume(
                     journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
-                    onRows: { memory.take($0) }, listener: listener)
+                    onRows: { memory.take($0) }, onLook: { memory.take($0) }, listener: listener)
             } pace: { live in
                 live.anchor?.pace ?? .paused
             }

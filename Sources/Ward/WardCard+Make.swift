@@ -13,10 +13,13 @@ extension WardCard {
         let from = view.now.adding(-3 * Nanoseconds.hour)
         self.init(
             id: view.id, name: view.name, kind: view.kind, origin: view.origin, pace: view.pace,
-            phase: view.phase, isFrozen: view.isFrozen, localTime: view.live.localTime, glucose: loop?.glucose,
-            isStale: loop?.isGlucoseStale ?? true, trend: view.live.trend, loop: loop?.status,
+            phase: view.phase, isFrozen: view.isFrozen, localTime: view.live.localTime,
+            glucose: loop?.glucose,
+            isStale: loop?.isGlucoseStale ?? true, trend: view.trend, loop: loop?.status,
             values: view.values, alertCount: view.alerts.count, top: view.alerts.first,
-            sparkline: view.log.readings.filter { $0.instant >= from }.map { MetricPoint($0.instant, $0.mgdl) },
+            sparkline: view.log.readings.filter { $0.instant >= from }.map {
+                MetricPoint($0.instant, $0.mgdl)
+            },
             number: view.number)
     }
 

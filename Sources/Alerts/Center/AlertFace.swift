@@ -1,7 +1,6 @@
 // What the alert center has to show at an instant, in one look.
 
 public import Records
-import SessionTime
 import SimulationKernel
 
 /// Plain values.
@@ -15,19 +14,15 @@ public struct AlertFace: Sendable {
     public var isQuiet: Bool
     public var isForeground: Bool
     public var isSignedIn: Bool
-    /// mg/dL a minute; nil where nothing can be said.
-    public var trend: Double?
 }
 
 extension AlertCenter {
     public var face: AlertFace {
         let now = executor.now
         let engine = app.flow.engine
-        let rate = known(.glucoseRate)
         return AlertFace(
             active: engine.active, cleared: engine.state.recentlyCleared, waiting: engine.pending,
             isQuiet: engine.isQuiet(at: now), isForeground: isForeground,
-            isSignedIn: app.flow.environment.isSignedIn,
-            trend: rate.flatMap { $0.ageNanoseconds <= 15 * Nanoseconds.minute ? $0.value : nil })
+            isSignedIn: app.flow.environment.isSignedIn)
     }
 }

@@ -29,11 +29,11 @@ package struct LiveReplay {
     package init(
         _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
-        listener: @escaping (LiveEvent) -> Void = { _ in }
+        onLook: ((LiveSnapshot) -> Void)? = nil, listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         session = try LiveSession(
             try LiveOpening(content, studyPath: studyPath), journal: nil, deadline: deadline, seams: seams,
-            onRows: onRows, listener: listener)
+            onRows: onRows, onLook: onLook, listener: listener)
         session.expectLate(content.lines)
         isTorn = content.isTorn
         for (index, line) in content.lines.enumerated().dropFirst() {
@@ -58,11 +58,12 @@ package struct LiveReplay {
     package static func resume(
         _ path: String, studyPath: String? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
-        listener: @escaping (LiveEvent) -> Void = { _ in }
+        onLook: ((LiveSnapshot) -> Void)? = nil, listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
         let (file, content) = try JournalFile.reopen(path)
         let replay = try LiveReplay(
-            content, studyPath: studyPath, deadline: deadline, seams: seams, onRows: onRows, listener: listener)
+            content, studyPath: studyPath, deadline: deadline, seams: seams, onRows: onRows, onLook: onLook,
+            listener: listener)
         if let divergence = replay.divergence { throw divergence }
         var isAnswered = true
         for line in content.lines.reversed() {

@@ -85,6 +85,7 @@ package final class LiveSession: @unchecked Sendable {
     private let listener: (LiveEvent) -> Void
     /// Sees what was recorded since the last time; nil where nobody looks.
     var onRows: ((SessionRecorder) -> Void)?
+    private let onLook: ((LiveSnapshot) -> Void)?
     /// Gets what devices outside are told, once it is on disk.
     package var onCommand: ((LinkCommand) -> Void)?
     /// Commands that a replay came to, and that its journal has not told of yet.
@@ -103,13 +104,16 @@ package final class LiveSession: @unchecked Sendable {
     ///   - deadline: how long the algorithm may take for a step, ns; nil for as long as it takes.
     ///   - keepsSteps: for an algorithm that takes over (`LiveFork`); it changes nothing else.
     ///   - onRows: sees what was recorded since the last time, before the events of it are told.
+    ///   - onLook: sees each snapshot when it is made.
     ///   - listener: hears each event, in order, on the thread that advances.
     package init(
         _ opening: LiveOpening, journal: JournalFile?, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), keepsSteps: Bool = false,
-        onRows: ((SessionRecorder) -> Void)? = nil, listener: @escaping (LiveEvent) -> Void = { _ in }
+        onRows: ((SessionRecorder) -> Void)? = nil, onLook: ((LiveSnapshot) -> Void)? = nil,
+        listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         self.onRows = onRows
+        self.onLook = onLook
         self.opening = opening
         self.journal = journal
         self.listener = listener
@@ -300,7 +304,10 @@ package final class LiveSession: @unchecked Sendable {
         look()
     }
 
-    func look() { snapshot = LiveSnapshot(self, session, policy: door.policy) }
+    func look() {
+        snapshot = LiveSnapshot(self, session, policy: door.policy)
+        onLook?(snapshot)
+    }
 
     // MARK: Inputs
 
@@ -321,6 +328,7 @@ package final class LiveSession: @unchecked Sendable {
             let key = Self.isKey(command.key) ? command.key : ""
             keep(.refusal(now, key: key, reason: reason), isSynced: true)
             if phase == .running { tell("refused    \(reason)") }
+            look()
             return LiveAnswer(outcome: .refused(reason))
         }
         let number = inputCount + 1

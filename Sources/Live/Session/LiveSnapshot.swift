@@ -53,8 +53,8 @@ package struct LiveSnapshot: Sendable {
     package var basalMultiplier = 1.0
     /// The bolus that waits for its confirmation: the request's number, its amount, and until when.
     package var requestedBolus: RequestedBolus?
-    /// mg/dL a minute, over the last readings; nil where nothing can be said.
-    package var trend: Double?
+    /// What has left the pump since the session's start; nil without one.
+    package var insulin: PumpLedgerUnits?
     /// The algorithm's own, from its last step; nil where it says nothing.
     package var forecast: GlucoseForecast?
     /// The newest event's number.
@@ -78,6 +78,7 @@ package struct LiveSnapshot: Sendable {
         isFed = live.opening.isFed
         guard live.outcome == nil else { return }
         self.policy = policy
+        insulin = live.ledger
         requestedBolus = live.door.requestedBolus
         forecast = live.watch.forecast
         session.executor.inspect {
@@ -91,7 +92,6 @@ package struct LiveSnapshot: Sendable {
             let face = session.alerts.here { $0.face }
             (alerts, cleared, waiting) = (face.active, face.cleared, face.waiting)
             (isQuiet, isInForeground, isSignedIn) = (face.isQuiet, face.isForeground, face.isSignedIn)
-            trend = face.trend
         }
     }
 }
