@@ -89,6 +89,14 @@ package final class Dashboard: Sendable {
         }
     }
 
+    /// What is to be done now and then: about once a second, by a thread of its own.
+    package func tend() {
+        for id in screens.forgotten(at: ward.host.continuousNow) {
+            _ = try? ward.tell(id, WardCommand(.input(.background)))
+        }
+        ward.tend()
+    }
+
     func problem(_ status: Int, _ text: String, _ isPage: Bool) -> WebResponse {
         let text = printable(text, limit: 2000)
         guard isPage else {
@@ -148,32 +156,6 @@ final class Counters: Sendable {
         values.withLock {
             $0.streams -= 1
             if isDropped { $0.streamsDropped += 1 }
-        }
-    }
-}
-
-/// Which sessions' apps are on somebody's screen: a page that is gone without a word takes its app to the background.
-final class Screens: Sendable {
-    private let showing = Mutex<[String: Set<String>]>([:])
-
-    /// - Returns: whether it is the session's first.
-    func show(_ page: String, of id: String) -> Bool {
-        showing.withLock { showing in
-            let isFirst = showing[id, default: []].isEmpty
-            showing[id, default: []].insert(page)
-            return isFirst
-        }
-    }
-
-    /// - Returns: whether it was the session's last.
-    func hide(_ page: String, of id: String) -> Bool {
-        showing.withLock { showing in
-            guard showing[id]?.remove(page) != nil else { return false }
-            if showing[id]?.isEmpty ?? false {
-                showing[id] = nil
-                return true
-            }
-            return false
         }
     }
 }

@@ -20,19 +20,28 @@ struct EventStream: TextSource {
     private var beatAt: Int64
     private var hasBegun = false
     private var isOver = false
+    private let screens: Screens
+    /// The page that listens, where it shows the session's app.
+    private let page: String?
 
     private struct Shown: Equatable {
         var number: Int
         var isFrozen: Bool
         var pace: LivePace
+        var isRunning: Bool
     }
 
     private static let batch = 100
     static let beat = 15 * Nanoseconds.second
 
     /// - Parameter after: the newest event that the client has; nil for from now on.
-    init(ward: Ward, news: WardNews, counters: Counters, id: String, after: Int?) {
+    init(
+        ward: Ward, news: WardNews, counters: Counters, screens: Screens, id: String, after: Int?,
+        page: String?
+    ) {
         (self.ward, self.counters, self.id) = (ward, counters, id)
+        (self.screens, self.page) = (screens, page)
+        if let page { screens.streamBegan(page, of: id) }
         notes = news.follow().makeAsyncIterator()
         let newest = ward.number(id)?.number ?? 0
         sent = min(max(0, after ?? newest), newest)
@@ -40,7 +49,10 @@ struct EventStream: TextSource {
         counters.streamBegan()
     }
 
-    func end() { counters.streamEnded(isDropped: !isOver) }
+    func end() {
+        if let page { screens.streamEnded(page, of: id, at: ward.host.continuousNow) }
+        counters.streamEnded(isDropped: !isOver)
+    }
 
     mutating func next() async -> String? {
         if isOver { return nil }
@@ -64,6 +76,14 @@ struct EventStream: TextSource {
         var text = ""
         if let found = ward.events(of: id, after: sent, atMost: Self.batch), let last = found.events.last {
             let calendar = ward.calendar(of: id)
+            if found.missing > 0 {
+                // What isn't kept any more is in the journal; who resumes hears that there is a gap.
+                let gap = JSONValue.object([
+                    .init("from", .integer(Int64(sent + 1))),
+                    .init("to", .integer(Int64(sent + found.missing))),
+                ])
+                text += "event: missed\ndata: \(gap.compactText)\n\n"
+            }
             for event in found.events {
                 let data = SessionJSON.event(event, calendar).compactText
                 text += "id: \(event.number)\nevent: happened\ndata: \(data)\n\n"
@@ -72,7 +92,9 @@ struct EventStream: TextSource {
             // What else there is comes first.
             if found.events.count == Self.batch { return text }
         }
-        let now = Shown(number: state.number, isFrozen: state.isFrozen, pace: state.pace)
+        let now = Shown(
+            number: state.number, isFrozen: state.isFrozen, pace: state.pace,
+            isRunning: state.phase == .running)
         let clock = ward.host.continuousNow
         if now != shown {
             shown = now
@@ -85,13 +107,14 @@ struct EventStream: TextSource {
         return text
     }
 
-    private func data(_ state: (number: Int, isFrozen: Bool, pace: LivePace, now: Instant)) -> String {
-        var members: [JSONValue.Member] = [.init("number", .integer(Int64(state.number)))]
-        members += SessionJSON.time(state.now, ward.calendar(of: id))
-        members += [
-            .init("pace", SessionJSON.pace(state.pace)), .init("is_frozen", .bool(state.isFrozen)),
-            .init("alerts", .integer(Int64(ward.host.status(of: id)?.snapshot.alerts.count ?? 0))),
+    private func data(_ state: WardState) -> String {
+        var members: [JSONValue.Member] = [
+            .init("number", .integer(Int64(state.number))), .init("now", SessionJSON.seconds(state.now)),
+            .init("at", .string(ward.calendar(of: id).iso8601(at: state.now))),
+            .init("pace", SessionJSON.pace(state.pace)), .init("frozen", .bool(state.isFrozen)),
         ]
+        members += SessionJSON.phase(state.phase)
+        members.append(.init("alerts", .integer(Int64(state.alertCount))))
         return JSONValue.object(members).compactText
     }
 }

@@ -181,7 +181,12 @@ struct WardAPI: Sendable {
                 body: .command, status: 202, refusals: [409, 422, 423, 503]
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
-                let answer = try ward.tell(id, try WardCommand(try JSONBody(request.body)))
+                let command = try WardCommand(try JSONBody(request.body))
+                // Several pages may show one app: it is in front while any of them is looked at.
+                if let page = command.page, !screens.isNews(command, page: page, of: id) {
+                    return Self.json(.object([.init("number", .null), .init("repeated", .bool(true))]), 202)
+                }
+                let answer = try ward.tell(id, command)
                 switch answer.outcome {
                 case .refused(let reason): throw Ward.Refusal.conflict(reason)
                 case .taken:
@@ -244,13 +249,23 @@ struct WardAPI: Sendable {
             Route(
                 method: "GET", path: "/api/sessions/{id}/events",
                 summary: "What happens, as server-sent events.",
-                query: [Self.number], refusals: [422], type: "text/event-stream"
+                query: [
+                    Self.number,
+                    .init(
+                        name: "page", kind: .text,
+                        meaning:
+                            "the page that listens, as in its `foreground`: when it is gone, its app leaves the front"
+                    ),
+                ], refusals: [422], type: "text/event-stream"
             ) { request, names in
                 let view = try view(names)
                 let last = request.headers["last-event-id"].flatMap { Int($0) }
                 let after = try Self.wholeNumber(request, "after", in: 0...Int(Int32.max))
+                let page = request.query("page").flatMap { LiveSession.isKey($0) && !$0.isEmpty ? $0 : nil }
                 return Self.stream {
-                    EventStream(ward: ward, news: news, counters: counters, id: view.id, after: last ?? after)
+                    EventStream(
+                        ward: ward, news: news, counters: counters, screens: screens, id: view.id,
+                        after: last ?? after, page: page)
                 }
             },
             Route(

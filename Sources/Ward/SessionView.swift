@@ -180,6 +180,17 @@ package struct AlertSpan: Hashable, Sendable {
     package var to: Instant?
 }
 
+/// A session in a few numbers.
+package struct WardState: Sendable {
+    /// The newest event's.
+    package var number: Int
+    package var now: Instant
+    package var pace: LivePace
+    package var phase: LiveSession.Phase
+    package var isFrozen: Bool
+    package var alertCount: Int
+}
+
 /// One session in the ward's list.
 package struct WardCard: Sendable {
     package var id: String

@@ -25,7 +25,7 @@ package final class Ward: Sendable {
         package var results: [String] = []
         /// The most sessions at once.
         package var sessionLimit = 1000
-        /// Sessions that ended or were deleted so many days ago are removed for good; nil for never.
+        /// Sessions that ended so many days ago are removed; nil for never.
         package var retentionDays: Double?
 
         package init(folder: String) { self.folder = folder }
@@ -159,6 +159,27 @@ package final class Ward: Sendable {
         }
     }
 
+    /// Nobody looks at the apps of sessions that go on: whoever does says so anew.
+    private func leaveFront(_ id: String) {
+        guard host.status(of: id)?.snapshot.isInForeground ?? false else { return }
+        _ = host.take(LiveCommand(.background), for: id)
+    }
+
+    /// Removes what has ended long enough ago.
+    package func tend() {
+        guard let days = options.retentionDays else { return }
+        let oldest = Date().addingTimeInterval(-days * 86_400)
+        for id in ids {
+            switch host.status(of: id)?.snapshot.phase {
+            case .running: continue
+            case .ended, .failed, nil: break
+            }
+            let attributes = try? FileManager.default.attributesOfItem(atPath: journalPath(of: id))
+            guard let changed = attributes?[.modificationDate] as? Date, changed < oldest else { continue }
+            try? delete(id)
+        }
+    }
+
     /// Goes on with a session of the folder; one that can't is shown as failed.
     private func restore(_ id: String) {
         var card = SessionFile(name: id, studyPath: nil, origin: .own)
@@ -171,6 +192,7 @@ package final class Ward: Sendable {
             } pace: { live in
                 live.anchor?.pace ?? .paused
             }
+            leaveFront(id)
         } catch {
             let facts = SessionView.Facts(id, card)
             state.withLock {
@@ -226,8 +248,12 @@ package final class Ward: Sendable {
     }
 
     /// What a session's page goes by to know that nothing has changed.
-    package func number(_ id: String) -> (number: Int, isFrozen: Bool, pace: LivePace, now: Instant)? {
-        host.status(of: id).map { ($0.snapshot.eventCount, $0.isFrozen, $0.pace, $0.snapshot.now) }
+    package func number(_ id: String) -> WardState? {
+        host.status(of: id).map {
+            WardState(
+                number: $0.snapshot.eventCount, now: $0.snapshot.now, pace: $0.pace, phase: $0.snapshot.phase,
+                isFrozen: $0.isFrozen, alertCount: $0.snapshot.alerts.count)
+        }
     }
 
     package func calendar(of id: String) -> SessionCalendar {

@@ -16,6 +16,8 @@ package struct WardCommand: Hashable, Sendable {
     package var wish: Wish
     /// Said again under the same key it is taken once; empty for none.
     package var key: String
+    /// Which page says so, of those that show the session's app; nil for who is none.
+    package var page: String?
 
     package init(_ wish: Wish, key: String = "") { (self.wish, self.key) = (wish, key) }
 
@@ -25,12 +27,19 @@ package struct WardCommand: Hashable, Sendable {
         let name = try fields.text("command")
         guard let row = Self.rows.first(where: { $0.name == name }) else {
             let meant = nearest(to: name, among: Self.rows.map(\.name)).map { "; nearest: \($0)" } ?? ""
-            throw .invalid("command: found `\(printable(name, limit: 40))`, expected one of the API's\(meant)")
+            throw .invalid(
+                "command: found `\(printable(name, limit: 40))`, expected one of the API's\(meant)")
         }
         try fields.check(only: ["command", "key"] + row.fields.map(\.name))
         key = try fields.optionalText("key") ?? ""
         guard key.isEmpty || LiveSession.isKey(key) else {
             throw .invalid("key: expected up to 64 letters, digits, points, hyphens and underscores")
+        }
+        if let text = try fields.optionalText("page") {
+            guard !text.isEmpty, LiveSession.isKey(text) else {
+                throw .invalid("page: expected a page's key")
+            }
+            page = text
         }
         wish = try row.make(fields)
     }
@@ -55,6 +64,13 @@ package struct WardCommand: Hashable, Sendable {
 
     private static func plain(_ name: String, _ summary: String, _ input: LiveInput) -> Row {
         Row(name: name, summary: summary, fields: []) { _ throws(Ward.Refusal) in .input(input) }
+    }
+
+    private static func screen(_ name: String, _ summary: String, _ input: LiveInput) -> Row {
+        Row(
+            name: name, summary: summary,
+            fields: [Field(name: "page", kind: .text("the page that says so"), isRequired: false)]
+        ) { _ throws(Ward.Refusal) in .input(input) }
     }
 
     private static func number(
@@ -110,7 +126,8 @@ package struct WardCommand: Hashable, Sendable {
         plain("cancelBolus", "Cuts the running bolus short at the pump.", .cancelBolus),
         number("target", "The nominal target from now on.", "mgdl", 70...250) { .target(mgdl: $0) },
         Row(
-            name: "temporaryBasal", summary: "A share of the basal for so long, in whole steps of five minutes.",
+            name: "temporaryBasal",
+            summary: "A share of the basal for so long, in whole steps of five minutes.",
             fields: [
                 Field(name: "percent", kind: .number(0...1000)),
                 Field(name: "minutes", kind: .wholeNumber(5...1440)),
@@ -123,9 +140,12 @@ package struct WardCommand: Hashable, Sendable {
         },
         plain("cancelTemporaryBasal", "Ends the temporary basal.", .cancelTemporaryBasal),
         Row(
-            name: "suspend", summary: "Stops all delivery; the pump reminds after so long, where that is said.",
+            name: "suspend",
+            summary: "Stops all delivery; the pump reminds after so long, where that is said.",
             fields: [Field(name: "minutes", kind: .wholeNumber(1...1440), isRequired: false, canBeNull: true)]
-        ) { fields throws(Ward.Refusal) in .input(.suspend(minutes: try fields.optionalWholeNumber("minutes"))) },
+        ) { fields throws(Ward.Refusal) in
+            .input(.suspend(minutes: try fields.optionalWholeNumber("minutes")))
+        },
         plain("resume", "Delivers again.", .resume),
         plain("changePod", "A new pod.", .changePod),
         plain("changeSensor", "A new sensor.", .changeSensor),
@@ -142,7 +162,9 @@ package struct WardCommand: Hashable, Sendable {
         ) { fields throws(Ward.Refusal) in
             .input(.subject(id: try fields.text("id"), kilograms: try fields.number("kilograms")))
         },
-        alert("acknowledge", "Acknowledges an alert, or says that it was reviewed.") { .acknowledge(alert: $0) },
+        alert("acknowledge", "Acknowledges an alert, or says that it was reviewed.") {
+            .acknowledge(alert: $0)
+        },
         Row(
             name: "snooze", summary: "An alert is held back for so long.",
             fields: [
@@ -178,8 +200,8 @@ package struct WardCommand: Hashable, Sendable {
                     metric: try fields.text("metric"), low: try fields.optionalNumber("low"),
                     high: try fields.optionalNumber("high")))
         },
-        plain("foreground", "The app comes to the front.", .foreground),
-        plain("background", "The app leaves the front.", .background),
+        screen("foreground", "The app comes to the front: somebody looks at it.", .foreground),
+        screen("background", "The app leaves the front.", .background),
         Row(
             name: "pace", summary: "Session seconds per second.",
             fields: [Field(name: "pace", kind: .text("a number from 0.01 to 100000, `max` or `paused`"))]

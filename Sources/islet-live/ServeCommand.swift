@@ -119,8 +119,14 @@
             (serverOptions.certificate, serverOptions.key) = (certificate, key)
             var logger = Logger(label: "islet") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
-            let server = DashboardServer(
-                Dashboard(ward: ward, news: news, door: door), serverOptions, logger: logger)
+            let dashboard = Dashboard(ward: ward, news: news, door: door)
+            let tending = try SystemThread {
+                while !over.isOver {
+                    dashboard.tend()
+                    sleep(1)
+                }
+            }
+            let server = DashboardServer(dashboard, serverOptions, logger: logger)
             let (shown, scheme) = (isLoopback ? "127.0.0.1" : host, certificate == nil ? "http" : "https")
             let count = ward.ids.count
             try await server.run { port in
@@ -133,6 +139,7 @@
             ward.host.wake()
             for thread in threads { thread.join() }
             herald.join()
+            tending.join()
             ward.close()
         }
 
