@@ -19,6 +19,10 @@ extension AlertPolicy {
             throw reference.problem(
                 expected: "a preset: \(names.joined(separator: ", ")); or the path of a policy file\(meant)")
         }
+        guard !reference.node.origin.isOfNoFile else {
+            throw reference.problem(
+                expected: "a preset, or a policy written out: what came as text names no file of this machine")
+        }
         let path = sibling(text, of: reference.node.origin.file)
         do {
             return try decode(try YAMLDocument.read(path: path))

@@ -28,6 +28,7 @@ package final class Dashboard: Sendable {
         let api = WardAPI(ward: ward, news: news, counters: counters, screens: screens)
         routes += api.routes
         routes += PageRoutes(ward: ward, door: door, counters: counters).routes
+        routes += NightscoutRoutes(ward: ward, door: door).routes
         let documented = routes.filter(\.isDocumented)
         routes.append(
             Route(
@@ -77,6 +78,8 @@ package final class Dashboard: Sendable {
             return try route.handler(request, names)
         } catch let refusal as Ward.Refusal {
             return problem(refusal.status, refusal.text, isPage)
+        } catch let problem as ShareProblem {
+            return problem.response
         } catch let error as InputError {
             return problem(422, error.description, isPage)
         } catch let error as OutputError {

@@ -138,6 +138,55 @@ struct WardAPI: Sendable {
                 _, names in
                 Self.json(SessionJSON.settings(try view(names)))
             },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/past", summary: "A session as it was, t seconds after its start.",
+                query: [
+                    .init(name: "t", kind: .number(0...1e9), isRequired: true, meaning: "seconds since the session's start")
+                ], refusals: [409, 422]
+            ) { request, names in
+                guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
+                guard request.query("t") != nil else { throw Ward.Refusal.invalid("t: expected seconds since the session's start") }
+                return Self.json(SessionJSON.snapshot(try ward.past(id, at: try instant(request, "t")).view))
+            },
+            Route(
+                method: "GET", path: "/api/sessions/{id}/compare/{other}", summary: "Two sessions beside each other.",
+                refusals: []
+            ) { _, names in
+                let found = try ward.compare(names["id"] ?? "", names["other"] ?? "")
+                let calendar = ward.calendar(of: names["id"] ?? "")
+                return Self.json(
+                    .object([
+                        .init("from", .object(SessionJSON.time(found.from, calendar))),
+                        .init("to", .object(SessionJSON.time(found.to, calendar))),
+                        .init(
+                            "rows",
+                            .array(
+                                found.rows.map {
+                                    .object([
+                                        .init("name", .string($0.name)), .init("unit", .string($0.unit)),
+                                        .init("left", SessionJSON.number($0.left)),
+                                        .init("right", SessionJSON.number($0.right)),
+                                    ])
+                                })),
+                    ]))
+            },
+            Route(
+                method: "GET", path: "/api/studies", summary: "Study files that can be begun, and results that can be watched."
+            ) { _, _ in
+                Self.json(
+                    .object([
+                        .init("studies", .array(ward.options.studyFiles.map { .string($0.name) })),
+                        .init(
+                            "results",
+                            .array(
+                                ward.options.studyFolders.map {
+                                    .object([
+                                        .init("name", .string($0.name)), .init("study", .string($0.study)),
+                                        .init("sessions", .integer(Int64($0.sessionCount))),
+                                    ])
+                                })),
+                    ]))
+            },
             Route(method: "GET", path: "/healthz", summary: "Whether the server answers.", isOpen: true) {
                 _, _ in
                 Self.json(.object([.init("status", .string("ok"))]))

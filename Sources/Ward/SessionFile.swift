@@ -12,6 +12,8 @@ struct SessionFile: Sendable {
     /// What a cohort table's path is relative to; nil where the study needs none.
     var studyPath: String?
     var origin: SessionOrigin
+    /// Of a session of a study: what its table says.
+    var storedDigest: String?
 
     private static let format: UInt64 = 1
 
@@ -25,6 +27,7 @@ struct SessionFile: Sendable {
         case .study(let folder, let session, _):
             members.append(.init("results", .string(folder)))
             members.append(.init("session", .integer(Int64(session))))
+            if let storedDigest { members.append(.init("digest", .string(storedDigest))) }
         case .fork(let of, let at, let change):
             members.append(.init("fork_of", .string(of)))
             members.append(.init("fork_at_ns", .integer(at.nanoseconds)))
@@ -44,6 +47,7 @@ struct SessionFile: Sendable {
             file.origin = .study(
                 folder: try folder.text(), session: Int(try session.wholeNumber(in: 0...UInt64(Int32.max))),
                 isSame: nil)
+            file.storedDigest = try root["digest"]?.text()
         } else if let original = root["fork_of"], let at = root["fork_at_ns"] {
             file.origin = .fork(
                 of: try original.text(),
@@ -59,6 +63,7 @@ extension SessionView.Facts {
         self.init(
             id: id, name: file.name, kind: .person, origin: file.origin, end: end,
             calendar: opening?.study.start.calendar ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
-            stage: opening.map { $0.subject.group == .adult ? "adult" : "child" } ?? "adult")
+            stage: opening.map { $0.subject.group == .adult ? "adult" : "child" } ?? "adult",
+            storedDigest: file.storedDigest)
     }
 }

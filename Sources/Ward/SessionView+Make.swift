@@ -18,14 +18,25 @@ extension SessionView {
         var calendar: SessionCalendar
         /// `adult`, `child`, or a room's stage: whose ranges are recommended.
         var stage: String
+        /// Of a session of a study: what its table says.
+        var storedDigest: String?
     }
 
     init(_ facts: Facts, _ status: LiveHost.Status, _ memory: SessionMemory.State) {
+        self.init(facts, status.snapshot, status.pace, isFrozen: status.isFrozen, memory)
+    }
+
+    init(
+        _ facts: Facts, _ snapshot: LiveSnapshot, _ pace: LivePace, isFrozen: Bool, _ memory: SessionMemory.State
+    ) {
         self.init(id: facts.id, name: facts.name)
         (kind, origin, end, calendar) = (facts.kind, facts.origin, facts.end, facts.calendar)
-        live = status.snapshot
+        live = snapshot
         (number, now) = (live.eventCount, live.now)
-        (pace, phase, isFrozen) = (status.pace, live.phase, status.isFrozen)
+        (self.pace, phase, self.isFrozen) = (pace, live.phase, isFrozen)
+        if case .study(let folder, let session, _) = origin, case .ended = phase, let stored = facts.storedDigest {
+            origin = .study(folder: folder, session: session, isSame: "\(live.digest)" == stored)
+        }
         log = memory.log
         alerts = live.alerts.map { AlertStory($0, memory.open[$0.code] ?? []) }
         cleared = live.cleared.map { cleared in
@@ -54,7 +65,7 @@ extension SessionView {
 
 extension SessionView {
     /// The least-squares slope of three readings or more.
-    static func trend(_ readings: [ReadingRow], at now: Instant) -> Double? {
+    package static func trend(_ readings: [ReadingRow], at now: Instant) -> Double? {
         let last = readings.suffix(5).filter {
             $0.backfilledAt == nil && now.nanoseconds - $0.instant.nanoseconds <= 16 * Nanoseconds.minute
         }

@@ -2,6 +2,7 @@
 //
 // Guarantees: files are named by the ward's own lists, never by a path from outside; a study whose text came from outside can't name a file, either.
 
+import Documents
 import Foundation
 package import Live
 import Persistence
@@ -89,6 +90,16 @@ package struct SessionWish: Sendable {
         }
     }
 
+    /// What the results folder says of the session; nil for one that isn't of any.
+    func storedDigest(_ options: Ward.Options) throws -> String? {
+        guard case .results(let name) = source,
+            let folder = options.resultFolders.first(where: { $0.name == name })
+        else { return nil }
+        let store = try StudyStore(readingAt: ResultFolder(path: folder.path).storePath)
+        let found = try ResultSessions(store, directory: name, jobs: 1)
+        return try found.entries(session: session, arm: nil).first?.digest
+    }
+
     func resolve(_ options: Ward.Options) throws -> (name: String, study: Study, studyPath: String?) {
         let (study, path): (Study, String?)
         switch source {
@@ -99,7 +110,7 @@ package struct SessionWish: Sendable {
             }
             (study, path) = (try Study.read(path: file.path), file.path)
         case .text(let text):
-            let read = try Study.parse(text, file: "study_text")
+            let read = try Study.parse(text, file: YAMLNode.Origin.textPrefix + "study")
             if case .generate = read.cohort {
             } else {
                 throw Ward.Refusal.invalid(

@@ -111,7 +111,8 @@ package final class Ward: Sendable {
         let scratch = "\(sessionsFolder)/.new-\(id)"
         try Self.makeFolder(scratch)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
-        let card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
+        var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
+        card.storedDigest = try wish.storedDigest(options)
         try AtomicFile.write(card.json.prettyText, to: scratch + "/session.json")
         let opening = try LiveOpening(
             study: study, session: wish.session, studyPath: studyPath ?? scratch + "/study.yaml")

@@ -33,7 +33,7 @@ struct IsletLive: ParsableCommand {
     /// What only a build with the page has (`make serve`).
     private static var served: [any ParsableCommand.Type] {
         #if Serve
-            [ServeCommand.self]
+            [ServeCommand.self, SecretsCommand.self]
         #else
             []
         #endif

@@ -90,7 +90,7 @@
         }
 
         func run() async throws {
-            let token = try readToken()
+            let token = try tokenSource.read()
             if !isLoopback, token == nil {
                 throw InputError(
                     file: "--host \(host)", found: "no token",
@@ -113,7 +113,8 @@
             }
             let herald = try SystemThread { news.run() }
             let door = WebDoor(
-                token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil)
+                token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil,
+                sha1: { DashboardServer.sha1($0) })
             var serverOptions = DashboardServer.Options()
             (serverOptions.host, serverOptions.port) = (host, port)
             (serverOptions.certificate, serverOptions.key) = (certificate, key)
@@ -141,25 +142,6 @@
             herald.join()
             tending.join()
             ward.close()
-        }
-
-        /// nil for none.
-        private func readToken() throws -> String? {
-            var token = ProcessInfo.processInfo.environment["ISLET_TOKEN"]
-            if let tokenFile {
-                guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
-                    throw InputError(
-                        .missing, file: tokenFile, found: "nothing", expected: "a file with a token")
-                }
-                token = text.trimmingCharacters(in: .whitespacesAndNewlines)
-            }
-            guard let token, !token.isEmpty else { return nil }
-            guard token.utf8.count >= 16, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw InputError(
-                    file: tokenFile ?? "ISLET_TOKEN", found: "a token of \(token.utf8.count) characters",
-                    expected: "16 or more printable ones without spaces")
-            }
-            return token
         }
     }
 

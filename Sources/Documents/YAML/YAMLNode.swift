@@ -18,6 +18,10 @@ package struct YAMLNode: Hashable, Sendable {
             self.file = file
             self.line = line
         }
+
+        /// What a text that came over a network is called: `text:study`. Whatever it says, no file is read for it.
+        package static let textPrefix = "text:"
+        package var isOfNoFile: Bool { file.hasPrefix(Self.textPrefix) }
     }
 
     /// A key of a mapping and its value.

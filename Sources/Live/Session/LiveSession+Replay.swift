@@ -36,7 +36,7 @@ extension LiveSession {
         case .pace(let at, let pace, let utc, let boot):
             anchor = LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc, boot: boot)
             try reach(at, problem)
-            tell("pace       \(pace)")
+            tell(Self.told(pace))
         case .refusal(let at, _, let reason):
             try reach(at, problem)
             tell("refused    \(reason)")

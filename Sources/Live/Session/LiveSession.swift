@@ -190,7 +190,12 @@ package final class LiveSession: @unchecked Sendable {
         guard phase == .running else { return }
         self.anchor = anchor
         keep(.pace(anchor.instant, anchor.pace, utc: anchor.utcNanoseconds, boot: anchor.boot))
-        if phase == .running { tell("pace       \(anchor.pace)") }
+        if phase == .running { tell(Self.told(anchor.pace)) }
+        look()
+    }
+
+    static func told(_ pace: LivePace) -> String {
+        pace == .paused ? "pace       paused" : "pace       \(pace)"
     }
 
     func move(to goal: Instant) {

@@ -1,0 +1,236 @@
+// What apps that know Nightscout or Dexcom Share ask for: a session's glucose, in their words.
+//
+// Guarantees: read only; what these protocols call a secret is derived from the token and opens nothing else; without a token (loopback) none is asked for.
+// A session's root is `/ns/ID`; Share's account name is the session's id. Does not: take uploads, and says so.
+
+import Documents
+import Foundation
+import Live
+import Records
+import SessionTime
+import Ward
+
+struct NightscoutRoutes: Sendable {
+    let ward: Ward
+    let door: WebDoor
+
+    private static let largestCount = 1000
+
+    var routes: [Route] { nightscout + share }
+
+    // MARK: Nightscout
+
+    private var nightscout: [Route] {
+        [
+            get("/ns/{id}/api/v1/status.json") { view, _ in
+                .object([
+                    .init("status", .string("ok")), .init("name", .string("Islet")), .init("version", .string("15.0.0")),
+                    .init("serverTime", .string(Self.utc(view.now, view.calendar))), .init("apiEnabled", .bool(true)),
+                    .init(
+                        "settings",
+                        .object([.init("units", .string("mg/dl")), .init("customTitle", .string(view.name))])),
+                ])
+            },
+            get("/ns/{id}/api/v1/entries.json") { view, request in try entries(view, request) },
+            get("/ns/{id}/api/v1/entries/sgv.json") { view, request in try entries(view, request) },
+            get("/ns/{id}/api/v1/entries/current.json") { view, _ in
+                .array(view.log.readings.suffix(1).map { Self.entry($0, view) })
+            },
+            get("/ns/{id}/api/v3/entries") { view, request in
+                .object([.init("status", .integer(200)), .init("result", try entries(view, request))])
+            },
+            get("/ns/{id}/api/v1/devicestatus.json") { view, _ in
+                .array([
+                    .object([
+                        .init("device", .string("islet://\(view.id)")),
+                        .init("created_at", .string(Self.utc(view.now, view.calendar))),
+                        .init(
+                            "pump",
+                            .object([
+                                .init("reservoir", SessionJSON.number(view.live.pump?.reservoir.units)),
+                                .init(
+                                    "status",
+                                    .object([.init("status", .string("\(view.live.pump?.condition ?? .noPod)"))])),
+                            ])),
+                    ])
+                ])
+            },
+            Route(
+                method: "GET", path: "/ns/{id}/api/v2/authorization/request/{token}", summary: "Nightscout's log-in.",
+                isOpen: true, isDocumented: false
+            ) { _, names in
+                guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
+                guard !door.needsToken || WebDoor.equal(names["token"] ?? "", door.apiSecret) else {
+                    return .text(401, "{\"status\":401}", type: "application/json")
+                }
+                return Self.json(
+                    .object([
+                        .init("token", .string(door.apiSecret)), .init("sub", .string(id)),
+                        .init("permissionGroups", .array([.array([.string("api:*:read")])])),
+                        .init("iat", .integer(0)), .init("exp", .integer(4_102_444_800)),
+                    ]))
+            },
+        ]
+    }
+
+    private func get(
+        _ path: String, _ body: @escaping @Sendable (SessionView, WebRequest) throws -> JSONValue
+    ) -> Route {
+        // The door is this protocol's own: its clients know no bearer token.
+        Route(method: "GET", path: path, summary: "As Nightscout has it.", isOpen: true, isDocumented: false) {
+            request, names in
+            guard isKnown(request) else { return .text(401, "{\"status\":401}", type: "application/json") }
+            guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
+            return Self.json(try body(view, request))
+        }
+    }
+
+    private func isKnown(_ request: WebRequest) -> Bool {
+        if door.isKnown(request) { return true }
+        if let said = request.headers["api-secret"] {
+            return WebDoor.equal(said, door.apiSecret)
+                || door.apiSecretHash.map { WebDoor.equal(said.lowercased(), $0) } ?? false
+        }
+        if let said = request.headers["authorization"], said.hasPrefix("Bearer ") {
+            return WebDoor.equal(String(said.dropFirst(7)), door.apiSecret)
+        }
+        return request.query("token").map { WebDoor.equal($0, door.apiSecret) } ?? false
+    }
+
+    /// Newest first.
+    private func entries(_ view: SessionView, _ request: WebRequest) throws -> JSONValue {
+        let range = 1...Self.largestCount
+        let count =
+            try WardAPI.wholeNumber(request, "count", in: range) ?? WardAPI.wholeNumber(request, "limit", in: range) ?? 10
+        var rows = view.log.readings[...]
+        func milliseconds(_ name: String) -> Double? { request.query(name).flatMap { Double($0) } }
+        if let from = milliseconds("find[date][$gte]") ?? milliseconds("date$gte") {
+            rows = rows.drop { Self.milliseconds($0.instant, view.calendar) < from }
+        }
+        if let after = milliseconds("find[date][$gt]") ?? milliseconds("date$gt") {
+            rows = rows.drop { Self.milliseconds($0.instant, view.calendar) <= after }
+        }
+        return .array(rows.suffix(count).reversed().map { Self.entry($0, view) })
+    }
+
+    private static func entry(_ row: ReadingRow, _ view: SessionView) -> JSONValue {
+        let time = milliseconds(row.instant, view.calendar)
+        let known = view.log.readings.prefix { $0.instant <= row.instant }
+        let trend = SessionView.trend(Array(known.suffix(5)), at: row.instant)
+        return .object([
+            .init("_id", .string("\(view.id)-\(Int64(time))")), .init("identifier", .string("\(view.id)-\(Int64(time))")),
+            .init("type", .string("sgv")), .init("sgv", .integer(Int64(row.mgdl.rounded()))),
+            .init("date", .integer(Int64(time))), .init("dateString", .string(utc(row.instant, view.calendar))),
+            .init("sysTime", .string(utc(row.instant, view.calendar))), .init("utcOffset", .integer(0)),
+            .init("direction", .string(direction(trend))), .init("device", .string("islet")),
+        ])
+    }
+
+    static func direction(_ trend: Double?) -> String {
+        guard let trend else { return "NOT COMPUTABLE" }
+        return switch trend {
+        case 3...: "DoubleUp"
+        case 2..<3: "SingleUp"
+        case 1..<2: "FortyFiveUp"
+        case -1..<1: "Flat"
+        case -2 ..< -1: "FortyFiveDown"
+        case -3 ..< -2: "SingleDown"
+        default: "DoubleDown"
+        }
+    }
+
+    static func milliseconds(_ instant: Instant, _ calendar: SessionCalendar) -> Double {
+        Double(calendar.startEpochSeconds) * 1000 + (Double(instant.nanoseconds) / 1e6).rounded()
+    }
+
+    private static func utc(_ instant: Instant, _ calendar: SessionCalendar) -> String {
+        SessionCalendar(startEpochSeconds: calendar.startEpochSeconds, offsetSeconds: 0).iso8601(
+            at: Instant(nanoseconds: instant.nanoseconds / 1_000_000 * 1_000_000))
+    }
+
+    private static func json(_ value: JSONValue) -> WebResponse {
+        .text(200, value.compactText, type: "application/json")
+    }
+
+    // MARK: Dexcom Share
+
+    private var share: [Route] {
+        let root = "/ShareWebServices/Services"
+        return [
+            post(root + "/General/AuthenticatePublisherAccount") { fields in
+                .string(key("account", try account(try fields.text("accountName"), try fields.text("password"))))
+            },
+            post(root + "/General/LoginPublisherAccountById") { fields in
+                guard let id = session("account", try fields.text("accountId")) else {
+                    throw ShareProblem(code: "SSO_AuthenticateAccountNotFound")
+                }
+                return .string(key("session", try account(id, try fields.text("password"))))
+            },
+            post(root + "/General/LoginPublisherAccountByName") { fields in
+                .string(key("session", try account(try fields.text("accountName"), try fields.text("password"))))
+            },
+            Route(
+                method: "POST", path: root + "/Publisher/ReadPublisherLatestGlucoseValues", summary: "As Share has it.",
+                isOpen: true, isDocumented: false
+            ) { request, _ in
+                guard let said = request.query("sessionId"), let id = session("session", said), let view = ward.view(id)
+                else { throw ShareProblem(code: "SessionIdNotFound") }
+                let minutes = try WardAPI.wholeNumber(request, "minutes", in: 1...1440) ?? 1440
+                let count = try WardAPI.wholeNumber(request, "maxCount", in: 1...288) ?? 288
+                let from = view.now.adding(-Int64(minutes) * Nanoseconds.minute)
+                let rows = view.log.readings.filter { $0.instant >= from }.suffix(count).reversed()
+                return Self.json(.array(rows.map { Self.value($0, view) }))
+            },
+        ]
+    }
+
+    private static func value(_ row: ReadingRow, _ view: SessionView) -> JSONValue {
+        let time = "Date(\(Int64(milliseconds(row.instant, view.calendar))))"
+        let known = view.log.readings.prefix { $0.instant <= row.instant }
+        let trend = SessionView.trend(Array(known.suffix(5)), at: row.instant)
+        return .object([
+            .init("WT", .string("/\(time)/")), .init("ST", .string("/\(time)/")), .init("DT", .string("/\(time)/")),
+            .init("Value", .integer(Int64(row.mgdl.rounded()))), .init("Trend", .string(trend.map { direction($0) } ?? "NotComputable")),
+        ])
+    }
+
+    /// The session's id, where name and password are right.
+    private func account(_ name: String, _ password: String) throws -> String {
+        guard !door.needsToken || WebDoor.equal(password, door.sharePassword) else {
+            throw ShareProblem(code: "AccountPasswordInvalid")
+        }
+        guard ward.has(name) else { throw ShareProblem(code: "SSO_AuthenticateAccountNotFound") }
+        return name
+    }
+
+    /// What Share calls a session of the ward for one purpose, in the shape of its ids. Nobody knows it who has not shown the password.
+    private func key(_ purpose: String, _ id: String) -> String {
+        let hex = WebDoor.derived(door.sharePassword, "\(purpose) \(id)")
+        var rest = hex[...]
+        return [8, 4, 4, 4, 12].map { length in
+            defer { rest = rest.dropFirst(length) }
+            return String(rest.prefix(length))
+        }.joined(separator: "-")
+    }
+
+    private func session(_ purpose: String, _ said: String) -> String? {
+        ward.ids.first { WebDoor.equal(said.lowercased(), key(purpose, $0)) }
+    }
+
+    private func post(_ path: String, _ body: @escaping @Sendable (JSONFields) throws -> JSONValue) -> Route {
+        Route(method: "POST", path: path, summary: "As Share has it.", isOpen: true, isDocumented: false) {
+            request, _ in
+            Self.json(try body(try JSONBody(request.body).object("a log-in")))
+        }
+    }
+}
+
+/// What Share's clients read of an error.
+struct ShareProblem: Error {
+    var code: String
+    var response: WebResponse {
+        .text(
+            401, JSONValue.object([.init("Code", .string(code)), .init("Message", .string(code))]).compactText,
+            type: "application/json")
+    }
+}

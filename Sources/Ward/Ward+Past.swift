@@ -1,0 +1,99 @@
+// The time machine: a session as it was, and two sessions beside each other.
+//
+// Guarantees: the past is what the journal comes to, to the instant; looking at it touches no session that runs. Two sessions are compared over one stretch
+// of time, which stands beside the numbers.
+
+package import Live
+import Records
+package import SessionTime
+
+extension Ward {
+    /// A session as it was at an instant.
+    /// - Throws: `Refusal`; what a replay throws.
+    package func past(_ id: String, at instant: Instant) throws -> (view: SessionView, events: [LiveEvent]) {
+        guard let entry = entry(id) else { throw Refusal.unknown }
+        guard let newest = view(id)?.now else { throw Refusal.unknown }
+        guard instant >= .start, instant <= newest else {
+            throw Refusal.invalid("t: expected 0 to \(newest.nanoseconds / Nanoseconds.second), where the session stands")
+        }
+        let memory = SessionMemory()
+        let past = Past()
+        let content = try JournalContent.read(journalPath(of: id))
+        let replay = try LiveReplay(
+            content, studyPath: try SessionFile.read(folder(of: id) + "/session.json").studyPath, until: instant,
+            onRows: { memory.take($0) }, onLook: { memory.take($0) }, listener: { past.take($0) })
+        if let divergence = replay.divergence { throw divergence }
+        replay.session.advance(to: instant)
+        var view = SessionView(entry.facts, replay.session.snapshot, .paused, isFrozen: false, memory.now)
+        view.now = instant
+        return (view, past.events)
+    }
+
+    private final class Past {
+        private(set) var events: [LiveEvent] = []
+        func take(_ event: LiveEvent) { events.append(event) }
+    }
+
+    /// One line of a comparison; what can't be said is nil.
+    package struct ComparisonRow: Hashable, Sendable {
+        package var name: String
+        package var unit: String
+        package var left: Double?
+        package var right: Double?
+        package var places: Int
+    }
+
+    /// Two sessions over the stretch of time that both have lived, from where one was forked from the other, at most a day.
+    package func compare(_ left: String, _ right: String) throws -> (
+        from: Instant, to: Instant, rows: [ComparisonRow]
+    ) {
+        guard let a = view(left), let b = view(right) else { throw Refusal.unknown }
+        let to = min(a.now, b.now)
+        var from = to.adding(-Nanoseconds.day)
+        for (view, other) in [(a, b), (b, a)] {
+            if case .fork(let original, let at, _) = view.origin, original == other.id { from = max(from, at) }
+        }
+        from = max(from, .start)
+        let sides = [a, b].map { Side($0, from, to) }
+        func row(_ name: String, _ unit: String, _ places: Int, _ value: (Side) -> Double?) -> ComparisonRow {
+            ComparisonRow(
+                name: name, unit: unit, left: value(sides[0]), right: value(sides[1]), places: places)
+        }
+        let rings = [left, right].map { id -> Double in
+            let found = host.events(of: id, after: 0)?.events ?? []
+            return Double(found.count { $0.alert?.effect == "notify" && $0.instant > from && $0.instant <= to })
+        }
+        return (
+            from, to,
+            [
+                row("Mean glucose", "mg/dL", 0) { $0.mean },
+                row("Lowest glucose", "mg/dL", 0) { $0.glucose.min() },
+                row("Highest glucose", "mg/dL", 0) { $0.glucose.max() },
+                row("Readings below 70 mg/dL", "%", 1) { $0.share { $0 < 70 } },
+                row("Readings below 54 mg/dL", "%", 1) { $0.share { $0 < 54 } },
+                row("Readings above 180 mg/dL", "%", 1) { $0.share { $0 > 180 } },
+                row("Insulin given by the loop and by hand", "U", 2) { $0.insulin },
+                row("Alerts raised", "", 0) { $0.raised },
+                ComparisonRow(name: "Notifications", unit: "", left: rings[0], right: rings[1], places: 0),
+            ]
+        )
+    }
+
+    private struct Side {
+        var glucose: [Double]
+        var insulin: Double
+        var raised: Double
+
+        init(_ view: SessionView, _ from: Instant, _ to: Instant) {
+            glucose = view.log.readings.filter { $0.instant > from && $0.instant <= to }.map(\.mgdl)
+            insulin = view.log.deliveries.filter { $0.instant > from && $0.instant <= to }
+                .reduce(0) { $0 + $1.units }
+            raised = Double(view.log.spans.count { $0.from > from && $0.from <= to })
+        }
+
+        var mean: Double? { glucose.isEmpty ? nil : glucose.reduce(0, +) / Double(glucose.count) }
+        func share(_ isSo: (Double) -> Bool) -> Double? {
+            glucose.isEmpty ? nil : 100 * Double(glucose.count(where: isSo)) / Double(glucose.count)
+        }
+    }
+}
