@@ -2,7 +2,7 @@
 //
 // Guarantees: the page to log in has no script and names nothing that it guards; a refusal is told in words.
 
-package import Charts
+import Charts
 
 extension Page {
     /// Where a browser shows its token.

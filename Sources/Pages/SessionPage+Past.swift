@@ -9,5 +9,4 @@ import Ward
 
 extension SessionPage {
     var pastPage: [Surface] { [frozen, banner, glucose, loop, pump, charts, summary] }
-    var settings: [Surface] { [settingsRow, notifications, subject] }
 }

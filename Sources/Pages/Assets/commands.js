@@ -59,6 +59,7 @@ function fieldsOfButton(button) {
   for (const name of ['alert', 'request', 'units', 'minutes', 'metric']) {
     if (button.dataset[name] !== undefined) fields[name] = numbers.has(name) ? Number(button.dataset[name]) : button.dataset[name];
   }
+  for (const name of (button.dataset.nulls ?? '').split(' ').filter(Boolean)) fields[name] = null;
   return fields;
 }
 
@@ -102,7 +103,8 @@ async function act(element, name, fields) {
     if (element.contains(document.activeElement)) element.querySelector('button[type="submit"]')?.focus();
     if (!element.hasAttribute('data-on-change') && name !== 'threshold' && name !== 'quietHours') element.reset();
   }
-  element.dispatchEvent(new CustomEvent('islet:done', { bubbles: true, detail: { name, body: answer.body } }));
+  // The clinical settings are saved with the subject: then the session asks whose the ID is.
+  if (name === 'subject' && facts.page === 'settings') command('saveSettings');
   refresh();
 }
 

@@ -5,10 +5,11 @@ import { swap, forget } from './swap.js';
 import { setClock, writeTimes, tick, pause } from './times.js';
 import { afterSwap } from './banners.js';
 import { notify } from './notify.js';
+import { redraw } from './thresholds.js';
 
 const facts = document.body.dataset;
 const between = 250;          // ms, at least, between two fetches
-const atLeastEvery = 5000;    // ms, where only time went on
+const atLeastEvery = 10000;   // ms, where only time went on
 let isFetching = false;
 let isWanted = false;
 let fetchedAt = 0;
@@ -18,7 +19,8 @@ let isLost = false;
 let wait = 500;
 let newest = Number(facts.number || 0);
 let source = null;
-let heardAt = performance.now();
+let isGone = false;
+let opening = null;
 
 const address = () => facts.page === 'ward' ? '/pages/ward/fragments'
   : `/pages/${encodeURIComponent(facts.session)}/${facts.page}/fragments?hours=${facts.hours}&cleared=${facts.cleared}`;
@@ -46,8 +48,9 @@ async function run() {
     writeTimes();
     tick();
     afterSwap();
+    redraw();
   } catch {
-    setTimeout(refresh, 2000);
+    lose();
   } finally {
     isFetching = false;
     if (isWanted) refresh();
@@ -55,6 +58,7 @@ async function run() {
 }
 
 function gone() {
+  isGone = true;
   source?.close();
   source = null;
   say('This session is no longer here. Go to the ward to see the others.');
@@ -71,6 +75,7 @@ function say(text) {
 }
 
 function lose() {
+  if (isGone) return;
   if (!isLost) {
     isLost = true;
     pause();
@@ -81,12 +86,12 @@ function lose() {
   }
   source?.close();
   source = null;
-  setTimeout(open, wait + Math.random() * wait / 2);
+  if (opening) return;
+  opening = setTimeout(() => { opening = null; open(); }, wait + Math.random() * wait / 2);
   wait = Math.min(wait * 2, 10000);
 }
 
 function found() {
-  heardAt = performance.now();
   wait = 500;
   if (!isLost) return;
   isLost = false;
@@ -97,13 +102,14 @@ function found() {
 }
 
 function open() {
-  if (source) return;
+  if (source || isGone) return;
   const stream = facts.page === 'ward' ? '/api/events'
     : `/api/sessions/${encodeURIComponent(facts.session)}/events?after=${newest}`;
   source = new EventSource(stream);
   source.onopen = found;
   source.onerror = lose;
   source.addEventListener('view', (message) => { found(); view(JSON.parse(message.data)); });
+  source.addEventListener('gone', gone);
   source.addEventListener('ward', () => { found(); refresh(); });
   source.addEventListener('happened', (message) => { found(); happened(JSON.parse(message.data)); });
 }
@@ -111,10 +117,10 @@ function open() {
 // MARK: what it says
 
 function view(said) {
-  const now = typeof said.now === 'number' ? said.now : Number(said.now?.t ?? NaN);
-  const isStill = said.frozen || (typeof said.phase === 'string' && said.phase !== 'running');
-  setClock(now, isStill ? 'paused' : said.pace);
-  const key = JSON.stringify([said.number, said.pace, said.frozen, said.phase, said.alerts]);
+  const isFrozen = said.is_frozen ?? said.frozen;
+  const isStill = isFrozen || (typeof said.phase === 'string' && said.phase !== 'running');
+  setClock(Number(said.t ?? said.now), isStill ? 'paused' : said.pace);
+  const key = JSON.stringify([said.number, said.pace, isFrozen, said.phase, said.alerts]);
   if (key !== shown || performance.now() - fetchedAt > atLeastEvery) {
     shown = key;
     refresh();
@@ -165,6 +171,7 @@ export function startLive() {
   window.addEventListener('online', () => { if (!source) open(); });
   window.addEventListener('pagehide', () => { source?.close(); source = null; });
   window.addEventListener('pageshow', (event) => { if (event.persisted) { open(); forget(); refresh(); } });
+  setInterval(() => { if (!isLost && !document.hidden && performance.now() - fetchedAt > atLeastEvery) refresh(); }, 1000);
   // A range or a length of the list, chosen without loading the page anew.
   document.addEventListener('click', (event) => {
     const link = event.target.closest?.('a[data-hours], a[data-cleared]');
