@@ -143,7 +143,10 @@ let package = Package(
         // Floor 9
         .target(
             name: "Pages",
-            dependencies: ["Alerts", "Charts", "ClosedLoop", "Devices", "Records", "SessionTime", "Ward"],
+            dependencies: [
+                "AlertFiles", "Alerts", "Charts", "ClosedLoop", "Devices", "DosingAlgorithms", "Live",
+                "Records", "SessionTime", "Ward",
+            ],
             resources: [.embedInCode("Assets")], swiftSettings: strict),
         // Floor 10
         module(
@@ -250,6 +253,12 @@ let package = Package(
             [
                 "Alerts", "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime", "FaultyServer",
                 "Persistence", "Records",
+            ]),
+        tests(
+            "PagesTests",
+            [
+                "Alerts", "Charts", "ClosedLoop", "Devices", "Live", "Pages", "Records", "SessionTime",
+                "Ward",
             ]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
         tests("IsletTests", ["islet", "islet-live", "FaultyServer"]),

@@ -1,47 +1,70 @@
-// The pages (placeholder of their shape until they are drawn).
+// The pages: whole documents, and the parts of them that are swapped while they are open.
+//
+// Guarantees: a fragment has the same markup as in its document; nothing that a session, a study or a request says becomes markup, an attribute or a
+// script (`HTML` escapes); no inline script or style; no address of another host. The same view gives the same bytes.
+// Does not: know a session, a socket or a clock. Whatever it shows is in the view.
 
 package import Charts
 package import Live
 package import Ward
 
+/// What a reader's browser asks for, besides the page.
 package struct PageContext: Sendable {
+    /// The unit of glucose: everywhere, inputs included.
     package var unit: GlucoseUnit
+    /// The charts' range: 3, 6, 12, 24.
     package var hours: Int
+    /// Loopback or TLS: browsers allow notifications.
     package var canNotify: Bool
+    /// A token is required: there is something to log out of.
     package var hasLogin: Bool
+    /// The page is not the app's screen: it tells the session no foreground and background.
     package var lookOnly: Bool
+    /// Where the session stands, when its past is looked at, s since its start; nil for a page of now.
+    package var presentSeconds: Int64?
 
-    package init(unit: GlucoseUnit, hours: Int, canNotify: Bool, hasLogin: Bool, lookOnly: Bool) {
-        (self.unit, self.hours, self.canNotify) = (unit, hours, canNotify)
-        (self.hasLogin, self.lookOnly) = (hasLogin, lookOnly)
+    package init(
+        unit: GlucoseUnit = .mgdl, hours: Int = 6, canNotify: Bool = true, hasLogin: Bool = false,
+        lookOnly: Bool = false, presentSeconds: Int64? = nil
+    ) {
+        (self.unit, self.hours, self.canNotify) = (unit, Self.ranges.contains(hours) ? hours : 6, canNotify)
+        (self.hasLogin, self.lookOnly, self.presentSeconds) = (hasLogin, lookOnly, presentSeconds)
     }
+
+    package static let ranges = [3, 6, 12, 24]
 }
 
+/// The pages of one session.
 package enum PageName: String, CaseIterable, Sendable {
     case home, alerts, settings, pump, cgm, timeline, environment, past
 }
 
 package enum Page {
+    /// A page of one session, as a whole document.
+    /// - Parameter clearedShown: how many cleared alerts the alert center lists: 10, 20, ...
     package static func session(
         _ page: PageName, _ view: SessionView, timeline: [LiveEvent], clearedShown: Int,
         _ context: PageContext
-    ) -> String { "<!doctype html><title>\(page.rawValue)</title>" }
+    ) -> String {
+        SessionPage(page, view, timeline: timeline, clearedShown: clearedShown, context).document.text
+    }
+
+    /// What is swapped in an open page of one session, by name.
     package static func fragments(
         _ page: PageName, _ view: SessionView, timeline: [LiveEvent], clearedShown: Int,
         _ context: PageContext
-    ) -> [(name: String, html: String)] { [] }
+    ) -> [(name: String, html: String)] {
+        SessionPage(page, view, timeline: timeline, clearedShown: clearedShown, context).fragments
+    }
+
+    /// All sessions, in the order given: worst first.
     package static func ward(_ cards: [WardCard], _ context: PageContext) -> String {
-        "<!doctype html><title>ward</title>"
+        WardPage(cards: cards, context: context).document.text
     }
-    package static func wardFragments(_ cards: [WardCard], _ context: PageContext) -> [(
-        name: String, html: String
-    )] { [] }
-    package static func new(studies: [String], _ context: PageContext) -> String {
-        "<!doctype html><title>new</title>"
+
+    package static func wardFragments(
+        _ cards: [WardCard], _ context: PageContext
+    ) -> [(name: String, html: String)] {
+        WardPage(cards: cards, context: context).surfaces.fragments
     }
-    package static func login(failed: Bool) -> String { "<!doctype html><title>login</title>" }
-    package static func problem(_ status: Int, _ title: String, _ text: String) -> String {
-        "<!doctype html><title>problem</title>"
-    }
-    package static func asset(_ name: String) -> (type: String, bytes: [UInt8])? { nil }
 }

@@ -1,0 +1,178 @@
+// Sends what the reader does. Guarantees: each command has a key of its own, and is sent again under the same key while no answer came, so that it is carried out once; the
+// answer stands in the form (`role="status"`), a refusal with its reason until the next try; what the form says goes in the units of the API
+// (`data-factor`). The page's visibility is the app's foreground and background, unless it only looks.
+import { refresh } from './live.js';
+
+const facts = document.body.dataset;
+const numbers = new Set(['grams', 'mgdl', 'units', 'request', 'percent', 'minutes', 'kilograms', 'low', 'high', 'sensitivity_minutes']);
+const base = () => `/api/sessions/${encodeURIComponent(facts.session)}`;
+
+function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return [...bytes].map((b) => b.toString(16).padStart(2, '0')).join('');
+}
+
+const pauseFor = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+/** The answer: {ok, status, body}. Sent again, under the same key, where the connection broke. */
+export async function send(path, body, tries = 4) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const answer = await fetch(path, {
+        method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json' }, body: JSON.stringify(body),
+      });
+      if (answer.status >= 502 && attempt < tries) { await pauseFor(500 * attempt); continue; }
+      let said = {};
+      try { said = await answer.json(); } catch { /* An answer without a body. */ }
+      return { ok: answer.ok, status: answer.status, body: said };
+    } catch {
+      if (attempt >= tries) return { ok: false, status: 0, body: { error: 'No answer from the server. Nothing is sure: look whether it happened before you try again.' } };
+      await pauseFor(500 * attempt);
+    }
+  }
+}
+
+export const reason = (answer) => typeof answer.body?.error === 'string' ? answer.body.error
+  : answer.status === 423 ? 'The session is frozen: nothing was done.'
+    : answer.status === 409 ? 'The session refused it.' : `It was not done (${answer.status}).`;
+
+export function command(name, fields = {}) {
+  return send(`${base()}/commands`, { command: name, key: newKey(), ...fields });
+}
+
+function fieldsOf(form) {
+  const fields = {};
+  for (const field of form.elements) {
+    if (!field.name || field.disabled || (field.type === 'radio' && !field.checked)) continue;
+    if (field.type === 'checkbox') { fields[field.name] = field.checked; continue; }
+    if (field.value === '' && !field.required) continue;
+    if (!numbers.has(field.name)) { fields[field.name] = field.value; continue; }
+    const factor = Number(field.dataset.factor || 1);
+    const value = Number(field.value) * factor;
+    fields[field.name] = factor === 1 ? value : Math.round(value * 100) / 100;
+  }
+  return fields;
+}
+
+function fieldsOfButton(button) {
+  const fields = {};
+  for (const name of ['alert', 'request', 'units', 'minutes', 'metric']) {
+    if (button.dataset[name] !== undefined) fields[name] = numbers.has(name) ? Number(button.dataset[name]) : button.dataset[name];
+  }
+  for (const name of (button.dataset.nulls ?? '').split(' ').filter(Boolean)) fields[name] = null;
+  return fields;
+}
+
+const done = {
+  requestBolus: 'Asked for. Confirm it above.', confirmBolus: 'Confirmed.', meal: 'Saved.', threshold: 'Saved.',
+  quietHours: 'Saved.', subject: 'Saved.', pace: '', testAlert: 'Sent: look for it.', preview: 'Shown above.',
+};
+
+function write(place, text, isBad) {
+  if (!place) return;
+  place.textContent = '';
+  place.classList.toggle('refused', isBad);
+  place.textContent = text;
+}
+
+/** Where the answer to this stands: in its form, or else beside it. */
+function placeOf(element) {
+  const around = element.closest('form, .confirm, li, .card, section, div[data-surface]');
+  let place = around?.querySelector('.answer') ?? null;
+  if (!place) {
+    place = document.createElement('p');
+    place.className = 'answer';
+    place.setAttribute('role', 'status');
+    place.setAttribute('data-keep', '');
+    (around ?? document.getElementById('main')).append(place);
+  }
+  return place;
+}
+
+async function act(element, name, fields) {
+  const place = placeOf(element);
+  if (element.dataset.busy) return;
+  element.dataset.busy = '1';
+  write(place, 'Sending…', false);
+  const answer = await command(name, fields);
+  delete element.dataset.busy;
+  if (!answer.ok) { write(place, reason(answer), true); return; }
+  write(place, done[name] ?? 'Done.', false);
+  if (element.tagName === 'FORM') {
+    // The field is done with: what the session says may be shown there again.
+    if (element.contains(document.activeElement)) element.querySelector('button[type="submit"]')?.focus();
+    if (!element.hasAttribute('data-on-change') && name !== 'threshold' && name !== 'quietHours') element.reset();
+  }
+  // The clinical settings are saved with the subject: then the session asks whose the ID is.
+  if (name === 'subject' && facts.page === 'settings') command('saveSettings');
+  refresh();
+}
+
+/** Forms that make a session: from a study, from results, from a past. */
+async function make(form) {
+  const place = form.querySelector('.answer');
+  if (form.dataset.busy) return;
+  form.dataset.busy = '1';
+  write(place, 'Starting…', false);
+  const fields = fieldsOf(form);
+  for (const name of ['session', 't']) if (fields[name] !== undefined) fields[name] = Number(fields[name]);
+  const answer = await send(form.dataset.post, fields, 1);
+  delete form.dataset.busy;
+  if (!answer.ok) { write(place, reason(answer), true); return; }
+  write(place, 'Started.', false);
+  const id = encodeURIComponent(answer.body.id);
+  location.href = form.dataset.beside ? `/sessions/${encodeURIComponent(form.dataset.beside)}/beside/${id}` : `/sessions/${id}`;
+}
+
+export function startCommands() {
+  document.addEventListener('submit', (event) => {
+    const form = event.target.closest('form[data-post]');
+    if (!form) return;
+    event.preventDefault();
+    make(form);
+  });
+  if (!facts.session) return;
+  document.addEventListener('submit', (event) => {
+    const form = event.target.closest('form[data-command]');
+    if (!form) return;
+    event.preventDefault();
+    if (form.dataset.own !== undefined) return;
+    act(form, form.dataset.command, fieldsOf(form));
+  });
+  document.addEventListener('change', (event) => {
+    const form = event.target.closest?.('form[data-command][data-on-change]');
+    if (form) act(form, form.dataset.command, fieldsOf(form));
+  });
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest?.('button[data-command]');
+    if (button && !button.disabled) act(button, button.dataset.command, fieldsOfButton(button));
+    const later = event.target.closest?.('[data-not-now]');
+    if (later) later.closest('.confirm').hidden = true;
+    const tap = event.target.closest?.('a[data-tap]');
+    if (tap && !facts.readonly) {
+      fetch(`${base()}/commands`, {
+        method: 'POST', keepalive: true, headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ command: 'tap', key: newKey(), alert: tap.dataset.tap }),
+      }).catch(() => {});
+    }
+  });
+  if (facts.look || facts.readonly || facts.page === 'past' || facts.page === 'beside') return;
+  let isInFront = null;
+  const tell = () => {
+    const front = document.visibilityState === 'visible';
+    if (front === isInFront) return;
+    isInFront = front;
+    const body = JSON.stringify({ command: front ? 'foreground' : 'background', key: newKey() });
+    fetch(`${base()}/commands`, { method: 'POST', keepalive: true, headers: { 'content-type': 'application/json' }, body }).catch(() => {});
+  };
+  tell();
+  document.addEventListener('visibilitychange', tell);
+  window.addEventListener('pagehide', () => {
+    if (!isInFront) return;
+    isInFront = false;
+    const body = JSON.stringify({ command: 'background', key: newKey() });
+    fetch(`${base()}/commands`, { method: 'POST', keepalive: true, headers: { 'content-type': 'application/json' }, body }).catch(() => {});
+  });
+  window.addEventListener('pageshow', (event) => { if (event.persisted) tell(); });
+  if (facts.page === 'settings') command('openSettings').catch(() => {});
+}

@@ -1,0 +1,186 @@
+// Follows the server. Guarantees: asks for fragments when the stream says that something changed, at most 4 times a second and one at a time; a stream
+// that breaks (also because the server was killed) is opened again by itself, later and later up to 10 s, while a surface says since when nothing is
+// known; then everything is fetched anew, and events that were missed come once, by their numbers. A new alert is spoken once.
+import { swap, forget } from './swap.js';
+import { setClock, writeTimes, tick, pause } from './times.js';
+import { afterSwap } from './banners.js';
+import { notify } from './notify.js';
+import { redraw } from './thresholds.js';
+
+const facts = document.body.dataset;
+const between = 250;          // ms, at least, between two fetches
+const atLeastEvery = 10000;   // ms, where only time went on
+let isFetching = false;
+let isWanted = false;
+let fetchedAt = 0;
+let shown = '';
+let timer = null;
+let isLost = false;
+let wait = 500;
+let newest = Number(facts.number || 0);
+let source = null;
+let isGone = false;
+let opening = null;
+
+const address = () => facts.page === 'ward' ? '/pages/ward/fragments'
+  : `/pages/${encodeURIComponent(facts.session)}/${facts.page}/fragments?hours=${facts.hours}&cleared=${facts.cleared}`;
+
+/** Brings the page up to date, soon. */
+export function refresh() {
+  isWanted = true;
+  if (isFetching || timer) return;
+  timer = setTimeout(run, Math.max(0, fetchedAt + between - performance.now()));
+}
+
+async function run() {
+  timer = null;
+  if (!isWanted || (document.hidden && !isLost)) return;
+  isWanted = false;
+  isFetching = true;
+  fetchedAt = performance.now();
+  try {
+    const answer = await fetch(address(), { headers: { accept: 'application/json' }, cache: 'no-store' });
+    if (answer.status === 401 || answer.status === 403) { location.reload(); return; }
+    if (answer.status === 404 || answer.status === 410) { gone(); return; }
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    const { fragments } = await answer.json();
+    for (const [name, html] of Object.entries(fragments)) swap(name, html);
+    writeTimes();
+    tick();
+    afterSwap();
+    redraw();
+  } catch {
+    lose();
+  } finally {
+    isFetching = false;
+    if (isWanted) refresh();
+  }
+}
+
+function gone() {
+  isGone = true;
+  source?.close();
+  source = null;
+  say('This session is no longer here. Go to the ward to see the others.');
+}
+
+// MARK: connection
+
+const lost = document.getElementById('lost');
+
+function say(text) {
+  if (!lost) return;
+  lost.hidden = text === '';
+  if (lost.textContent !== text) lost.textContent = text;
+}
+
+function lose() {
+  if (isGone) return;
+  if (!isLost) {
+    isLost = true;
+    pause();
+    const time = document.querySelector('.clock time');
+    const known = time ? ` at ${time.textContent} (${new Date().toLocaleTimeString()} here)` : ` at ${new Date().toLocaleTimeString()}`;
+    say(`Connection lost, showing what was known${known}. Trying again…`);
+    document.body.classList.add('is-lost');
+  }
+  source?.close();
+  source = null;
+  if (opening) return;
+  opening = setTimeout(() => { opening = null; open(); }, wait + Math.random() * wait / 2);
+  wait = Math.min(wait * 2, 10000);
+}
+
+function found() {
+  wait = 500;
+  if (!isLost) return;
+  isLost = false;
+  document.body.classList.remove('is-lost');
+  say('');
+  forget();
+  refresh();
+}
+
+function open() {
+  if (source || isGone) return;
+  const stream = facts.page === 'ward' ? '/api/events'
+    : `/api/sessions/${encodeURIComponent(facts.session)}/events?after=${newest}`;
+  source = new EventSource(stream);
+  source.onopen = found;
+  source.onerror = lose;
+  source.addEventListener('view', (message) => { found(); view(JSON.parse(message.data)); });
+  source.addEventListener('gone', gone);
+  source.addEventListener('ward', () => { found(); refresh(); });
+  source.addEventListener('happened', (message) => { found(); happened(JSON.parse(message.data)); });
+}
+
+// MARK: what it says
+
+function view(said) {
+  const isFrozen = said.is_frozen ?? said.frozen;
+  const isStill = isFrozen || (typeof said.phase === 'string' && said.phase !== 'running');
+  setClock(Number(said.t ?? said.now), isStill ? 'paused' : said.pace);
+  const key = JSON.stringify([said.number, said.pace, isFrozen, said.phase, said.alerts]);
+  if (key !== shown || performance.now() - fetchedAt > atLeastEvery) {
+    shown = key;
+    refresh();
+  } else {
+    tick();
+  }
+}
+
+function happened(event) {
+  const number = Number(event.number);
+  if (number <= newest) return;
+  newest = number;
+  const alert = event.alert;
+  if (!alert) return;
+  if (alert.effect === 'raise' || (alert.effect === 'notify' && alert.reason !== 'conditionHeld')) announce(alert, number);
+  if (alert.effect === 'notify') notify(alert);
+}
+
+// One at a time, each once: a reader hears "Urgent: Glucose is urgently low. Eat fast carbohydrate".
+const queue = [];
+const spoken = new Map();
+let isSpeaking = false;
+
+function announce(alert, number) {
+  const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
+  const recently = spoken.get(alert.code);
+  if (recently && performance.now() - recently < 10000) return;
+  spoken.set(alert.code, performance.now());
+  queue.push([words[alert.severity] || 'Alert', ': ', alert.message || alert.code, alert.action ? ` ${alert.action}` : ''].join(''));
+  while (queue.length > 3) queue.shift();
+  speak();
+}
+
+function speak() {
+  if (isSpeaking || queue.length === 0) return;
+  const place = document.getElementById('announcer');
+  if (!place) return;
+  isSpeaking = true;
+  place.textContent = queue.shift();
+  setTimeout(() => { isSpeaking = false; speak(); }, 1500);
+}
+
+export function startLive() {
+  if (facts.page === 'past' || !(facts.session || facts.page === 'ward')) return;
+  if (facts.page === 'beside') return;
+  open();
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
+  window.addEventListener('online', () => { if (!source) open(); });
+  window.addEventListener('pagehide', () => { source?.close(); source = null; });
+  window.addEventListener('pageshow', (event) => { if (event.persisted) { open(); forget(); refresh(); } });
+  setInterval(() => { if (!isLost && !document.hidden && performance.now() - fetchedAt > atLeastEvery) refresh(); }, 1000);
+  // A range or a length of the list, chosen without loading the page anew.
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a[data-hours], a[data-cleared]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    if (link.dataset.hours && !document.querySelector('[data-fragment="charts"]')) return;
+    event.preventDefault();
+    if (link.dataset.hours) facts.hours = link.dataset.hours;
+    if (link.dataset.cleared) facts.cleared = link.dataset.cleared;
+    history.replaceState(null, '', `${location.pathname}?hours=${facts.hours}&cleared=${facts.cleared}`);
+    refresh();
+  });
+}

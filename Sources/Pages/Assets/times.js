@@ -1,0 +1,81 @@
+// Times as the reader's browser writes them, ages and countdowns that go on at the session's pace. Guarantees: a time is the session's own local time, in
+// 12 or 24 h as the browser has it, with the reader's own zone as its title; between two looks at the server nothing runs ahead of it by more than a
+// quarter of an hour of session time; a reading that turns 310 s old turns red without waiting for the server.
+let at = 0;       // session seconds
+let wall = 0;     // ms, when that was so
+let speed = 0;    // session seconds per second
+const mostAhead = 900;
+
+const speedOf = (pace) => pace === 'max' || pace === 'paused' ? 0 : Number(pace) || 0;
+
+export function setClock(seconds, pace) {
+  if (Number.isFinite(seconds)) at = seconds;
+  wall = performance.now();
+  if (pace !== undefined && pace !== null) speed = speedOf(String(pace));
+}
+
+/** The session's time, s since its start. */
+export function sessionNow() {
+  const ahead = (performance.now() - wall) / 1000 * speed;
+  return at + Math.min(ahead, Math.max(mostAhead, speed));
+}
+
+export function pause() { at = sessionNow(); wall = performance.now(); speed = 0; }
+
+// As the server writes them (`Telling.span`).
+export function span(seconds) {
+  const s = Math.max(0, Math.floor(seconds));
+  if (s < 60) return `${s} s`;
+  const m = Math.floor(s / 60);
+  if (m < 60) return `${m} min`;
+  if (m < 48 * 60) return m % 60 === 0 ? `${m / 60} h` : `${Math.floor(m / 60)} h ${m % 60} min`;
+  const h = Math.floor(m / 60);
+  return h % 24 === 0 ? `${h / 24} days` : `${Math.floor(h / 24)} days ${h % 24} h`;
+}
+
+const local = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
+const own = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+function set(node, text) { if (node.textContent !== text) node.textContent = text; }
+
+/** To be called for what has just been put into the page. */
+export function writeTimes(root = document) {
+  for (const time of root.querySelectorAll('time[datetime][data-t]')) {
+    const iso = time.getAttribute('datetime');
+    const shown = /T(\d\d):(\d\d)/.exec(iso);
+    if (!shown) continue;
+    set(time, local.format(new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])))));
+    const moment = new Date(iso);
+    if (!Number.isNaN(moment.getTime())) {
+      const title = `${own.format(moment)} where you are`;
+      if (time.title !== title) time.title = title;
+    }
+  }
+  for (const clock of root.querySelectorAll('[data-clock]')) {
+    const shown = /^(\d\d):(\d\d)$/.exec(clock.dataset.clock || clock.textContent.trim());
+    if (!shown) continue;
+    clock.dataset.clock = shown[0];
+    set(clock, local.format(new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])))));
+  }
+}
+
+export function tick() {
+  const now = sessionNow();
+  for (const node of document.querySelectorAll('[data-age]')) set(node, `${span(now - Number(node.dataset.age))} ago`);
+  for (const node of document.querySelectorAll('[data-until]')) set(node, span(Number(node.dataset.until) - now));
+  for (const node of document.querySelectorAll('[data-stale-after]')) {
+    if (now - Number(node.dataset.of) <= Number(node.dataset.staleAfter)) continue;
+    for (const look of ['inrange', 'low', 'high', 'verylow', 'veryhigh']) node.classList.remove(look);
+    node.classList.add('stale');
+    const words = node.parentElement?.querySelector('[data-when-stale]');
+    if (words) words.hidden = false;
+  }
+}
+
+export function startTimes() {
+  const facts = document.body.dataset;
+  setClock(Number(facts.now || 0), facts.page === 'past' ? 'paused' : facts.pace || 'paused');
+  writeTimes();
+  tick();
+  setInterval(tick, 1000);
+}

@@ -1,0 +1,204 @@
+// The alert surfaces: banner with its carousel, threshold banner, alert center.
+//
+// Guarantees: a severity is an icon and a word, never a colour alone; what can be done about an alert stands beside it; every alert shown has its story.
+
+import Alerts
+import Charts
+import ClosedLoop
+import Devices
+import Live
+import Records
+import SessionTime
+import Ward
+
+extension SessionPage {
+    static func icon(_ severity: AlertSeverity) -> Icon {
+        switch severity {
+        case .safetyCritical: .urgent
+        case .actionable: .action
+        case .informational: .information
+        }
+    }
+
+    /// The top alert, and the others to step through.
+    var banner: Surface {
+        guard !view.alerts.isEmpty else {
+            return Surface(
+                .banner, classes: "banners", attributes: " aria-label=\"Active alerts\"",
+                "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>")
+        }
+        let items = view.alerts.enumerated().map { place, alert -> HTML in
+            let hidden: HTML = place == 0 ? "" : " hidden"
+            return
+                "<li class=\"banner \(alert.severity.name)\" data-key=\"\(key(alert))\"\(hidden)>\(head(alert, level: "h2"))<div class=\"row\">\(buttons(alert))</div></li>\n"
+        }
+        let several = view.alerts.count > 1
+        let steps: HTML =
+            several
+            ? "<div class=\"steps\" data-surface=\"carousel\"><button type=\"button\" data-step=\"-1\">\(Icon.previous.html)<span class=\"unseen\">Previous alert</span></button><span data-count aria-live=\"off\">1 of \(view.alerts.count)</span><button type=\"button\" data-step=\"1\">\(Icon.next.html)<span class=\"unseen\">Next alert</span></button></div>"
+            : "<div class=\"steps\" data-surface=\"carousel\" hidden><span data-count>1 of 1</span></div>"
+        return Surface(
+            .banner, classes: "banners", attributes: " aria-label=\"Active alerts\"",
+            "<div class=\"carousel\"><ul class=\"plain\">\(items)</ul>\(steps)</div>")
+    }
+
+    /// Of an episode: another episode of the same code is another.
+    func key(_ alert: AlertStory) -> String {
+        "\(alert.code.rawValue)@\(Telling.seconds(alert.raisedAt))\(alert.isPreview ? "p" : "")"
+    }
+
+    private func head(_ alert: AlertStory, level: String) -> HTML {
+        let preview: HTML = alert.isPreview ? " · preview: nothing is the matter" : ""
+        let reviewed: HTML = alert.reviewedAt.map { " · <strong>Reviewed</strong> \(telling.time($0))" } ?? ""
+        let action: HTML = alert.action.isEmpty ? "" : "<p class=\"do\">\(telling.words(alert.action))</p>"
+        let countdown: HTML =
+            alert.countdownTo.flatMap { $0 > view.now ? " · \(telling.left($0)) left" : nil } ?? ""
+        return
+            "<div class=\"head\">\(Self.icon(alert.severity).html)<div><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(telling.age(alert.raisedAt))\(countdown)\(preview)\(reviewed)</p><\(level) class=\"message\">\(telling.words(alert.message))</\(level)>\(action)</div></div>"
+    }
+
+    /// What can be done about it.
+    private func buttons(_ alert: AlertStory) -> HTML {
+        var text: HTML = ""
+        let code = alert.code.rawValue
+        switch alert.acknowledgement {
+        case .none: break
+        case .closes:
+            text +=
+                "<button type=\"button\" data-command=\"acknowledge\" data-alert=\"\(code)\"\(off)>Acknowledge</button>"
+        case .reviews where alert.reviewedAt == nil:
+            text +=
+                "<button type=\"button\" data-command=\"acknowledge\" data-alert=\"\(code)\"\(off)>Mark as reviewed</button>"
+        case .reviews: break
+        }
+        if code == AlertCode.loginRequired.rawValue {
+            text += "<button type=\"button\" data-command=\"signIn\"\(off)>Log in</button>"
+        }
+        if code == AlertCode.subjectConflict.rawValue {
+            text += "<a class=\"button\" href=\"\(address(.settings))#subject\">Correct the subject ID</a>"
+        }
+        let target: (PageName, String)? =
+            switch alert.route {
+            case "pump": (.pump, "Go to pump")
+            case "cgm": (.cgm, "Go to sensor")
+            case "environment": (.environment, "Go to values")
+            default: nil
+            }
+        if let target, target.0 != page {
+            text +=
+                "<a class=\"button\" data-tap=\"\(code)\" href=\"\(address(target.0))\">\(target.1)</a>"
+        }
+        if page != .alerts { text += "<a class=\"button quiet\" href=\"\(address(.alerts))\">Why</a>" }
+        if alert.isPreview || alert.source == .policy {
+            text +=
+                "<button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\"\(off)>Dismiss</button>"
+        }
+        return text
+    }
+
+    /// The in-app banner of thresholds: its ten seconds are the reader's, so the script counts them.
+    var thresholdBanner: Surface {
+        let alerts = view.alerts.filter { $0.source == .policy }
+        guard let top = alerts.first, !isPast else {
+            return Surface(.thresholdBanner, tag: "div", classes: "toasts", "")
+        }
+        let more: HTML =
+            alerts.count > 1
+            ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>"
+            : ""
+        return Surface(
+            .thresholdBanner, tag: "div", classes: "toasts",
+            "<div class=\"toast \(top.severity.name)\" data-toast=\"\(key(top))\" hidden><a data-tap=\"\(top.code.rawValue)\" href=\"\(address(.environment))\">\(Self.icon(top.severity).html)<span><strong>\(view.name)</strong> \(telling.words(top.message))</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(top.code.rawValue)\"\(off)>Dismiss</button></div>"
+        )
+    }
+
+    // MARK: Alert center
+
+    var alertCenter: Surface {
+        let count = view.alerts.count
+        let words: HTML =
+            count == 0
+            ? "Nothing is active now." : count == 1 ? "One alert is active." : "\(count) alerts are active."
+        let waiting = view.live.waiting.filter { code in !view.alerts.contains { $0.code == code } }
+        let soon: HTML =
+            waiting.isEmpty
+            ? ""
+            : "<p class=\"facts\">Waiting to be sure: \(waiting.map { StoryWords.name(of: $0.rawValue) }.joined(separator: ", ")).</p>"
+        return Surface(
+            .alertCenter,
+            "<h2>Alert center</h2><p>\(words) The most urgent comes first.</p>\(soon)")
+    }
+
+    var activeAlerts: Surface {
+        let items = view.alerts.map { alert -> HTML in
+            "<li class=\"card alert \(alert.severity.name)\" data-key=\"\(key(alert))\">\(head(alert, level: "h4"))<div class=\"row\">\(buttons(alert))\(snooze(alert))</div>\(story(alert))</li>\n"
+        }
+        return Surface(
+            .activeAlerts,
+            "<h3>Active</h3>\(items.isEmpty ? "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>" : "<ul class=\"plain\">\(items)</ul>")"
+        )
+    }
+
+    /// Where its rule lets it be.
+    private func snooze(_ alert: AlertStory) -> HTML {
+        guard !alert.isPreview, alert.acknowledgement != .closes else { return "" }
+        let code = alert.code.rawValue
+        let options: [HTML] = [(15, "15 min"), (30, "30 min"), (60, "1 h"), (120, "2 h")].map {
+            "<option value=\"\($0.0)\">\($0.1)</option>"
+        }
+        return
+            "<form class=\"inline\" data-command=\"snooze\"><input type=\"hidden\" name=\"alert\" value=\"\(code)\"><label for=\"snooze-\(code)\">Snooze for</label> <select id=\"snooze-\(code)\" name=\"minutes\"\(off)>\(options)</select> <button type=\"submit\"\(off)>Snooze</button><span class=\"answer\" role=\"status\" data-keep></span></form>"
+    }
+
+    /// How it came about, in plain words.
+    func story(_ alert: AlertStory) -> HTML {
+        let lines = alert.story.map { line -> HTML in
+            let times: HTML = line.count > 1 ? " <span class=\"facts\">(\(line.count) times)</span>" : ""
+            return
+                "<li>\(telling.time(line.at)) <span>\(StoryWords.line(effect: line.effect, reason: line.reason))</span>\(times)</li>"
+        }
+        let body: HTML =
+            lines.isEmpty
+            ? "<p>Nothing is known of how it came about.</p>" : "<ol class=\"story\">\(lines)</ol>"
+        return
+            "<details class=\"why\" data-surface=\"story\" data-key=\"story-\(key(alert))\"><summary>Story<span class=\"unseen\"> of \(telling.words(alert.message))</span></summary><p class=\"facts\">\(StoryWords.name(of: alert.code.rawValue)) · <code>\(alert.code.rawValue)</code></p>\(body)</details>"
+    }
+
+    var clearedAlerts: Surface {
+        let shown = view.cleared.prefix(clearedShown)
+        let items = shown.map { alert -> HTML in
+            let ended: HTML =
+                alert.clearedAt.map { at in
+                    let why = alert.clearedBy.map { ": \(StoryWords.words($0))" } ?? ""
+                    return "ended \(telling.time(at))\(why)"
+                } ?? ""
+            return
+                "<li class=\"card alert ended\" data-key=\"\(key(alert))\"><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(ended)</p><h4 class=\"message\">\(telling.words(alert.message))</h4>\(story(alert))</li>\n"
+        }
+        var more: HTML = ""
+        if view.cleared.count > clearedShown {
+            more +=
+                "<a class=\"button\" data-cleared=\"\(clearedShown + 10)\" href=\"\(address(.alerts))?cleared=\(clearedShown + 10)#cleared\">More</a>"
+        }
+        if clearedShown > 10 {
+            more +=
+                "<a class=\"button\" data-cleared=\"\(clearedShown - 10)\" href=\"\(address(.alerts))?cleared=\(clearedShown - 10)#cleared\">Less</a>"
+        }
+        let list: HTML = items.isEmpty ? "<p>None yet.</p>" : "<ul class=\"plain\">\(items)</ul>"
+        let counted: HTML =
+            view.cleared.isEmpty
+            ? "" : "<p class=\"facts\">\(shown.count) of \(view.cleared.count), newest first.</p>"
+        return Surface(
+            .clearedAlerts, attributes: " id=\"cleared\"",
+            "<h3>Recently cleared</h3>\(counted)\(list)<div class=\"row\">\(more)</div>")
+    }
+
+    /// The way to the alert center from the settings.
+    var settingsRow: Surface {
+        let count = view.alerts.count
+        return Surface(
+            .settingsRow, tag: "div",
+            "<a class=\"rowlink\" href=\"\(address(.alerts))\">\(Icon.bell.html)<span>Alert center</span><span class=\"count\">\(count == 0 ? "none active" : "\(count) active")</span></a>"
+        )
+    }
+}

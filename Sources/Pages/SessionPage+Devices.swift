@@ -1,0 +1,92 @@
+// The pages that notifications lead to: pump, sensor, and what happened.
+//
+// Guarantees: the same surfaces as on the home screen, with everything that can be done to the device.
+
+import Alerts
+import Charts
+import ClosedLoop
+import Devices
+import Live
+import Records
+import SessionTime
+import Ward
+
+extension SessionPage {
+    var pumpPage: [Surface] {
+        [
+            Surface(.pump, classes: "tile", "<h2>Pump</h2>\(pumpText)\(podText)"),
+            bolus, temporaryBasal, suspend, pod,
+        ]
+    }
+
+    private var podText: HTML {
+        guard let status = view.live.pump else { return "" }
+        var text = fact("Pod", "\(Self.words(status.pod))")
+        if let rate = status.temporaryBasal {
+            text += fact(
+                "The pump’s own temporary basal", "\(ChartNumber.text(rate.unitsPerHour, places: 2)) U/h")
+        }
+        let given = view.log.deliveries.suffix(8).reversed().map { row -> HTML in
+            "<li>\(telling.time(row.instant)) <span>\(Telling.units(row.units))</span></li>"
+        }
+        if !given.isEmpty { text += "<h3>Newest deliveries</h3><ol class=\"story\">\(given)</ol>" }
+        return text
+    }
+
+    static func words(_ state: SensorState) -> String {
+        switch state {
+        case .ok: "Working"
+        case .warmup: "Warming up: no glucose yet"
+        case .temporaryError: "A fault that passes: no glucose for now"
+        case .noReliableGlucose: "No reliable glucose"
+        case .failed: "Failed"
+        case .expired: "Expired"
+        }
+    }
+
+    var sensorPage: [Surface] {
+        let state = view.live.sensor
+        let look = state == .ok ? "good" : state == nil ? "muted" : "danger"
+        let text: HTML =
+            "<h2>Sensor</h2><p class=\"state \(look)\">\((state == .ok ? Icon.check : .action).html)<strong>\(state.map(Self.words) ?? "No sensor")</strong></p>"
+        let change = sensor
+        return [
+            Surface(.sensor, tag: "div", classes: "tile", text + change.inner), glucose, charts, calibration,
+            bloodGlucose,
+        ]
+    }
+
+    // MARK: What happened
+
+    var timelineList: Surface {
+        var day: Int64?
+        var rows: [HTML] = []
+        for event in timeline.reversed() {
+            let eventDay = view.calendar.day(of: event.instant)
+            if eventDay != day {
+                if day != nil { rows.append("</ol>") }
+                day = eventDay
+                rows.append("<h3>Day \("\(eventDay + 1)")</h3><ol class=\"events\">")
+            }
+            rows.append(row(event))
+        }
+        if day != nil { rows.append("</ol>") }
+        let body: HTML =
+            rows.isEmpty ? "<p>Nothing has happened yet.</p>" : HTML(markup: rows.map(\.text).joined())
+        return Surface(.timeline, "<h2>Timeline</h2><p class=\"facts\">Newest first.</p>\(body)")
+    }
+
+    private func row(_ event: LiveEvent) -> HTML {
+        let time = telling.time(event.instant)
+        guard let alert = event.alert else {
+            return
+                "<li data-key=\"e\(event.number)\">\(time) <span>\(telling.words(event.text))</span></li>\n"
+        }
+        let severity = alert.severity
+        let known =
+            view.alerts.first { $0.code == alert.code } ?? view.cleared.first { $0.code == alert.code }
+        let message = known.map { ": " + telling.words($0.message) } ?? ""
+        return
+            "<li class=\"ofalert \(severity)\" data-key=\"e\(event.number)\">\(time) <span>\(Icon.action.html)<strong>\(StoryWords.name(of: alert.code.rawValue))</strong>\(message) <span class=\"facts\">\(StoryWords.line(effect: alert.effect, reason: alert.reason))</span></span></li>\n"
+    }
+}

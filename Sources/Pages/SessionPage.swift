@@ -1,0 +1,245 @@
+// A page of one session: which surfaces it has, in which order.
+//
+// Guarantees: what is urgent comes first on each page; where controls don't work (frozen, watched, over, past) they are disabled and a surface says why.
+
+import Alerts
+import Charts
+import ClosedLoop
+import Devices
+import Live
+import Records
+import SessionTime
+import Ward
+
+struct SessionPage {
+    let page: PageName
+    let view: SessionView
+    let timeline: [LiveEvent]
+    let clearedShown: Int
+    let context: PageContext
+    let telling: Telling
+
+    init(
+        _ page: PageName, _ view: SessionView, timeline: [LiveEvent], clearedShown: Int,
+        _ context: PageContext
+    ) {
+        (self.page, self.view, self.timeline) = (page, view, timeline)
+        (self.clearedShown, self.context) = (max(10, clearedShown), context)
+        telling = Telling(view, context)
+    }
+
+    var isPast: Bool { page == .past }
+    var isRoom: Bool { view.kind == .room }
+    /// Whether its controls do nothing.
+    var isOff: Bool { view.areControlsDisabled || isPast }
+    /// As an attribute of a control.
+    var off: HTML { isOff ? " disabled" : "" }
+    /// Of what a session that is fed doesn't do.
+    var offWhereFed: HTML { isOff || view.live.isFed ? " disabled" : "" }
+
+    // MARK: Pieces
+
+    var fragments: [(name: String, html: String)] { (shell + surfaces).fragments }
+
+    /// What each page of a session has.
+    private var shell: [Surface] { isPast ? [clock, bell] : [clock, pace, bell] }
+
+    /// What the page is about, in order.
+    private var surfaces: [Surface] {
+        switch page {
+        case .home: home
+        case .alerts: [frozen, quietIndicator, thresholdBanner, alertCenter, activeAlerts, clearedAlerts]
+        case .settings: [frozen, quietIndicator, thresholdBanner, banner] + settings
+        case .pump: [frozen, thresholdBanner, banner] + pumpPage
+        case .cgm: [frozen, thresholdBanner, banner] + sensorPage
+        case .timeline: [frozen, thresholdBanner, banner, timelineList]
+        case .environment: [frozen, quietIndicator, thresholdBanner, banner, environment]
+        case .past: pastPage
+        }
+    }
+
+    private var home: [Surface] {
+        let first = [frozen, quietIndicator, thresholdBanner, banner]
+        if isRoom { return first + [environment, settingsRow, visit, notifications] }
+        return first + [glucose, loop, pump, charts, summary, settingsRow] + actions + [notifications]
+    }
+
+    var document: HTML {
+        let heading: HTML =
+            "<div class=\"who\"><h1>\(view.name)</h1>\(clock.html)</div>\n<div class=\"tools\">\((isPast ? [bell] : [pace, bell]).html)</div>\n"
+        var facts = [
+            ("page", page.rawValue), ("session", view.id), ("number", "\(view.number)"),
+            ("now", "\(Telling.seconds(view.now))"), ("pace", view.pace.description),
+            ("hours", "\(context.hours)"), ("cleared", "\(clearedShown)"), ("unit", context.unit.rawValue),
+            ("kind", view.kind.rawValue), ("name", view.name),
+        ]
+        if view.isReadOnly { facts.append(("readonly", "1")) }
+        if context.lookOnly { facts.append(("look", "1")) }
+        if context.canNotify { facts.append(("notify", "1")) }
+        return Document(
+            title: "\(titleOfPage) · \(view.name)", facts: facts, header: heading, navigation: navigation,
+            main: page == .home ? homeLayout : surfaces.html, context: context
+        ).html
+    }
+
+    /// On a desk: what is so on the left, what can be done on the right.
+    private var homeLayout: HTML {
+        let all = surfaces
+        func html(_ names: [Surface.Name]) -> HTML {
+            all.filter { $0.name.map(names.contains) ?? false }.html
+        }
+        let top: [Surface.Name] = [.frozen, .quietIndicator, .thresholdBanner, .banner]
+        if isRoom { return html(top) + all.filter { !($0.name.map(top.contains) ?? false) }.html }
+        let glances: [Surface.Name] = [.glucose, .loop, .pump]
+        let left: [Surface.Name] = [.charts, .summary, .settingsRow]
+        let rest = all.compactMap(\.name).filter { !(top + glances + left).contains($0) }
+        return
+            "\(html(top))<div class=\"home\"><div class=\"glances\">\(html(glances))</div><div class=\"left\">\(html(left))</div><div class=\"right\"><h2>Actions</h2>\(html(rest))</div></div>\n"
+    }
+
+    private var titleOfPage: String {
+        switch page {
+        case .home: "Home"
+        case .alerts: "Alerts"
+        case .settings: "Settings"
+        case .pump: "Pump"
+        case .cgm: "Sensor"
+        case .timeline: "Timeline"
+        case .environment: isRoom ? "Environment" : "Values"
+        case .past: "The past"
+        }
+    }
+
+    func address(_ page: PageName) -> String {
+        switch page {
+        case .home: "/sessions/\(view.id)"
+        case .environment: "/subjects/\(view.id)/environment"
+        default: "/sessions/\(view.id)/\(page.rawValue)"
+        }
+    }
+
+    private var navigation: HTML {
+        var tabs: [(PageName, String)] = [(.home, "Home"), (.alerts, "Alerts")]
+        if !isRoom { tabs += [(.pump, "Pump"), (.cgm, "Sensor")] }
+        tabs += [
+            (.environment, isRoom ? "Environment" : "Values"), (.timeline, "Timeline"),
+            (.settings, "Settings"),
+            (.past, "The past"),
+        ]
+        return tabs.map { tab, name -> HTML in
+            let here: HTML = tab == page ? " aria-current=\"page\"" : ""
+            return "<a href=\"\(address(tab))\"\(here)>\(name)</a>\n"
+        }.joined("")
+    }
+
+    // MARK: What each page has
+
+    /// Name aside: what time it is there, and what kind of session it is.
+    private var clock: Surface {
+        let origin: HTML
+        switch view.origin {
+        case .own: origin = ""
+        case .study(let folder, let session, let isSame):
+            let same =
+                isSame.map { $0 ? "; came out as recorded" : "; came out otherwise than recorded" } ?? ""
+            origin = " · study \(folder), session \(session)\(same)"
+        case .fork(let other, let at, let change):
+            origin =
+                " · forked from <a href=\"/sessions/\(other)/beside/\(view.id)\">\(other)</a> at \(telling.dayAndTime(at)): \(change)"
+        }
+        var text: HTML = "<p class=\"clock\">\(telling.dayAndTime(view.now))\(origin)</p>"
+        if view.live.isFed { text += "<p class=\"clock\">Glucose comes from outside: suggestions only.</p>" }
+        var surface = Surface(.timeline, tag: "div", text)
+        surface.fragment = "clock"
+        surface.name = nil
+        return surface
+    }
+
+    private var pace: Surface {
+        let choices: [(String, String)] = [
+            ("paused", "Paused"), ("1", "Real time"), ("60", "60 times"), ("600", "600 times"),
+            ("max", "As fast as it can"),
+        ]
+        let now = view.pace == .paused ? "paused" : view.pace.description
+        var options: [HTML] = choices.map { value, name in
+            let chosen: HTML = value == now ? " selected" : ""
+            return "<option value=\"\(value)\"\(chosen)>\(name)</option>"
+        }
+        if !choices.contains(where: { $0.0 == now }) {
+            options.append("<option value=\"\(now)\" selected>\(now) times</option>")
+        }
+        let disabled: HTML = view.phase == .running ? "" : " disabled"
+        let inner: HTML =
+            "<form data-command=\"pace\" data-on-change><label for=\"pace\">Pace</label> <select id=\"pace\" name=\"pace\"\(disabled)>\(options)</select><span role=\"status\" class=\"answer\" data-keep></span></form>"
+        return Surface(.pace, tag: "div", inner)
+    }
+
+    private var bell: Surface {
+        let count = view.alerts.count
+        let words = count == 0 ? "no active alerts" : count == 1 ? "1 active alert" : "\(count) active alerts"
+        let worst = view.alerts.map(\.severity).max().map { " " + $0.name } ?? ""
+        let badge: HTML =
+            count == 0 ? "" : "<span class=\"badge\(worst)\" aria-hidden=\"true\">\(count)</span>"
+        return Surface(
+            .bell, tag: "div",
+            "<a class=\"bell\" href=\"\(address(.alerts))\">\(Icon.bell.html)\(badge)<span class=\"unseen\">Alert center: \(words)</span></a>"
+        )
+    }
+
+    /// Why nothing can be done here, where nothing can.
+    var frozen: Surface {
+        var notices: [HTML] = []
+        if view.isFrozen || view.live.loop?.areControlsDisabled == true {
+            notices.append(
+                notice(
+                    .frozen, "danger", "Frozen",
+                    "The app has stopped answering. Nothing shown here is sure, and controls are disabled until it runs again. Last known: \(telling.dayAndTime(view.now))."
+                ))
+        }
+        if view.isReadOnly {
+            notices.append(
+                notice(
+                    .eye, "plain", "Watching only",
+                    "This session comes from a study’s results: it runs as it was recorded, and only its pace can be changed."
+                ))
+        }
+        switch view.phase {
+        case .running: break
+        case .ended(let reason):
+            notices.append(
+                notice(
+                    .stop, "plain", "Over",
+                    reason.isEmpty ? "This session has come to its end." : "This session is over: \(reason)"))
+        case .failed(let reason):
+            notices.append(
+                notice(
+                    .urgent, "danger", "Failed",
+                    "This session stopped here: \(reason). It can go on from its journal when the server starts anew."
+                ))
+        }
+        return Surface(.frozen, attributes: " role=\"status\"", notices.joined(""))
+    }
+
+    func notice(_ icon: Icon, _ look: String, _ title: String, _ text: HTML) -> HTML {
+        "<p class=\"notice \(look)\">\(icon.html)<span><strong>\(title).</strong> \(text)</span></p>\n"
+    }
+
+    var quietIndicator: Surface {
+        guard view.live.isQuiet else { return Surface(.quietIndicator, "") }
+        let until: HTML =
+            view.live.quietHours.map {
+                " until <span data-clock>\(minuteText($0.to))</span>"
+            } ?? ""
+        return Surface(
+            .quietIndicator,
+            notice(
+                .moon, "quiet", "Quiet hours active",
+                "Only urgent alerts ring\(until). <a href=\"\(address(.settings))#quiet\">Change</a>"))
+    }
+
+    func minuteText(_ nanoseconds: Int64) -> String {
+        let minutes = nanoseconds / Nanoseconds.minute
+        let (h, m) = ("\(minutes / 60)", "\(minutes % 60)")
+        return (h.utf8.count < 2 ? "0" + h : h) + ":" + (m.utf8.count < 2 ? "0" + m : m)
+    }
+}
