@@ -33,6 +33,19 @@ struct PageRoutes: Sendable {
             }
         }
         routes += [
+            page("/sessions/{id}/past") { request, names in
+                let (id, now) = (names["id"] ?? "", try view(names).now)
+                let seconds =
+                    try WardAPI.number(request, "t", in: 0...1e9)
+                    ?? max(0, Double(now.nanoseconds / Nanoseconds.second) - 3600)
+                let past = try ward.past(id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))))
+                var shown = context(request)
+                shown.presentSeconds = now.nanoseconds / Nanoseconds.second
+                return .html(
+                    200,
+                    Page.session(
+                        .past, past.view, timeline: Array(past.events.suffix(2000)), clearedShown: cleared(request), shown))
+            },
             page("/") { request, _ in .html(200, Page.ward(ward.cards(), context(request))) },
             page("/new") { request, _ in
                 .html(200, Page.new(studies: ward.options.studyFiles.map(\.name), context(request)))

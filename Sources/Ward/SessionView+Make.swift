@@ -4,7 +4,7 @@ import AlertFiles
 import Alerts
 import Live
 package import Records
-import SessionTime
+package import SessionTime
 import Trials
 
 extension SessionView {
