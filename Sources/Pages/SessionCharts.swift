@@ -163,6 +163,20 @@ struct SessionCharts {
         return (Panel(x: axis, y: .categories("", names), marks: marks), words)
     }
 
+    /// What was eaten and what rang, for a chart that has several.
+    var alertLane: Panel { events.panel }
+
+    /// What there is to see, in words.
+    var words: String {
+        let values = readings.map(\.mgdl)
+        let unit = context.unit
+        let range =
+            values.isEmpty
+            ? "No reading."
+            : "Glucose from \(unit.text(mgdl: values.min() ?? .nan)) to \(unit.text(mgdl: values.max() ?? .nan)) \(unit.rawValue)."
+        return "\(range) \(events.words)"
+    }
+
     func chart(width: Double) -> Chart {
         let events = events
         let values = readings.map(\.mgdl)

@@ -59,6 +59,7 @@ extension SessionPage {
 
     /// What can be done about it.
     private func buttons(_ alert: AlertStory) -> HTML {
+        guard !isPast else { return "" }
         var text: HTML = ""
         let code = alert.code.rawValue
         switch alert.acknowledgement {
@@ -99,17 +100,17 @@ extension SessionPage {
     /// The in-app banner of thresholds: its ten seconds are the reader's, so the script counts them.
     var thresholdBanner: Surface {
         let alerts = view.alerts.filter { $0.source == .policy }
-        guard let top = alerts.first, !isPast else {
-            return Surface(.thresholdBanner, tag: "div", classes: "toasts", "")
-        }
+        guard !isPast else { return Surface(.thresholdBanner, tag: "div", classes: "toasts", "") }
         let more: HTML =
             alerts.count > 1
-            ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>"
-            : ""
-        return Surface(
-            .thresholdBanner, tag: "div", classes: "toasts",
-            "<div class=\"toast \(top.severity.name)\" data-toast=\"\(key(top))\" hidden><a data-tap=\"\(top.code.rawValue)\" href=\"\(address(.environment))\">\(Self.icon(top.severity).html)<span><strong>\(view.name)</strong> \(telling.words(top.message))</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(top.code.rawValue)\"\(off)>Dismiss</button></div>"
-        )
+            ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>" : ""
+        // The script shows the first whose time isn't up.
+        let toasts = alerts.map { alert -> HTML in
+            let code = alert.code.rawValue
+            return
+                "<div class=\"toast \(alert.severity.name)\" data-key=\"toast-\(key(alert))\" data-toast=\"\(key(alert))\" hidden><a data-tap=\"\(code)\" href=\"\(address(.environment))\">\(Self.icon(alert.severity).html)<span><strong>\(view.name)</strong> \(telling.words(alert.message))</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\"\(off)>Dismiss</button></div>\n"
+        }
+        return Surface(.thresholdBanner, tag: "div", classes: "toasts", HTML(markup: toasts.map(\.text).joined()))
     }
 
     // MARK: Alert center

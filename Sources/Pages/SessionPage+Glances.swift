@@ -26,7 +26,7 @@ extension SessionPage {
         }
         let mgdl = reading.glucose.milligramsPerDecilitre
         let isStale = display?.isGlucoseStale ?? true
-        let trend = isStale ? nil : telling.trend(view.live.trend)
+        let trend = isStale ? nil : telling.trend(view.trend)
         let arrow: HTML =
             trend.map {
                 "<span class=\"arrow\" aria-hidden=\"true\">\($0.arrow)</span><span class=\"unseen\">, \($0.words)</span>"
@@ -185,27 +185,22 @@ extension SessionPage {
     }
 
     func button(_ command: String, _ words: String) -> HTML {
-        "<div class=\"row\"><button type=\"button\" data-command=\"\(command)\"\(offWhereFed)>\(words)</button></div>"
+        isPast
+            ? ""
+            : "<div class=\"row\"><button type=\"button\" data-command=\"\(command)\"\(offWhereFed)>\(words)</button></div>"
     }
 
     // MARK: The day
 
     var summary: Surface {
-        guard let totals = display?.totals else {
-            return Surface(.summary, "<h2>Last 24 hours</h2><p class=\"facts\">Nothing is known.</p>")
-        }
         func cell(_ name: String, _ value: String?) -> HTML {
             "<div><dt>\(name)</dt><dd>\(value ?? "–")</dd></div>"
         }
+        func glucose(_ mgdl: Double?) -> String? { mgdl.map(telling.glucose(mgdl:)) }
+        let day = view.summary
         let cells = [
-            cell("Insulin", Telling.units(totals.insulin)),
-            cell("Lowest", totals.lowest.map(telling.glucose)),
-            cell("Highest", totals.highest.map(telling.glucose)),
-            cell(
-                "Mean",
-                totals.mean.map {
-                    context.unit.text(mgdl: $0.milligramsPerDecilitre) + " " + context.unit.rawValue
-                }),
+            cell("Insulin", day.map { Telling.units($0.insulinUnits) }), cell("Lowest", glucose(day?.lowestMgdl)),
+            cell("Highest", glucose(day?.highestMgdl)), cell("Mean", glucose(day?.meanMgdl)),
             cell("Target", view.live.target.map(telling.glucose)),
             cell("Subject", view.live.loopSubject?.id ?? view.live.chosenSubject?.id ?? view.live.subject),
             cell(

@@ -114,6 +114,7 @@ struct SessionPage {
         switch page {
         case .home: "/sessions/\(view.id)"
         case .environment: "/subjects/\(view.id)/environment"
+        case .past: "/sessions/\(view.id)/past?t=\("\(Telling.seconds(view.now))")"
         default: "/sessions/\(view.id)/\(page.rawValue)"
         }
     }

@@ -41,14 +41,19 @@ function toast() {
   const now = performance.now();
   const passed = document.hidden ? 0 : now - countedTo;
   countedTo = now;
-  const banner = document.querySelector('[data-toast]');
-  if (!banner) return;
   const all = store();
-  const mine = all[banner.dataset.toast] ?? { spent: 0 };
-  if (!banner.hidden) mine.spent += passed;
-  const isOn = !mine.dismissed && mine.spent < lifetime;
-  if (banner.hidden === isOn) banner.hidden = !isOn;
-  keep({ [banner.dataset.toast]: mine });
+  const kept = {};
+  let isTaken = false;
+  for (const banner of document.querySelectorAll('[data-toast]')) {
+    const mine = all[banner.dataset.toast] ?? { spent: 0 };
+    if (!banner.hidden) mine.spent += passed;
+    // One at a time: the next one's time begins when the first one's is over.
+    const isOn = !isTaken && !mine.dismissed && mine.spent < lifetime;
+    isTaken = isTaken || isOn;
+    if (banner.hidden === isOn) banner.hidden = !isOn;
+    kept[banner.dataset.toast] = mine;
+  }
+  keep(kept);
 }
 
 /** After each change of the page. */
@@ -64,8 +69,9 @@ export function startBanners() {
     const away = event.target.closest?.('[data-toast] button');
     if (away) {
       const banner = away.closest('[data-toast]');
-      keep({ [banner.dataset.toast]: { spent: lifetime, dismissed: true } });
+      keep({ ...store(), [banner.dataset.toast]: { spent: lifetime, dismissed: true } });
       banner.hidden = true;
+      toast();
     }
   });
   document.addEventListener('visibilitychange', () => {

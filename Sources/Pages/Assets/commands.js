@@ -12,6 +12,20 @@ function newKey() {
   return [...bytes].map((b) => b.toString(16).padStart(2, '0')).join('');
 }
 
+/** This page, as one of those that show the session's app. */
+export const pageKey = newKey();
+/** Whether it is one. */
+export const isScreen = Boolean(facts.session) && !facts.look && !facts.readonly && facts.page !== 'past' && facts.page !== 'beside';
+let told = null;
+
+/** Says whether the app is in front: what is looked at is. Said anew after a server was started anew. */
+export function tellScreen(isShown = document.visibilityState === 'visible', again = false) {
+  if (!isScreen || (told === isShown && !again)) return;
+  told = isShown;
+  const body = JSON.stringify({ command: isShown ? 'foreground' : 'background', key: newKey(), page: pageKey });
+  fetch(`${base()}/commands`, { method: 'POST', keepalive: true, headers: { 'content-type': 'application/json' }, body }).catch(() => { told = null; });
+}
+
 const pauseFor = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 /** The answer: {ok, status, body}. Sent again, under the same key, where the connection broke. */
@@ -75,6 +89,13 @@ function write(place, text, isBad) {
   place.textContent = text;
 }
 
+// Boluses that the reader does not want now: they are never confirmed, and time out.
+const declined = new Set();
+
+export function hideDeclined() {
+  for (const panel of document.querySelectorAll('[data-confirm]')) if (declined.has(panel.dataset.confirm)) panel.hidden = true;
+}
+
 /** Where the answer to this stands: in its form, or else beside it. */
 function placeOf(element) {
   const around = element.closest('form, .confirm, li, .card, section, div[data-surface]');
@@ -98,6 +119,7 @@ async function act(element, name, fields) {
   delete element.dataset.busy;
   if (!answer.ok) { write(place, reason(answer), true); return; }
   write(place, done[name] ?? 'Done.', false);
+  if (!element.closest('form')) write(document.getElementById('said'), `${element.textContent.trim()}: done.`, false);
   if (element.tagName === 'FORM') {
     // The field is done with: what the session says may be shown there again.
     if (element.contains(document.activeElement)) element.querySelector('button[type="submit"]')?.focus();
@@ -147,7 +169,7 @@ export function startCommands() {
     const button = event.target.closest?.('button[data-command]');
     if (button && !button.disabled) act(button, button.dataset.command, fieldsOfButton(button));
     const later = event.target.closest?.('[data-not-now]');
-    if (later) later.closest('.confirm').hidden = true;
+    if (later) { declined.add(later.dataset.notNow); hideDeclined(); document.querySelector('[data-surface="bolus"] summary')?.focus(); }
     const tap = event.target.closest?.('a[data-tap]');
     if (tap && !facts.readonly) {
       fetch(`${base()}/commands`, {
@@ -156,23 +178,10 @@ export function startCommands() {
       }).catch(() => {});
     }
   });
-  if (facts.look || facts.readonly || facts.page === 'past' || facts.page === 'beside') return;
-  let isInFront = null;
-  const tell = () => {
-    const front = document.visibilityState === 'visible';
-    if (front === isInFront) return;
-    isInFront = front;
-    const body = JSON.stringify({ command: front ? 'foreground' : 'background', key: newKey() });
-    fetch(`${base()}/commands`, { method: 'POST', keepalive: true, headers: { 'content-type': 'application/json' }, body }).catch(() => {});
-  };
-  tell();
-  document.addEventListener('visibilitychange', tell);
-  window.addEventListener('pagehide', () => {
-    if (!isInFront) return;
-    isInFront = false;
-    const body = JSON.stringify({ command: 'background', key: newKey() });
-    fetch(`${base()}/commands`, { method: 'POST', keepalive: true, headers: { 'content-type': 'application/json' }, body }).catch(() => {});
-  });
-  window.addEventListener('pageshow', (event) => { if (event.persisted) tell(); });
+  if (!isScreen) return;
+  tellScreen();
+  document.addEventListener('visibilitychange', () => tellScreen());
+  window.addEventListener('pagehide', () => tellScreen(false));
+  window.addEventListener('pageshow', (event) => { if (event.persisted) tellScreen(); });
   if (facts.page === 'settings') command('openSettings').catch(() => {});
 }

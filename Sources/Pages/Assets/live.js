@@ -2,10 +2,11 @@
 // that breaks (also because the server was killed) is opened again by itself, later and later up to 10 s, while a surface says since when nothing is
 // known; then everything is fetched anew, and events that were missed come once, by their numbers. A new alert is spoken once.
 import { swap, forget } from './swap.js';
-import { setClock, writeTimes, tick, pause } from './times.js';
+import { setClock, writeTimes, tick, setLost } from './times.js';
 import { afterSwap } from './banners.js';
-import { notify } from './notify.js';
+import { notify, withdraw } from './notify.js';
 import { redraw } from './thresholds.js';
+import { hideDeclined, isScreen, pageKey, tellScreen } from './commands.js';
 
 const facts = document.body.dataset;
 const between = 250;          // ms, at least, between two fetches
@@ -23,6 +24,7 @@ let isGone = false;
 let opening = null;
 
 const address = () => facts.page === 'ward' ? '/pages/ward/fragments'
+  : facts.page === 'beside' ? `/pages/${encodeURIComponent(facts.session)}/beside/${encodeURIComponent(facts.other)}/fragments?hours=${facts.hours}`
   : `/pages/${encodeURIComponent(facts.session)}/${facts.page}/fragments?hours=${facts.hours}&cleared=${facts.cleared}`;
 
 /** Brings the page up to date, soon. */
@@ -48,6 +50,7 @@ async function run() {
     writeTimes();
     tick();
     afterSwap();
+    hideDeclined();
     redraw();
   } catch {
     lose();
@@ -78,7 +81,7 @@ function lose() {
   if (isGone) return;
   if (!isLost) {
     isLost = true;
-    pause();
+    setLost(true);
     const time = document.querySelector('.clock time');
     const known = time ? ` at ${time.textContent} (${new Date().toLocaleTimeString()} here)` : ` at ${new Date().toLocaleTimeString()}`;
     say(`Connection lost, showing what was known${known}. Trying again…`);
@@ -95,22 +98,29 @@ function found() {
   wait = 500;
   if (!isLost) return;
   isLost = false;
+  setLost(false);
   document.body.classList.remove('is-lost');
   say('');
+  tellScreen(undefined, true);
   forget();
   refresh();
 }
 
 function open() {
   if (source || isGone) return;
-  const stream = facts.page === 'ward' ? '/api/events'
-    : `/api/sessions/${encodeURIComponent(facts.session)}/events?after=${newest}`;
+  const stream = facts.page === 'ward' || facts.page === 'beside' ? '/api/events'
+    : `/api/sessions/${encodeURIComponent(facts.session)}/events?after=${newest}${isScreen ? `&page=${pageKey}` : ''}`;
   source = new EventSource(stream);
+  backlog = [];
   source.onopen = found;
   source.onerror = lose;
-  source.addEventListener('view', (message) => { found(); view(JSON.parse(message.data)); });
+  source.addEventListener('view', (message) => { found(); view(JSON.parse(message.data)); catchUp(); });
   source.addEventListener('gone', gone);
-  source.addEventListener('ward', () => { found(); refresh(); });
+  source.addEventListener('ward', (message) => {
+    found();
+    const changed = JSON.parse(message.data).changed ?? [];
+    if (facts.page === 'ward' || changed.includes(facts.session) || changed.includes(facts.other)) refresh();
+  });
   source.addEventListener('happened', (message) => { found(); happened(JSON.parse(message.data)); });
 }
 
@@ -129,14 +139,38 @@ function view(said) {
   }
 }
 
+// What came while nobody listened, until the stream stands at the present.
+let backlog = [];
+
 function happened(event) {
   const number = Number(event.number);
   if (number <= newest) return;
   newest = number;
-  const alert = event.alert;
-  if (!alert) return;
-  if (alert.effect === 'raise' || (alert.effect === 'notify' && alert.reason !== 'conditionHeld')) announce(alert, number);
+  if (!event.alert) return;
+  if (backlog) backlog.push(event.alert); else take(event.alert);
+}
+
+function take(alert) {
+  if (alert.effect === 'raise' || (alert.effect === 'notify' && alert.reason !== 'conditionHeld')) announce(alert);
   if (alert.effect === 'notify') notify(alert);
+  if (alert.effect === 'withdraw' || alert.effect === 'clear') withdraw(alert.code);
+}
+
+/** Of what was missed only what still holds is told, each alert once. */
+function catchUp() {
+  if (!backlog) return;
+  const missed = backlog;
+  backlog = null;
+  const open = new Map();
+  for (const alert of missed) {
+    if (alert.effect === 'clear' || alert.effect === 'withdraw') {
+      open.delete(alert.code);
+      withdraw(alert.code);
+    } else if (alert.effect === 'notify' || (alert.effect === 'raise' && !open.has(alert.code))) {
+      open.set(alert.code, alert);
+    }
+  }
+  for (const alert of open.values()) take(alert);
 }
 
 // One at a time, each once: a reader hears "Urgent: Glucose is urgently low. Eat fast carbohydrate".
@@ -144,7 +178,7 @@ const queue = [];
 const spoken = new Map();
 let isSpeaking = false;
 
-function announce(alert, number) {
+function announce(alert) {
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
   const recently = spoken.get(alert.code);
   if (recently && performance.now() - recently < 10000) return;
@@ -165,7 +199,6 @@ function speak() {
 
 export function startLive() {
   if (facts.page === 'past' || !(facts.session || facts.page === 'ward')) return;
-  if (facts.page === 'beside') return;
   open();
   document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
   window.addEventListener('online', () => { if (!source) open(); });
@@ -176,7 +209,7 @@ export function startLive() {
   document.addEventListener('click', (event) => {
     const link = event.target.closest?.('a[data-hours], a[data-cleared]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    if (link.dataset.hours && !document.querySelector('[data-fragment="charts"]')) return;
+    if (link.dataset.hours && !document.querySelector('[data-fragment="charts"],[data-fragment="beside-charts"]')) return;
     event.preventDefault();
     if (link.dataset.hours) facts.hours = link.dataset.hours;
     if (link.dataset.cleared) facts.cleared = link.dataset.cleared;

@@ -1,5 +1,5 @@
 // The browser's own notifications. Guarantees: asked for when the reader presses the button, never by itself; shown only while the page is hidden; one an alert (a later one takes
-// its place); a tap opens what the alert is about.
+// its place, and it goes when the alert is over); a tap opens what the alert is about.
 const facts = document.body.dataset;
 const can = () => facts.notify === '1' && 'Notification' in window;
 
@@ -8,6 +8,14 @@ const pages = {
   environment: () => `/subjects/${facts.session}/environment`, home: () => `/sessions/${facts.session}`,
 };
 
+const notes = new Map();
+
+/** What it was about is over. */
+export function withdraw(code) {
+  notes.get(code)?.close();
+  notes.delete(code);
+}
+
 export function notify(alert) {
   if (!can() || Notification.permission !== 'granted' || !document.hidden || facts.look) return;
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
@@ -15,6 +23,8 @@ export function notify(alert) {
     body: [alert.message, alert.action].filter(Boolean).join(' '), tag: alert.code, renotify: true,
     requireInteraction: alert.severity === 'safetyCritical',
   });
+  notes.get(alert.code)?.close();
+  notes.set(alert.code, note);
   note.onclick = () => {
     window.focus();
     fetch(`/api/sessions/${encodeURIComponent(facts.session)}/commands`, {

@@ -5,9 +5,10 @@ import { startCommands } from './commands.js';
 import { startBanners } from './banners.js';
 import { startNotify } from './notify.js';
 import { startThresholds } from './thresholds.js';
+import { startPast } from './past.js';
 import { startLive } from './live.js';
 
-for (const start of [startTimes, startBanners, startCommands, startThresholds, startNotify, startLive]) {
+for (const start of [startTimes, startBanners, startCommands, startThresholds, startNotify, startPast, startLive]) {
   try { start(); } catch (error) { console.error(error); }
 }
 

@@ -25,7 +25,13 @@ export function swap(name, html) {
     return false;
   }
   last.set(name, html);
+  const hadFocus = target.contains(focus);
   morph(target, next.content);
+  // What was pressed is gone: the next thing that can be done here, or the page.
+  if (hadFocus && !(target.contains(document.activeElement) && document.activeElement.isConnected)) {
+    const place = target.querySelector('button:not(:disabled):not([hidden] *),a[href]:not([hidden] *),summary') ?? document.getElementById('main');
+    place?.focus({ preventScroll: true });
+  }
   return true;
 }
 

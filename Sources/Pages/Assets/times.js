@@ -1,9 +1,10 @@
 // Times as the reader's browser writes them, ages and countdowns that go on at the session's pace. Guarantees: a time is the session's own local time, in
 // 12 or 24 h as the browser has it, with the reader's own zone as its title; between two looks at the server nothing runs ahead of it by more than a
-// quarter of an hour of session time; a reading that turns 310 s old turns red without waiting for the server.
+// quarter of an hour of session time, but that values grow old while the connection is lost; a reading that turns 310 s old turns red without waiting for the server.
 let at = 0;       // session seconds
 let wall = 0;     // ms, when that was so
 let speed = 0;    // session seconds per second
+let isLost = false;
 const mostAhead = 900;
 
 const speedOf = (pace) => pace === 'max' || pace === 'paused' ? 0 : Number(pace) || 0;
@@ -17,10 +18,11 @@ export function setClock(seconds, pace) {
 /** The session's time, s since its start. */
 export function sessionNow() {
   const ahead = (performance.now() - wall) / 1000 * speed;
-  return at + Math.min(ahead, Math.max(mostAhead, speed));
+  return at + (isLost ? ahead : Math.min(ahead, Math.max(mostAhead, speed)));
 }
 
-export function pause() { at = sessionNow(); wall = performance.now(); speed = 0; }
+/** Nobody says any more what time it is: what is shown grows old. */
+export function setLost(value) { isLost = value; }
 
 // As the server writes them (`Telling.span`).
 export function span(seconds) {
