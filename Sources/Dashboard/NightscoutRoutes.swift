@@ -3,6 +3,7 @@
 // Guarantees: read only; what these protocols call a secret is derived from the token and opens nothing else; without a token (loopback) none is asked for.
 // A session's root is `/ns/ID`; Share's account name is the session's id. Does not: take uploads, and says so.
 
+import Devices
 import Documents
 import Foundation
 import Live
@@ -24,8 +25,10 @@ struct NightscoutRoutes: Sendable {
         [
             get("/ns/{id}/api/v1/status.json") { view, _ in
                 .object([
-                    .init("status", .string("ok")), .init("name", .string("Islet")), .init("version", .string("15.0.0")),
-                    .init("serverTime", .string(Self.utc(view.now, view.calendar))), .init("apiEnabled", .bool(true)),
+                    .init("status", .string("ok")), .init("name", .string("Islet")),
+                    .init("version", .string("15.0.0")),
+                    .init("serverTime", .string(Self.utc(view.now, view.calendar))),
+                    .init("apiEnabled", .bool(true)),
                     .init(
                         "settings",
                         .object([.init("units", .string("mg/dl")), .init("customTitle", .string(view.name))])),
@@ -50,13 +53,16 @@ struct NightscoutRoutes: Sendable {
                                 .init("reservoir", SessionJSON.number(view.live.pump?.reservoir.units)),
                                 .init(
                                     "status",
-                                    .object([.init("status", .string("\(view.live.pump?.condition ?? .noPod)"))])),
+                                    .object([
+                                        .init("status", .string("\(view.live.pump?.condition ?? .noPod)"))
+                                    ])),
                             ])),
                     ])
                 ])
             },
             Route(
-                method: "GET", path: "/ns/{id}/api/v2/authorization/request/{token}", summary: "Nightscout's log-in.",
+                method: "GET", path: "/ns/{id}/api/v2/authorization/request/{token}",
+                summary: "Nightscout's log-in.",
                 isOpen: true, isDocumented: false
             ) { _, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
@@ -77,7 +83,8 @@ struct NightscoutRoutes: Sendable {
         _ path: String, _ body: @escaping @Sendable (SessionView, WebRequest) throws -> JSONValue
     ) -> Route {
         // The door is this protocol's own: its clients know no bearer token.
-        Route(method: "GET", path: path, summary: "As Nightscout has it.", isOpen: true, isDocumented: false) {
+        Route(method: "GET", path: path, summary: "As Nightscout has it.", isOpen: true, isDocumented: false)
+        {
             request, names in
             guard isKnown(request) else { return .text(401, "{\"status\":401}", type: "application/json") }
             guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
@@ -101,7 +108,8 @@ struct NightscoutRoutes: Sendable {
     private func entries(_ view: SessionView, _ request: WebRequest) throws -> JSONValue {
         let range = 1...Self.largestCount
         let count =
-            try WardAPI.wholeNumber(request, "count", in: range) ?? WardAPI.wholeNumber(request, "limit", in: range) ?? 10
+            try WardAPI.wholeNumber(request, "count", in: range) ?? WardAPI.wholeNumber(
+                request, "limit", in: range) ?? 10
         var rows = view.log.readings[...]
         func milliseconds(_ name: String) -> Double? { request.query(name).flatMap { Double($0) } }
         if let from = milliseconds("find[date][$gte]") ?? milliseconds("date$gte") {
@@ -118,9 +126,11 @@ struct NightscoutRoutes: Sendable {
         let known = view.log.readings.prefix { $0.instant <= row.instant }
         let trend = SessionView.trend(Array(known.suffix(5)), at: row.instant)
         return .object([
-            .init("_id", .string("\(view.id)-\(Int64(time))")), .init("identifier", .string("\(view.id)-\(Int64(time))")),
+            .init("_id", .string("\(view.id)-\(Int64(time))")),
+            .init("identifier", .string("\(view.id)-\(Int64(time))")),
             .init("type", .string("sgv")), .init("sgv", .integer(Int64(row.mgdl.rounded()))),
-            .init("date", .integer(Int64(time))), .init("dateString", .string(utc(row.instant, view.calendar))),
+            .init("date", .integer(Int64(time))),
+            .init("dateString", .string(utc(row.instant, view.calendar))),
             .init("sysTime", .string(utc(row.instant, view.calendar))), .init("utcOffset", .integer(0)),
             .init("direction", .string(direction(trend))), .init("device", .string("islet")),
         ])
@@ -158,7 +168,8 @@ struct NightscoutRoutes: Sendable {
         let root = "/ShareWebServices/Services"
         return [
             post(root + "/General/AuthenticatePublisherAccount") { fields in
-                .string(key("account", try account(try fields.text("accountName"), try fields.text("password"))))
+                .string(
+                    key("account", try account(try fields.text("accountName"), try fields.text("password"))))
             },
             post(root + "/General/LoginPublisherAccountById") { fields in
                 guard let id = session("account", try fields.text("accountId")) else {
@@ -167,13 +178,16 @@ struct NightscoutRoutes: Sendable {
                 return .string(key("session", try account(id, try fields.text("password"))))
             },
             post(root + "/General/LoginPublisherAccountByName") { fields in
-                .string(key("session", try account(try fields.text("accountName"), try fields.text("password"))))
+                .string(
+                    key("session", try account(try fields.text("accountName"), try fields.text("password"))))
             },
             Route(
-                method: "POST", path: root + "/Publisher/ReadPublisherLatestGlucoseValues", summary: "As Share has it.",
+                method: "POST", path: root + "/Publisher/ReadPublisherLatestGlucoseValues",
+                summary: "As Share has it.",
                 isOpen: true, isDocumented: false
             ) { request, _ in
-                guard let said = request.query("sessionId"), let id = session("session", said), let view = ward.view(id)
+                guard let said = request.query("sessionId"), let id = session("session", said),
+                    let view = ward.view(id)
                 else { throw ShareProblem(code: "SessionIdNotFound") }
                 let minutes = try WardAPI.wholeNumber(request, "minutes", in: 1...1440) ?? 1440
                 let count = try WardAPI.wholeNumber(request, "maxCount", in: 1...288) ?? 288
@@ -189,8 +203,10 @@ struct NightscoutRoutes: Sendable {
         let known = view.log.readings.prefix { $0.instant <= row.instant }
         let trend = SessionView.trend(Array(known.suffix(5)), at: row.instant)
         return .object([
-            .init("WT", .string("/\(time)/")), .init("ST", .string("/\(time)/")), .init("DT", .string("/\(time)/")),
-            .init("Value", .integer(Int64(row.mgdl.rounded()))), .init("Trend", .string(trend.map { direction($0) } ?? "NotComputable")),
+            .init("WT", .string("/\(time)/")), .init("ST", .string("/\(time)/")),
+            .init("DT", .string("/\(time)/")),
+            .init("Value", .integer(Int64(row.mgdl.rounded()))),
+            .init("Trend", .string(trend.map { direction($0) } ?? "NotComputable")),
         ])
     }
 
@@ -230,7 +246,8 @@ struct ShareProblem: Error {
     var code: String
     var response: WebResponse {
         .text(
-            401, JSONValue.object([.init("Code", .string(code)), .init("Message", .string(code))]).compactText,
+            401,
+            JSONValue.object([.init("Code", .string(code)), .init("Message", .string(code))]).compactText,
             type: "application/json")
     }
 }

@@ -33,18 +33,41 @@ struct PageRoutes: Sendable {
             }
         }
         routes += [
+            page("/studies") { request, _ in
+                .html(200, Page.studies(ward.options.studyFolders, context(request)))
+            },
+            page("/sessions/{id}/beside/{other}") { request, names in
+                let (left, right) = (try view(names), try view(["id": names["other"] ?? ""]))
+                let found = try ward.compare(left.id, right.id)
+                return .html(
+                    200,
+                    Page.beside(
+                        left, right, from: found.from, to: found.to, comparison: found.rows, context(request))
+                )
+            },
+            page("/pages/{id}/beside/{other}/fragments") { request, names in
+                let (left, right) = (try view(names), try view(["id": names["other"] ?? ""]))
+                let found = try ward.compare(left.id, right.id)
+                return Self.fragments(
+                    left.number,
+                    Page.besideFragments(
+                        left, right, from: found.from, to: found.to, comparison: found.rows, context(request))
+                )
+            },
             page("/sessions/{id}/past") { request, names in
                 let (id, now) = (names["id"] ?? "", try view(names).now)
                 let seconds =
                     try WardAPI.number(request, "t", in: 0...1e9)
                     ?? max(0, Double(now.nanoseconds / Nanoseconds.second) - 3600)
-                let past = try ward.past(id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))))
+                let past = try ward.past(
+                    id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))))
                 var shown = context(request)
                 shown.presentSeconds = now.nanoseconds / Nanoseconds.second
                 return .html(
                     200,
                     Page.session(
-                        .past, past.view, timeline: Array(past.events.suffix(2000)), clearedShown: cleared(request), shown))
+                        .past, past.view, timeline: Array(past.events.suffix(2000)),
+                        clearedShown: cleared(request), shown))
             },
             page("/") { request, _ in .html(200, Page.ward(ward.cards(), context(request))) },
             page("/new") { request, _ in

@@ -56,10 +56,7 @@
         @Option(name: .customLong("tls-key"), help: ArgumentHelp("Its private key, PEM.", valueName: "FILE"))
         var key: String?
 
-        @Option(
-            name: .customLong("token-file"),
-            help: ArgumentHelp("A file that holds the token.", valueName: "FILE"))
-        var tokenFile: String?
+        @OptionGroup var tokenSource: TokenSource
 
         @Option(
             help: ArgumentHelp(
