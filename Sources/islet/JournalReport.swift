@@ -29,10 +29,11 @@ struct JournalReport {
                 printable("\(SessionStory.time(event.instant, calendar))  \(event.text)", limit: 4096))
         }
         if let outcomes = replay.session.outcome?.outcomes {
-            let width = Outcome.all.map(\.name.count).max() ?? 0
+            let all = opening.study.outcomes
+            let width = all.map(\.name.count).max() ?? 0
             // What the own body of a session did whose glucose comes from outside is nobody's glucose.
             let isOutside = opening.isFed || opening.isLinked
-            for outcome in Outcome.all where !isOutside || outcome.kind == .sensor {
+            for outcome in all where !isOutside || outcome.kind == .sensor {
                 guard let value = outcomes[outcome.name] else { continue }
                 let padding = String(repeating: " ", count: width - outcome.name.count)
                 try StandardStream.output.writeLine(

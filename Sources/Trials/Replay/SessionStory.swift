@@ -37,9 +37,10 @@ package struct SessionStory: Sendable {
     ///   - alerts: in place of those of the arm's own policy.
     ///   - unit: that glucose is told in.
     ///   - isWhole: false for rows of a part only: their alerts have no numbers, and each is told by itself.
+    ///   - tellsFaults: false where nobody can know of them.
     package init(
         _ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil,
-        unit: GlucoseUnit = .mgdl, isWhole: Bool = true
+        unit: GlucoseUnit = .mgdl, isWhole: Bool = true, tellsFaults: Bool = true
     ) {
         self.calendar = calendar
         self.unit = unit
@@ -63,7 +64,7 @@ package struct SessionStory: Sendable {
         for row in rows.person {
             add(row.instant, Self.text(row))
         }
-        for row in rows.faults { add(row.instant, "fault      \(row.kind), until \(time(row.end))") }
+        for row in tellsFaults ? rows.faults : [] { add(row.instant, "fault      \(row.kind), until \(time(row.end))") }
         addAlerts(alerts ?? rows.alerts)
         lines = lines.enumerated().sorted {
             $0.element.instant != $1.element.instant
