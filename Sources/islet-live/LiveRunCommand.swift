@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DeviceLinks
+import Devices
 import Documents
 import Glibc
 import Live

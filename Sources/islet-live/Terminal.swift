@@ -2,6 +2,7 @@
 //
 // Guarantees: what is typed is answered after it has taken effect; an interruption leaves the journal that the same command goes on with.
 
+import Alerts
 import ClosedLoop
 import Dashboard
 import Devices

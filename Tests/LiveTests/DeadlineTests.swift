@@ -149,7 +149,8 @@ import Trials
         let session = try LiveSession(opening, journal: nil, deadline: 30 * Nanoseconds.second)
         session.advance(to: .distantFuture)
         let plain = try Session(
-            study: opening.study, subject: #require(opening.subject.person), index: opening.subjectIndex, arm: opening.arm)
+            study: opening.study, subject: #require(opening.subject.person), index: opening.subjectIndex,
+            arm: opening.arm)
         #expect(session.outcome?.digest == plain.run().digest && session.lateSteps == 0)
     }
 

@@ -232,8 +232,7 @@ private final class Life {
     private func nonsense(_ input: ExternalInput, _ original: LiveFork.Side) -> String? {
         // What the original could not read it refused, and so does this.
         guard let input = LiveInput(bytes: input.bytes) else { return nil }
-        if let problem = input.problem(in: live.inputContext)
-        {
+        if let problem = input.problem(in: live.inputContext) {
             return problem
         }
         switch input {

@@ -112,7 +112,8 @@ package struct LiveOpening: Sendable {
             throw InputError(
                 file: file, line: 1, found: "a subject of checksum \(printable(checksum, limit: 60))",
                 expected:
-                    "\(subject.checksum): the \(study.subject.kind.words.one) of this journal is another one here")
+                    "\(subject.checksum): the \(study.subject.kind.words.one) of this journal is another one here"
+            )
         }
     }
 }

@@ -148,7 +148,8 @@ package final class LiveSession: @unchecked Sendable {
                     as? WatchedSession
             else {
                 throw InputError(
-                    file: study.name, found: "a session of \(kind.words.many)", expected: "one that is watched")
+                    file: study.name, found: "a session of \(kind.words.many)",
+                    expected: "one that is watched")
             }
             watched.keepReadings()
             acts = WatchedActs(watched, kind)

@@ -33,7 +33,8 @@ package struct RoomSnapshot: Sendable {
         metrics = look.readings.map { metric, values in
             let age = values.last.map { now.nanoseconds - $0.at.nanoseconds }
             return Metric(
-                metric: metric, newest: values.last, isStale: age.map { $0 > policy.limits.freshness } ?? true,
+                metric: metric, newest: values.last,
+                isStale: age.map { $0 > policy.limits.freshness } ?? true,
                 series: values)
         }
     }

@@ -22,8 +22,8 @@ actor SubjectMonitor: SessionActor {
     private var brokenReadings = 0
     /// What the monitor showed, one list a metric; nil where nobody looks.
     private var shown: [[MetricReading]]?
-    /// Of these, how many readings nobody has taken yet.
-    private var untold = 0
+    /// Those that nobody has taken yet.
+    private var news: [[MetricReading]] = []
 
     /// Of each metric so many of the newest readings are shown: a day and an hour.
     static let shownCount = Int(25 * Nanoseconds.hour / interval) + 1
@@ -70,17 +70,21 @@ actor SubjectMonitor: SessionActor {
     // MARK: What is shown
 
     /// From here on readings are kept for whoever looks at a session in real time; it changes nothing else.
-    func keepReadings() { if shown == nil { shown = metrics.map { _ in [] } } }
+    func keepReadings() {
+        guard shown == nil else { return }
+        shown = metrics.map { _ in [] }
+        news = metrics.map { _ in [] }
+    }
 
     private func show(_ values: [Double], at now: Instant) {
         for (place, value) in values.enumerated() {
             shown?[place].append(MetricReading(at: now, value: value))
+            news[place].append(MetricReading(at: now, value: value))
             // Half at a time: moving all for each new one would cost more than it saves.
             if let count = shown?[place].count, count >= 2 * Self.shownCount {
                 shown?[place].removeFirst(count - Self.shownCount)
             }
         }
-        untold += 1
     }
 
     /// The newest of each metric, by time.
@@ -88,8 +92,8 @@ actor SubjectMonitor: SessionActor {
 
     /// Hands over what was shown since the last time: one list a metric.
     func takeNews() -> [[MetricReading]] {
-        defer { untold = 0 }
-        return (shown ?? []).map { Array($0.suffix(min(untold, Self.shownCount))) }
+        defer { for place in news.indices { news[place].removeAll(keepingCapacity: true) } }
+        return news
     }
 
     // MARK: What it came to

@@ -112,8 +112,9 @@ package final class WatchedSession: StudySession {
     }
 
     /// Hands over what was shown and who was there since the last time.
-    package func takeNews() -> (readings: [(metric: AlertMetric, values: [MetricReading])], visits: [KeeperVisit])
-    {
+    package func takeNews() -> (
+        readings: [(metric: AlertMetric, values: [MetricReading])], visits: [KeeperVisit]
+    ) {
         executor.inspect { [metrics, monitor, keeper] in
             let readings = monitor.here { $0.takeNews() }
             return (zip(metrics, readings).map { ($0, $1) }, keeper.here { $0.takeVisits() })
