@@ -176,7 +176,8 @@ let package = Package(
         .executableTarget(
             name: "islet-live",
             dependencies: [
-                "ClosedLoop", "Dashboard", "DeviceLinks", "Devices", "Documents", "Live", "Persistence",
+                "Alerts", "ClosedLoop", "Dashboard", "DeviceLinks", "Devices", "Documents", "Live",
+                "Persistence",
                 "Records",
                 "SessionTime", "Trials", "Ward",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -234,7 +235,7 @@ let package = Package(
             [
                 "Live", "LinkedDevices", "DeviceLinks", "Trials", "Documents", "Records", "SessionTime",
                 "SimulationKernel", "Devices",
-                "ClosedLoop", "Alerts", "AlertFiles", "DosingAlgorithms", "Physiology", "islet-live",
+                "ClosedLoop", "Alerts", "AlertFiles", "DosingAlgorithms", "Physiology", "islet", "islet-live",
             ]),
         tests(
             "TrialsTests",

@@ -61,9 +61,12 @@ struct SessionFile: Sendable {
 extension SessionView.Facts {
     init(_ id: String, _ file: SessionFile, _ opening: LiveOpening? = nil, end: Instant = .start) {
         self.init(
-            id: id, name: file.name, kind: .person, origin: file.origin, end: end,
-            calendar: opening?.study.start.calendar ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
-            stage: opening.map { $0.subject.group == .adult ? "adult" : "child" } ?? "adult",
+            id: id, name: file.name,
+            kind: opening.map { $0.subject.person == nil ? .room : .person } ?? .person,
+            origin: file.origin, end: end,
+            calendar: opening?.study.start.calendar
+                ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
+            stage: opening?.subject.person.map { $0.group == .adult ? "adult" : "child" } ?? "adult",
             storedDigest: file.storedDigest)
     }
 }

@@ -16,7 +16,7 @@ extension SessionView {
         var origin: SessionOrigin
         var end: Instant
         var calendar: SessionCalendar
-        /// `adult`, `child`, or a room's stage: whose ranges are recommended.
+        /// `adult`, `child`: whose ranges are recommended. A room says itself which stage it is in.
         var stage: String
         /// Of a session of a study: what its table says.
         var storedDigest: String?
@@ -38,6 +38,13 @@ extension SessionView {
             origin = .study(folder: folder, session: session, isSame: "\(live.digest)" == stored)
         }
         log = memory.log
+        values = (live.room?.metrics ?? []).compactMap { metric in
+            metric.newest.map {
+                MetricNow(
+                    metric: metric.metric, value: $0.value, at: $0.at,
+                    series: metric.series.map { MetricPoint($0.at, $0.value) })
+            }
+        }
         alerts = live.alerts.map { AlertStory($0, memory.open[$0.code] ?? []) }
         cleared = live.cleared.map { cleared in
             let story = memory.closed.last { $0.code == cleared.alert.code && $0.at == cleared.clearedAt }
@@ -110,15 +117,19 @@ extension ThresholdView {
                 ? memory.log.readings.filter { $0.backfilledAt == nil }.map {
                     MetricPoint($0.instant, $0.mgdl)
                 }
-                : memory.series[metric.rawValue] ?? []
+                : live.room?.metrics.first { $0.metric == metric }?.series.map {
+                    MetricPoint($0.at, $0.value)
+                }
+                    ?? memory.series[metric.rawValue] ?? []
             let low = policy.threshold(of: metric, .low)
             let high = policy.threshold(of: metric, .high)
             return ThresholdView(
                 metric: metric, isEnabled: low != nil || high != nil, low: low?.bound, high: high?.bound,
                 sensitivity: low?.debounce ?? high?.debounce ?? 0, range: range,
                 step: range.upperBound - range.lowerBound > 50 ? 1 : 0.1,
-                recommended: MetricRange.recommended(facts.kind.rawValue, facts.stage, metric).map { [$0] }
-                    ?? [],
+                recommended: MetricRange.recommended(
+                    facts.kind.rawValue, live.room?.stage ?? facts.stage, metric
+                ).map { [$0] } ?? [],
                 criticalBelow: metric.criticalBelow, criticalAbove: metric.criticalAbove, series: series)
         }
     }

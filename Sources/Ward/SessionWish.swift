@@ -75,7 +75,11 @@ package struct SessionWish: Sendable {
     /// Lives its beginning.
     func live(_ session: LiveSession) {
         guard from > 0 || !say.isEmpty else { return }
-        session.advance(to: min(Instant(nanoseconds: from), session.duration))
+        // As it would have gone by a clock: the day's account has its places.
+        let goal = min(Instant(nanoseconds: from), session.duration)
+        while session.now < goal, session.phase == .running {
+            session.advance(to: min(goal, session.now.adding(15 * Nanoseconds.minute)))
+        }
         var lastBolus: (number: Int, units: Double)?
         for input in say {
             var input = input

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DeviceLinks
+import Devices
 import Documents
 import Glibc
 import Live
@@ -82,6 +83,7 @@ struct LiveRunCommand: ParsableCommand {
 
     func run() throws {
         let read = try Study.read(path: self.study, overrides: try set.map { try SetOverride($0) })
+        if self.feed != nil || pump != nil { try LiveOpening.check(read.subject.kind, file: self.study) }
         let feed = try feed.map { try Feed(String($0.dropFirst(5)), zone: read.start.offsetMinutes) }
         let study = feed.map { read.fed(from: $0.start) } ?? read
         let grows = feed?.isLive(utcNanoseconds: SystemClocks().utcNanoseconds()) ?? false

@@ -2,6 +2,7 @@
 //
 // Guarantees: what is typed is answered after it has taken effect; an interruption leaves the journal that the same command goes on with.
 
+import Alerts
 import ClosedLoop
 import Dashboard
 import Devices
@@ -170,6 +171,18 @@ final class Terminal: Sendable {
     private func tellStatus() {
         guard let status = host.status(of: id) else { return }
         let shown = status.snapshot
+        if let room = shown.room {
+            let values = room.metrics.map { metric in
+                guard let newest = metric.newest else { return "\(metric.metric.name) -" }
+                return "\(metric.metric.name) \((newest.value * 100).rounded() / 100) \(metric.metric.unit)"
+                    + (metric.isStale ? " STALE" : "")
+            }
+            return say(
+                "\(shown.localTime), pace \(status.pace), \(status.isFrozen ? "FROZEN, " : "")\(shown.subject)"
+                    + (room.stage.isEmpty ? "" : ", \(room.stage)")
+                    + ", \(values.joined(separator: ", ")), \(shown.alerts.count) alerts"
+                    + (shown.isQuiet ? ", quiet hours" : ""))
+        }
         let reading =
             shown.loop?.glucose.map { "\($0.glucose.milligramsPerDecilitre.rounded()) mg/dL" } ?? "no reading"
         say(

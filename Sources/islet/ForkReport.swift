@@ -111,6 +111,7 @@ struct ForkReport {
 
     /// Glucose at each mark, insulin and alerts since the one before.
     private func course(_ fork: LiveFork) -> [[String]] {
+        guard fork.opening.subject.person != nil else { return alertCourse(fork) }
         var rows = [
             ["", "glucose, mg/dL", "fork", "bolus, U", "fork", "basal, U", "fork", "alerts raised", "fork"]
         ]
@@ -127,12 +128,24 @@ struct ForkReport {
             let since = fork.marks[index - 1]
             cells += sides.map { number($0.insulin[index].bolus - $0.insulin[index - 1].bolus, places: 2) }
             cells += sides.map { number($0.insulin[index].basal - $0.insulin[index - 1].basal, places: 2) }
-            cells += sides.map { side in
-                "\(side.alerts.count { $0.effect == "raise" && $0.instant > since && $0.instant <= mark })"
-            }
+            cells += sides.map { raised($0, since, mark) }
             rows.append(cells)
         }
         return rows
+    }
+
+    /// Alerts since the mark before: all that a subject without glucose and insulin has in common with every other.
+    private func alertCourse(_ fork: LiveFork) -> [[String]] {
+        [["", "alerts raised", "fork"]]
+            + fork.marks.indices.map { index in
+                guard index > 0 else { return [time(fork, fork.marks[index]), "", ""] }
+                let (since, mark) = (fork.marks[index - 1], fork.marks[index])
+                return [time(fork, mark)] + [fork.original, fork.fork].map { raised($0, since, mark) }
+            }
+    }
+
+    private func raised(_ side: LiveFork.Side, _ since: Instant, _ mark: Instant) -> String {
+        "\(side.alerts.count { $0.effect == "raise" && $0.instant > since && $0.instant <= mark })"
     }
 
     private func alerts(_ fork: LiveFork) -> [[String]] {
@@ -148,7 +161,7 @@ struct ForkReport {
     /// Of the whole of both lives, what they have in common included.
     private func outcomes(_ fork: LiveFork) -> [[String]] {
         var rows = [["from the start on", "", "original", "fork"]]
-        for outcome in Outcome.all where !fork.opening.isFed || outcome.kind == .sensor {
+        for outcome in fork.opening.study.outcomes where !fork.opening.isFed || outcome.kind == .sensor {
             let (a, b) = (
                 fork.original.outcome.outcomes[outcome.name], fork.fork.outcome.outcomes[outcome.name]
             )

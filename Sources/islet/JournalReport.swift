@@ -18,7 +18,7 @@ struct JournalReport {
         let content = try JournalContent.read(path)
         var events: [LiveEvent] = []
         let end = until.map { Instant(nanoseconds: $0.nanoseconds) }
-        let replay = try LiveReplay(content, studyPath: study, until: end) { events.append($0) }
+        let replay = try LiveReplay(content, studyPath: study, until: end, listener: { events.append($0) })
         let opening = replay.session.opening
         try StandardStream.output.writeLine(
             "session \(opening.session): \(opening.subject.name) in \(opening.arm.name), \(opening.study.name), "
@@ -29,10 +29,11 @@ struct JournalReport {
                 printable("\(SessionStory.time(event.instant, calendar))  \(event.text)", limit: 4096))
         }
         if let outcomes = replay.session.outcome?.outcomes {
-            let width = Outcome.all.map(\.name.count).max() ?? 0
+            let all = opening.study.outcomes
+            let width = all.map(\.name.count).max() ?? 0
             // What the own body of a session did whose glucose comes from outside is nobody's glucose.
             let isOutside = opening.isFed || opening.isLinked
-            for outcome in Outcome.all where !isOutside || outcome.kind == .sensor {
+            for outcome in all where !isOutside || outcome.kind == .sensor {
                 guard let value = outcomes[outcome.name] else { continue }
                 let padding = String(repeating: " ", count: width - outcome.name.count)
                 try StandardStream.output.writeLine(

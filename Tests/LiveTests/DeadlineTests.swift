@@ -65,7 +65,7 @@ import Trials
             #expect(ContinuousClock.now - begun < .seconds(20))
             #expect(session.lateSteps >= 50 && session.snapshot.isDegraded)
             // The person: basal again within half an hour, no bolus, and told.
-            let rate = opening.subject.basalRate.unitsPerHour
+            let rate = try #require(opening.subject.person).basalRate.unitsPerHour
             #expect(fallen.basal > hung.basal)
             #expect(abs(session.ledger.basal - fallen.basal - 4 * rate) < 0.11)
             #expect(session.ledger.bolus - hung.bolus < 0.051)
@@ -149,7 +149,8 @@ import Trials
         let session = try LiveSession(opening, journal: nil, deadline: 30 * Nanoseconds.second)
         session.advance(to: .distantFuture)
         let plain = try Session(
-            study: opening.study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm)
+            study: opening.study, subject: #require(opening.subject.person), index: opening.subjectIndex,
+            arm: opening.arm)
         #expect(session.outcome?.digest == plain.run().digest && session.lateSteps == 0)
     }
 

@@ -118,7 +118,7 @@ import Trials
             }
             #expect(basal(fork.fork) < basal(fork.original) / 4)
             // With 80 g's bolus on board the first hour asks for less than the largest rate.
-            let rate = fork.opening.subject.basalRate.unitsPerHour
+            let rate = try #require(fork.opening.subject.person).basalRate.unitsPerHour
             #expect(bolus(fork.fork, 1) < 2.5 * rate)
             #expect(fork.fork.plasma.allSatisfy { $0 > 50 })
         }
@@ -129,7 +129,7 @@ import Trials
         try withFolder { folder in
             let content = try journal([], in: folder)
             let fork = try LiveFork(content, at: .minutes(602), change: .init(algorithm: .basalBolus))
-            let rate = fork.opening.subject.basalRate.unitsPerHour
+            let rate = try #require(fork.opening.subject.person).basalRate.unitsPerHour
             let given = fork.fork.insulin[1].basal - fork.fork.insulin[0].basal
             #expect(abs(given - rate) < 0.11, "\(given) U in the first hour, programmed \(rate) U/h")
         }

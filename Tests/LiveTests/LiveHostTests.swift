@@ -44,7 +44,8 @@ final class FakeClocks: LiveClocks {
     private func studyDigest(_ index: Int) throws -> Digest128 {
         let opening = try opening(index)
         return try Session(
-            study: opening.study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm
+            study: opening.study, subject: #require(opening.subject.person), index: opening.subjectIndex,
+            arm: opening.arm
         ).run().digest
     }
 

@@ -70,8 +70,10 @@ import Trials
     }
 
     /// A session an hour in, told something; then lived on.
-    private func told(_ inputs: LiveInput..., arm: Int = 1, until minute: Int64 = 180) throws -> LiveSession {
-        let session = try LiveSession(try opening(arm), journal: nil)
+    private func told(
+        _ inputs: LiveInput..., arm: Int = 1, inRoom: Bool = false, until minute: Int64 = 180
+    ) throws -> LiveSession {
+        let session = try LiveSession(inRoom ? roomOpening() : opening(arm), journal: nil)
         for input in inputs { #expect(session.take(LiveCommand(input), at: .minutes(60)).outcome == .taken) }
         session.advance(to: .minutes(minute))
         return session
@@ -156,9 +158,11 @@ import Trials
             .threshold(metric: metric.rawValue, low: low, high: high),
             .threshold(metric: metric.rawValue, low: nil, high: high),
             .threshold(metric: metric.rawValue, low: low, high: nil),
-            .threshold(metric: metric.rawValue, low: nil, high: nil))
+            .threshold(metric: metric.rawValue, low: nil, high: nil),
+            inRoom: SubjectKind.growRoom.metrics.contains(metric))
         #expect(session.phase == .running)
-        #expect(!session.snapshot.alerts.contains { $0.code.rawValue.hasPrefix("THRESHOLD-") })
+        #expect(
+            !session.snapshot.alerts.contains { $0.code.rawValue.hasPrefix("THRESHOLD-\(metric.codeName)-") })
     }
 
     /// Harm: an alarm that was switched off stands on the list and rings on for the two hours of a sensor's warm-up.

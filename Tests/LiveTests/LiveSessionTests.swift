@@ -11,7 +11,8 @@ import Trials
 @Suite(.timeLimit(.minutes(45))) struct LiveSessionTests {
     private func studyDigest(_ opening: LiveOpening) throws -> Digest128 {
         try Session(
-            study: opening.study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm
+            study: opening.study, subject: #require(opening.subject.person), index: opening.subjectIndex,
+            arm: opening.arm
         ).run().digest
     }
 

@@ -85,6 +85,24 @@ public enum AlertMessage {
         guard rule.known == nil, let test = rule.tests.first else {
             return "islet://\((rule.known?.route ?? .home).rawValue)"
         }
-        return "islet://subject/\(rule.subject.isEmpty ? "me" : rule.subject)/\(test.metric.rawValue)"
+        return
+            "islet://subject/\(rule.subject.isEmpty ? "me" : segment(rule.subject))/\(test.metric.rawValue)"
+    }
+
+    /// A name as a part of a link's path: what would end the part, or the path, is written as bytes.
+    private static func segment(_ name: String) -> String {
+        var text = ""
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"), UInt8(ascii: "~"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += digits.utf8.count < 2 ? "%0" + digits : "%" + digits
+            }
+        }
+        return text
     }
 }

@@ -83,6 +83,11 @@ package struct LiveFork {
                 expected:
                     "one whose devices are simulated: others answered once, and not what the fork would ask")
         }
+        guard opening.subject.person != nil || change.algorithm == nil else {
+            throw InputError(
+                file: content.path, line: 1, found: "a session of a \(opening.study.subject.kind.spoken)",
+                expected: "one of a person: nobody else has an algorithm that doses")
+        }
         let end = content.lines.compactMap(\.instant).max() ?? .start
         guard at < end else {
             throw InputError(
@@ -127,7 +132,7 @@ package struct LiveFork {
             guard second.live.phase == .running else { return }
             if change.algorithm != nil {
                 moment.hasCome = true
-                second.live.session.algorithmDidChange()
+                second.live.person?.algorithmDidChange()
             }
             if let policy = change.policy { second.live.door.exchange(policy) }
         }
@@ -227,15 +232,12 @@ private final class Life {
     private func nonsense(_ input: ExternalInput, _ original: LiveFork.Side) -> String? {
         // What the original could not read it refused, and so does this.
         guard let input = LiveInput(bytes: input.bytes) else { return nil }
-        if let problem = input.problem(
-            in: LiveInputContext(
-                policy: live.door.policy, isFed: live.opening.isFed))
-        {
+        if let problem = input.problem(in: live.inputContext) {
             return problem
         }
         switch input {
         case .bloodGlucose, .calibration:
-            let mine = live.session.plasmaTruth
+            let mine = live.person?.plasmaTruth ?? []
             guard let last = mine.indices.last, original.plasma.indices.contains(last) else { return nil }
             let apart = abs(mine[last] - original.plasma[last])
             return apart <= LiveFork.sameGlucoseMgdl
@@ -264,7 +266,7 @@ private final class Life {
         insulin += marks.map { _ in account }
         let outcome = live.finish()
         return LiveFork.Side(
-            digest: outcome.digest, outcome: outcome, endedAt: now, plasma: live.session.plasmaTruth,
+            digest: outcome.digest, outcome: outcome, endedAt: now, plasma: live.person?.plasmaTruth ?? [],
             alerts: alerts.filter { $0.instant >= from },
             earlierAlerts: alerts.filter { $0.instant < from }, insulin: insulin)
     }

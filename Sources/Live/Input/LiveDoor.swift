@@ -14,31 +14,28 @@ import SimulatedDevices
 import SimulationKernel
 import Trials
 
+/// What inputs do beside telling the alert center something. Called on the session's thread only.
+protocol LiveActs: AnyObject {
+    /// - Throws: `Refusal`, what a device or the loop refuses with; what breaks the body.
+    func perform(_ input: LiveInput, _ number: Int) throws
+    /// A bolus that waits for its confirmation.
+    var requestedBolus: RequestedBolus? { get }
+}
+
 /// Called on the session's thread only.
 final class LiveDoor: @unchecked Sendable {
     /// The session outlives its door.
-    private unowned let session: Session
+    private unowned let session: any StudySession
+    private let acts: any LiveActs
+    /// Whose the alerts of metrics are; empty for the person who hears them.
+    private let subject: String
     /// By an input's number, from 1.
     private(set) var outcomes: [LiveOutcome] = []
-    /// Boluses that wait for their confirmation, by the number of their request.
-    private var requested: [Int: (units: Double, at: Instant)] = [:]
     private(set) var policy: AlertPolicy
-    /// The one that waits, if one does.
-    var requestedBolus: RequestedBolus? {
-        let now = session.executor.now
-        return requested.first.flatMap { number, asked in
-            let until = asked.at.adding(LiveInput.confirmsWithin)
-            return until < now ? nil : RequestedBolus(number: number, units: asked.units, until: until)
-        }
-    }
-    private let isFed: Bool
-    /// Of the readings so far, ns since the start.
-    private var stamps: Set<Int64> = []
-    private var newestStamp = Int64.min
+    var requestedBolus: RequestedBolus? { acts.requestedBolus }
 
-    init(_ session: Session, policy: AlertPolicy, isFed: Bool = false) {
-        self.session = session
-        self.isFed = isFed
+    init(_ session: any StudySession, _ acts: any LiveActs, policy: AlertPolicy, subject: String = "") {
+        (self.session, self.acts, self.subject) = (session, acts, subject)
         self.policy = policy
         session.executor.receiveInputs { [unowned self] in try take($0) }
     }
@@ -58,7 +55,7 @@ final class LiveDoor: @unchecked Sendable {
                 error == .notKept ? "the loop can't keep it" : "a controller is frozen: controls are disabled"
             )
         } catch let error as PumpError {
-            outcome = .refused(Self.text(error))
+            outcome = .refused(PersonActs.text(error))
         } catch let error as BasalScheduleError {
             outcome = .refused(error.reason)
         }
@@ -72,50 +69,12 @@ final class LiveDoor: @unchecked Sendable {
 
     /// Alerts go on under another policy from now on, whatever was set before.
     func exchange(_ other: AlertPolicy) {
-        policy = policy.exchanged(for: other)
+        policy = policy.exchanged(for: subject.isEmpty ? other : other.about(subject))
         session.executor.inspect { session.follow(policy) }
     }
 
     private func perform(_ input: LiveInput, _ number: Int) throws {
         switch input {
-        case .meal(let grams, let isEaten, let isAnnounced):
-            let amount = Carbohydrate(grams: grams)
-            if isAnnounced {
-                try needsApp()
-                try needsSession()
-                try session.loop.announce(
-                    MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
-                if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
-            }
-            if isEaten {
-                try isOfTheStudy()
-                try session.eat(amount)
-            }
-        case .requestBolus(let units):
-            try needsApp()
-            try needsSession()
-            // Whoever asks anew has thought better of what was asked before.
-            requested = [number: (units, session.executor.now)]
-        case .confirmBolus(let request, let units): try confirm(request, units)
-        case .bloodGlucose, .calibration, .cancelOwed, .target, .temporaryBasal, .cancelTemporaryBasal,
-            .openLoop,
-            .closedLoop, .startSession, .endSession, .subject:
-            try needsApp()
-            try session.loop.here(input) { try $0.perform($1) }
-        case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
-        case .resume: try session.controls.resume()
-        case .cancelBolus:
-            // Whether or not the pump can be told: what has not arrived isn't sent again.
-            if session.isAppAlive { session.loop.here { $0.cancelRequest() } }
-            _ = try session.controls.cancelBolus()
-        case .changePod:
-            try isOfTheStudy()
-            session.pump.here { $0.changePodNow() }
-            session.recorder.did(.podChange, 0, at: session.executor.now)
-        case .changeSensor:
-            try isOfTheStudy()
-            try session.sensor.here { try $0.changeNow() }
-            session.recorder.did(.sensorChange, 0, at: session.executor.now)
         case .acknowledge(let alert): try tell(.acknowledge(AlertName(rawValue: alert)))
         case .snooze(let alert, let minutes):
             try tell(.snooze(AlertName(rawValue: alert), for: Self.nanoseconds(minutes)))
@@ -133,122 +92,37 @@ final class LiveDoor: @unchecked Sendable {
         case .threshold(let metric, let low, let high):
             guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
             try follow(policy.with(low: low, high: high, of: metric))
-        case .reading(let at, let mgdl): try feed(at, mgdl)
-        case .device(let input):
-            guard let links = session.links else { throw Refusal("no device is outside of this session") }
-            if let reason = links.hear(input) { throw Refusal("not believed: \(reason.text)") }
         case .clockStep(let seconds):
             // The phone's clock is set whether or not the app lives.
             let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
             session.alerts.here(moved) { $0.wallClockMoved(by: $1) }
-        }
-    }
-
-    private func confirm(_ request: Int, _ units: Double) throws {
-        try needsApp()
-        try needsSession()
-        let now = session.executor.now
-        guard let asked = requested[request] else {
-            throw Refusal("request \(request) is not waiting: it was confirmed, replaced, or never made")
-        }
-        guard now.nanoseconds - asked.at.nanoseconds <= LiveInput.confirmsWithin else {
-            requested = [:]
-            throw Refusal("request \(request) is more than 5 min old: ask again")
-        }
-        guard asked.units == units else {
-            throw Refusal("request \(request) was of \(asked.units) U, not of \(units) U")
-        }
-        requested = [:]
-        try session.loop.request(manualBolus: InsulinAmount(units: units))
-        session.recorder.did(.manualBolus, units, at: now)
-    }
-
-    /// A reading is news while it is the newest and at most as old as a step may use; what comes later is history.
-    private func feed(_ stamp: Int64, _ mgdl: Double) throws {
-        guard isFed else { throw Refusal("the sensor is simulated") }
-        let now = session.executor.now.nanoseconds
-        guard stamp >= 0 else { throw Refusal("a reading from before the session's start") }
-        guard stamp <= now + LiveInput.futureStamp else {
-            throw Refusal("a reading from \((stamp - now) / Nanoseconds.minute) min in the future")
-        }
-        let instant = min(stamp, now)
-        guard stamps.insert(instant).inserted else { throw Refusal("a second reading of that time") }
-        let isNews = instant > newestStamp && now - instant <= LoopTiming.freshness
-        newestStamp = max(newestStamp, instant)
-        session.feed(
-            GlucoseReading(
-                instant: Instant(nanoseconds: instant),
-                glucose: GlucoseConcentration(milligramsPerDecilitre: mgdl), isBackfilled: !isNews))
-    }
-
-    /// What a person outside does with body, pod and sensor, nobody here does.
-    private func isOfTheStudy() throws {
-        guard session.links == nil else { throw Refusal("body, pump and sensor are outside of this session") }
-    }
-
-    private func needsApp() throws {
-        guard session.isAppAlive else { throw Refusal("the app is dead: nobody would hear it") }
-    }
-
-    /// What waits for a step waits for nothing where none comes.
-    private func needsSession() throws {
-        guard session.loop.here({ $0.display().status }) != .noSession else {
-            throw Refusal("no session runs, and nobody would give it: start one, or use the pump")
+        default: try acts.perform(input, number)
         }
     }
 
     private func tell(_ input: AlertInput) throws {
-        try needsApp()
+        try session.needsApp()
         session.alerts.here(input) { $0.tell($1) }
     }
 
     private func follow(_ changed: AlertPolicy) throws {
-        try needsApp()
-        policy = changed
-        session.follow(changed)
+        try session.needsApp()
+        policy = subject.isEmpty ? changed : changed.about(subject)
+        session.follow(policy)
     }
 
     private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
-
-    private static func text(_ error: PumpError) -> String {
-        switch error {
-        case .notConnected: "the pump can't be reached"
-        case .notReady(let condition): "the pump is not ready: \(condition)"
-        case .commandFailed: "the command didn't reach the pump"
-        case .outOfRange(let amount, let limit): "\(amount.units) U: the pump takes up to \(limit.units) U"
-        case .uncertain: "sent and not answered: it may have been carried out"
-        case .underWay: "on its way to the pump, and not confirmed yet"
-        }
-    }
 }
 
 /// Why an input can't be taken.
-private struct Refusal: Error {
+struct Refusal: Error {
     var reason: String
     init(_ reason: String) { self.reason = reason }
 }
 
-extension LoopController {
-    /// What concerns the loop alone.
-    fileprivate func perform(_ input: LiveInput) throws {
-        switch input {
-        case .bloodGlucose(let mgdl):
-            try enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: mgdl))
-        case .calibration(let mgdl):
-            try enter(calibration: GlucoseConcentration(milligramsPerDecilitre: mgdl))
-        case .cancelOwed: cancelOwed()
-        case .target(let mgdl): try setTarget(GlucoseConcentration(milligramsPerDecilitre: mgdl))
-        case .temporaryBasal(let multiplier, let minutes):
-            try setTemporaryBasal(multiplier: multiplier, steps: minutes / 5)
-        case .cancelTemporaryBasal: cancelTemporaryBasal()
-        case .openLoop: try setOpenLoop(true)
-        case .closedLoop: try setOpenLoop(false)
-        case .startSession: try startSession()
-        case .endSession: try endSession()
-        case .subject(let id, let kilograms):
-            try setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))
-        default: break
-        }
+extension StudySession {
+    func needsApp() throws {
+        guard isAppAlive else { throw Refusal("the app is dead: nobody would hear it") }
     }
 }
 

@@ -8,16 +8,20 @@ import ClosedLoop
 import Devices
 import Documents
 import Records
+package import Trials
 
 /// What an input may speak of.
 package struct LiveInputContext: Sendable {
     package var policy: AlertPolicy
     /// Glucose comes from outside: insulin is suggested only.
     package var isFed: Bool
+    /// What kind of subject the session is about.
+    package var kind: SubjectKind
 
-    package init(policy: AlertPolicy, isFed: Bool = false) {
+    package init(policy: AlertPolicy, isFed: Bool = false, kind: SubjectKind = .person) {
         self.policy = policy
         self.isFed = isFed
+        self.kind = kind
     }
 }
 
@@ -32,6 +36,7 @@ extension LiveInput {
 
     /// What is wrong with it; nil where nothing is.
     package func problem(in context: LiveInputContext) -> String? {
+        if let missing = missing(in: context.kind) { return missing }
         if context.isFed, let refusal = refusalWhereFed { return refusal }
         switch self {
         case .reading(_, let mgdl):
@@ -80,16 +85,38 @@ extension LiveInput {
             return [from, to].lazy.compactMap { $0 }.compactMap {
                 Self.outside("quiet hours, min after midnight", Double($0), 0...1439)
             }.first
-        case .threshold(let metric, let low, let high): return Self.problem(metric, low, high)
+        case .threshold(let metric, let low, let high): return Self.problem(metric, low, high, context.kind)
         case .clockStep(let seconds):
             return Self.outside(
                 "clock step, s", seconds, -Self.largestClockStepSeconds...Self.largestClockStepSeconds)
         // The session looks at what devices say.
         case .device: return nil
         case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
-            .closedLoop, .startSession, .endSession, .foreground, .background:
+            .closedLoop, .startSession, .endSession, .foreground, .background, .visit:
             return nil
         }
+    }
+
+    /// Why it means nothing to a kind of subject; nil where it does.
+    func missing(in kind: SubjectKind) -> String? {
+        if kind.isPerson {
+            guard case .visit = self else { return nil }
+            return "visit: found one of a person, expected a subject that somebody looks after"
+        }
+        let what: String
+        switch self {
+        case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
+            .visit:
+            return nil
+        case .requestBolus, .confirmBolus, .cancelBolus, .cancelOwed, .temporaryBasal, .cancelTemporaryBasal,
+            .suspend, .resume, .changePod:
+            what = "no pump"
+        case .meal: what = "no meals"
+        case .bloodGlucose, .calibration, .changeSensor: what = "no glucose"
+        case .target, .openLoop, .closedLoop, .startSession, .endSession, .subject: what = "no loop"
+        case .reading, .device: what = "no device outside: its monitor is simulated"
+        }
+        return "a \(kind.spoken) has \(what)"
     }
 
     /// Where glucose is a real person's nothing here gives insulin, and none is made up.
@@ -119,9 +146,13 @@ extension LiveInput {
         return "alert: found `\(printable(alert, limit: 60))`, expected a code of the policy\(meant)"
     }
 
-    private static func problem(_ metric: String, _ low: Double?, _ high: Double?) -> String? {
-        guard let known = AlertMetric(rawValue: metric), let range = range(of: known) else {
-            let names = AlertMetric.allCases.filter { Self.range(of: $0) != nil }.map(\.rawValue)
+    private static func problem(
+        _ metric: String, _ low: Double?, _ high: Double?, _ kind: SubjectKind
+    ) -> String? {
+        guard let known = AlertMetric(rawValue: metric), kind.metrics.contains(known),
+            let range = range(of: known)
+        else {
+            let names = kind.metrics.filter { Self.range(of: $0) != nil }.map(\.rawValue)
                 .joined(separator: ", ")
             return "threshold: found `\(printable(metric, limit: 40))`, expected one of \(names)"
         }
@@ -142,6 +173,9 @@ extension LiveInput {
         case .glucoseRate: -10...10
         case .reservoir: 0...300
         case .readingAge: 5...1440
+        // As far as the critical bounds: what harms would pass without a word beyond.
+        case .temperature, .humidity, .vpd:
+            metric.criticalBelow.flatMap { low in metric.criticalAbove.map { low...$0 } }
         default: nil
         }
     }

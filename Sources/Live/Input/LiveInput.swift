@@ -51,6 +51,8 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case reading(at: Int64, mgdl: Double)
     /// A device outside of the session has something to say. Comes from a driver, not from a person.
     case device(LinkInput)
+    /// Whoever looks after the subject goes there now, and puts right what is broken.
+    case visit
     /// The wall clock was set, by so many seconds against the time that passed. Comes from the host, not from a person.
     case clockStep(seconds: Double)
 

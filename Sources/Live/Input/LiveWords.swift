@@ -33,6 +33,7 @@ package enum LiveWords {
         ack CODE | snooze CODE 30 | test CODE
         quiet 22:00-07:00 | quiet off | threshold glucose 70-180 (70- or -180 for one side, - for none)
         front | back                         the app comes to the front, or leaves it
+        visit                                a grow room: somebody goes there, and mends what is broken
         pace 60 | pause | status | quit      pace: 1, 60, 600, max
         @NAME before any of these: said again under the same name it is taken once
         """
@@ -64,7 +65,7 @@ package enum LiveWords {
             "open": .input(.openLoop), "close": .input(.closedLoop), "start": .input(.startSession),
             "end": .input(.endSession), "front": .input(.foreground), "back": .input(.background),
             "pause": .pace(.paused), "status": .status, "help": .help, "quit": .quit,
-            "suspend": .input(.suspend(minutes: nil)),
+            "suspend": .input(.suspend(minutes: nil)), "visit": .input(.visit),
         ]
         if words.isEmpty { return plain[verb] }
         if words.count == 1 { return wish(verb, words[0]) }

@@ -3,9 +3,9 @@
 // Guarantees: what it takes to run the session again, but for the rows of a cohort's table, whose checksum it has. A journal of another version,
 // of other mathematics or of somebody else is refused: it would come to other bits.
 
+import Devices
 import Documents
-package import Physiology
-import Records
+package import Records
 import SimulationKernel
 package import Trials
 
@@ -17,7 +17,7 @@ package struct LiveOpening: Sendable {
     package var fingerprint: String
     /// Of the subject.
     package var checksum: String
-    package let subject: VirtualSubject
+    package let subject: LiveSubject
     /// Glucose comes from outside, and the study is what `Study.fed` makes of it.
     package let isFed: Bool
     /// Pump and sensor are outside of the session.
@@ -29,6 +29,7 @@ package struct LiveOpening: Sendable {
     package var arm: Study.Arm {
         var arm = study.arms[session % study.arms.count]
         if isLinked { arm.alerts = arm.alerts.ofLinkedPump }
+        if subject.person == nil { arm.alerts = arm.alerts.about(subject.name) }
         return arm
     }
 
@@ -43,14 +44,20 @@ package struct LiveOpening: Sendable {
             throw InputError(
                 file: studyPath, found: "session \(session)", expected: "a session's number, from 0")
         }
-        subject = try CohortLoader.subject(session / arms, of: study, studyPath: studyPath)
+        if isFed { try Self.check(study.subject.kind, file: studyPath) }
+        subject = try LiveSubject(session / arms, of: study, studyPath: studyPath)
         version = BuildFacts.version
         fingerprint = NumericFingerprint.here
-        checksum = Self.checksum(of: subject)
+        checksum = subject.checksum
     }
 
-    private static func checksum(of subject: VirtualSubject) -> String {
-        RunIdentity(version: "", shard: .whole, subjects: [subject]).cohort
+    /// Only people have devices that can be elsewhere.
+    package static func check(_ kind: SubjectKind, file: String, line: Int? = nil) throws(InputError) {
+        guard kind.isPerson else {
+            throw InputError(
+                file: file, line: line, found: "a session of \(kind.words.many) with devices outside",
+                expected: "one of people: what is measured of \(kind.words.many) is simulated")
+        }
     }
 
     package var json: String {
@@ -99,12 +106,14 @@ package struct LiveOpening: Sendable {
         }
         if let linked = root["linked"] { isLinked = try linked.flag() }
         study = try Study.decode(try value("study").node, hasRun: true)
-        subject = try CohortLoader.subject(
-            session / study.arms.count, of: study, studyPath: studyPath ?? file)
-        guard Self.checksum(of: subject) == checksum else {
+        if isFed || isLinked { try Self.check(study.subject.kind, file: file, line: 1) }
+        subject = try LiveSubject(session / study.arms.count, of: study, studyPath: studyPath ?? file)
+        guard subject.checksum == checksum else {
             throw InputError(
                 file: file, line: 1, found: "a subject of checksum \(printable(checksum, limit: 60))",
-                expected: "\(Self.checksum(of: subject)): the person of this journal is somebody else here")
+                expected:
+                    "\(subject.checksum): the \(study.subject.kind.words.one) of this journal is another one here"
+            )
         }
     }
 }

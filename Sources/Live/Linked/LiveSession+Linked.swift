@@ -24,7 +24,7 @@ extension LiveSession {
 
     /// Hands over what devices are told: on disk first. A replay keeps it back.
     func post() {
-        guard let links = session.links, outcome == nil else { return }
+        guard let links = person?.links, outcome == nil else { return }
         let commands = session.executor.inspect { links.pump.here { $0.hasOutbox ? $0.takeOutbox() : [] } }
         for command in commands {
             guard let journal else {

@@ -9,6 +9,7 @@ import Devices
 import Foundation
 package import LinkedDevices
 import Physiology
+import Records
 import SessionTime
 import SimulatedDevices
 import SimulationKernel
@@ -28,11 +29,16 @@ package final class SimulatedWearer: @unchecked Sendable {
         self.clocks = clocks
         self.speed = speed
         begin = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
+        guard let subject = opening.subject.person else {
+            throw InputError(
+                file: opening.study.name, found: "a session of a \(opening.study.subject.kind.spoken)",
+                expected: "one of a person: nobody else wears a pump")
+        }
         var seams = SessionSeams()
         seams.pump = { AbsentPump(pulse: $0.pulse, limits: $0.limits) }
         seams.observers = [heard]
         session = try Session(
-            study: opening.study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm,
+            study: opening.study, subject: subject, index: opening.subjectIndex, arm: opening.arm,
             seams: seams)
         try session.executor.advance(to: .start)
         let (executor, pump) = (session.executor, session.pump)

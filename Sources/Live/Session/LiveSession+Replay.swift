@@ -67,6 +67,9 @@ extension LiveSession {
             report()
         case .leap(let from, let to):
             try reach(from, problem)
+            guard person != nil else {
+                throw problem("a leap of a subject that is simulated", "its life, without a gap")
+            }
             guard to < session.duration else {
                 throw problem("a leap to minute \(to.minutes)", "one within the session")
             }

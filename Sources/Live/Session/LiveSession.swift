@@ -70,7 +70,11 @@ package final class LiveSession: @unchecked Sendable {
     package internal(set) var anchor: LiveAnchor?
     package private(set) var eventCount = 0
 
-    let session: Session
+    let session: any StudySession
+    /// nil for a subject that is no person.
+    let person: Session?
+    /// nil for a person.
+    let watched: WatchedSession?
     let door: LiveDoor
     var journal: JournalFile?
     var answers: [String: Int] = [:]
@@ -96,8 +100,8 @@ package final class LiveSession: @unchecked Sendable {
     package var now: Instant { session.executor.now }
     package var duration: Instant { session.duration }
     package var digest: Digest128 { session.executor.journal.digest }
-    /// The pump's account of insulin up to now.
-    package var ledger: PumpLedgerUnits { PumpLedgerUnits(session) }
+    /// The pump's account of insulin up to now; nothing where there is no pump.
+    package var ledger: PumpLedgerUnits { PumpLedgerUnits(person) }
 
     /// - Parameters:
     ///   - journal: nil for a replay.
@@ -127,10 +131,32 @@ package final class LiveSession: @unchecked Sendable {
         seams.isLinked = opening.isLinked
         let own = seams.algorithm
         seams.algorithm = { TimedAlgorithm(current: own($0), watch: watch) }
-        session = try Session(
-            study: study, subject: opening.subject, index: opening.subjectIndex, arm: opening.arm,
-            keepsStepLog: keepsSteps, seams: seams)
-        door = LiveDoor(session, policy: opening.arm.alerts, isFed: opening.isFed)
+        let arm = opening.arm
+        let acts: any LiveActs
+        if let subject = opening.subject.person {
+            let person = try Session(
+                study: study, subject: subject, index: opening.subjectIndex, arm: arm,
+                keepsStepLog: keepsSteps, seams: seams)
+            acts = PersonActs(person, isFed: opening.isFed)
+            (session, self.person, watched) = (person, person, nil)
+        } else {
+            if opening.isLinked { try LiveOpening.check(study.subject.kind, file: study.name) }
+            let kind = study.subject.kind
+            let cohort = try study.makeCohort(studyPath: study.name, jobs: 1)
+            guard
+                let watched = try cohort.session(study, index: opening.subjectIndex, arm: arm)
+                    as? WatchedSession
+            else {
+                throw InputError(
+                    file: study.name, found: "a session of \(kind.words.many)",
+                    expected: "one that is watched")
+            }
+            watched.keepReadings()
+            acts = WatchedActs(watched, kind)
+            (session, person, self.watched) = (watched, nil, watched)
+        }
+        door = LiveDoor(
+            session, acts, policy: arm.alerts, subject: person == nil ? opening.subject.name : "")
         session.executor.inspect { [session, messages] in
             session.alerts.here(messages) { center, messages in
                 center.observer = { messages.add($0.message) }
@@ -155,6 +181,8 @@ package final class LiveSession: @unchecked Sendable {
     /// stand still: a session whose body and devices are simulated is advanced instead.
     package func leap(to goal: Instant) {
         guard phase == .running, goal > now, goal < session.duration else { return }
+        // A body that is simulated lives on, and its monitor with it.
+        guard person != nil else { return advance(to: goal) }
         keep(.leap(from: now, to: goal), isSynced: true)
         guard phase == .running else { return }
         tell("leap       nobody lived up to here", at: goal)
@@ -180,7 +208,7 @@ package final class LiveSession: @unchecked Sendable {
         } catch {
             // The session reports it below.
         }
-        let outcome = session.run()
+        let outcome = session.run(until: nil)
         self.outcome = outcome
         next = .distantFuture
     }
@@ -208,7 +236,7 @@ package final class LiveSession: @unchecked Sendable {
         } catch {
             // The session reports it below.
         }
-        let outcome = session.run()
+        let outcome = session.run(until: nil)
         self.outcome = outcome
         next = .distantFuture
     }
@@ -218,8 +246,11 @@ package final class LiveSession: @unchecked Sendable {
         if let unwritten { return fail(unwritten) }
         let rows = session.recorder.takeRows()
         onRows?(rows)
-        var lines = SessionStory(rows, calendar: opening.study.start.calendar, isWhole: false).lines
-        if let links = session.links, outcome == nil {
+        var lines = SessionStory(
+            rows, calendar: opening.study.start.calendar, isWhole: false, tellsFaults: person != nil
+        ).lines
+        if let watched { lines = WatchedWords.lines(of: watched.takeNews(), before: lines) }
+        if let links = person?.links, outcome == nil {
             lines += session.executor.inspect { links.pump.here { $0.takeNotices() } }.map {
                 SessionStory.Line(instant: $0.at, text: "pump       \($0.text)")
             }
@@ -310,8 +341,12 @@ package final class LiveSession: @unchecked Sendable {
     }
 
     func look() {
-        snapshot = LiveSnapshot(self, session, policy: door.policy)
+        snapshot = LiveSnapshot(self, policy: door.policy)
         onLook?(snapshot)
+    }
+
+    var inputContext: LiveInputContext {
+        LiveInputContext(policy: door.policy, isFed: opening.isFed, kind: opening.study.subject.kind)
     }
 
     // MARK: Inputs
@@ -326,7 +361,7 @@ package final class LiveSession: @unchecked Sendable {
         guard phase == .running else { return LiveAnswer(outcome: .refused(Self.why(phase))) }
         let problem =
             Self.isKey(command.key)
-            ? command.input.problem(in: LiveInputContext(policy: door.policy, isFed: opening.isFed))
+            ? command.input.problem(in: inputContext)
             : "key: expected up to 64 letters, digits, points, hyphens and underscores"
         if let problem {
             let reason = JournalLine.line(problem)

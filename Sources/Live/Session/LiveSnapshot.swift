@@ -57,6 +57,8 @@ package struct LiveSnapshot: Sendable {
     package var insulin: PumpLedgerUnits?
     /// The algorithm's own, from its last step; nil where it says nothing.
     package var forecast: GlucoseForecast?
+    /// What is watched of a subject that is no person; nil for people.
+    package var room: RoomSnapshot?
     /// The newest event's number.
     package var eventCount = 0
     package var digest = Digest128()
@@ -64,7 +66,7 @@ package struct LiveSnapshot: Sendable {
     package init() {}
 
     /// To be made by the thread that advances.
-    init(_ live: LiveSession, _ session: Session, policy: AlertPolicy) {
+    init(_ live: LiveSession, policy: AlertPolicy) {
         now = live.now
         phase = live.phase
         localTime = SessionStory.time(live.now, live.opening.study.start.calendar)
@@ -76,8 +78,19 @@ package struct LiveSnapshot: Sendable {
         isDegraded = live.watch.isDegraded
         lateSteps = live.lateSteps
         isFed = live.opening.isFed
+        if let watched = live.watched {
+            room = RoomSnapshot(watched.look(), live.opening.study.subject.kind, policy: policy, at: now)
+        }
         guard live.outcome == nil else { return }
         self.policy = policy
+        let session = live.session
+        let face = session.executor.inspect {
+            isAppAlive = session.isAppAlive
+            return session.alerts.here { $0.face }
+        }
+        (alerts, cleared, waiting) = (face.active, face.cleared, face.waiting)
+        (isQuiet, isInForeground, isSignedIn) = (face.isQuiet, face.isForeground, face.isSignedIn)
+        guard let session = live.person else { return }
         insulin = live.ledger
         requestedBolus = live.door.requestedBolus
         forecast = live.watch.forecast
@@ -85,13 +98,9 @@ package struct LiveSnapshot: Sendable {
             (loop, pump, sensor) = (
                 session.loop.here { $0.display() }, session.controls.status, session.readings.state
             )
-            isAppAlive = session.isAppAlive
             let settings = session.loop.here { $0.settingsInForce }
             (loopSubject, chosenSubject) = (settings.subject, settings.chosenSubject)
             (target, basalMultiplier) = (settings.target, settings.basalMultiplier)
-            let face = session.alerts.here { $0.face }
-            (alerts, cleared, waiting) = (face.active, face.cleared, face.waiting)
-            (isQuiet, isInForeground, isSignedIn) = (face.isQuiet, face.isForeground, face.isSignedIn)
         }
     }
 }
@@ -116,7 +125,11 @@ package struct PumpLedgerUnits: Hashable, Sendable {
     package var bolus: Double
     package var basal: Double
 
-    init(_ session: Session) {
+    init(_ session: Session?) {
+        guard let session else {
+            (bolus, basal) = (0, 0)
+            return
+        }
         let ledger = session.ledger
         bolus = Double(ledger.delivered) * session.pump.pulse.units
         basal = Double(ledger.basal) * session.pump.pulse.units

@@ -17,7 +17,8 @@ package struct SessionStory: Sendable {
         package var alert: AlertRow?
 
         package init(
-            instant: Instant, text: String, alertCode: AlertName? = nil, episode: Int? = nil, alert: AlertRow? = nil
+            instant: Instant, text: String, alertCode: AlertName? = nil, episode: Int? = nil,
+            alert: AlertRow? = nil
         ) {
             self.instant = instant
             self.text = text
@@ -37,9 +38,10 @@ package struct SessionStory: Sendable {
     ///   - alerts: in place of those of the arm's own policy.
     ///   - unit: that glucose is told in.
     ///   - isWhole: false for rows of a part only: their alerts have no numbers, and each is told by itself.
+    ///   - tellsFaults: false where nobody can know of them.
     package init(
         _ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil,
-        unit: GlucoseUnit = .mgdl, isWhole: Bool = true
+        unit: GlucoseUnit = .mgdl, isWhole: Bool = true, tellsFaults: Bool = true
     ) {
         self.calendar = calendar
         self.unit = unit
@@ -63,7 +65,9 @@ package struct SessionStory: Sendable {
         for row in rows.person {
             add(row.instant, Self.text(row))
         }
-        for row in rows.faults { add(row.instant, "fault      \(row.kind), until \(time(row.end))") }
+        for row in tellsFaults ? rows.faults : [] {
+            add(row.instant, "fault      \(row.kind), until \(time(row.end))")
+        }
         addAlerts(alerts ?? rows.alerts)
         lines = lines.enumerated().sorted {
             $0.element.instant != $1.element.instant
@@ -80,11 +84,13 @@ package struct SessionStory: Sendable {
     }
 
     private mutating func add(
-        _ instant: Instant, _ text: String, alertCode: AlertName? = nil, episode: Int? = nil, alert: AlertRow? = nil
+        _ instant: Instant, _ text: String, alertCode: AlertName? = nil, episode: Int? = nil,
+        alert: AlertRow? = nil
     ) {
         lines.append(
             Line(
-                instant: instant, text: unit.words(text), alertCode: alertCode, episode: episode, alert: alert))
+                instant: instant, text: unit.words(text), alertCode: alertCode, episode: episode, alert: alert
+            ))
     }
 
     /// A countdown, and what is held back again and again for one reason, is told once, with how often.

@@ -9,7 +9,7 @@ import Alerts
 import GSL
 import Glibc
 import Records
-import SessionTime
+package import SessionTime
 import SimulationKernel
 
 /// What the keeper did, up to now.
@@ -25,8 +25,24 @@ struct KeeperFacts {
     var mended = 0
     /// From the break to the mend, ns, summed.
     var brokenFor: Int64 = 0
-    var visits: [Instant] = []
+    var visits: [KeeperVisit] = []
     var nights: [Interval] = []
+}
+
+/// Somebody was there.
+package struct KeeperVisit: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
+        /// Something rang.
+        case called
+        /// They come by every day.
+        case round
+        /// Somebody outside of the session said so.
+        case asked
+    }
+    package var at: Instant
+    package var reason: Reason
+    /// What was broken, and is no more.
+    package var mended: [BrokenPart]
 }
 
 actor Keeper: SessionActor, AlertListener {
@@ -45,6 +61,7 @@ actor Keeper: SessionActor, AlertListener {
     private var slot: (place: Int64, rings: UInt64) = (-1, 0)
     private var vainCalls: [Instant] = []
     private var facts = KeeperFacts()
+    private var toldVisits = 0
 
     private static let slotLength = 5 * Nanoseconds.minute
     /// For so long a visit in vain is remembered, and no more than so much of the hearing is lost.
@@ -98,19 +115,21 @@ actor Keeper: SessionActor, AlertListener {
 
     // MARK: Hearing
 
-    nonisolated func alertDidRing(_ ring: AlertRing) -> Bool { here(ring) { $0.hear($1) } }
-    nonisolated func alertDidShow(_ ring: AlertRing) {}
+    nonisolated func alertDidRing(_ ring: AlertRing) -> Bool { here(ring) { $0.hear($1, isSeen: false) } }
+    nonisolated func alertDidShow(_ ring: AlertRing) { _ = here(ring) { $0.hear($1, isSeen: true) } }
 
-    private func hear(_ ring: AlertRing) -> Bool {
+    /// - Parameter isSeen: the app is in front: whoever has it there is awake, and sees it.
+    private func hear(_ ring: AlertRing, isSeen: Bool) -> Bool {
         let now = executor.now
         let place = now.nanoseconds / Self.slotLength
         slot = slot.place == place ? (place, slot.rings + 1) : (place, 0)
         // 4096 rings in five minutes share the last one's luck.
         var draw = hearing.at(UInt64(place) << 12 | min(slot.rings, 4095))
-        let isAsleep = isAsleep(at: now)
+        let isAsleep = !isSeen && isAsleep(at: now)
         vainCalls.removeAll { $0 < now.adding(-Self.memory) }
         let tired = max(Self.leastHearing, 1 - settings.fatigue * Double(vainCalls.count))
-        let isHeard = draw.uniform() < (isAsleep ? settings.hearsAsleep : settings.hearsAwake) * tired
+        let luck = draw.uniform()
+        let isHeard = isSeen || luck < (isAsleep ? settings.hearsAsleep : settings.hearsAwake) * tired
         let delay =
             (isAsleep ? settings.delayAsleep : settings.delayAwake)
             * exp(settings.delaySpread * Normal.next(using: &draw))
@@ -118,13 +137,12 @@ actor Keeper: SessionActor, AlertListener {
             .keeperRang, at: now, isHeard ? 1 : 0, isAsleep ? 1 : 0, slot.rings,
             UInt64(ring.severity.rawValue))
         let kind: PersonRow.Kind = isHeard ? (isAsleep ? .woke : .heard) : isAsleep ? .sleptOn : .unheard
-        recorder.did(kind, Double(slot.rings + 1), at: now, code: ring.code)
-        guard isHeard else {
-            facts.unheard += 1
-            return false
+        if !isSeen {
+            recorder.did(kind, Double(slot.rings + 1), at: now, code: ring.code)
+            if isHeard { facts.heard += 1 } else { facts.unheard += 1 }
+            if isHeard, isAsleep { facts.wakings += 1 }
         }
-        facts.heard += 1
-        if isAsleep { facts.wakings += 1 }
+        guard isHeard else { return false }
         // Who is on their way already comes no later.
         let there = now.adding(Int64(delay * Double(Nanoseconds.minute)))
         callAt = min(callAt ?? .distantFuture, there)
@@ -138,16 +156,24 @@ actor Keeper: SessionActor, AlertListener {
         let now = executor.now
         if let due = callAt, due <= now {
             callAt = nil
-            try visit(isCalled: true)
+            try visit(.called, isCalled: true)
         }
         if let due = roundAt, due <= now {
             planRound()
-            try visit(isCalled: false)
+            try visit(.round, isCalled: false)
         }
         scheduleNext()
     }
 
-    private func visit(isCalled: Bool) throws {
+    /// Somebody outside of the session sends them. Whatever has rung is answered by it, as by any visit.
+    func visitNow() throws {
+        let isCalled = callAt != nil
+        callAt = nil
+        scheduleNext()
+        try visit(.asked, isCalled: isCalled)
+    }
+
+    private func visit(_ reason: KeeperVisit.Reason, isCalled: Bool) throws {
         let now = executor.now
         let broken = try monitor.here { try $0.visit() }
         for part in broken {
@@ -155,7 +181,7 @@ actor Keeper: SessionActor, AlertListener {
             recorder.fault(FaultRow(instant: part.since, end: now, kind: part.kind))
         }
         facts.mended += broken.count
-        facts.visits.append(now)
+        facts.visits.append(KeeperVisit(at: now, reason: reason, mended: broken))
         if isCalled {
             facts.calls += 1
             if isAsleep(at: now) { facts.nightCalls += 1 }
@@ -164,12 +190,20 @@ actor Keeper: SessionActor, AlertListener {
                 vainCalls.append(now)
             }
         }
-        executor.journal.record(.keeperVisit, at: now, isCalled ? 1 : 0, UInt64(broken.count))
+        executor.journal.record(
+            .keeperVisit, at: now, reason == .asked ? 2 : isCalled ? 1 : 0, UInt64(broken.count))
         for alert in center.here({ $0.active })
         where alert.acknowledgement != .none && alert.acknowledgedAt == nil && alert.raisedAt < now {
             center.here(alert.code) { $0.tell(.acknowledge($1)) }
         }
     }
+
+    /// Those that nobody has taken yet.
+    func takeVisits() -> [KeeperVisit] {
+        defer { toldVisits = facts.visits.count }
+        return Array(facts.visits.dropFirst(toldVisits))
+    }
+    var lastVisit: KeeperVisit? { facts.visits.last }
 
     /// What they did up to now, and when it was night for them.
     func told() -> KeeperFacts {
@@ -190,6 +224,6 @@ actor Keeper: SessionActor, AlertListener {
 extension EventKind {
     /// A notification rang. Words: 1 for heard, 1 for asleep, the n-th of its five minutes, the severity.
     static let keeperRang = EventKind(0x801, "keeperRang")
-    /// Words: 1 where something rang, how much was broken.
+    /// Words: 1 where something rang, 2 where somebody outside of the session sent them, how much was broken.
     static let keeperVisit = EventKind(0x802, "keeperVisit")
 }

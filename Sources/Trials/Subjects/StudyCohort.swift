@@ -46,6 +46,18 @@ package protocol StudySession: AnyObject {
     var evaluations: Int { get }
     /// Runs to the end at full speed, or up to `until`, and sums up.
     func run(until: Instant?) -> SessionOutcome
+
+    // MARK: What a session in real time needs beside
+
+    var alerts: AlertCenter { get }
+    /// False while the app is dead: what is said to it then is lost.
+    var isAppAlive: Bool { get }
+    /// Opens a dead app.
+    func reopenApp()
+    /// Alerts go on under another policy, whose rules begin with those of the one before.
+    func follow(_ policy: AlertPolicy)
+    /// Lets the session's tasks run out. Safe to call twice.
+    func end()
 }
 
 extension StudySession {

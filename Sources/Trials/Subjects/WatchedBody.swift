@@ -35,10 +35,13 @@ package protocol WatchedBody: AnyObject {
     func mend()
     /// Of its right-hand side so far; 0 for a body without one.
     var evaluations: Int { get }
+    /// Of its life, as rows of recommended ranges name it; empty for a kind without stages.
+    var stage: String { get }
 }
 
 extension WatchedBody {
     package var evaluations: Int { 0 }
+    package var stage: String { "" }
 }
 
 /// What a body is made from beside its settings.

@@ -19,10 +19,11 @@ package final class WatchedSession: StudySession {
 
     private let metrics: [AlertMetric]
     private let outcomes: [Outcome]
-    private let policy: AlertPolicy
+    /// What the alerts are judged by at the end.
+    private var policy: AlertPolicy
     private let scoring: PolicyScoring?
     private let monitor: SubjectMonitor
-    private let alerts: AlertCenter
+    package let alerts: AlertCenter
     private let keeper: Keeper
     private let isHeard: Bool
     private var failure: (any Error)?
@@ -75,9 +76,52 @@ package final class WatchedSession: StudySession {
             failure = error
         }
         let outcome = sumUp(endedEarly: failure.map { "\($0)" })
-        try? executor.end()
+        end()
         return outcome
     }
+
+    package func end() { try? executor.end() }
+
+    // MARK: In real time
+
+    /// No app of its own stands between the monitor and its alerts.
+    package var isAppAlive: Bool { true }
+    package func reopenApp() {}
+
+    package func follow(_ policy: AlertPolicy) {
+        let prepared = PreparedPolicy(policy)
+        alerts.here(prepared) { $0.follow($1) }
+        self.policy = policy
+    }
+
+    /// Somebody goes there now and puts right what is broken. To be called on the session's thread.
+    package func visit() throws { try keeper.here { try $0.visitNow() } }
+
+    /// From here on readings are kept for whoever looks; it changes nothing else.
+    package func keepReadings() { executor.inspect { [monitor] in monitor.here { $0.keepReadings() } } }
+
+    /// What there is to see of the subject: nothing of what is true, and broken, unseen.
+    package func look() -> WatchedLook {
+        executor.inspect { [metrics, monitor, keeper] in
+            let readings = monitor.here { $0.readings() }
+            return WatchedLook(
+                stage: monitor.here { $0.stage },
+                readings: zip(metrics, readings).map { ($0, $1) },
+                lastVisit: keeper.here { $0.lastVisit })
+        }
+    }
+
+    /// Hands over what was shown and who was there since the last time.
+    package func takeNews() -> (
+        readings: [(metric: AlertMetric, values: [MetricReading])], visits: [KeeperVisit]
+    ) {
+        executor.inspect { [metrics, monitor, keeper] in
+            let readings = monitor.here { $0.takeNews() }
+            return (zip(metrics, readings).map { ($0, $1) }, keeper.here { $0.takeVisits() })
+        }
+    }
+
+    // MARK: The end
 
     private func sumUp(endedEarly reason: String?) -> SessionOutcome {
         let reached = executor.now
@@ -96,7 +140,7 @@ package final class WatchedSession: StudySession {
         }
         truth.endedEarly = reason != nil
         truth.nights = IntervalSet(deeds.nights)
-        truth.treatments = deeds.visits.map { SessionTruth.Treatment($0, .app) }
+        truth.treatments = deeds.visits.map { SessionTruth.Treatment($0.at, .app) }
         var facts = SessionFacts(
             days: truth.days, truth: nil, sensor: nil, sensorDays: 0, insulinUnits: 0, carbohydrateGrams: 0,
             alerts: tallies, person: nil, sessionTruth: truth,
@@ -114,4 +158,13 @@ package final class WatchedSession: StudySession {
             events: executor.eventsFired, jobs: executor.jobsRun, outcomes: values, alerts: tallies,
             policies: policies)
     }
+}
+
+/// What a watched subject shows.
+package struct WatchedLook: Sendable {
+    /// Of its life; empty for a kind without stages.
+    package var stage: String
+    /// In the order of the kind; a day and an hour of each, by time. Empty before `keepReadings`.
+    package var readings: [(metric: AlertMetric, values: [MetricReading])]
+    package var lastVisit: KeeperVisit?
 }

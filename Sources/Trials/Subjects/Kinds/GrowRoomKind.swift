@@ -65,6 +65,7 @@ final class GrowRoomBody: WatchedBody {
     var broken: [BrokenPart] { room.active.map { BrokenPart(kind: $0.kind.id, since: $0.onset) } }
     func mend() { _ = room.mend() }
     var evaluations: Int { room.evaluations }
+    var stage: String { room.stage.id }
 
     private static func values(_ air: RoomAir) -> [Double] { [air.fahrenheit, air.humidity, air.vpd] }
 }

@@ -1,0 +1,170 @@
+// What inputs do in a session of a person: loop, pump, sensor, meals.
+//
+// Guarantees: called at an input's instant, on the session's thread; whole or refused whole.
+
+import ClosedLoop
+import Devices
+import LinkedDevices
+import Records
+import SessionTime
+import SimulatedDevices
+import SimulationKernel
+import Trials
+
+final class PersonActs: LiveActs {
+    /// The session outlives it.
+    private unowned let session: Session
+    private let isFed: Bool
+    /// Boluses that wait for their confirmation, by the number of their request.
+    private var requested: [Int: (units: Double, at: Instant)] = [:]
+    /// Of the readings so far, ns since the start.
+    private var stamps: Set<Int64> = []
+    private var newestStamp = Int64.min
+
+    init(_ session: Session, isFed: Bool) { (self.session, self.isFed) = (session, isFed) }
+
+    var requestedBolus: RequestedBolus? {
+        let now = session.executor.now
+        return requested.first.flatMap { number, asked in
+            let until = asked.at.adding(LiveInput.confirmsWithin)
+            return until < now ? nil : RequestedBolus(number: number, units: asked.units, until: until)
+        }
+    }
+
+    func perform(_ input: LiveInput, _ number: Int) throws {
+        switch input {
+        case .meal(let grams, let isEaten, let isAnnounced):
+            let amount = Carbohydrate(grams: grams)
+            if isAnnounced {
+                try session.needsApp()
+                try needsSession()
+                try session.loop.announce(
+                    MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
+                if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
+            }
+            if isEaten {
+                try isOfTheStudy()
+                try session.eat(amount)
+            }
+        case .requestBolus(let units):
+            try session.needsApp()
+            try needsSession()
+            // Whoever asks anew has thought better of what was asked before.
+            requested = [number: (units, session.executor.now)]
+        case .confirmBolus(let request, let units): try confirm(request, units)
+        case .bloodGlucose, .calibration, .cancelOwed, .target, .temporaryBasal, .cancelTemporaryBasal,
+            .openLoop,
+            .closedLoop, .startSession, .endSession, .subject:
+            try session.needsApp()
+            try session.loop.here(input) { try $0.perform($1) }
+        case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
+        case .resume: try session.controls.resume()
+        case .cancelBolus:
+            // Whether or not the pump can be told: what has not arrived isn't sent again.
+            if session.isAppAlive { session.loop.here { $0.cancelRequest() } }
+            _ = try session.controls.cancelBolus()
+        case .changePod:
+            try isOfTheStudy()
+            session.pump.here { $0.changePodNow() }
+            session.recorder.did(.podChange, 0, at: session.executor.now)
+        case .changeSensor:
+            try isOfTheStudy()
+            try session.sensor.here { try $0.changeNow() }
+            session.recorder.did(.sensorChange, 0, at: session.executor.now)
+        case .reading(let at, let mgdl): try feed(at, mgdl)
+        case .device(let input):
+            guard let links = session.links else { throw Refusal("no device is outside of this session") }
+            if let reason = links.hear(input) { throw Refusal("not believed: \(reason.text)") }
+        case .visit: throw Refusal("nobody looks after a person")
+        case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep:
+            // The door has told the alert center.
+            break
+        }
+    }
+
+    private func confirm(_ request: Int, _ units: Double) throws {
+        try session.needsApp()
+        try needsSession()
+        let now = session.executor.now
+        guard let asked = requested[request] else {
+            throw Refusal("request \(request) is not waiting: it was confirmed, replaced, or never made")
+        }
+        guard now.nanoseconds - asked.at.nanoseconds <= LiveInput.confirmsWithin else {
+            requested = [:]
+            throw Refusal("request \(request) is more than 5 min old: ask again")
+        }
+        guard asked.units == units else {
+            throw Refusal("request \(request) was of \(asked.units) U, not of \(units) U")
+        }
+        requested = [:]
+        try session.loop.request(manualBolus: InsulinAmount(units: units))
+        session.recorder.did(.manualBolus, units, at: now)
+    }
+
+    /// A reading is news while it is the newest and at most as old as a step may use; what comes later is history.
+    private func feed(_ stamp: Int64, _ mgdl: Double) throws {
+        guard isFed else { throw Refusal("the sensor is simulated") }
+        let now = session.executor.now.nanoseconds
+        guard stamp >= 0 else { throw Refusal("a reading from before the session's start") }
+        guard stamp <= now + LiveInput.futureStamp else {
+            throw Refusal("a reading from \((stamp - now) / Nanoseconds.minute) min in the future")
+        }
+        let instant = min(stamp, now)
+        guard stamps.insert(instant).inserted else { throw Refusal("a second reading of that time") }
+        let isNews = instant > newestStamp && now - instant <= LoopTiming.freshness
+        newestStamp = max(newestStamp, instant)
+        session.feed(
+            GlucoseReading(
+                instant: Instant(nanoseconds: instant),
+                glucose: GlucoseConcentration(milligramsPerDecilitre: mgdl), isBackfilled: !isNews))
+    }
+
+    /// What a person outside does with body, pod and sensor, nobody here does.
+    private func isOfTheStudy() throws {
+        guard session.links == nil else { throw Refusal("body, pump and sensor are outside of this session") }
+    }
+
+    /// What waits for a step waits for nothing where none comes.
+    private func needsSession() throws {
+        guard session.loop.here({ $0.display().status }) != .noSession else {
+            throw Refusal("no session runs, and nobody would give it: start one, or use the pump")
+        }
+    }
+
+    private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
+
+    static func text(_ error: PumpError) -> String {
+        switch error {
+        case .notConnected: "the pump can't be reached"
+        case .notReady(let condition): "the pump is not ready: \(condition)"
+        case .commandFailed: "the command didn't reach the pump"
+        case .outOfRange(let amount, let limit): "\(amount.units) U: the pump takes up to \(limit.units) U"
+        case .uncertain: "sent and not answered: it may have been carried out"
+        case .underWay: "on its way to the pump, and not confirmed yet"
+        }
+    }
+}
+
+extension LoopController {
+    /// What concerns the loop alone.
+    fileprivate func perform(_ input: LiveInput) throws {
+        switch input {
+        case .bloodGlucose(let mgdl):
+            try enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .calibration(let mgdl):
+            try enter(calibration: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .cancelOwed: cancelOwed()
+        case .target(let mgdl): try setTarget(GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .temporaryBasal(let multiplier, let minutes):
+            try setTemporaryBasal(multiplier: multiplier, steps: minutes / 5)
+        case .cancelTemporaryBasal: cancelTemporaryBasal()
+        case .openLoop: try setOpenLoop(true)
+        case .closedLoop: try setOpenLoop(false)
+        case .startSession: try startSession()
+        case .endSession: try endSession()
+        case .subject(let id, let kilograms):
+            try setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))
+        default: break
+        }
+    }
+}
