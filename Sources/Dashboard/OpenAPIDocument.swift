@@ -161,7 +161,7 @@ enum OpenAPIDocument {
     }
 
     private static let key = JSONValue.object([
-        .init("type", .string("string")), .init("pattern", .string("^[A-Za-z0-9._-]{1,64}$")),
+        .init("type", .string("string")), .init("pattern", .string(WardCommand.keyPattern)),
     ])
 
     private static func body(_ body: Route.Body) -> JSONValue? {
@@ -186,12 +186,25 @@ enum OpenAPIDocument {
                         }))
             ])
         case .create:
-            return object(
-                [
-                    .init("name", type("string")), .init("study", type("string")),
-                    .init("study_text", type("string")), .init("results", type("string")),
-                    .init("session", bounded("integer", 0, 1e6)), .init("pace", type("string")),
-                ], required: [])
+            // One source of the three.
+            return .object([
+                .init(
+                    "oneOf",
+                    .array(
+                        ["study", "study_text", "results"].map { source in
+                            object(
+                                [
+                                    .init("name", type("string")), .init(source, type("string")),
+                                    .init("session", bounded("integer", 0, 1e6)),
+                                    .init(
+                                        "pace",
+                                        .object([
+                                            .init("type", .string("string")),
+                                            .init("pattern", .string(WardCommand.pacePattern)),
+                                        ])),
+                                ], required: [source])
+                        }))
+            ])
         case .fork:
             return object(
                 [
@@ -212,7 +225,9 @@ enum OpenAPIDocument {
         switch kind {
         case .number(let range): bounded("number", range.lowerBound, range.upperBound)
         case .wholeNumber(let range): bounded("integer", Double(range.lowerBound), Double(range.upperBound))
-        case .text: type("string")
+        case .text(_, let pattern):
+            .object(
+                [.init("type", .string("string"))] + (pattern.map { [.init("pattern", .string($0))] } ?? []))
         case .flag: type("boolean")
         }
     }

@@ -19,7 +19,7 @@ struct WardAPI: Sendable {
 
     static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
     private static let from = Route.Parameter(
-        name: "from", kind: .number(0...1e12), meaning: "seconds since the session's start")
+        name: "from", kind: .number(0...1e9), meaning: "seconds since the session's start")
 
     var routes: [Route] { looks + changes + follows }
 
@@ -139,17 +139,23 @@ struct WardAPI: Sendable {
                 Self.json(SessionJSON.settings(try view(names)))
             },
             Route(
-                method: "GET", path: "/api/sessions/{id}/past", summary: "A session as it was, t seconds after its start.",
+                method: "GET", path: "/api/sessions/{id}/past",
+                summary: "A session as it was, t seconds after its start.",
                 query: [
-                    .init(name: "t", kind: .number(0...1e9), isRequired: true, meaning: "seconds since the session's start")
+                    .init(
+                        name: "t", kind: .number(0...1e9), isRequired: true,
+                        meaning: "seconds since the session's start")
                 ], refusals: [409, 422]
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
-                guard request.query("t") != nil else { throw Ward.Refusal.invalid("t: expected seconds since the session's start") }
+                guard request.query("t") != nil else {
+                    throw Ward.Refusal.invalid("t: expected seconds since the session's start")
+                }
                 return Self.json(SessionJSON.snapshot(try ward.past(id, at: try instant(request, "t")).view))
             },
             Route(
-                method: "GET", path: "/api/sessions/{id}/compare/{other}", summary: "Two sessions beside each other.",
+                method: "GET", path: "/api/sessions/{id}/compare/{other}",
+                summary: "Two sessions beside each other.",
                 refusals: []
             ) { _, names in
                 let found = try ward.compare(names["id"] ?? "", names["other"] ?? "")
@@ -171,7 +177,8 @@ struct WardAPI: Sendable {
                     ]))
             },
             Route(
-                method: "GET", path: "/api/studies", summary: "Study files that can be begun, and results that can be watched."
+                method: "GET", path: "/api/studies",
+                summary: "Study files that can be begun, and results that can be watched."
             ) { _, _ in
                 Self.json(
                     .object([

@@ -32,7 +32,7 @@ package struct WardCommand: Hashable, Sendable {
         }
         try fields.check(only: ["command", "key"] + row.fields.map(\.name))
         key = try fields.optionalText("key") ?? ""
-        guard key.isEmpty || LiveSession.isKey(key) else {
+        guard !fields.has("key") || Self.isKey(key) else {
             throw .invalid("key: expected up to 64 letters, digits, points, hyphens and underscores")
         }
         if let text = try fields.optionalText("page") {
@@ -44,6 +44,12 @@ package struct WardCommand: Hashable, Sendable {
         wish = try row.make(fields)
     }
 
+    /// The journal's word for none is no name.
+    package static func isKey(_ text: String) -> Bool {
+        !text.isEmpty && text != "-" && LiveSession.isKey(text)
+    }
+    package static let keyPattern = "^(?!-$)[A-Za-z0-9._-]{1,64}$"
+
     /// One command, for the reader and for the API's document.
     package struct Row: Sendable {
         package var name: String
@@ -54,7 +60,9 @@ package struct WardCommand: Hashable, Sendable {
 
     package struct Field: Sendable {
         package enum Kind: Sendable {
-            case number(ClosedRange<Double>), wholeNumber(ClosedRange<Int>), text(String), flag
+            case number(ClosedRange<Double>), wholeNumber(ClosedRange<Int>), flag
+            /// What it says, and the pattern that it has.
+            case text(String, pattern: String? = nil)
         }
         package var name: String
         package var kind: Kind
@@ -69,7 +77,11 @@ package struct WardCommand: Hashable, Sendable {
     private static func screen(_ name: String, _ summary: String, _ input: LiveInput) -> Row {
         Row(
             name: name, summary: summary,
-            fields: [Field(name: "page", kind: .text("the page that says so"), isRequired: false)]
+            fields: [
+                Field(
+                    name: "page", kind: .text("the page that says so", pattern: keyPattern), isRequired: false
+                )
+            ]
         ) { _ throws(Ward.Refusal) in .input(input) }
     }
 
@@ -90,11 +102,14 @@ package struct WardCommand: Hashable, Sendable {
         }
     }
 
+    private static let timePattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+    package static let pacePattern = "^(max|paused|[0-9]{1,6}(\\.[0-9]{1,4})?)$"
+
     package static let rows: [Row] = [
         Row(
             name: "meal", summary: "Carbohydrate that is eaten, announced to the loop, or both.",
             fields: [
-                Field(name: "grams", kind: .number(1...500)),
+                Field(name: "grams", kind: .number(1...250)),
                 Field(name: "eaten", kind: .flag, isRequired: false),
                 Field(name: "announced", kind: .flag, isRequired: false),
             ]
@@ -156,7 +171,9 @@ package struct WardCommand: Hashable, Sendable {
         Row(
             name: "subject", summary: "Whom the loop's sessions are about, from the next one on.",
             fields: [
-                Field(name: "id", kind: .text("1 to 100 characters")),
+                Field(
+                    name: "id",
+                    kind: .text("1 to 100 printable characters", pattern: "^[^\\u0000-\\u001f]{1,100}$")),
                 Field(name: "kilograms", kind: .number(1...300)),
             ]
         ) { fields throws(Ward.Refusal) in
@@ -181,8 +198,8 @@ package struct WardCommand: Hashable, Sendable {
         Row(
             name: "quietHours", summary: "From and to, local time; null for none.",
             fields: [
-                Field(name: "from", kind: .text("HH:MM"), canBeNull: true),
-                Field(name: "to", kind: .text("HH:MM"), canBeNull: true),
+                Field(name: "from", kind: .text("HH:MM", pattern: timePattern), canBeNull: true),
+                Field(name: "to", kind: .text("HH:MM", pattern: timePattern), canBeNull: true),
             ]
         ) { fields throws(Ward.Refusal) in
             .input(.quietHours(fromMinute: try fields.minute("from"), toMinute: try fields.minute("to")))
@@ -204,7 +221,11 @@ package struct WardCommand: Hashable, Sendable {
         screen("background", "The app leaves the front.", .background),
         Row(
             name: "pace", summary: "Session seconds per second.",
-            fields: [Field(name: "pace", kind: .text("a number from 0.01 to 100000, `max` or `paused`"))]
+            fields: [
+                Field(
+                    name: "pace",
+                    kind: .text("a number from 0.01 to 100000, `max` or `paused`", pattern: pacePattern))
+            ]
         ) { fields throws(Ward.Refusal) in
             let text = try fields.text("pace")
             guard let pace = text == "paused" ? .paused : LivePace(text) else {
