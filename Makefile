@@ -1,6 +1,6 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
 
-.PHONY: trial test soak look docs findings format bench clean
+.PHONY: trial test serve soak look docs findings format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml (two alert policies), print its table.
 	@.ci/setup.sh build
@@ -10,6 +10,10 @@ test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, 
 	@.ci/setup.sh build python
 	@.ci/test.sh
 
+serve: ## Build the live page and show a ward of a dozen people, some of them in trouble (PORT=8080).
+	@.ci/setup.sh build
+	@.ci/serve.sh $(or $(PORT),8080)
+
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
 	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests|TraceMutationTests|LinkFaultTests|LinkStormTests|SettingsHistoryTests|SettingsSyncKillTests'
@@ -18,6 +22,7 @@ soak: ## The long forms of what `make test` samples.
 	.ci/release.sh run islet-bench ward
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
+	.ci/page.sh soak
 
 look: ## Look at reports in Chromium, and hold their numbers against summary.json.
 	@.ci/setup.sh build python browser
@@ -48,4 +53,4 @@ bench: ## Measure speed and memory; writes JSON.
 	.ci/release.sh run islet-bench
 
 clean: ## Remove what was built; results stay.
-	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-browser .build-library
+	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-browser .build-library .build-serve .build-page

@@ -32,21 +32,28 @@ counted() {
 }
 
 step "build"
-if ! swift build --build-tests; then
+# With all that there is; the release build has what a first trial has, and no more.
+if ! swift build --build-tests --traits Serve; then
     one_failed "swift build --build-tests"
     finish
 fi
-if ! .ci/release.sh build --product islet; then
+debug=$(swift build --traits Serve --show-bin-path)/islet
+if ! .ci/release.sh build --product islet || ! .ci/release.sh build --product islet-live; then
     one_failed "the release build"
     finish
 fi
-debug=$(swift build --show-bin-path)/islet
+# What SwiftPM has just written down: without the trait nothing of the server is resolved.
+if grep -qiE 'hummingbird|swift-nio|swift-log' Package.resolved; then
+    one_failed "a build without the page resolves the page's packages"
+else
+    passed=$((passed + 1))
+fi
 release=$(.ci/release.sh build --show-bin-path)/islet
 
 step "swift test"
 results=$(mktemp -d) || exit 70
 trap 'rm -rf "$log" "$results"' EXIT
-swift test --skip-build --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
+swift test --skip-build --traits Serve --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 # Swift Testing adds `-swift-testing` to the name of its file.
 if counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
@@ -125,6 +132,13 @@ if ! .ci/setup.sh browser; then
 elif environment .build-browser Tests/Tools/report_requirements.txt; then
     counted "report.html in Chromium (make look: nine kinds of studies)" \
         .build-browser/bin/python Tests/Tools/check_report.py --islet "$release" --short
+fi
+
+step "the live page in a browser"
+if ! .ci/setup.sh browser; then
+    echo "SKIPPED: the live page in Chromium, because it cannot be installed"
+elif environment .build-page Tests/Tools/page_requirements.txt; then
+    counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "${debug%islet}islet-live"
 fi
 
 counted "links of README, docs and notebooks" python3 Tests/Tools/check_links.py

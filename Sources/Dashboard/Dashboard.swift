@@ -94,7 +94,7 @@ package final class Dashboard: Sendable {
 
     /// What is to be done now and then: about once a second, by a thread of its own.
     package func tend() {
-        for id in screens.forgotten(at: ward.host.continuousNow) {
+        for id in screens.left(at: ward.host.continuousNow) {
             _ = try? ward.tell(id, WardCommand(.input(.background)))
         }
         ward.tend()

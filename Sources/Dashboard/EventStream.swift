@@ -41,7 +41,7 @@ struct EventStream: TextSource {
     ) {
         (self.ward, self.counters, self.id) = (ward, counters, id)
         (self.screens, self.page) = (screens, page)
-        if let page { screens.streamBegan(page, of: id) }
+        if let page { screens.streamBegan(page, of: id, at: ward.host.continuousNow) }
         notes = news.follow().makeAsyncIterator()
         let newest = ward.number(id)?.number ?? 0
         sent = min(max(0, after ?? newest), newest)

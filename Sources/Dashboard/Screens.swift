@@ -1,70 +1,78 @@
 // Which sessions' apps are on somebody's screen.
 //
 // Guarantees: an app is in front while any page that shows it is looked at; a page that is gone without a word (closed, crashed, cut off) counts as looked at
-// for no longer than `grace`, so that no phone stays silent because a browser died.
+// for some seconds, so that no phone stays silent because a browser died. Whoever goes from one page of a session to the next never leaves its app.
 
-import Live
 import SessionTime
 import Synchronization
-import Ward
 
 final class Screens: Sendable {
+    /// How long a page without a stream counts as there, ns.
     private static let grace = 10 * Nanoseconds.second
+    /// How long an app stays in front when its page says that it left: whoever goes from one page to the next leaves none, ns.
+    private static let pause = 2 * Nanoseconds.second
 
     private struct Page {
         var isShown = false
         var streams = 0
-        /// When its last stream ended, or when it spoke without one.
-        var since: Int64 = 0
+        /// When its last stream ended, or when it spoke last.
+        var since: Int64
     }
 
-    /// By session and page.
-    private let pages = Mutex<[String: [String: Page]]>([:])
+    private struct Screen {
+        var pages: [String: Page] = [:]
+        /// Since when nobody looks; nil while somebody does, and where the session knows.
+        var leftAt: Int64?
 
-    /// Takes in what a page says of its visibility.
-    /// - Returns: whether that changes the session's.
-    func isNews(_ command: WardCommand, page: String, of id: String) -> Bool {
-        let isShown: Bool
-        switch command.wish {
-        case .input(.foreground): isShown = true
-        case .input(.background): isShown = false
-        default: return true
-        }
-        let now = SystemClocks().continuousNanoseconds()
-        return pages.withLock { pages in
-            var here = pages[id] ?? [:]
-            let before = here.values.contains { $0.isShown }
-            var one = here[page] ?? Page()
+        var isShown: Bool { pages.values.contains { $0.isShown } }
+    }
+
+    /// By session.
+    private let screens = Mutex<[String: Screen]>([:])
+
+    /// A page is looked at, or isn't any more.
+    func see(_ page: String, isShown: Bool, of id: String, at now: Int64) {
+        change(id, at: now) { screen in
+            var one = screen.pages[page] ?? Page(since: now)
             (one.isShown, one.since) = (isShown, now)
-            here[page] = isShown || one.streams > 0 ? one : nil
-            pages[id] = here.isEmpty ? nil : here
-            // Said again it is told again: after a restart the session may not know.
-            return isShown || before != here.values.contains { $0.isShown }
+            screen.pages[page] = isShown || one.streams > 0 ? one : nil
         }
     }
 
-    func streamBegan(_ page: String, of id: String) {
-        pages.withLock { $0[id, default: [:]][page, default: Page()].streams += 1 }
+    func streamBegan(_ page: String, of id: String, at now: Int64) {
+        change(id, at: now) { $0.pages[page, default: Page(since: now)].streams += 1 }
     }
 
     func streamEnded(_ page: String, of id: String, at now: Int64) {
-        pages.withLock {
-            $0[id]?[page]?.streams -= 1
-            $0[id]?[page]?.since = now
+        change(id, at: now) { screen in
+            screen.pages[page]?.streams -= 1
+            screen.pages[page]?.since = now
         }
     }
 
-    /// Sessions whose last page is gone.
-    func forgotten(at now: Int64) -> [String] {
-        pages.withLock { pages in
+    private func change(_ id: String, at now: Int64, _ body: (inout Screen) -> Void) {
+        screens.withLock { screens in
+            var screen = screens[id] ?? Screen()
+            let before = screen.isShown
+            body(&screen)
+            if screen.isShown { screen.leftAt = nil } else if before { screen.leftAt = now }
+            screens[id] = screen.pages.isEmpty && screen.leftAt == nil ? nil : screen
+        }
+    }
+
+    /// Sessions whose app is to leave the front by now; each is named once.
+    func left(at now: Int64) -> [String] {
+        screens.withLock { screens in
             var ids: [String] = []
-            for (id, here) in pages {
-                let left = here.filter { $0.value.streams > 0 || now - $0.value.since <= Self.grace }
-                guard left.count < here.count else { continue }
-                pages[id] = left.isEmpty ? nil : left
-                if here.values.contains(where: \.isShown), !left.values.contains(where: \.isShown) {
+            for (id, before) in screens {
+                var screen = before
+                screen.pages = screen.pages.filter { $0.value.streams > 0 || now - $0.value.since <= Self.grace }
+                if before.isShown, !screen.isShown { screen.leftAt = now - Self.pause }
+                if let since = screen.leftAt, now - since >= Self.pause {
                     ids.append(id)
+                    screen.leftAt = nil
                 }
+                screens[id] = screen.pages.isEmpty && screen.leftAt == nil ? nil : screen
             }
             return ids.sorted()
         }

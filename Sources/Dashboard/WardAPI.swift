@@ -239,8 +239,13 @@ struct WardAPI: Sendable {
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 let command = try WardCommand(try JSONBody(request.body))
                 // Several pages may show one app: it is in front while any of them is looked at.
-                if let page = command.page, !screens.isNews(command, page: page, of: id) {
-                    return Self.json(.object([.init("number", .null), .init("repeated", .bool(true))]), 202)
+                if let page = command.page {
+                    let isShown = command.wish == .input(.foreground)
+                    screens.see(page, isShown: isShown, of: id, at: ward.host.continuousNow)
+                    let isInFront = ward.host.status(of: id)?.snapshot.isInForeground ?? false
+                    if !isShown || isInFront {
+                        return Self.json(.object([.init("number", .null), .init("repeated", .bool(isInFront))]), 202)
+                    }
                 }
                 let answer = try ward.tell(id, command)
                 switch answer.outcome {

@@ -28,8 +28,9 @@ package struct SessionWish: Sendable {
     package var pace = LivePace.real
     /// Lived before it begins to go by the clock.
     package var from: Int64 = 0
-    /// Told at that instant.
+    /// What it is told at its beginning, and when: within what is lived before; at its end where nothing is said.
     package var say: [LiveInput] = []
+    package var sayAt: Int64?
 
     package init(_ source: Source) { self.source = source }
 
@@ -74,12 +75,7 @@ package struct SessionWish: Sendable {
 
     /// Lives its beginning.
     func live(_ session: LiveSession) {
-        guard from > 0 || !say.isEmpty else { return }
-        // As it would have gone by a clock: the day's account has its places.
-        let goal = min(Instant(nanoseconds: from), session.duration)
-        while session.now < goal, session.phase == .running {
-            session.advance(to: min(goal, session.now.adding(15 * Nanoseconds.minute)))
-        }
+        advance(session, to: sayAt ?? from)
         var lastBolus: (number: Int, units: Double)?
         for input in say {
             var input = input
@@ -88,9 +84,16 @@ package struct SessionWish: Sendable {
                 input = .confirmBolus(request: asked.number, units: asked.units)
             }
             let answer = session.take(LiveCommand(input), at: session.now)
-            if case .requestBolus(let units) = input, let number = answer.number {
-                lastBolus = (number, units)
-            }
+            if case .requestBolus(let units) = input, let number = answer.number { lastBolus = (number, units) }
+        }
+        advance(session, to: from)
+    }
+
+    /// As it would have gone by a clock: the day's account has its places.
+    private func advance(_ session: LiveSession, to nanoseconds: Int64) {
+        let goal = min(Instant(nanoseconds: nanoseconds), session.duration)
+        while session.now < goal, session.phase == .running {
+            session.advance(to: min(goal, session.now.adding(15 * Nanoseconds.minute)))
         }
     }
 

@@ -13,7 +13,7 @@ package struct WardFile: Sendable {
     package var sessions: [SessionWish]
 
     private static let keys = ["ward", "pace", "sessions"]
-    private static let sessionKeys = ["name", "study", "session", "pace", "from", "say"]
+    private static let sessionKeys = ["name", "study", "session", "pace", "from", "say", "at"]
 
     /// - Throws: `InputError`.
     package static func read(_ path: String) throws -> WardFile {
@@ -54,6 +54,12 @@ package struct WardFile: Sendable {
                     throw from.problem(expected: "a duration, as in 20h")
                 }
                 wish.from = span.nanoseconds
+            }
+            if let at = item["at"] {
+                guard let span = TimeSpan(try at.text()), (0...max(0, wish.from)).contains(span.nanoseconds) else {
+                    throw at.problem(expected: "a duration up to `from`, as in 19h")
+                }
+                wish.sayAt = span.nanoseconds
             }
             for line in item["say"]?.items ?? [] {
                 switch LiveWords.parse(try line.text()) {
