@@ -29,10 +29,12 @@ struct ThresholdForm {
             "<h3>\(words)</h3>",
             "<label class=\"tick\" for=\"\(id)-on\"><input type=\"checkbox\" id=\"\(id)-on\" name=\"enabled\"\(on)\(page.off)> Alerts of \(metric.name.lowercased()) ring</label>",
             "<p class=\"facts\" id=\"\(id)-zones\">\(zoneWords)</p>",
-            bound("low", "Ring below", threshold.low, fallback: threshold.recommended.first?.range.lowerBound),
-            bound("high", "Ring above", threshold.high, fallback: threshold.recommended.first?.range.upperBound),
+            bound(
+                "low", "Ring below", threshold.low, fallback: threshold.recommended.first?.range.lowerBound),
+            bound(
+                "high", "Ring above", threshold.high, fallback: threshold.recommended.first?.range.upperBound),
             sensitivity, preview,
-            "<p class=\"answer refused\" data-problem role=\"alert\" data-keep></p>",
+            "<p class=\"answer refused\" data-problem role=\"status\" data-keep></p>",
             "<div class=\"row\"><button type=\"submit\" class=\"do\"\(page.off)>Save \(metric.name.lowercased())</button><button type=\"button\" class=\"quiet\" data-undo\(page.off)>Undo changes</button></div>",
             "<p class=\"answer\" role=\"status\" data-keep></p>",
         ]
@@ -80,8 +82,12 @@ struct ThresholdForm {
         for recommended in threshold.recommended {
             text += rectangle("recommended", recommended.range.lowerBound, recommended.range.upperBound)
         }
-        if let below = threshold.criticalBelow { text += rectangle("critical", threshold.range.lowerBound, below) }
-        if let above = threshold.criticalAbove { text += rectangle("critical", above, threshold.range.upperBound) }
+        if let below = threshold.criticalBelow {
+            text += rectangle("critical", threshold.range.lowerBound, below)
+        }
+        if let above = threshold.criticalAbove {
+            text += rectangle("critical", above, threshold.range.upperBound)
+        }
         return
             "<svg class=\"zones\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">\(text)</svg>"
     }
