@@ -136,10 +136,11 @@ extension SessionPage {
         let items = view.alerts.map { alert -> HTML in
             "<li class=\"card alert \(alert.severity.name)\" data-key=\"\(key(alert))\">\(head(alert, level: "h4"))<div class=\"row\">\(buttons(alert))\(snooze(alert))</div>\(story(alert))</li>\n"
         }
-        return Surface(
-            .activeAlerts,
-            "<h3>Active</h3>\(items.isEmpty ? "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>" : "<ul class=\"plain\">\(items)</ul>")"
-        )
+        let list: HTML =
+            items.isEmpty
+            ? "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>"
+            : "<ul class=\"plain\">\(items)</ul>"
+        return Surface(.activeAlerts, "<h3>Active</h3>\(list)")
     }
 
     /// Where its rule lets it be.

@@ -38,9 +38,15 @@ struct ThresholdForm {
             "<div class=\"row\"><button type=\"submit\" class=\"do\"\(page.off)>Save \(metric.name.lowercased())</button><button type=\"button\" class=\"quiet\" data-undo\(page.off)>Undo changes</button></div>",
             "<p class=\"answer\" role=\"status\" data-keep></p>",
         ]
-        return
+        let form: HTML =
             "<form class=\"threshold\" data-surface=\"threshold\" data-command=\"threshold\" data-own novalidate data-key=\"\(id)\"\(attributes)>\(parts)</form>\n"
+        guard isAside else { return form }
+        return
+            "<details class=\"aside\" data-key=\"\(id)-aside\"><summary>\(words): nothing rings</summary>\(form)</details>\n"
     }
+
+    /// What few people set stands closed.
+    private var isAside: Bool { !threshold.isEnabled && !page.isRoom && metric != .glucose }
 
     // MARK: Bounds
 
@@ -54,8 +60,9 @@ struct ThresholdForm {
     }
 
     private func bound(_ side: String, _ label: String, _ value: Double?, fallback: Double?) -> HTML {
-        let middle = (threshold.range.lowerBound + threshold.range.upperBound) / 2
-        let start = shown(value ?? fallback ?? middle)
+        let range = threshold.range
+        let share = (range.upperBound - range.lowerBound) * (side == "low" ? 0.25 : 0.75)
+        let start = shown(value ?? fallback ?? (range.lowerBound + share))
         let on: HTML = value == nil ? "" : " checked"
         let limits: HTML =
             "min=\"\(shown(threshold.range.lowerBound))\" max=\"\(shown(threshold.range.upperBound))\" step=\"\(step)\" value=\"\(start)\"\(page.off)"
@@ -128,6 +135,9 @@ struct ThresholdForm {
 
     /// The last day, on which the script marks what the setting would have rung.
     private var preview: HTML {
+        guard !threshold.series.isEmpty else {
+            return "<p class=\"facts\">There are no values of the last day to try it on.</p>"
+        }
         let to = telling.now.nanoseconds / Nanoseconds.second
         let from = to - 86_400
         let points = threshold.series.filter { Telling.seconds($0.at) >= from && $0.value.isFinite }

@@ -69,6 +69,9 @@ import Testing
     @Test(arguments: PageName.allCases)
     func `nothing inline, no other host, ids once, tags closed`(_ name: PageName) throws {
         let text = page(name)
+        // Nothing of ours is escaped by mistake, and no value is described instead of written.
+        #expect(!text.contains("&lt;"), "\(name.rawValue)")
+        #expect(!text.contains("HTML(") && !text.contains("Optional("), "\(name.rawValue)")
         #expect(!text.contains(" style="))
         #expect(!text.contains("<style"))
         #expect(text.components(separatedBy: "<script").count == 2)
@@ -337,6 +340,12 @@ import Testing
         #expect(page(.alerts).contains("Held back: quiet hours"))
         #expect(page(.alerts).contains("(3 times)"))
         #expect(StoryWords.name(of: "ALERT-CGM-URGENT-LOW") == "CGM urgent low")
+    }
+
+    @Test func `numbers in messages have as many decimals as a reader can use`() {
+        var view = Samples.person
+        view.alerts[0].message = "Glucose 282.9606394864198 mg/dL, above 250; 1.23456 kPa"
+        #expect(page(.home, view).contains("Glucose 283.0 mg/dL, above 250; 1.23 kPa"))
     }
 
     // MARK: Times
