@@ -27,7 +27,9 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
 
     package struct StringInterpolation: StringInterpolationProtocol {
         package var text = ""
-        package init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity * 2) }
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity * 2)
+        }
         package mutating func appendLiteral(_ literal: String) { text += literal }
         package mutating func appendInterpolation(_ some: String) { text += Markup.escaped(some) }
         package mutating func appendInterpolation(_ some: HTML) { text += some.text }
@@ -45,5 +47,7 @@ extension [HTML] {
         return HTML(markup: dropLast().map(\.text).joined(separator: ", ") + " and " + last.text)
     }
 
-    package func joined(_ separator: String) -> HTML { HTML(markup: map(\.text).joined(separator: separator)) }
+    package func joined(_ separator: String) -> HTML {
+        HTML(markup: map(\.text).joined(separator: separator))
+    }
 }

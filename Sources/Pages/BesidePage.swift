@@ -15,14 +15,17 @@ extension Page {
     /// - Parameters:
     ///   - from: where the compared stretch begins, with its end.
     package static func beside(
-        _ left: SessionView, _ right: SessionView, from: Instant, to: Instant, comparison: [Ward.ComparisonRow],
+        _ left: SessionView, _ right: SessionView, from: Instant, to: Instant,
+        comparison: [Ward.ComparisonRow],
         _ context: PageContext
     ) -> String {
-        BesidePage(left: left, right: right, from: from, to: to, rows: comparison, context: context).document.text
+        BesidePage(left: left, right: right, from: from, to: to, rows: comparison, context: context).document
+            .text
     }
 
     package static func besideFragments(
-        _ left: SessionView, _ right: SessionView, from: Instant, to: Instant, comparison: [Ward.ComparisonRow],
+        _ left: SessionView, _ right: SessionView, from: Instant, to: Instant,
+        comparison: [Ward.ComparisonRow],
         _ context: PageContext
     ) -> [(name: String, html: String)] {
         BesidePage(left: left, right: right, from: from, to: to, rows: comparison, context: context).surfaces
@@ -52,7 +55,8 @@ struct BesidePage {
         Document(
             title: "\(left.name) beside \(right.name)",
             facts: [
-                ("page", "beside"), ("session", left.id), ("other", right.id), ("unit", context.unit.rawValue),
+                ("page", "beside"), ("session", left.id), ("other", right.id),
+                ("unit", context.unit.rawValue),
                 ("hours", "\(context.hours)"), ("cleared", "10"), ("now", "\(Telling.seconds(to))"),
                 ("readonly", "1"),
             ],
@@ -73,13 +77,16 @@ struct BesidePage {
         let end = max(left.now, right.now).minutes
         let window = (end - Double(context.hours) * 60)...(end + 15)
         let sides = [left, right].map { SessionCharts($0, context, window: window) }
-        let highest = [left, right].flatMap(\.log.readings).filter { window.contains($0.instant.minutes) }
+        let highest =
+            [left, right].flatMap(\.log.readings).filter { window.contains($0.instant.minutes) }
             .map(\.mgdl).max() ?? 0
         var panels: [Panel] = []
         for (view, side) in zip([left, right], sides) {
             var panel = side.glucose(title: title(view), height: 150, top: highest)
             for other in [left, right] {
-                if case .fork(_, let at, _) = other.origin { panel.marks.append(.rule(.x, at: at.minutes, .series(3))) }
+                if case .fork(_, let at, _) = other.origin {
+                    panel.marks.append(.rule(.x, at: at.minutes, .series(3)))
+                }
             }
             panels.append(panel)
             panels.append(side.alertLane)

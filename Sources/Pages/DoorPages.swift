@@ -12,7 +12,8 @@ extension Page {
         let main: HTML =
             "<section class=\"ground login\"><p>The token stands where the server was started.</p><form method=\"post\" action=\"/login\"><div class=\"field\"><label for=\"token\">Token</label><input id=\"token\" name=\"token\" type=\"password\" required autocomplete=\"current-password\"></div>\(refusal)<div class=\"row\"><button type=\"submit\" class=\"do\">Log in</button></div></form></section>"
         return Document(
-            title: "Log in", header: "<div class=\"who\"><h1>Log in</h1></div>", main: main, context: PageContext(),
+            title: "Log in", header: "<div class=\"who\"><h1>Log in</h1></div>", main: main,
+            context: PageContext(),
             isAlive: false
         ).html.text
     }
@@ -22,7 +23,8 @@ extension Page {
         let main: HTML =
             "<section class=\"ground\"><p>\(text)</p><p class=\"facts\">\(status)</p><p><a class=\"button\" href=\"/\">To the ward</a></p></section>"
         return Document(
-            title: title, header: "<div class=\"who\"><h1>\(title)</h1></div>", main: main, context: PageContext(),
+            title: title, header: "<div class=\"who\"><h1>\(title)</h1></div>", main: main,
+            context: PageContext(),
             isAlive: false
         ).html.text
     }
@@ -41,7 +43,8 @@ extension Page {
     /// - Parameter chosen: `60` where a reader will want to see something happen.
     static func paceField(_ id: String) -> HTML {
         let options: [HTML] = [
-            ("1", "real time"), ("60", "60 times: a day in 24 min"), ("600", "600 times: a day in 2 min 24 s"),
+            ("1", "real time"), ("60", "60 times: a day in 24 min"),
+            ("600", "600 times: a day in 2 min 24 s"),
             ("max", "as fast as it can"),
         ].map { value, name in
             let chosen: HTML = value == "60" ? " selected" : ""
@@ -69,7 +72,8 @@ extension Page {
             "<div class=\"two\"><section class=\"ground\"><h2>From a study file of the server</h2>\(ofServer)</section><section class=\"ground\"><h2>From a study file of yours</h2><form data-post=\"/api/sessions\"><div class=\"field\"><label for=\"b-text\">Study, as YAML</label><textarea id=\"b-text\" name=\"study_text\" required spellcheck=\"false\"></textarea></div>\(fields("b"))\(answer)</form></section></div>"
         return Document(
             title: "Start a session", facts: [("page", "new")],
-            header: "<div class=\"who\"><h1>Start a session</h1></div>", navigation: tabs(at: "/new"), main: main,
+            header: "<div class=\"who\"><h1>Start a session</h1></div>", navigation: tabs(at: "/new"),
+            main: main,
             context: context
         ).html.text
     }

@@ -34,7 +34,7 @@ enum PageAssets {
         ("swap.js", PackageResources.swap_js), ("commands.js", PackageResources.commands_js),
         ("times.js", PackageResources.times_js), ("notify.js", PackageResources.notify_js),
         ("banners.js", PackageResources.banners_js), ("thresholds.js", PackageResources.thresholds_js),
-        ("past.js", PackageResources.past_js),
+        ("past.js", PackageResources.past_js), ("words.js", PackageResources.words_js),
     ]
 
     static let files: [String: File] = {

@@ -103,14 +103,16 @@ extension SessionPage {
         guard !isPast else { return Surface(.thresholdBanner, tag: "div", classes: "toasts", "") }
         let more: HTML =
             alerts.count > 1
-            ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>" : ""
+            ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>"
+            : ""
         // The script shows the first whose time isn't up.
         let toasts = alerts.map { alert -> HTML in
             let code = alert.code.rawValue
             return
                 "<div class=\"toast \(alert.severity.name)\" data-key=\"toast-\(key(alert))\" data-toast=\"\(key(alert))\" hidden><a data-tap=\"\(code)\" href=\"\(address(.environment))\">\(Self.icon(alert.severity).html)<span><strong>\(view.name)</strong> \(telling.words(alert.message))</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\"\(off)>Dismiss</button></div>\n"
         }
-        return Surface(.thresholdBanner, tag: "div", classes: "toasts", HTML(markup: toasts.map(\.text).joined()))
+        return Surface(
+            .thresholdBanner, tag: "div", classes: "toasts", HTML(markup: toasts.map(\.text).joined()))
     }
 
     // MARK: Alert center
@@ -134,10 +136,11 @@ extension SessionPage {
         let items = view.alerts.map { alert -> HTML in
             "<li class=\"card alert \(alert.severity.name)\" data-key=\"\(key(alert))\">\(head(alert, level: "h4"))<div class=\"row\">\(buttons(alert))\(snooze(alert))</div>\(story(alert))</li>\n"
         }
-        return Surface(
-            .activeAlerts,
-            "<h3>Active</h3>\(items.isEmpty ? "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>" : "<ul class=\"plain\">\(items)</ul>")"
-        )
+        let list: HTML =
+            items.isEmpty
+            ? "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>"
+            : "<ul class=\"plain\">\(items)</ul>"
+        return Surface(.activeAlerts, "<h3>Active</h3>\(list)")
     }
 
     /// Where its rule lets it be.

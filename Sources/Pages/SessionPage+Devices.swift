@@ -15,7 +15,7 @@ extension SessionPage {
     var pumpPage: [Surface] {
         [
             Surface(.pump, classes: "tile", "<h2>Pump</h2>\(pumpText)\(podText)"),
-            bolus, temporaryBasal, suspend, pod,
+            suspend, bolus, temporaryBasal, pod,
         ]
     }
 

@@ -14,7 +14,8 @@ import Ward
 extension SessionPage {
     var environment: Surface {
         let title = isRoom ? "Environment" : "Values and their thresholds"
-        var metrics: [HTML] = view.thresholds.map(metric)
+        var metrics: [HTML] = view.thresholds.filter { $0.isEnabled || !$0.series.isEmpty || isRoom }.map(
+            metric)
         for value in view.values where !view.thresholds.contains(where: { $0.metric == value.metric }) {
             metrics.append(
                 "<section class=\"tile\"><h3>\(value.metric.name)</h3><p class=\"middle\"><strong>\(telling.value(value.value, of: value.metric))</strong></p><p class=\"facts\">\(telling.time(value.at)), \(telling.age(value.at))</p></section>"

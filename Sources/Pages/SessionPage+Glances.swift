@@ -199,7 +199,8 @@ extension SessionPage {
         func glucose(_ mgdl: Double?) -> String? { mgdl.map(telling.glucose(mgdl:)) }
         let day = view.summary
         let cells = [
-            cell("Insulin", day.map { Telling.units($0.insulinUnits) }), cell("Lowest", glucose(day?.lowestMgdl)),
+            cell("Insulin", day.map { Telling.units($0.insulinUnits) }),
+            cell("Lowest", glucose(day?.lowestMgdl)),
             cell("Highest", glucose(day?.highestMgdl)), cell("Mean", glucose(day?.meanMgdl)),
             cell("Target", view.live.target.map(telling.glucose)),
             cell("Subject", view.live.loopSubject?.id ?? view.live.chosenSubject?.id ?? view.live.subject),

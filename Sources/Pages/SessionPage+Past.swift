@@ -53,7 +53,8 @@ extension SessionPage {
         guard !view.live.isFed else {
             return Surface(
                 .fork, isLive: false,
-                "<h2>Another future</h2><p>A session whose glucose comes from outside has one future only.</p>")
+                "<h2>Another future</h2><p>A session whose glucose comes from outside has one future only.</p>"
+            )
         }
         let presets = AlertPreset.allCases.map { preset -> HTML in
             "<option value=\"\(preset.rawValue)\">\(preset.rawValue): \(preset.summary)</option>"

@@ -14,14 +14,17 @@ import Ward
 
 extension SessionPage {
     var settings: [Surface] {
-        [settingsRow, thresholds, quietHours, testAlert, previews] + (isRoom ? [] : [subject]) + [notifications]
+        [settingsRow, thresholds, quietHours, testAlert, previews] + (isRoom ? [] : [subject]) + [
+            notifications
+        ]
     }
 
     // MARK: Thresholds
 
     private var thresholds: Surface {
         let forms = view.thresholds.map { ThresholdForm(threshold: $0, page: self).html }
-        let body: HTML = forms.isEmpty ? "<p>There is nothing to set here.</p>" : HTML(markup: forms.map(\.text).joined())
+        let body: HTML =
+            forms.isEmpty ? "<p>There is nothing to set here.</p>" : HTML(markup: forms.map(\.text).joined())
         return Surface(
             .thresholds, attributes: " id=\"thresholds\"",
             "<h2>Thresholds</h2><p class=\"facts\">Below or above these an alert rings. Drag, and see what the last day would have rung; nothing changes until you save.</p>\(body)"
@@ -56,7 +59,9 @@ extension SessionPage {
 
     private var testAlert: Surface {
         let codes = view.live.policy?.rules.map(\.code.rawValue) ?? codes
-        let options = codes.map { code -> HTML in "<option value=\"\(code)\">\(StoryWords.name(of: code))</option>" }
+        let options = codes.map { code -> HTML in
+            "<option value=\"\(code)\">\(StoryWords.name(of: code))</option>"
+        }
         return Surface(
             .testAlert,
             "<h2>Test alert</h2><p class=\"facts\">Rings as the real one would, so that you see whether it reaches you. It goes by itself.</p><form data-command=\"testAlert\"><div class=\"row\"><label for=\"test-alert\">Alert</label><select id=\"test-alert\" name=\"alert\"\(off)>\(options)</select><button type=\"submit\" class=\"do\"\(off)>Ring it</button></div><p class=\"answer\" role=\"status\" data-keep></p></form>"

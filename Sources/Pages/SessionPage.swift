@@ -75,7 +75,7 @@ struct SessionPage {
         ]
         if view.isReadOnly { facts.append(("readonly", "1")) }
         if context.lookOnly { facts.append(("look", "1")) }
-        if context.canNotify { facts.append(("notify", "1")) }
+        if context.canNotify { facts.append(("can-notify", "1")) }
         return Document(
             title: "\(titleOfPage) · \(view.name)", facts: facts, header: heading, navigation: navigation,
             main: page == .home ? homeLayout : surfaces.html, context: context
@@ -92,9 +92,15 @@ struct SessionPage {
         if isRoom { return html(top) + all.filter { !($0.name.map(top.contains) ?? false) }.html }
         let glances: [Surface.Name] = [.glucose, .loop, .pump]
         let left: [Surface.Name] = [.charts, .summary, .settingsRow]
-        let rest = all.compactMap(\.name).filter { !(top + glances + left).contains($0) }
+        let groups: [(String, [Surface.Name])] = [
+            ("Eat and measure", [.meal, .bloodGlucose, .calibration]),
+            ("Insulin", [.bolus, .temporaryBasal, .suspend]),
+            ("Loop", [.loopMode, .target, .sessionControl]), ("Devices", [.pod, .sensor]),
+            ("Person", [.subject, .login, .notifications]),
+        ]
+        let right: [HTML] = groups.map { "<div class=\"group\"><h3>\($0.0)</h3>\(html($0.1))</div>\n" }
         return
-            "\(html(top))<div class=\"home\"><div class=\"glances\">\(html(glances))</div><div class=\"left\">\(html(left))</div><div class=\"right\"><h2>Actions</h2>\(html(rest))</div></div>\n"
+            "\(html(top))<div class=\"home\"><div class=\"glances\">\(html(glances))</div><div class=\"left\">\(html(left))</div><div class=\"right\"><h2>Actions</h2>\(right)</div></div>\n"
     }
 
     private var titleOfPage: String {

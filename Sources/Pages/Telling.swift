@@ -112,7 +112,15 @@ struct Telling {
     }
 
     /// A text that was written in mg/dL.
-    func words(_ text: String) -> String { unit.words(text) }
+    func words(_ text: String) -> String { Self.shortened(unit.words(text)) }
+
+    /// Numbers with as many decimals as a reader can use: 282.9606 → 283.0, 1.23456 → 1.23.
+    static func shortened(_ text: String) -> String {
+        text.replacing(#/\d+\.\d{3,}/#) { match in
+            guard let value = Double(match.output) else { return String(match.output) }
+            return ChartNumber.plain(value, places: value >= 10 ? 1 : 2)
+        }
+    }
 
     // MARK: Trend
 

@@ -29,16 +29,24 @@ struct ThresholdForm {
             "<h3>\(words)</h3>",
             "<label class=\"tick\" for=\"\(id)-on\"><input type=\"checkbox\" id=\"\(id)-on\" name=\"enabled\"\(on)\(page.off)> Alerts of \(metric.name.lowercased()) ring</label>",
             "<p class=\"facts\" id=\"\(id)-zones\">\(zoneWords)</p>",
-            bound("low", "Ring below", threshold.low, fallback: threshold.recommended.first?.range.lowerBound),
-            bound("high", "Ring above", threshold.high, fallback: threshold.recommended.first?.range.upperBound),
+            bound(
+                "low", "Ring below", threshold.low, fallback: threshold.recommended.first?.range.lowerBound),
+            bound(
+                "high", "Ring above", threshold.high, fallback: threshold.recommended.first?.range.upperBound),
             sensitivity, preview,
-            "<p class=\"answer refused\" data-problem role=\"alert\" data-keep></p>",
+            "<p class=\"answer refused\" data-problem role=\"status\" data-keep></p>",
             "<div class=\"row\"><button type=\"submit\" class=\"do\"\(page.off)>Save \(metric.name.lowercased())</button><button type=\"button\" class=\"quiet\" data-undo\(page.off)>Undo changes</button></div>",
             "<p class=\"answer\" role=\"status\" data-keep></p>",
         ]
-        return
+        let form: HTML =
             "<form class=\"threshold\" data-surface=\"threshold\" data-command=\"threshold\" data-own novalidate data-key=\"\(id)\"\(attributes)>\(parts)</form>\n"
+        guard isAside else { return form }
+        return
+            "<details class=\"aside\" data-key=\"\(id)-aside\"><summary>\(words): nothing rings</summary>\(form)</details>\n"
     }
+
+    /// What few people set stands closed.
+    private var isAside: Bool { !threshold.isEnabled && !page.isRoom && metric != .glucose }
 
     // MARK: Bounds
 
@@ -52,8 +60,9 @@ struct ThresholdForm {
     }
 
     private func bound(_ side: String, _ label: String, _ value: Double?, fallback: Double?) -> HTML {
-        let middle = (threshold.range.lowerBound + threshold.range.upperBound) / 2
-        let start = shown(value ?? fallback ?? middle)
+        let range = threshold.range
+        let share = (range.upperBound - range.lowerBound) * (side == "low" ? 0.25 : 0.75)
+        let start = shown(value ?? fallback ?? (range.lowerBound + share))
         let on: HTML = value == nil ? "" : " checked"
         let limits: HTML =
             "min=\"\(shown(threshold.range.lowerBound))\" max=\"\(shown(threshold.range.upperBound))\" step=\"\(step)\" value=\"\(start)\"\(page.off)"
@@ -80,8 +89,12 @@ struct ThresholdForm {
         for recommended in threshold.recommended {
             text += rectangle("recommended", recommended.range.lowerBound, recommended.range.upperBound)
         }
-        if let below = threshold.criticalBelow { text += rectangle("critical", threshold.range.lowerBound, below) }
-        if let above = threshold.criticalAbove { text += rectangle("critical", above, threshold.range.upperBound) }
+        if let below = threshold.criticalBelow {
+            text += rectangle("critical", threshold.range.lowerBound, below)
+        }
+        if let above = threshold.criticalAbove {
+            text += rectangle("critical", above, threshold.range.upperBound)
+        }
         return
             "<svg class=\"zones\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">\(text)</svg>"
     }
@@ -122,6 +135,9 @@ struct ThresholdForm {
 
     /// The last day, on which the script marks what the setting would have rung.
     private var preview: HTML {
+        guard !threshold.series.isEmpty else {
+            return "<p class=\"facts\">There are no values of the last day to try it on.</p>"
+        }
         let to = telling.now.nanoseconds / Nanoseconds.second
         let from = to - 86_400
         let points = threshold.series.filter { Telling.seconds($0.at) >= from && $0.value.isFinite }

@@ -65,7 +65,7 @@ struct WardPage {
         let also: HTML = more > 0 ? " <span class=\"facts\">and \(more) more</span>" : ""
         let why: HTML =
             card.top.map {
-                "<p class=\"why\">\(SessionPage.icon($0.severity).html)<span><span class=\"severity\">\(StoryWords.words($0.severity)):</span> \(context.unit.words($0.message))\(also)</span></p>"
+                "<p class=\"why\">\(SessionPage.icon($0.severity).html)<span><span class=\"severity\">\(StoryWords.words($0.severity)):</span> \(Telling.shortened(context.unit.words($0.message)))\(also)</span></p>"
             } ?? "<p class=\"why calm\">\(Icon.check.html)<span>No active alerts</span></p>"
         return """
             <li class="card tile \(severity)" data-surface="card" data-session="\(card.id)" data-key="\(card.id)"><h3><a href="/sessions/\(card.id)">\(card.name)</a></h3>\(values(card))\(sparkline(card))\(why)<p class="facts">\(facts.joined(" · "))</p></li>

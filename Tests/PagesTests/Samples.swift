@@ -238,3 +238,23 @@ enum Samples {
         }
     }
 }
+
+extension Samples {
+    static var requestedBolus: RequestedBolus {
+        RequestedBolus(number: 41, units: 2.5, until: now.adding(4 * Nanoseconds.minute))
+    }
+
+    static func beside(_ context: PageContext) -> String {
+        var fork = person
+        fork.id = "adult-7-fork"
+        fork.name = "Adult 7, forked"
+        fork.origin = .fork(
+            of: "adult-7", at: now.adding(-90 * Nanoseconds.minute), change: "policy dexcom-g7")
+        return Page.beside(
+            person, fork, from: now.adding(-90 * Nanoseconds.minute), to: now,
+            comparison: [
+                .init(name: "Mean glucose", unit: "mg/dL", left: 137, right: 141.5, places: 0),
+                .init(name: "Readings below 70 mg/dL", unit: "%", left: 3.4, right: nil, places: 1),
+            ], context)
+    }
+}

@@ -123,6 +123,7 @@ async function act(element, name, fields) {
   if (element.tagName === 'FORM') {
     // The field is done with: what the session says may be shown there again.
     if (element.contains(document.activeElement)) element.querySelector('button[type="submit"]')?.focus();
+    for (const option of element.querySelectorAll('option')) option.defaultSelected = option.selected;
     if (!element.hasAttribute('data-on-change') && name !== 'threshold' && name !== 'quietHours') element.reset();
   }
   // The clinical settings are saved with the subject: then the session asks whose the ID is.

@@ -6,6 +6,7 @@ import { setClock, writeTimes, tick, setLost } from './times.js';
 import { afterSwap } from './banners.js';
 import { notify, withdraw } from './notify.js';
 import { redraw } from './thresholds.js';
+import { words as inWords } from './words.js';
 import { hideDeclined, isScreen, pageKey, tellScreen } from './commands.js';
 
 const facts = document.body.dataset;
@@ -183,7 +184,7 @@ function announce(alert) {
   const recently = spoken.get(alert.code);
   if (recently && performance.now() - recently < 10000) return;
   spoken.set(alert.code, performance.now());
-  queue.push([words[alert.severity] || 'Alert', ': ', alert.message || alert.code, alert.action ? ` ${alert.action}` : ''].join(''));
+  queue.push([words[alert.severity] || 'Alert', ': ', inWords(alert.message || alert.code), alert.action ? ` ${alert.action}` : ''].join(''));
   while (queue.length > 3) queue.shift();
   speak();
 }

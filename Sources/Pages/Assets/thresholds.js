@@ -65,6 +65,7 @@ const svg = (name, attributes) => {
 
 function lines(form) {
   const chart = form.querySelector('.preview svg');
+  if (!chart) return;
   const bottom = Number(chart.dataset.bottom);
   const top = Number(chart.dataset.top);
   const made = [];
@@ -80,6 +81,7 @@ function lines(form) {
 const seconds = (time) => (time && typeof time === 'object' ? time.t : time);
 
 function ask(form, after) {
+  if (!form.querySelector('.preview svg')) return;
   clearTimeout(timers.get(form));
   timers.set(form, setTimeout(async () => {
     const would = form.querySelector('[data-would]');
@@ -148,7 +150,7 @@ async function save(form) {
   refresh();
 }
 
-let drawnAt = 0;
+let drawnAt = -Infinity;
 
 /** After a swap: the lines are where the fields are. */
 export function redraw() {
