@@ -64,16 +64,16 @@ struct Ward {
                 worst.withLock { $0.begun[id] = begun }
                 return try LiveSession(
                     opening, journal: try JournalFile.create("\(folder)/\(id)", opening: opening.json),
-                    deadline: 5 * Nanoseconds.second
-                ) { event in
-                    listener(event)
-                    guard event.text.hasPrefix("step ") else { return }
-                    let late = now() - begun - Double(event.instant.nanoseconds) / 1e9
-                    worst.withLock {
-                        $0.steps += 1
-                        $0.late = max($0.late, late)
-                    }
-                }
+                    deadline: 5 * Nanoseconds.second,
+                    listener: { event in
+                        listener(event)
+                        guard event.text.hasPrefix("step ") else { return }
+                        let late = now() - begun - Double(event.instant.nanoseconds) / 1e9
+                        worst.withLock {
+                            $0.steps += 1
+                            $0.late = max($0.late, late)
+                        }
+                    })
             }
         }
         let isOver = Atomic(false)

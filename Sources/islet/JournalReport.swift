@@ -18,7 +18,7 @@ struct JournalReport {
         let content = try JournalContent.read(path)
         var events: [LiveEvent] = []
         let end = until.map { Instant(nanoseconds: $0.nanoseconds) }
-        let replay = try LiveReplay(content, studyPath: study, until: end) { events.append($0) }
+        let replay = try LiveReplay(content, studyPath: study, until: end, listener: { events.append($0) })
         let opening = replay.session.opening
         try StandardStream.output.writeLine(
             "session \(opening.session): \(opening.subject.name) in \(opening.arm.name), \(opening.study.name), "

@@ -65,6 +65,14 @@ extension AlertCenter {
         }
     }
 
+    /// Somebody signed in or out, or the loop's session began or ended meanwhile.
+    public func signedIn(_ isSignedIn: Bool, hasSession: Bool) {
+        change { ($0.isSignedIn, $0.hasSession) = (isSignedIn, hasSession) }
+    }
+
+    /// What the cloud says of the subject's claim from now on; a dead app finds it at its launch.
+    public func claimed(isOk: Bool) { change { $0.isClaimOk = isOk } }
+
     /// The policy that holds now.
     public var currentPolicy: AlertPolicy { prepared.policy }
 }

@@ -15,6 +15,10 @@ public struct AlertFace: Sendable {
     public var isQuiet: Bool
     public var isForeground: Bool
     public var isSignedIn: Bool
+    /// What the cloud says of the subject's claim.
+    public var isClaimOk: Bool
+    /// What is on the screen while the app is in front; nil where nothing is.
+    public var banner: AlertBanner?
     /// mg/dL a minute; nil where nothing can be said.
     public var trend: Double?
 }
@@ -27,7 +31,8 @@ extension AlertCenter {
         return AlertFace(
             active: engine.active, cleared: engine.state.recentlyCleared, waiting: engine.pending,
             isQuiet: engine.isQuiet(at: now), isForeground: isForeground,
-            isSignedIn: app.flow.environment.isSignedIn,
+            isSignedIn: app.flow.environment.isSignedIn, isClaimOk: app.flow.environment.isClaimOk,
+            banner: app.banner(at: now),
             trend: rate.flatMap { $0.ageNanoseconds <= 15 * Nanoseconds.minute ? $0.value : nil })
     }
 }

@@ -67,7 +67,10 @@ extension LiveInput {
                 return "subject: found `\(printable(id, limit: 40))`, expected 1 to 100 characters"
             }
             return Self.outside("weight, kg", kilograms, 1...300)
-        case .acknowledge(let alert), .testAlert(let alert): return Self.unknown(alert, context)
+        case .acknowledge(let alert), .testAlert(let alert), .dismiss(let alert):
+            return Self.unknown(alert, context)
+        case .tap(let alert), .preview(let alert):
+            return AlertCode(rawValue: alert) == nil ? Self.unknown(alert, context) : nil
         case .snooze(let alert, let minutes):
             return Self.unknown(alert, context)
                 ?? Self.outside(
@@ -80,14 +83,19 @@ extension LiveInput {
             return [from, to].lazy.compactMap { $0 }.compactMap {
                 Self.outside("quiet hours, min after midnight", Double($0), 0...1439)
             }.first
-        case .threshold(let metric, let low, let high): return Self.problem(metric, low, high)
+        case .threshold(let metric, let low, let high, let minutes, _):
+            return Self.problem(metric, low, high)
+                ?? minutes.flatMap { Self.outside("sensitivity, min", Double($0), 0...1440) }
+        case .switchThreshold(let metric, _): return Self.problem(metric, nil, nil)
         case .clockStep(let seconds):
             return Self.outside(
                 "clock step, s", seconds, -Self.largestClockStepSeconds...Self.largestClockStepSeconds)
+        case .leftOut: return "found what only a fork's journal has, expected an input"
         // The session looks at what devices say.
         case .device: return nil
         case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
-            .closedLoop, .startSession, .endSession, .foreground, .background:
+            .closedLoop, .startSession, .endSession, .foreground, .background, .signIn, .signOut,
+            .subjectClaim, .openSettings, .saveSettings, .dismissDropped:
             return nil
         }
     }
