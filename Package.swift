@@ -130,7 +130,8 @@ let package = Package(
             "Live",
             [
                 "Checksums", "SessionTime", "SimulationKernel", "Devices", "LinkedDevices", "DeviceLinks",
-                "Records", "Physiology", "SimulatedDevices", "Alerts", "DosingAlgorithms", "ClosedLoop",
+                "AlertFiles", "Records", "Physiology", "SimulatedDevices", "Alerts", "DosingAlgorithms",
+                "ClosedLoop",
                 "Documents", "Trials",
             ]),
         // Floor 8

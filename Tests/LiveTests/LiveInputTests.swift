@@ -21,6 +21,10 @@ import Trials
         .snooze(alert: "ALERT-CGM-URGENT-LOW", minutes: 30), .testAlert(alert: "ALERT-CGM-URGENT-LOW"),
         .quietHours(fromMinute: 1320, toMinute: 420), .quietHours(fromMinute: nil, toMinute: nil),
         .threshold(metric: "glucose", low: 70, high: 180), .foreground, .background, .clockStep(seconds: 60),
+        .threshold(metric: "glucose", low: 70, high: nil, sensitivityMinutes: 15, isEnabled: false),
+        .switchThreshold(metric: "glucose", isEnabled: true), .signIn, .signOut, .subjectClaim(isOk: false),
+        .openSettings, .saveSettings, .dismiss(alert: "ALERT-CGM-URGENT-LOW"),
+        .tap(alert: "ALERT-CGM-URGENT-LOW"), .preview(alert: "ALERT-LOOP-COMMAND-BLOCKED"), .dismissDropped,
     ]
 
     @Test(arguments: sensible) func anInputReadsBackAndIsTaken(_ input: LiveInput) throws {
@@ -44,6 +48,11 @@ import Trials
             .quietHours(fromMinute: 5, toMinute: nil), .quietHours(fromMinute: -1, toMinute: 5),
             .threshold(metric: "vpd", low: 1, high: nil), .threshold(metric: "glucose", low: 180, high: 70),
             .threshold(metric: "glucose", low: .nan, high: nil), .clockStep(seconds: .nan),
+            .threshold(metric: "glucose", low: 70, high: 180, sensitivityMinutes: 1441),
+            .threshold(metric: "glucose", low: 70, high: 180, sensitivityMinutes: -1),
+            .threshold(metric: "glucose", low: 180, high: 70, isEnabled: false),
+            .switchThreshold(metric: "vpd", isEnabled: false), .dismiss(alert: "NOBODY"),
+            .tap(alert: "NOBODY"), .preview(alert: "NOBODY"),
         ] as [LiveInput])
     func whatMakesNoSenseIsRefusedJournaledAndChangesNothing(_ input: LiveInput) throws {
         try withFolder { folder in

@@ -1,5 +1,6 @@
 // What tests of live sessions share: a small study, folders, and a session with its events.
 
+import Alerts
 import Documents
 import Foundation
 import Records
@@ -62,7 +63,7 @@ func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to:
 /// Inputs of all kinds, drawn; some of them make no sense.
 func randomInput(_ random: inout RandomStream, number: Int) -> LiveInput {
     func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &random)] }
-    switch Int.random(in: 0..<27, using: &random) {
+    switch Int.random(in: 0..<35, using: &random) {
     case 0, 1:
         return .meal(
             grams: pick([5, 20, 45, 80, 400]), isEaten: Bool.random(using: &random),
@@ -90,6 +91,17 @@ func randomInput(_ random: inout RandomStream, number: Int) -> LiveInput {
             metric: pick(["glucose", "glucose", "vpd"]), low: pick([70, 80, nil]),
             high: pick([180, 250, nil]))
     case 25: return pick([.foreground, .background])
+    case 26:
+        return .threshold(
+            metric: "glucose", low: pick([70, 90, nil]), high: pick([120, 180, nil]),
+            sensitivityMinutes: pick([nil, 0, 15, 60, 2000]), isEnabled: pick([nil, true, false]))
+    case 27, 28: return .switchThreshold(metric: "glucose", isEnabled: Bool.random(using: &random))
+    case 29: return pick([.signIn, .signOut, .signOut])
+    case 30: return .subjectClaim(isOk: Bool.random(using: &random))
+    case 31: return pick([.openSettings, .saveSettings, .dismissDropped])
+    case 32, 33:
+        let alert = pick(["ALERT-CGM-URGENT-LOW", "THRESHOLD-GLUCOSE-HIGH", "ALERT-LOOP-COMMAND-BLOCKED"])
+        return pick([.preview(alert: alert), .dismiss(alert: alert), .tap(alert: alert)])
     default:
         return pick([.testAlert(alert: "ALERT-CGM-URGENT-LOW"), .clockStep(seconds: pick([3600, -7200]))])
     }
@@ -102,4 +114,48 @@ func liveProgram() throws -> URL {
         [besides, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
             .map { $0.appending(path: "islet-live") }
             .first { FileManager.default.isExecutableFile(atPath: $0.path()) })
+}
+
+/// A session with these inputs, at instants in ns; its journal.
+func journal(
+    _ inputs: [(at: Instant, input: LiveInput)], arm: Int = 1, until end: Instant = .minutes(1000),
+    in folder: String, study: Study? = nil
+) throws -> JournalContent {
+    let (path, opening) = (folder + "/\(UUID().uuidString).journal", try opening(arm, study))
+    let session = try LiveSession(opening, journal: try JournalFile.create(path, opening: opening.json))
+    session.note(LiveAnchor(instant: .start, pace: .scaled(60), utcNanoseconds: 1))
+    for (at, input) in inputs { _ = session.take(LiveCommand(input, key: "k\(at.nanoseconds)"), at: at) }
+    session.advance(to: end)
+    return try JournalContent.read(path)
+}
+
+/// One session, and what it is told.
+final class Told {
+    let session: LiveSession
+    let heard = Heard()
+
+    init(_ arm: Int = 0, _ study: Study? = nil) throws {
+        session = try LiveSession(try opening(arm, study), journal: nil, listener: heard.take)
+    }
+
+    @discardableResult
+    func say(_ minute: Int64, _ input: LiveInput) -> LiveOutcome {
+        session.take(LiveCommand(input), at: .minutes(minute)).outcome
+    }
+
+    func active(_ minute: Int64? = nil) -> [String] {
+        if let minute { session.advance(to: .minutes(minute)) }
+        return session.snapshot.alerts.map(\.code.rawValue)
+    }
+
+    var glucose: MetricThreshold? { session.snapshot.thresholds.first { $0.metric == .glucose } }
+
+    func rings(_ code: String) -> [Int64] {
+        heard.events.filter { $0.text.contains("notify \(code)") }.map { Int64($0.instant.minutes) }
+    }
+}
+
+func isRefused(_ outcome: LiveOutcome, _ words: String) -> Bool {
+    guard case .refused(let reason) = outcome else { return false }
+    return reason.contains(words)
 }

@@ -105,10 +105,12 @@ struct AlertBannerQueue: Sendable {
         isInFront = false
     }
 
-    /// The person puts the banner of `code` away; one that is not on the screen, or that must be acted on, stays.
+    /// The person puts the banner of `code` away; one that has not been on the screen, or that must be acted on, stays. One whose time was over isn't
+    /// shown anew either.
     mutating func dismiss(_ code: AlertName, at now: Instant) {
         count(to: now)
-        guard isInFront, let place = firstVisible, entries[place].alert.code == code,
+        guard isInFront, let place = entries.firstIndex(where: { $0.alert.code == code }),
+            place == firstVisible || entries[place].left == 0,
             entries[place].left != nil
         else { return }
         entries[place].left = 0

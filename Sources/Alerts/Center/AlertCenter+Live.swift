@@ -65,6 +65,15 @@ extension AlertCenter {
         }
     }
 
+    /// Somebody signed in or out, or the loop's session began or ended meanwhile.
+    public func signedIn(_ isSignedIn: Bool, hasSession: Bool) {
+        // Where no session is, no step is missed.
+        change { ($0.isSignedIn, $0.hasSession, $0.isArmed) = (isSignedIn, hasSession, hasSession) }
+    }
+
+    /// What the cloud says of the subject's claim from now on; a dead app finds it at its launch.
+    public func claimed(isOk: Bool) { change { $0.isClaimOk = isOk } }
+
     /// The policy that holds now.
     public var currentPolicy: AlertPolicy { prepared.policy }
 }

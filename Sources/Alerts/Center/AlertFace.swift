@@ -14,6 +14,10 @@ public struct AlertFace: Sendable {
     public var isQuiet: Bool
     public var isForeground: Bool
     public var isSignedIn: Bool
+    /// What the cloud says of the subject's claim.
+    public var isClaimOk: Bool
+    /// What is on the screen while the app is in front; nil where nothing is.
+    public var banner: AlertBanner?
 }
 
 extension AlertCenter {
@@ -23,6 +27,7 @@ extension AlertCenter {
         return AlertFace(
             active: engine.active, cleared: engine.state.recentlyCleared, waiting: engine.pending,
             isQuiet: engine.isQuiet(at: now), isForeground: isForeground,
-            isSignedIn: app.flow.environment.isSignedIn)
+            isSignedIn: app.flow.environment.isSignedIn, isClaimOk: app.flow.environment.isClaimOk,
+            banner: app.banner(at: now))
     }
 }

@@ -268,6 +268,7 @@ extension AlertEngine {
                 emit(.acknowledge, rule, .person, at: now)
             }
         case .preview: preview(rule, at: now)
+        case .endPreview: clearPreview(rule, .person, at: now)
         case .snooze(let span):
             state.tracks[rule].snoozedUntil = now.adding(span)
             let active = state.tracks[rule].active

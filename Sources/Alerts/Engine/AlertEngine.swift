@@ -51,6 +51,7 @@ public struct AlertEngine: Sendable {
     enum Action {
         case acknowledge
         case preview
+        case endPreview
         case snooze(Int64)
     }
 
@@ -212,6 +213,13 @@ public struct AlertEngine: Sendable {
     public mutating func preview(_ rule: Int) {
         touch(rule)
         actions.append((rule, .preview))
+    }
+
+    /// The person has seen the preview.
+    public mutating func endPreview(_ rule: Int) {
+        guard state.tracks[rule].active?.isPreview == true else { return }
+        touch(rule)
+        actions.append((rule, .endPreview))
     }
 
     /// The person doesn't want to hear of this for a while.

@@ -105,7 +105,7 @@ extension AlertFlow {
                 codes.insert(.pumpSignalLoss)
             }
             if environment.isFirstStepDone, !environment.hasPod { codes.insert(.pumpNoActivePod) }
-            if !environment.isSignedIn { codes.insert(.loginRequired) }
+            if environment.hasSession, !environment.isSignedIn { codes.insert(.loginRequired) }
         }
         if let code = liveSensor(environment) { codes.insert(code) }
         for alert in memory.cgm.alerts where alert.isOpen {

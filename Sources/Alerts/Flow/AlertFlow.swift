@@ -147,7 +147,8 @@ public struct AlertFlow: Sendable {
             }
         case .tap(let code):
             if let rule = engine.index(of: code) { engine.tap(rule, at: now) }
-        case .dismiss: break
+        case .dismiss(let code):
+            if let rule = engine.index(of: code) { engine.endPreview(rule) }
         case .preview(let code):
             if let rule = engine.index(of: code) { engine.preview(rule) }
         case .testAlert(let code):

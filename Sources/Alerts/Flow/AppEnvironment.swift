@@ -21,6 +21,8 @@ public struct AppEnvironment: Hashable, Sendable {
     public var cgmState = SensorState.ok
     public var cgmLifecycle = SensorLifecycle.ok
     public var isSignedIn = true
+    /// Whether the loop has a session that somebody must be signed in for.
+    public var hasSession = true
     /// What the cloud would answer about the subject's claim.
     public var isClaimOk = true
     /// What a UTC check would answer, s; nil where there is no answer.
@@ -57,7 +59,7 @@ public enum AlertInput: Hashable, Sendable {
     case acknowledge(AlertName)
     case snooze(AlertName, for: Int64)
     case tap(AlertName)
-    /// The person puts the banner of this code away.
+    /// The person puts the banner of this code away; a preview is over then.
     case dismiss(AlertName)
     case preview(AlertName)
     case testAlert(AlertName)

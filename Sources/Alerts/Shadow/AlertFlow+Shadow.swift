@@ -78,7 +78,7 @@ extension AppEnvironment {
         note(
             cgmState != new.cgmState || cgmLifecycle != new.cgmLifecycle, .cgmUnavailable, .cgmFailedOrExpired
         )
-        note(isSignedIn != new.isSignedIn, .loginRequired)
+        note(isSignedIn != new.isSignedIn || hasSession != new.hasSession, .loginRequired)
         note(isClaimOk != new.isClaimOk, .subjectConflict)
         note(clockSkewSeconds != new.clockSkewSeconds, .clockSkew)
         return codes

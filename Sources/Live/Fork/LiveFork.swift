@@ -5,8 +5,6 @@
 // fork comes to the original's digest.
 // Does not: change what people decide. Who ate or gave a bolus in the original does so in the fork, whatever the glucose is there.
 
-package import Alerts
-package import DosingAlgorithms
 import ClosedLoop
 import Devices
 package import Records
@@ -15,17 +13,6 @@ package import SimulationKernel
 package import Trials
 
 package struct LiveFork {
-    /// What is otherwise from the fork on.
-    package struct Change: Sendable {
-        package var policy: AlertPolicy?
-        package var algorithm: TunedAlgorithm?
-
-        package init(policy: AlertPolicy? = nil, algorithm: TunedAlgorithm? = nil) {
-            self.policy = policy
-            self.algorithm = algorithm
-        }
-    }
-
     /// One of the two lives.
     package struct Side: Sendable {
         package var digest = Digest128()
@@ -76,6 +63,48 @@ package struct LiveFork {
     ///   - at: where the two part; before the journal's end.
     /// - Throws: `InputError`; `LiveSession.Divergence` for a journal that isn't what it comes to here.
     package init(_ content: JournalContent, studyPath: String? = nil, at: Instant, change: Change) throws {
+        let opening = try Self.opening(of: content, studyPath, change)
+        let end = content.end
+        guard at < end else {
+            throw InputError(
+                file: content.path, found: "a fork at minute \(at.minutes)",
+                expected:
+                    "one before minute \(end.minutes), where the journal stands: nothing is left to run otherwise"
+            )
+        }
+        self.opening = opening
+        self.at = at
+        self.end = end
+        marks = Self.marks(from: at, to: end)
+        original = try Self.original(content, opening, from: at, marks)
+        let second = try Self.second(content, opening, change, from: at, marks)
+        var hasParted = false
+        func part() {
+            guard !hasParted else { return }
+            hasParted = true
+            second.live.advance(to: at)
+            guard second.live.phase == .running else { return }
+            second.live.exchange(change, isRecorded: false)
+        }
+        for (index, line) in content.lines.enumerated().dropFirst() {
+            if let instant = line.instant, instant > at {
+                part()
+                second.look(before: instant)
+            }
+            guard hasParted else {
+                try second.live.play(line, on: index + 1, of: content.path)
+                continue
+            }
+            if case .input = line { inputCount += 1 }
+            if let left = try second.follow(line, change, against: original) { leftOut.append(left) }
+        }
+        part()
+        fork = second.finish(at: end)
+    }
+
+    /// - Throws: `InputError` for a session that can't be forked.
+    /// - Throws: `InputError` for what can't be forked so.
+    static func opening(of content: JournalContent, _ studyPath: String?, _ change: Change) throws -> LiveOpening {
         let opening = try LiveOpening(content, studyPath: studyPath)
         guard !opening.isLinked else {
             throw InputError(
@@ -88,79 +117,37 @@ package struct LiveFork {
                 file: content.path, line: 1, found: "a session of a \(opening.study.subject.kind.spoken)",
                 expected: "one of a person: nobody else has an algorithm that doses")
         }
-        let end = content.lines.compactMap(\.instant).max() ?? .start
-        guard at < end else {
-            throw InputError(
-                file: content.path, found: "a fork at minute \(at.minutes)",
-                expected:
-                    "one before minute \(end.minutes), where the journal stands: nothing is left to run otherwise"
-            )
-        }
-        self.opening = opening
-        self.at = at
-        self.end = end
-        marks = Self.marks(from: at, to: end)
+        return opening
+    }
 
-        let first = Life(try LiveSession(opening, journal: nil), from: at, marks)
-        first.live.expectLate(content.lines)
+    /// The life that the journal has.
+    static func original(
+        _ content: JournalContent, _ opening: LiveOpening, from at: Instant, _ marks: [Instant] = []
+    ) throws -> Side {
+        let life = ForkLife(
+            try LiveSession(opening, journal: nil, keepsSteps: content.hasExchange), from: at, marks)
+        life.live.expectLate(content.lines)
         for (index, line) in content.lines.enumerated().dropFirst() {
-            if let instant = line.instant { first.look(before: instant) }
-            try first.live.play(line, on: index + 1, of: content.path)
+            if let instant = line.instant { life.look(before: instant) }
+            try life.live.play(line, on: index + 1, of: content.path)
         }
-        original = first.finish(at: end)
+        return life.finish(at: content.end)
+    }
 
-        var seams = SessionSeams()
-        let moment = ExchangedAlgorithm.Moment()
-        if let algorithm = change.algorithm {
-            seams.algorithm = {
-                ExchangedAlgorithm(before: $0, after: algorithm.algorithm, moment: moment)
-            }
-        }
-        let second = Life(
+    /// The life that is to part from it.
+    static func second(
+        _ content: JournalContent, _ opening: LiveOpening, _ change: Change, from at: Instant,
+        _ marks: [Instant] = []
+    ) throws -> ForkLife {
+        let life = ForkLife(
             try LiveSession(
-                opening, journal: nil, seams: seams,
+                opening, journal: nil,
                 // The algorithm that takes over must hear of what was given before.
-                keepsSteps: change.algorithm != nil), from: at, marks)
+                keepsSteps: change.algorithm != nil || content.hasExchange), from: at, marks)
         // An algorithm that isn't there any more is not late either.
-        second.live.expectLate(
+        life.live.expectLate(
             content.lines.filter { line in change.algorithm == nil || line.instant.map { $0 <= at } ?? true })
-        var hasParted = false
-        func part() {
-            guard !hasParted else { return }
-            hasParted = true
-            second.live.advance(to: at)
-            guard second.live.phase == .running else { return }
-            if change.algorithm != nil {
-                moment.hasCome = true
-                second.live.person?.algorithmDidChange()
-            }
-            if let policy = change.policy { second.live.door.exchange(policy) }
-        }
-        for (index, line) in content.lines.enumerated().dropFirst() {
-            if let instant = line.instant, instant > at {
-                part()
-                second.look(before: instant)
-            }
-            guard hasParted else {
-                try second.live.play(line, on: index + 1, of: content.path)
-                continue
-            }
-            switch line {
-            case .input(let number, let stamped, _):
-                inputCount += 1
-                if let reason = second.take(stamped, against: original) {
-                    leftOut.append(
-                        LeftOut(
-                            number: number, instant: stamped.instant,
-                            text: String(decoding: stamped.input.bytes, as: UTF8.self), reason: reason))
-                }
-            case .leap(_, let to):
-                if second.live.phase == .running { second.live.jump(to: to) }
-            case .open, .pace, .answer, .refusal, .late, .mark, .command, .end: break
-            }
-        }
-        part()
-        fork = second.finish(at: end)
+        return life
     }
 
     /// Every hour, or so many hours that there are about 24 of them.
@@ -184,90 +171,5 @@ package struct LiveFork {
             if row.effect == "notify" { counts[row.code, default: (0, 0)].rang += 1 }
         }
         return counts
-    }
-}
-
-/// One life, and what is kept of it.
-private final class Life {
-    let live: LiveSession
-    private let from: Instant
-    private var marks: ArraySlice<Instant>
-    private var alerts: [AlertRow] = []
-    private var insulin: [PumpLedgerUnits] = []
-
-    init(_ live: LiveSession, from: Instant, _ marks: [Instant]) {
-        self.live = live
-        self.from = from
-        self.marks = marks[...]
-        live.onRows = { [unowned self] rows in
-            alerts += rows.alerts
-        }
-    }
-
-    /// Looks at the account at each mark before an instant.
-    func look(before instant: Instant) {
-        while let mark = marks.first, mark < instant {
-            live.advance(to: mark)
-            insulin.append(live.ledger)
-            marks = marks.dropFirst()
-        }
-    }
-
-    /// Takes an input of the other life at its instant.
-    /// - Returns: why it was left out; nil where it was taken.
-    func take(_ stamped: StampedInput, against original: LiveFork.Side) -> String? {
-        live.advance(to: stamped.instant.adding(-1))
-        guard live.phase == .running else { return "the fork is over" }
-        live.inputCount += 1
-        if let reason = nonsense(stamped.input, original) {
-            live.door.leaveOut(reason)
-            return reason
-        }
-        live.session.executor.replay([stamped])
-        live.move(to: stamped.instant)
-        guard case .refused(let reason)? = live.door.outcomes.last else { return nil }
-        return reason
-    }
-
-    private func nonsense(_ input: ExternalInput, _ original: LiveFork.Side) -> String? {
-        // What the original could not read it refused, and so does this.
-        guard let input = LiveInput(bytes: input.bytes) else { return nil }
-        if let problem = input.problem(in: live.inputContext) {
-            return problem
-        }
-        switch input {
-        case .bloodGlucose, .calibration:
-            let mine = live.person?.plasmaTruth ?? []
-            guard let last = mine.indices.last, original.plasma.indices.contains(last) else { return nil }
-            let apart = abs(mine[last] - original.plasma[last])
-            return apart <= LiveFork.sameGlucoseMgdl
-                ? nil : "glucose is \(apart.rounded()) mg/dL away from where it was measured"
-        case .acknowledge(let alert), .snooze(let alert, _):
-            let active = live.session.executor.inspect { live.session.alerts.here { $0.active } }
-            let wasActive = wasActive(alert, at: live.now, in: original)
-            return !wasActive || active.contains { $0.code.rawValue == alert }
-                ? nil : "\(alert) is not active here"
-        default: return nil
-        }
-    }
-
-    /// What was said about an alert that wasn't there did nothing, and does nothing here.
-    private func wasActive(_ alert: String, at now: Instant, in original: LiveFork.Side) -> Bool {
-        let rows = (original.earlierAlerts + original.alerts).filter {
-            $0.code.rawValue == alert && $0.instant <= now
-        }
-        return rows.last { $0.effect == "raise" || $0.effect == "clear" }?.effect == "raise"
-    }
-
-    func finish(at end: Instant) -> LiveFork.Side {
-        look(before: end.adding(1))
-        live.advance(to: end)
-        let (now, account) = (live.now, live.ledger)
-        insulin += marks.map { _ in account }
-        let outcome = live.finish()
-        return LiveFork.Side(
-            digest: outcome.digest, outcome: outcome, endedAt: now, plasma: live.person?.plasmaTruth ?? [],
-            alerts: alerts.filter { $0.instant >= from },
-            earlierAlerts: alerts.filter { $0.instant < from }, insulin: insulin)
     }
 }

@@ -31,12 +31,16 @@ final class LiveDoor: @unchecked Sendable {
     private let subject: String
     /// By an input's number, from 1.
     private(set) var outcomes: [LiveOutcome] = []
-    private(set) var policy: AlertPolicy
+    private(set) var policy: AlertPolicy { didSet { shownThresholds = thresholds.all(in: policy) } }
+    private var thresholds = LiveThresholds()
+    /// Kept: a look costs nothing.
+    private(set) var shownThresholds: [MetricThreshold] = []
     var requestedBolus: RequestedBolus? { acts.requestedBolus }
 
     init(_ session: any StudySession, _ acts: any LiveActs, policy: AlertPolicy, subject: String = "") {
         (self.session, self.acts, self.subject) = (session, acts, subject)
         self.policy = policy
+        shownThresholds = thresholds.all(in: policy)
         session.executor.receiveInputs { [unowned self] in try take($0) }
     }
 
@@ -64,21 +68,24 @@ final class LiveDoor: @unchecked Sendable {
             .liveInput, at: session.executor.now, UInt64(number), outcome == .taken ? 1 : 0)
     }
 
-    /// An input of another life keeps its number and does nothing here.
-    func leaveOut(_ reason: String) { outcomes.append(.refused(reason)) }
-
     /// Alerts go on under another policy from now on, whatever was set before.
     func exchange(_ other: AlertPolicy) {
+        thresholds = LiveThresholds()
         policy = policy.exchanged(for: subject.isEmpty ? other : other.about(subject))
         session.executor.inspect { session.follow(policy) }
     }
 
     private func perform(_ input: LiveInput, _ number: Int) throws {
         switch input {
+        case .openSettings: try tell(.settingsOpened)
+        case .saveSettings: try tell(.settingsSaved)
         case .acknowledge(let alert): try tell(.acknowledge(AlertName(rawValue: alert)))
         case .snooze(let alert, let minutes):
             try tell(.snooze(AlertName(rawValue: alert), for: Self.nanoseconds(minutes)))
         case .testAlert(let alert): try tell(.testAlert(AlertName(rawValue: alert)))
+        case .dismiss(let alert): try dismiss(AlertName(rawValue: alert))
+        case .tap(let alert): try tell(.tap(try ruled(alert)))
+        case .preview(let alert): try tell(.preview(try ruled(alert)))
         case .foreground:
             if !session.isAppAlive { session.reopenApp() }
             try tell(.foreground)
@@ -89,9 +96,21 @@ final class LiveDoor: @unchecked Sendable {
                 to.map { QuietHours(from: Self.nanoseconds(from), to: Self.nanoseconds($0)) }
             }
             try follow(changed)
-        case .threshold(let metric, let low, let high):
-            guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
-            try follow(policy.with(low: low, high: high, of: metric))
+        case .threshold(let metric, let low, let high, let minutes, let isEnabled):
+            try session.needsApp()
+            let metric = try known(metric)
+            try follow(
+                thresholds.set(
+                    metric, low: low, high: high, sensitivity: minutes.map(Self.nanoseconds),
+                    isEnabled: isEnabled, in: policy))
+        case .switchThreshold(let metric, let isEnabled):
+            try session.needsApp()
+            let metric = try known(metric)
+            guard let changed = thresholds.turn(metric, on: isEnabled, in: policy) else {
+                throw Refusal("\(metric.rawValue) has no threshold to switch on: set low, high, or both")
+            }
+            try follow(changed)
+        case .leftOut(_, let reason): throw Refusal(reason)
         case .clockStep(let seconds):
             // The phone's clock is set whether or not the app lives.
             let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
@@ -103,6 +122,37 @@ final class LiveDoor: @unchecked Sendable {
     private func tell(_ input: AlertInput) throws {
         try session.needsApp()
         session.alerts.here(input) { $0.tell($1) }
+    }
+
+    private func known(_ metric: String) throws -> AlertMetric {
+        guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
+        return metric
+    }
+
+    /// An alert that the policy has a rule for. One of the catalogue that it has none for has one from now on, under which nothing is ever raised.
+    private func ruled(_ alert: String) throws -> AlertName {
+        let name = AlertName(rawValue: alert)
+        guard !policy.rules.contains(where: { $0.code == name }), let code = AlertCode(name) else {
+            return name
+        }
+        var rule = AlertRule(code)
+        rule.trigger = .metrics([])
+        rule.claim = .none
+        var changed = policy
+        changed.rules.append(rule)
+        try follow(changed)
+        return name
+    }
+
+    /// A banner that asks for something stays until that is done; the alert itself stays either way.
+    private func dismiss(_ alert: AlertName) throws {
+        try session.needsApp()
+        let active = session.alerts.here { $0.active }.first { $0.code == alert }
+        guard let active else { throw Refusal("\(alert.rawValue) is not active") }
+        guard active.isPreview || active.source == .policy else {
+            throw Refusal("\(alert.rawValue) stays until it is over or acted on")
+        }
+        try tell(.dismiss(alert))
     }
 
     private func follow(_ changed: AlertPolicy) throws {
@@ -142,53 +192,11 @@ extension AlertPolicy {
         policy.rules += other.rules.filter { new in !rules.contains { $0.code == new.code } }
         return policy
     }
-
-    /// With these bounds. A side that is switched off keeps its rule, with a bound that no value passes: what was counted under it stays
-    /// where it is.
-    func with(low: Double?, high: Double?, of metric: AlertMetric) -> AlertPolicy {
-        var policy = self
-        for (side, bound) in [(MetricTest.Side.low, low), (.high, high)] {
-            let code = AlertName(rawValue: "THRESHOLD-\(metric.codeName)-\(side == .low ? "LOW" : "HIGH")")
-            var test = MetricTest(metric, side, bound ?? (side == .low ? -.infinity : .infinity))
-            if let place = policy.rules.firstIndex(where: { $0.code == code }) {
-                let old = policy.rules[place].tests.first { $0.metric == metric && $0.side == side }
-                test.clearAt = old?.clearAt(movedTo: test.bound)
-                policy.rules[place].move(to: test, wasOff: old?.bound.isInfinite ?? false)
-            } else if bound != nil {
-                var rule = AlertRule(code: code, trigger: .metrics([test]), severity: .actionable)
-                rule.criticalBelow = side == .low ? metric.criticalBelow : nil
-                rule.criticalAbove = side == .high ? metric.criticalAbove : nil
-                policy.rules.append(rule)
-            }
-        }
-        return policy
-    }
-}
-
-extension MetricTest {
-    /// As far past the bound as before; past a bound that was switched off, where it was.
-    fileprivate func clearAt(movedTo new: Double) -> Double? {
-        guard let clearAt, new.isFinite else { return clearAt }
-        if bound.isFinite { return new + (clearAt - bound) }
-        return (side == .low ? clearAt > new : clearAt < new) ? clearAt : nil
-    }
-}
-
-extension AlertRule {
-    /// What rang under the old bound is judged by the old truth. Where the new one is another, nobody can judge all that the rule ever said.
-    fileprivate mutating func move(to test: MetricTest, wasOff: Bool) {
-        let before = truth
-        trigger = .metrics([test])
-        guard test.bound.isFinite else {
-            claim = before.map(AlertTruthClaim.about) ?? .none
-            return
-        }
-        if wasOff, before != nil { claim = .usual }
-        if claim == .usual, truth != before { claim = .none }
-    }
 }
 
 extension EventKind {
     /// An input was answered. Words: its number, 1 where it was taken.
     static let liveInput = EventKind(0x700, "liveInput")
+    /// Another policy or algorithm took over. Words: 1 where it was a policy, 1 where it was an algorithm.
+    static let liveExchange = EventKind(0x701, "liveExchange")
 }

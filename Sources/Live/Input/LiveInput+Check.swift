@@ -72,7 +72,10 @@ extension LiveInput {
                 return "subject: found `\(printable(id, limit: 40))`, expected 1 to 100 characters"
             }
             return Self.outside("weight, kg", kilograms, 1...300)
-        case .acknowledge(let alert), .testAlert(let alert): return Self.unknown(alert, context)
+        case .acknowledge(let alert), .testAlert(let alert), .dismiss(let alert):
+            return Self.unknown(alert, context)
+        case .tap(let alert), .preview(let alert):
+            return AlertCode(rawValue: alert) == nil ? Self.unknown(alert, context) : nil
         case .snooze(let alert, let minutes):
             return Self.unknown(alert, context)
                 ?? Self.outside(
@@ -85,14 +88,19 @@ extension LiveInput {
             return [from, to].lazy.compactMap { $0 }.compactMap {
                 Self.outside("quiet hours, min after midnight", Double($0), 0...1439)
             }.first
-        case .threshold(let metric, let low, let high): return Self.problem(metric, low, high, context.kind)
+        case .threshold(let metric, let low, let high, let minutes, _):
+            return Self.problem(metric, low, high, context.kind)
+                ?? minutes.flatMap { Self.outside("sensitivity, min", Double($0), 0...1440) }
+        case .switchThreshold(let metric, _): return Self.problem(metric, nil, nil, context.kind)
         case .clockStep(let seconds):
             return Self.outside(
                 "clock step, s", seconds, -Self.largestClockStepSeconds...Self.largestClockStepSeconds)
+        case .leftOut: return "found what only a fork's journal has, expected an input"
         // The session looks at what devices say.
         case .device: return nil
         case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
-            .closedLoop, .startSession, .endSession, .foreground, .background, .visit:
+            .closedLoop, .startSession, .endSession, .foreground, .background, .visit, .signIn, .signOut,
+            .subjectClaim, .openSettings, .saveSettings, .dismissDropped:
             return nil
         }
     }
@@ -106,14 +114,15 @@ extension LiveInput {
         let what: String
         switch self {
         case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
-            .visit:
+            .visit, .switchThreshold, .openSettings, .saveSettings, .dismiss, .tap, .preview, .leftOut:
             return nil
+        case .signIn, .signOut, .subjectClaim: what = "no log-in of its own"
         case .requestBolus, .confirmBolus, .cancelBolus, .cancelOwed, .temporaryBasal, .cancelTemporaryBasal,
             .suspend, .resume, .changePod:
             what = "no pump"
         case .meal: what = "no meals"
         case .bloodGlucose, .calibration, .changeSensor: what = "no glucose"
-        case .target, .openLoop, .closedLoop, .startSession, .endSession, .subject: what = "no loop"
+        case .target, .openLoop, .closedLoop, .startSession, .endSession, .subject, .dismissDropped: what = "no loop"
         case .reading, .device: what = "no device outside: its monitor is simulated"
         }
         return "a \(kind.spoken) has \(what)"

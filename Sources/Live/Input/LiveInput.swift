@@ -43,8 +43,26 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case testAlert(alert: String)
     /// Minutes since local midnight; both nil for none.
     case quietHours(fromMinute: Int?, toMinute: Int?)
-    /// A threshold's two sides; nil switches a side off.
-    case threshold(metric: String, low: Double?, high: Double?)
+    /// A threshold's two sides; nil switches a side off. A sensitivity that isn't said is as before; one that isn't said to be off is on, and one that is
+    /// off keeps all of it.
+    case threshold(
+        metric: String, low: Double?, high: Double?, sensitivityMinutes: Int? = nil, isEnabled: Bool? = nil)
+    /// Both sides off, or on again as they were.
+    case switchThreshold(metric: String, isEnabled: Bool)
+    case signIn
+    case signOut
+    /// What the cloud answers about the subject's claim from now on. Comes from the cloud, not from a person.
+    case subjectClaim(isOk: Bool)
+    case openSettings
+    case saveSettings
+    /// Puts an alert's banner away, and ends a preview. The alert stays.
+    case dismiss(alert: String)
+    /// Taps an alert's notification.
+    case tap(alert: String)
+    /// Shows what an alert would look like, until it is dismissed.
+    case preview(alert: String)
+    /// The person has seen what was dropped of what they had asked for.
+    case dismissDropped
     case foreground
     case background
     /// A reading of a real sensor, by its own stamp: nanoseconds since the session's start. Comes from a feed, not from a person.
@@ -53,6 +71,8 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case device(LinkInput)
     /// Whoever looks after the subject goes there now, and puts right what is broken.
     case visit
+    /// An input of another life that makes no sense in this one, a fork: it keeps its number, and does nothing.
+    case leftOut(input: String, reason: String)
     /// The wall clock was set, by so many seconds against the time that passed. Comes from the host, not from a person.
     case clockStep(seconds: Double)
 

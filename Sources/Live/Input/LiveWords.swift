@@ -30,10 +30,14 @@ package enum LiveWords {
         suspend [30] | resume | pod | sensor
         open | close | start | end           the loop, and its session
         subject NAME 70                      kilograms, from the next session on
-        ack CODE | snooze CODE 30 | test CODE
+        ack CODE | snooze CODE 30 | test CODE | preview CODE | tap CODE
+        dismiss CODE | dismiss               a banner or a preview; what was dropped
         quiet 22:00-07:00 | quiet off | threshold glucose 70-180 (70- or -180 for one side, - for none)
+        threshold glucose 70-180 15 | threshold glucose off | threshold glucose on
+                                             minutes that a value must be beyond; both sides
         front | back                         the app comes to the front, or leaves it
         visit                                a grow room: somebody goes there, and mends what is broken
+        login | logout | settings | save     who is signed in; settings are opened, saved
         pace 60 | pause | status | quit      pace: 1, 60, 600, max
         @NAME before any of these: said again under the same name it is taken once
         """
@@ -49,7 +53,7 @@ package enum LiveWords {
         guard let verb = words.first else {
             return .failure(Unknown(message: "nothing; `help` lists what there is"))
         }
-        if verb == "threshold", words.count == 3, let problem = ambiguity(words[1], words[2]) {
+        if verb == "threshold", words.count >= 3, let problem = ambiguity(words[1], words[2]) {
             return .failure(Unknown(message: problem))
         }
         guard let wish = wish(verb, Array(words.dropFirst())) else {
@@ -64,6 +68,8 @@ package enum LiveWords {
             "resume": .input(.resume), "pod": .input(.changePod), "sensor": .input(.changeSensor),
             "open": .input(.openLoop), "close": .input(.closedLoop), "start": .input(.startSession),
             "end": .input(.endSession), "front": .input(.foreground), "back": .input(.background),
+            "login": .input(.signIn), "logout": .input(.signOut), "settings": .input(.openSettings),
+            "save": .input(.saveSettings), "dismiss": .input(.dismissDropped),
             "pause": .pace(.paused), "status": .status, "help": .help, "quit": .quit,
             "suspend": .input(.suspend(minutes: nil)), "visit": .input(.visit),
         ]
@@ -87,6 +93,9 @@ package enum LiveWords {
         case "temp": return word == "off" ? .input(.cancelTemporaryBasal) : nil
         case "ack": return .input(.acknowledge(alert: text))
         case "test": return .input(.testAlert(alert: text))
+        case "preview": return .input(.preview(alert: text))
+        case "tap": return .input(.tap(alert: text))
+        case "dismiss": return .input(.dismiss(alert: text))
         case "quiet": return quiet(text).map { .input($0) }
         case "pace": return LivePace(text).map { .pace($0) }
         default: return nil
@@ -94,6 +103,11 @@ package enum LiveWords {
     }
 
     private static func input(_ verb: String, _ words: [String]) -> LiveInput? {
+        if verb == "threshold", words.count == 3, let minutes = Int(words[2]),
+            let (low, high) = sides(words[1])
+        {
+            return .threshold(metric: words[0], low: low, high: high, sensitivityMinutes: minutes)
+        }
         guard words.count == 2 else { return nil }
         switch verb {
         case "temp":
@@ -104,6 +118,9 @@ package enum LiveWords {
         case "subject": return Double(words[1]).map { .subject(id: words[0], kilograms: $0) }
         case "snooze": return Int(words[1]).map { .snooze(alert: words[0], minutes: $0) }
         case "threshold":
+            if words[1] == "on" || words[1] == "off" {
+                return .switchThreshold(metric: words[0], isEnabled: words[1] == "on")
+            }
             guard let (low, high) = sides(words[1]) else { return nil }
             return .threshold(metric: words[0], low: low, high: high)
         default: return nil

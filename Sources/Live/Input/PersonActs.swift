@@ -2,6 +2,7 @@
 //
 // Guarantees: called at an input's instant, on the session's thread; whole or refused whole.
 
+import Alerts
 import ClosedLoop
 import Devices
 import LinkedDevices
@@ -20,6 +21,7 @@ final class PersonActs: LiveActs {
     /// Of the readings so far, ns since the start.
     private var stamps: Set<Int64> = []
     private var newestStamp = Int64.min
+    private var isSignedIn = true
 
     init(_ session: Session, isFed: Bool) { (self.session, self.isFed) = (session, isFed) }
 
@@ -57,6 +59,16 @@ final class PersonActs: LiveActs {
             .closedLoop, .startSession, .endSession, .subject:
             try session.needsApp()
             try session.loop.here(input) { try $0.perform($1) }
+            if input == .startSession || input == .endSession { tellWhetherThereIsASession() }
+        case .signIn, .signOut:
+            try session.needsApp()
+            isSignedIn = input == .signIn
+            tellWhetherThereIsASession()
+        case .subjectClaim(let isOk): session.alerts.here(isOk) { $0.claimed(isOk: $1) }
+        case .dismissDropped:
+            try session.needsApp()
+            guard session.loop.here({ $0.lastDropped }) != nil else { throw Refusal("nothing was dropped") }
+            session.loop.here { $0.dismissDropped() }
         case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
         case .resume: try session.controls.resume()
         case .cancelBolus:
@@ -76,7 +88,8 @@ final class PersonActs: LiveActs {
             guard let links = session.links else { throw Refusal("no device is outside of this session") }
             if let reason = links.hear(input) { throw Refusal("not believed: \(reason.text)") }
         case .visit: throw Refusal("nobody looks after a person")
-        case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep:
+        case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
+            .switchThreshold, .openSettings, .saveSettings, .dismiss, .tap, .preview, .leftOut:
             // The door has told the alert center.
             break
         }
@@ -122,6 +135,12 @@ final class PersonActs: LiveActs {
     /// What a person outside does with body, pod and sensor, nobody here does.
     private func isOfTheStudy() throws {
         guard session.links == nil else { throw Refusal("body, pump and sensor are outside of this session") }
+    }
+
+    /// Nobody has to be signed in for a session that has ended, and no step is missed.
+    private func tellWhetherThereIsASession() {
+        let hasSession = session.loop.here { $0.display().status } != .noSession
+        session.alerts.here((isSignedIn, hasSession)) { $0.signedIn($1.0, hasSession: $1.1) }
     }
 
     /// What waits for a step waits for nothing where none comes.

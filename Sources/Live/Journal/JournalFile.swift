@@ -10,6 +10,7 @@ import Checksums
 import Documents
 import Glibc
 package import Records
+package import SessionTime
 
 /// A journal that is being written.
 package final class JournalFile {
@@ -119,7 +120,7 @@ package final class JournalFile {
         observer?(Int(length), true)
     }
 
-    private static func syncFolder(of path: String) throws(OutputError) {
+    static func syncFolder(of path: String) throws(OutputError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -152,6 +153,12 @@ package struct JournalContent: Sendable {
         hash.update(Array("\(last) \(text)".utf8))
         return String(hash.finished().description.prefix(16))
     }
+
+    /// Whether an algorithm may take over in it, and must hear of the insulin before.
+    var hasExchange: Bool { lines.contains { if case .exchange = $0 { true } else { false } } }
+
+    /// As far as it goes by its lines.
+    package var end: Instant { lines.lazy.compactMap(\.instant).max() ?? .start }
 
     package static func read(_ path: String) throws(InputError) -> JournalContent {
         try parse(try readInput(path, limitBytes: byteLimit), path: path)

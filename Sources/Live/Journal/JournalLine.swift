@@ -32,6 +32,8 @@ package enum JournalLine: Hashable, Sendable {
     case mark(Instant, events: Int, Digest128)
     /// What a device outside is told: `LinkCommand`, as JSON. On disk before a driver gets it.
     case command(Instant, String)
+    /// At the end of this instant alerts go on under another policy, dosing by another algorithm, or both: `LiveFork.Change`, as JSON.
+    case exchange(Instant, String)
     /// Nobody lived from the one instant to the other.
     case leap(from: Instant, to: Instant)
     /// The session is over. Its digest is the whole session's; `reason` is empty where it lived to its end.
@@ -54,6 +56,7 @@ package enum JournalLine: Hashable, Sendable {
         case .late(let at): "late \(at.nanoseconds)"
         case .mark(let at, let events, let digest): "mark \(at.nanoseconds) \(events) \(digest)"
         case .command(let at, let json): "command \(at.nanoseconds) \(json)"
+        case .exchange(let at, let json): "exchange \(at.nanoseconds) \(json)"
         case .leap(let from, let to): "leap \(from.nanoseconds) \(to.nanoseconds)"
         case .end(let at, let events, let digest, let reason):
             "end \(at.nanoseconds) \(events) \(digest) \(Self.line(reason))"
@@ -109,6 +112,9 @@ package enum JournalLine: Hashable, Sendable {
         case "command":
             guard let at = instant() else { return nil }
             self = .command(at, String(rest))
+        case "exchange":
+            guard let at = instant() else { return nil }
+            self = .exchange(at, String(rest))
         case "leap":
             guard let from = instant(), let to = instant(), from < to else { return nil }
             self = .leap(from: from, to: to)

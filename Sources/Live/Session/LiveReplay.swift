@@ -33,7 +33,7 @@ package struct LiveReplay {
     ) throws {
         session = try LiveSession(
             try LiveOpening(content, studyPath: studyPath), journal: nil, deadline: deadline, seams: seams,
-            onRows: onRows, onLook: onLook, listener: listener)
+            keepsSteps: content.hasExchange, onRows: onRows, onLook: onLook, listener: listener)
         session.expectLate(content.lines)
         isTorn = content.isTorn
         for (index, line) in content.lines.enumerated().dropFirst() {
@@ -84,7 +84,7 @@ extension JournalLine {
         switch self {
         case .open, .answer: nil
         case .pace(let at, _, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _),
-            .late(let at), .command(let at, _):
+            .late(let at), .command(let at, _), .exchange(let at, _):
             at
         case .input(_, let stamped, _): stamped.instant
         case .leap(_, let to): to

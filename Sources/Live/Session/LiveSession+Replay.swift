@@ -79,6 +79,11 @@ extension LiveSession {
             try reach(at, problem)
             let here = muted.isEmpty ? "nothing" : muted.removeFirst().json
             guard here == json else { throw Divergence(line: number, journal: json, here: here) }
+        case .exchange(let at, let json):
+            try reach(at, problem)
+            guard outcome == nil else { throw problem("an exchange after the body's end", "nothing more") }
+            exchange(try LiveFork.Change(json: json, file: file, line: number))
+            move(to: at)
         case .end(let at, let events, _, _):
             try reach(at, problem)
             if outcome == nil { move(to: at) }

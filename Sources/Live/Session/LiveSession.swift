@@ -9,6 +9,7 @@ import Alerts
 import ClosedLoop
 import Devices
 import Documents
+package import DosingAlgorithms
 package import LinkedDevices
 import Physiology
 package import Records
@@ -69,6 +70,8 @@ package final class LiveSession: @unchecked Sendable {
     /// The newest anchor that the journal has.
     package internal(set) var anchor: LiveAnchor?
     package private(set) var eventCount = 0
+    /// What doses.
+    package private(set) var algorithm: TunedAlgorithm
 
     let session: any StudySession
     /// nil for a subject that is no person.
@@ -106,7 +109,7 @@ package final class LiveSession: @unchecked Sendable {
     /// - Parameters:
     ///   - journal: nil for a replay.
     ///   - deadline: how long the algorithm may take for a step, ns; nil for as long as it takes.
-    ///   - keepsSteps: for an algorithm that takes over (`LiveFork`); it changes nothing else.
+    ///   - keepsSteps: for an algorithm that takes over (`exchange`); it changes nothing else.
     ///   - onRows: sees what was recorded since the last time, before the events of it are told.
     ///   - onLook: sees each snapshot when it is made.
     ///   - listener: hears each event, in order, on the thread that advances.
@@ -129,14 +132,16 @@ package final class LiveSession: @unchecked Sendable {
         var seams = seams
         seams.isFed = opening.isFed
         seams.isLinked = opening.isLinked
+        seams.stepMemory = keepsSteps ? LoopTiming.insulinMemory : nil
+        algorithm = opening.arm.algorithm
         let own = seams.algorithm
-        seams.algorithm = { TimedAlgorithm(current: own($0), watch: watch) }
+        seams.algorithm = { TimedAlgorithm(first: own($0), watch: watch) }
         let arm = opening.arm
         let acts: any LiveActs
         if let subject = opening.subject.person {
             let person = try Session(
                 study: study, subject: subject, index: opening.subjectIndex, arm: arm,
-                keepsStepLog: keepsSteps, seams: seams)
+                seams: seams)
             acts = PersonActs(person, isFed: opening.isFed)
             (session, self.person, watched) = (person, person, nil)
         } else {
@@ -330,6 +335,36 @@ package final class LiveSession: @unchecked Sendable {
         tell(
             "algorithm  gave no answer in time: the step fails, and the pump goes on with its programmed basal",
             at: instant)
+    }
+
+    /// At the end of this instant alerts go on under another policy, dosing by another algorithm, or both.
+    /// - Parameter isRecorded: false for a life that is only compared: changed nothing, it comes to the same bits.
+    func exchange(_ change: LiveFork.Change, isRecorded: Bool = true) {
+        guard outcome == nil else { return }
+        if isRecorded {
+            session.executor.inspect { [executor = session.executor] in
+                executor.journal.record(
+                    .liveExchange, at: executor.now, change.policy == nil ? 0 : 1,
+                    change.algorithm == nil ? 0 : 1)
+            }
+        }
+        if let algorithm = change.algorithm {
+            self.algorithm = algorithm
+            watch.successor = algorithm.algorithm
+            person?.algorithmDidChange()
+        }
+        if let policy = change.policy { door.exchange(policy) }
+        if isRecorded { tell("exchange   \(change)") }
+    }
+
+    /// The same, written down, with all that it brings about at once.
+    func exchangeNow(_ change: LiveFork.Change) {
+        guard phase == .running else { return }
+        keep(.exchange(now, change.json), isSynced: true)
+        guard phase == .running else { return }
+        exchange(change)
+        move(to: now)
+        report()
     }
 
     /// It stops here.

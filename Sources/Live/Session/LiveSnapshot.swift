@@ -6,6 +6,7 @@ package import Alerts
 package import ClosedLoop
 package import Devices
 import Documents
+import DosingAlgorithms
 import Physiology
 package import Records
 package import SessionTime
@@ -20,6 +21,8 @@ package struct LiveSnapshot: Sendable {
     package var localTime = ""
     package var subject = ""
     package var arm = ""
+    /// What doses, by its id.
+    package var algorithm = ""
     /// nil before the first advance, and of a session that is over.
     package var loop: LoopDisplay?
     package var pump: PumpStatus?
@@ -38,12 +41,18 @@ package struct LiveSnapshot: Sendable {
     package var waiting: [AlertName] = []
     /// What alerts go by now.
     package var policy: AlertPolicy?
+    /// Of each metric that can be watched, in the order of the metrics.
+    package var thresholds: [MetricThreshold] = []
     package var quietHours: QuietHours?
     /// They are on now.
     package var isQuiet = false
     package var isAppAlive = true
     package var isInForeground = false
     package var isSignedIn = true
+    /// What the cloud says of the subject's claim.
+    package var isClaimOk = true
+    /// What the app in front shows above everything, at `now`.
+    package var banner: AlertBanner?
     /// Whom the loop's session is about, and whom the next one will be.
     package var loopSubject: LoopSubject?
     package var chosenSubject: LoopSubject?
@@ -72,6 +81,7 @@ package struct LiveSnapshot: Sendable {
         localTime = SessionStory.time(live.now, live.opening.study.start.calendar)
         subject = live.opening.subject.name
         arm = live.opening.arm.name
+        algorithm = live.algorithm.kind.id
         eventCount = live.eventCount
         digest = live.digest
         quietHours = policy.quietHours
@@ -90,6 +100,8 @@ package struct LiveSnapshot: Sendable {
         }
         (alerts, cleared, waiting) = (face.active, face.cleared, face.waiting)
         (isQuiet, isInForeground, isSignedIn) = (face.isQuiet, face.isForeground, face.isSignedIn)
+        (banner, isClaimOk) = (face.banner, face.isClaimOk)
+        thresholds = live.door.shownThresholds
         guard let session = live.person else { return }
         insulin = live.ledger
         requestedBolus = live.door.requestedBolus

@@ -11,8 +11,10 @@ import SessionTime
 import Synchronization
 
 struct TimedAlgorithm: HandingAlgorithm {
-    let current: any DosingAlgorithm
+    /// Who is asked until another one takes over.
+    let first: any DosingAlgorithm
     let watch: AlgorithmWatch
+    var current: any DosingAlgorithm { watch.successor ?? first }
 
     func run<Algorithm: DosingAlgorithm>(
         _ algorithm: Algorithm, _ input: borrowing StepInput, _ state: inout HandedState
@@ -55,6 +57,8 @@ struct NoAnswerInTime: Error, CustomStringConvertible {
 
 /// What is known of one session's algorithm. Belongs to the session's thread.
 final class AlgorithmWatch: @unchecked Sendable {
+    /// Who has taken over; the loop must be told of it (`LoopController.algorithmDidChange`). Its state is its own.
+    var successor: (any DosingAlgorithm)?
     /// How long a call may take, ns; nil for as long as it takes.
     let deadline: Int64?
     /// Instants of steps that had, or in the original had, no answer in time.

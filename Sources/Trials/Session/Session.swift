@@ -48,7 +48,7 @@ public final class Session {
     /// nil where no policy in shadow is scored.
     private let scoring: PolicyScoring?
     private let calendar: SessionCalendar
-    private let stepLog: StepLog?
+    let stepLog: StepLog?
     var meals: [Meal] = []
     /// What ended it before its time.
     public private(set) var failure: (any Error)?
@@ -118,7 +118,7 @@ public final class Session {
         var settings = TherapySettings(subject)
         settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)
         let therapy = settings
-        let stepLog = keepsStepLog ? StepLog() : nil
+        let stepLog = keepsStepLog ? StepLog() : seams.stepMemory.map { StepLog(span: $0) }
         let links = seams.isLinked ? SessionLinks(study, executor, recorder) : nil
         self.links = links
         let loopPump: any InsulinPumpPort = links?.pump ?? seams.pump(pump)

@@ -29,5 +29,8 @@ public struct SessionSeams {
     /// Glucose comes from outside (`Session.feed`): the sensor measures nothing of the body, and the loop suggests only.
     public var isFed = false
 
+    /// How long steps are kept for an algorithm that takes over, ns; nil for not at all. It changes nothing else.
+    public var stepMemory: Int64?
+
     public init() {}
 }

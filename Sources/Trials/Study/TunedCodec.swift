@@ -4,9 +4,9 @@
 // line; where one parameter differs from its default value all are written, so that a study means the same when a default value
 // changes.
 
-import DosingAlgorithms
-internal import Devices
-import Documents
+package import DosingAlgorithms
+package import Devices
+package import Documents
 import Records
 import SimulatedDevices
 
@@ -14,7 +14,7 @@ extension Tuned where Kind == AlgorithmKind {
     /// Where an arm says nothing.
     static var `default`: TunedAlgorithm { .pidInsulinFeedback }
 
-    static var codec: Codec<TunedAlgorithm> {
+    package static var codec: Codec<TunedAlgorithm> {
         codec(name: "name", "An algorithm with parameters of its own.")
     }
 }
