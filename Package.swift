@@ -138,7 +138,8 @@ let package = Package(
         module(
             "Ward",
             [
-                "AlertFiles", "Alerts", "Charts", "ClosedLoop", "Devices", "Documents", "Live", "Persistence",
+                "AlertFiles", "Alerts", "Charts", "ClosedLoop", "Devices", "Documents", "DosingAlgorithms",
+                "Live", "Persistence",
                 "Physiology", "Records", "SessionTime", "SimulationKernel", "Trials",
             ]),
         // Floor 9

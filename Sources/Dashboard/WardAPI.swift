@@ -244,7 +244,8 @@ struct WardAPI: Sendable {
                     screens.see(page, isShown: isShown, of: id, at: ward.host.continuousNow)
                     let isInFront = ward.host.status(of: id)?.snapshot.isInForeground ?? false
                     if !isShown || isInFront {
-                        return Self.json(.object([.init("number", .null), .init("repeated", .bool(isInFront))]), 202)
+                        return Self.json(
+                            .object([.init("number", .null), .init("repeated", .bool(isInFront))]), 202)
                     }
                 }
                 let answer = try ward.tell(id, command)
@@ -257,6 +258,41 @@ struct WardAPI: Sendable {
                             .init("repeated", .bool(answer.isRepeated)),
                         ]), 202)
                 }
+            },
+            Route(
+                method: "POST", path: "/api/sessions/{id}/forks",
+                summary: "Another session that is this one up to t, and goes on otherwise.", body: .fork,
+                status: 201,
+                refusals: [409, 422, 503, 507]
+            ) { request, names in
+                guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
+                let fields = try JSONBody(request.body).object("a fork")
+                try fields.check(only: ["t", "policy", "algorithm", "name"])
+                let seconds = try fields.number("t")
+                guard (0...1e9).contains(seconds) else { throw Ward.Refusal.invalid("t: expected 0 to 1e9") }
+                let name = try SessionWish.name(fields)
+                let found = try ward.fork(
+                    id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))),
+                    change: try LiveFork.Change(
+                        policy: try fields.optionalText("policy"),
+                        algorithm: try fields.optionalText("algorithm")),
+                    name: name)
+                let answer = JSONValue.object([
+                    .init("id", .string(found.id)),
+                    .init(
+                        "left_out",
+                        .array(
+                            found.leftOut.map {
+                                .object([
+                                    .init("number", .integer(Int64($0.number))),
+                                    .init("t", SessionJSON.seconds($0.instant)),
+                                    .init("text", .string($0.text)), .init("reason", .string($0.reason)),
+                                ])
+                            })),
+                ])
+                return WebResponse(
+                    201, "application/json", .bytes(Array(answer.compactText.utf8)),
+                    headers: [("location", "/api/sessions/\(found.id)")])
             },
             Route(
                 method: "POST", path: "/api/sessions/{id}/preview",

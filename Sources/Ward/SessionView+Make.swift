@@ -27,14 +27,17 @@ extension SessionView {
     }
 
     init(
-        _ facts: Facts, _ snapshot: LiveSnapshot, _ pace: LivePace, isFrozen: Bool, _ memory: SessionMemory.State
+        _ facts: Facts, _ snapshot: LiveSnapshot, _ pace: LivePace, isFrozen: Bool,
+        _ memory: SessionMemory.State
     ) {
         self.init(id: facts.id, name: facts.name)
         (kind, origin, end, calendar) = (facts.kind, facts.origin, facts.end, facts.calendar)
         live = snapshot
         (number, now) = (live.eventCount, live.now)
         (self.pace, phase, self.isFrozen) = (pace, live.phase, isFrozen)
-        if case .study(let folder, let session, _) = origin, case .ended = phase, let stored = facts.storedDigest {
+        if case .study(let folder, let session, _) = origin, case .ended = phase,
+            let stored = facts.storedDigest
+        {
             origin = .study(folder: folder, session: session, isSame: "\(live.digest)" == stored)
         }
         log = memory.log
@@ -107,25 +110,20 @@ extension ThresholdView {
     static func all(
         _ facts: SessionView.Facts, _ live: LiveSnapshot, _ memory: SessionMemory.State
     ) -> [ThresholdView] {
-        guard let policy = live.policy else { return [] }
-        return AlertMetric.allCases.compactMap { metric in
+        live.thresholds.compactMap { set in
+            let metric = set.metric
             guard let range = LiveInput.range(of: metric), SubjectWords(metric) == facts.kind else {
                 return nil
             }
+            let readings = memory.log.readings.filter { $0.backfilledAt == nil }
+            let room = live.room?.metrics.first { $0.metric == metric }
             let series: [MetricPoint] =
                 metric == .glucose
-                ? memory.log.readings.filter { $0.backfilledAt == nil }.map {
-                    MetricPoint($0.instant, $0.mgdl)
-                }
-                : live.room?.metrics.first { $0.metric == metric }?.series.map {
-                    MetricPoint($0.at, $0.value)
-                }
-                    ?? memory.series[metric.rawValue] ?? []
-            let low = policy.threshold(of: metric, .low)
-            let high = policy.threshold(of: metric, .high)
+                ? readings.map { MetricPoint($0.instant, $0.mgdl) }
+                : (room?.series ?? []).map { MetricPoint($0.at, $0.value) }
             return ThresholdView(
-                metric: metric, isEnabled: low != nil || high != nil, low: low?.bound, high: high?.bound,
-                sensitivity: low?.debounce ?? high?.debounce ?? 0, range: range,
+                metric: metric, isEnabled: set.isEnabled && (set.low != nil || set.high != nil), low: set.low,
+                high: set.high, sensitivity: set.sensitivity, range: range,
                 step: range.upperBound - range.lowerBound > 50 ? 1 : 0.1,
                 recommended: MetricRange.recommended(
                     facts.kind.rawValue, live.room?.stage ?? facts.stage, metric
@@ -142,16 +140,5 @@ extension SubjectWords {
         case "temperature", "humidity", "vpd": self = .room
         default: self = .person
         }
-    }
-}
-
-extension AlertPolicy {
-    /// One side of a metric's own threshold; nil where there is none, or it is off.
-    func threshold(of metric: AlertMetric, _ side: MetricTest.Side) -> (bound: Double, debounce: Int64)? {
-        let code = "THRESHOLD-\(metric.codeName)-\(side == .low ? "LOW" : "HIGH")"
-        guard let rule = rules.first(where: { $0.code.rawValue == code }),
-            let bound = rule.tests.first?.bound, bound.isFinite
-        else { return nil }
-        return (bound, rule.debounce)
     }
 }

@@ -52,18 +52,22 @@ package struct SessionWish: Sendable {
             throw .invalid("session: expected a session's number, from 0")
         }
         session = index
-        if let text = try fields.optionalText("name"), !text.isEmpty {
-            guard text.count <= 80, !text.unicodeScalars.contains(where: { isUnprintable($0) }) else {
-                throw .invalid("name: expected up to 80 printable characters")
-            }
-            name = text
-        }
+        name = try Self.name(fields)
         if let text = try fields.optionalText("pace") {
             guard let known = text == "paused" ? .paused : LivePace(text) else {
                 throw .invalid("pace: expected a number from 0.01 to 100000, `max` or `paused`")
             }
             pace = known
         }
+    }
+
+    /// What somebody calls a session; nil where they said nothing.
+    package static func name(_ fields: JSONFields) throws(Ward.Refusal) -> String? {
+        guard let text = try fields.optionalText("name"), !text.isEmpty else { return nil }
+        guard text.count <= 80, !text.unicodeScalars.contains(where: { isUnprintable($0) }) else {
+            throw .invalid("name: expected up to 80 printable characters")
+        }
+        return text
     }
 
     var origin: SessionOrigin {
@@ -84,7 +88,9 @@ package struct SessionWish: Sendable {
                 input = .confirmBolus(request: asked.number, units: asked.units)
             }
             let answer = session.take(LiveCommand(input), at: session.now)
-            if case .requestBolus(let units) = input, let number = answer.number { lastBolus = (number, units) }
+            if case .requestBolus(let units) = input, let number = answer.number {
+                lastBolus = (number, units)
+            }
         }
         advance(session, to: from)
     }

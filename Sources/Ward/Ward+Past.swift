@@ -14,17 +14,16 @@ extension Ward {
         guard let entry = entry(id) else { throw Refusal.unknown }
         guard let newest = view(id)?.now else { throw Refusal.unknown }
         guard instant >= .start, instant <= newest else {
-            throw Refusal.invalid("t: expected 0 to \(newest.nanoseconds / Nanoseconds.second), where the session stands")
+            throw Refusal.invalid(
+                "t: expected 0 to \(newest.nanoseconds / Nanoseconds.second), where the session stands")
         }
         let memory = SessionMemory()
         let past = Past()
-        let content = try JournalContent.read(journalPath(of: id))
-        let replay = try LiveReplay(
-            content, studyPath: try SessionFile.read(folder(of: id) + "/session.json").studyPath, until: instant,
-            onRows: { memory.take($0) }, onLook: { memory.take($0) }, listener: { past.take($0) })
-        if let divergence = replay.divergence { throw divergence }
-        replay.session.advance(to: instant)
-        var view = SessionView(entry.facts, replay.session.snapshot, .paused, isFrozen: false, memory.now)
+        let then = try LivePast.open(
+            try JournalContent.read(journalPath(of: id)), studyPath: try file(of: id).studyPath, at: instant,
+            now: newest, onRows: { memory.take($0) }, onLook: { memory.take($0) },
+            listener: { past.take($0) })
+        var view = SessionView(entry.facts, then.snapshot, .paused, isFrozen: false, memory.now)
         view.now = instant
         return (view, past.events)
     }
@@ -32,6 +31,30 @@ extension Ward {
     private final class Past {
         private(set) var events: [LiveEvent] = []
         func take(_ event: LiveEvent) { events.append(event) }
+    }
+
+    /// A session that is another's up to an instant, and goes on otherwise from where that one stands, at its pace.
+    /// - Returns: its id, and what of the original's inputs made no sense in it.
+    package func fork(_ id: String, at instant: Instant, change: LiveFork.Change, name: String?) throws -> (
+        id: String, leftOut: [LiveFork.LeftOut]
+    ) {
+        guard let entry = entry(id), let state = number(id) else { throw Refusal.unknown }
+        guard !change.isNothing else {
+            throw Refusal.invalid("expected `policy`, `algorithm` or both: what is to be otherwise")
+        }
+        let studyPath = try file(of: id).studyPath
+        var leftOut: [LiveFork.LeftOut] = []
+        let new = try begin(
+            SessionFile(
+                name: name ?? "\(entry.facts.name), \(change)", studyPath: studyPath,
+                origin: .fork(of: id, at: instant, change: "\(change)")), pace: state.pace
+        ) { path in
+            leftOut = try LiveFork.begin(
+                from: try JournalContent.read(journalPath(of: id)), studyPath: studyPath, at: instant,
+                now: state.now, change: change, to: path
+            ).leftOut
+        }
+        return (new, leftOut)
     }
 
     /// One line of a comparison; what can't be said is nil.
@@ -51,7 +74,9 @@ extension Ward {
         let to = min(a.now, b.now)
         var from = to.adding(-Nanoseconds.day)
         for (view, other) in [(a, b), (b, a)] {
-            if case .fork(let original, let at, _) = view.origin, original == other.id { from = max(from, at) }
+            if case .fork(let original, let at, _) = view.origin, original == other.id {
+                from = max(from, at)
+            }
         }
         from = max(from, .start)
         let sides = [a, b].map { Side($0, from, to) }
@@ -61,7 +86,8 @@ extension Ward {
         }
         let rings = [left, right].map { id -> Double in
             let found = host.events(of: id, after: 0)?.events ?? []
-            return Double(found.count { $0.alert?.effect == "notify" && $0.instant > from && $0.instant <= to })
+            return Double(
+                found.count { $0.alert?.effect == "notify" && $0.instant > from && $0.instant <= to })
         }
         return (
             from, to,

@@ -104,33 +104,37 @@ package final class Ward: Sendable {
     /// - Returns: its id.
     package func create(_ wish: SessionWish) throws -> String {
         let (name, study, studyPath) = try wish.resolve(options)
+        var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
+        card.storedDigest = try wish.storedDigest(options)
+        let opening = try LiveOpening(
+            study: study, session: wish.session, studyPath: studyPath ?? options.folder + "/study.yaml")
+        return try begin(card, pace: wish.pace) { path in
+            let journal = try JournalFile.create(path, opening: opening.json)
+            let live = try LiveSession(opening, journal: journal, deadline: Self.deadline)
+            wish.live(live)
+            live.sync()
+        }
+    }
+
+    /// Begins a session with a journal that somebody writes; it is there whole, on disk, or not at all.
+    /// - Parameter write: writes the journal's beginning.
+    func begin(_ card: SessionFile, pace: LivePace, _ write: (_ journal: String) throws -> Void) throws
+        -> String
+    {
         guard state.withLock({ $0.entries.count < options.sessionLimit }) else {
             throw Refusal.full("the ward has \(options.sessionLimit) sessions, and takes no more")
         }
-        let id = freeID(name)
+        let id = freeID(card.name)
         let scratch = "\(sessionsFolder)/.new-\(id)"
         try Self.makeFolder(scratch)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
-        var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
-        card.storedDigest = try wish.storedDigest(options)
         try AtomicFile.write(card.json.prettyText, to: scratch + "/session.json")
-        let opening = try LiveOpening(
-            study: study, session: wish.session, studyPath: studyPath ?? scratch + "/study.yaml")
-        // The journal's first line is on disk before the session is there.
-        let file = try JournalFile.create(scratch + "/live.journal", opening: opening.json)
+        try write(scratch + "/live.journal")
         guard rename(scratch, folder(of: id)) == 0 else {
             throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
         }
         do {
-            try start(id, card) { memory, listener in
-                let live = try LiveSession(
-                    opening, journal: file, deadline: Self.deadline, onRows: { memory.take($0) },
-                    onLook: { memory.take($0) }, listener: listener)
-                wish.live(live)
-                return live
-            } pace: { _ in
-                wish.pace
-            }
+            try goOn(id, card) { _ in pace }
         } catch {
             discard(id)
             throw error
@@ -138,15 +142,15 @@ package final class Ward: Sendable {
         return id
     }
 
-    private func start(
-        _ id: String, _ card: SessionFile,
-        make: (_ memory: SessionMemory, _ listener: @escaping (LiveEvent) -> Void) throws -> LiveSession,
-        pace: (LiveSession) -> LivePace
-    ) throws {
+    /// Goes on with a session from its journal.
+    /// - Parameter pace: at what pace.
+    private func goOn(_ id: String, _ card: SessionFile, pace: (LiveSession) -> LivePace) throws {
         let memory = SessionMemory()
         // The pace of one that goes on is in its journal, so it is lived again before the host has it.
         let relay = EventRelay()
-        let live = try make(memory) { relay.take($0) }
+        let live = try LiveReplay.resume(
+            journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
+            onRows: { memory.take($0) }, onLook: { memory.take($0) }, listener: { relay.take($0) })
         let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
         state.withLock { $0.entries[id] = Entry(facts: facts, memory: memory) }
         do {
@@ -159,6 +163,8 @@ package final class Ward: Sendable {
             throw error
         }
     }
+
+    func file(of id: String) throws -> SessionFile { try SessionFile.read(folder(of: id) + "/session.json") }
 
     /// Nobody looks at the apps of sessions that go on: whoever does says so anew.
     private func leaveFront(_ id: String) {
@@ -185,14 +191,8 @@ package final class Ward: Sendable {
     private func restore(_ id: String) {
         var card = SessionFile(name: id, studyPath: nil, origin: .own)
         do {
-            card = try SessionFile.read(folder(of: id) + "/session.json")
-            try start(id, card) { memory, listener in
-                try LiveReplay.resume(
-                    journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
-                    onRows: { memory.take($0) }, onLook: { memory.take($0) }, listener: listener)
-            } pace: { live in
-                live.anchor?.pace ?? .paused
-            }
+            card = try file(of: id)
+            try goOn(id, card) { $0.anchor?.pace ?? .paused }
             leaveFront(id)
         } catch {
             let facts = SessionView.Facts(id, card)

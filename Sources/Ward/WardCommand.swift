@@ -210,13 +210,41 @@ package struct WardCommand: Hashable, Sendable {
                 Field(name: "metric", kind: .text("a metric's name")),
                 Field(name: "low", kind: .number(-1000...1000), isRequired: false, canBeNull: true),
                 Field(name: "high", kind: .number(-1000...1000), isRequired: false, canBeNull: true),
+                Field(
+                    name: "sensitivity_minutes", kind: .wholeNumber(0...1440), isRequired: false,
+                    canBeNull: true),
+                Field(name: "enabled", kind: .flag, isRequired: false),
             ]
         ) { fields throws(Ward.Refusal) in
-            .input(
+            let (metric, isEnabled) = (try fields.text("metric"), try fields.flag("enabled"))
+            // A switch alone keeps the numbers.
+            if let isEnabled, !fields.has("low"), !fields.has("high"), !fields.has("sensitivity_minutes") {
+                return .input(.switchThreshold(metric: metric, isEnabled: isEnabled))
+            }
+            return .input(
                 .threshold(
-                    metric: try fields.text("metric"), low: try fields.optionalNumber("low"),
-                    high: try fields.optionalNumber("high")))
+                    metric: metric, low: try fields.optionalNumber("low"),
+                    high: try fields.optionalNumber("high"),
+                    sensitivityMinutes: try fields.optionalWholeNumber("sensitivity_minutes"),
+                    isEnabled: isEnabled))
         },
+        plain("signIn", "Somebody logs in to the app.", .signIn),
+        plain("signOut", "Somebody logs out of the app.", .signOut),
+        plain("openSettings", "The app's settings are opened.", .openSettings),
+        plain("saveSettings", "The app's settings are saved.", .saveSettings),
+        Row(
+            name: "subjectClaim", summary: "What the cloud answers about the subject's claim from now on.",
+            fields: [Field(name: "ok", kind: .flag)]
+        ) { fields throws(Ward.Refusal) in .input(.subjectClaim(isOk: try fields.flag("ok") ?? true)) },
+        alert("dismiss", "Puts an alert's banner away, and ends a preview. The alert stays.") {
+            .dismiss(alert: $0)
+        },
+        alert("tap", "Taps an alert's notification.") { .tap(alert: $0) },
+        alert("preview", "Shows what an alert would look like, until it is dismissed.") {
+            .preview(alert: $0)
+        },
+        plain("dismissDropped", "What was dropped has been seen.", .dismissDropped),
+        plain("visit", "Somebody goes to the subject, and mends what is broken.", .visit),
         screen("foreground", "The app comes to the front: somebody looks at it.", .foreground),
         screen("background", "The app leaves the front.", .background),
         Row(

@@ -80,7 +80,7 @@ extension LiveFork {
         )? {
             guard let policy else { return nil }
             let metrics = policy.rules.flatMap(\.tests).map(\.metric)
-            let measured = AlertMetric.inStudies.filter { !opening.isFed || $0 != .reservoir }
+            let measured = opening.study.subject.kind.metrics.filter { !opening.isFed || $0 != .reservoir }
             if let unknown = metrics.first(where: { !measured.contains($0) }) {
                 return (
                     "a policy with a threshold of \(unknown.rawValue)",
