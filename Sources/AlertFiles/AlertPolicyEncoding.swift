@@ -11,8 +11,8 @@ extension AlertPolicy {
     /// The policy with thresholds written as `thresholds` in place of its own, where there are any.
     func json(thresholds others: [JSONValue]) -> JSONValue {
         var members: [JSONValue.Member] = [.init("policy", .string(name))]
-        let timed = rules.filter { !$0.isLiteral && !$0.code.isOfThreshold }
-        let thresholds = rules.filter { $0.isLiteral || $0.code.isOfThreshold }
+        let thresholds = rules.filter { $0.isLiteral || $0.isSaidAsThreshold }
+        let timed = rules.filter { !$0.isLiteral && !$0.isSaidAsThreshold }
         if let subject = rules.first(where: { !$0.subject.isEmpty })?.subject {
             members.append(.init("subject", .string(subject)))
         }
@@ -55,6 +55,16 @@ extension AlertRule {
             if let clearAt = tests[0].clearAt { members.append(.init("clearAt", .number(clearAt))) }
         }
         return .object(members + (Self.ruleFields + Self.fields).members(of: self))
+    }
+
+    /// Whether it reads back as it is from under `thresholds`. A rule that only bears a threshold's code, such as one that is never critical, doesn't.
+    fileprivate var isSaidAsThreshold: Bool {
+        guard code.isOfThreshold else { return false }
+        let text = JSONValue.object(thresholdMembers).compactText
+        guard let node = try? YAMLDocument.parse(text, file: "threshold"),
+            let read = try? AlertPolicy.decodeThreshold(YAMLReader(node), subject: subject, isLiteral: false)
+        else { return false }
+        return read.contains(self)
     }
 
     var thresholdMembers: [JSONValue.Member] {
