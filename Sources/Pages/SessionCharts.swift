@@ -139,7 +139,7 @@ struct SessionCharts {
         let hidden = max(0, codes.count - Self.lanes)
         for code in codes.prefix(Self.lanes) {
             let lane = Double(names.count)
-            names.append(StoryWords.name(of: code.rawValue).lowercased())
+            names.append(StoryWords.lane(code.rawValue))
             let bars = spans.filter { $0.code == code }.map { span in
                 ChartBar(
                     at: lane, from: max(span.from.minutes, window.lowerBound),
@@ -219,7 +219,7 @@ extension SessionPage {
         let ranges = PageContext.ranges.map { hours -> HTML in
             let here: HTML = hours == context.hours ? " aria-current=\"true\"" : ""
             return
-                "<a href=\"\(address(.home))?hours=\(hours)\" data-hours=\"\(hours)\"\(here)>\(hours) h</a>"
+                "<a href=\"\(isPast ? "\(address(.past))&hours=\(hours)" : "\(address(.home))?hours=\(hours)")\" data-hours=\"\(hours)\"\(here)>\(hours) h</a>"
         }
         return Surface(
             .charts,

@@ -58,17 +58,23 @@ extension SessionPage {
 
     // MARK: What happened
 
+    /// About a day's; the journal has the rest.
+    private static let eventsShown = 800
+
     var timelineList: Surface {
         var day: Int64?
         var rows: [HTML] = []
-        for event in timeline.reversed() {
+        let telling = TimelineWords(telling: telling)
+        for event in timeline.reversed().prefix(Self.eventsShown) {
+            let words = event.alert == nil ? telling.words(event.text) : ""
+            guard let words else { continue }
             let eventDay = view.calendar.day(of: event.instant)
             if eventDay != day {
                 if day != nil { rows.append("</ol>") }
                 day = eventDay
                 rows.append("<h3>Day \("\(eventDay + 1)")</h3><ol class=\"events\">")
             }
-            rows.append(row(event))
+            rows.append(row(event, words))
         }
         if day != nil { rows.append("</ol>") }
         let body: HTML =
@@ -76,11 +82,11 @@ extension SessionPage {
         return Surface(.timeline, "<h2>Timeline</h2><p class=\"facts\">Newest first.</p>\(body)")
     }
 
-    private func row(_ event: LiveEvent) -> HTML {
+    private func row(_ event: LiveEvent, _ words: String) -> HTML {
         let time = telling.time(event.instant)
         guard let alert = event.alert else {
             return
-                "<li data-key=\"e\(event.number)\">\(time) <span>\(telling.words(event.text))</span></li>\n"
+                "<li data-key=\"e\(event.number)\">\(time) <span>\(words)</span></li>\n"
         }
         let severity = alert.severity
         let known =

@@ -74,6 +74,12 @@ enum StoryWords {
         }
     }
 
+    /// What stands beside an alert's lane: what its message says, without its end.
+    static func lane(_ code: String) -> String {
+        guard let known = AlertCode(rawValue: code) else { return name(of: code) }
+        return known.message.hasSuffix(".") ? String(known.message.dropLast()) : known.message
+    }
+
     /// A code as a name: `ALERT-CGM-URGENT-LOW` → `CGM urgent low`.
     static func name(of code: String) -> String {
         var parts = code.split(separator: "-").map(String.init)

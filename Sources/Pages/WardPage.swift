@@ -54,7 +54,7 @@ struct WardPage {
         case .failed: facts.append("<strong>\(Icon.urgent.html)Failed</strong>")
         }
         if let loop = card.loop { facts.append(HTML(prose: Self.words(loop))) }
-        facts.append(HTML(prose: card.localTime))
+        facts.append(telling(card).dayAndTime(card.now))
         facts.append(HTML(prose: Self.words(card.pace)))
         switch card.origin {
         case .own: break
@@ -73,11 +73,13 @@ struct WardPage {
             """
     }
 
+    private func telling(_ card: WardCard) -> Telling {
+        Telling(calendar: card.calendar, now: card.now, unit: context.unit)
+    }
+
     private func values(_ card: WardCard) -> HTML {
         guard card.kind == .person else {
-            let telling = Telling(
-                calendar: SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0), now: .start,
-                unit: context.unit)
+            let telling = telling(card)
             let values = card.values.map { value -> HTML in
                 "<span class=\"value\"><span class=\"facts\">\(value.metric.name)</span> <strong>\(telling.value(value.value, of: value.metric))</strong></span> "
             }
@@ -99,8 +101,10 @@ struct WardPage {
             card.isStale
             ? "stale" : mgdl < 70 ? "low" : mgdl > 250 ? "veryhigh" : mgdl > 180 ? "high" : "inrange"
         let old: HTML = card.isStale ? " <span>Old</span>" : ""
+        let age: HTML =
+            " <span class=\"facts\">\(Telling.span(card.now.nanoseconds - reading.instant.nanoseconds)) ago</span>"
         return
-            "<p class=\"middle \(look)\"><strong>\(context.unit.text(mgdl: mgdl))</strong> <span class=\"unit\">\(context.unit.rawValue)</span>\(arrow)\(old)</p>"
+            "<p class=\"middle \(look)\"><strong>\(context.unit.text(mgdl: mgdl))</strong> <span class=\"unit\">\(context.unit.rawValue)</span>\(arrow)\(old)\(age)</p>"
     }
 
     /// The last three hours, without axes: the card's numbers say the rest.

@@ -201,6 +201,8 @@ package struct WardCard: Sendable {
     package var phase: LiveSession.Phase
     package var isFrozen: Bool
     package var localTime: String
+    package var now: Instant
+    package var calendar: SessionCalendar
     /// nil without a reading.
     package var glucose: GlucoseReading?
     package var isStale: Bool

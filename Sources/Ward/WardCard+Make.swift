@@ -13,7 +13,8 @@ extension WardCard {
         let from = view.now.adding(-3 * Nanoseconds.hour)
         self.init(
             id: view.id, name: view.name, kind: view.kind, origin: view.origin, pace: view.pace,
-            phase: view.phase, isFrozen: view.isFrozen, localTime: view.live.localTime,
+            phase: view.phase, isFrozen: view.isFrozen, localTime: view.live.localTime, now: view.now,
+            calendar: view.calendar,
             glucose: loop?.glucose,
             isStale: loop?.isGlucoseStale ?? true, trend: view.trend, loop: loop?.status,
             values: view.values, alertCount: view.alerts.count, top: view.alerts.first,

@@ -2,8 +2,11 @@
 
 import Alerts
 import Charts
+import ClosedLoop
+import Devices
 import Foundation
 import Live
+import Records
 import SessionTime
 import Testing
 
@@ -346,6 +349,14 @@ import Testing
         var view = Samples.person
         view.alerts[0].message = "Glucose 282.9606394864198 mg/dL, above 250; 1.23456 kPa"
         #expect(page(.home, view).contains("Glucose 283.0 mg/dL, above 250; 1.23 kPa"))
+    }
+
+    @Test func `the timeline speaks as people do`() {
+        let text = page(.timeline)
+        #expect(text.contains("Meal: 45 g, eaten and announced"))
+        #expect(text.contains("Reading 52 mg/dL"))
+        #expect(!text.contains("foreground"))
+        #expect(!text.contains("{"))
     }
 
     // MARK: Times

@@ -203,7 +203,8 @@ enum Samples {
         return WardCard(
             id: id, name: name, kind: .person, origin: .own, pace: .scaled(60), phase: .running,
             isFrozen: frozen,
-            localTime: "day 3, 14:05",
+            localTime: "day 3, 14:05", now: now,
+            calendar: SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
             glucose: GlucoseReading(
                 instant: now, glucose: GlucoseConcentration(milligramsPerDecilitre: alerts.isEmpty ? 128 : 52)
             ),
@@ -234,7 +235,11 @@ enum Samples {
                 ? AlertRow(
                     instant: at, effect: "notify", code: "ALERT-CGM-URGENT-LOW", severity: "safetyCritical",
                     reason: "conditionHeld") : nil
-            return LiveEvent(number: number, instant: at, text: "reading 52 mg/dL", alert: alert)
+            return LiveEvent(
+                number: number, instant: at,
+                text: number == 1
+                    ? #"input 3 {"meal":{"grams":45,"isAnnounced":true,"isEaten":true}}"#
+                    : number == 2 ? #"input 4 {"foreground":{}}"# : "reading    52.202 mg/dL", alert: alert)
         }
     }
 }

@@ -181,8 +181,18 @@ export function startCommands() {
   });
   if (!isScreen) return;
   tellScreen();
-  document.addEventListener('visibilitychange', () => tellScreen());
-  window.addEventListener('pagehide', () => tellScreen(false));
+  // From one page of a session to another the app stays in front: the next page says so, and the server waits some seconds for it.
+  let isMovingOn = false;
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a[href]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    const to = new URL(link.href, location.href);
+    if (to.origin !== location.origin || !to.pathname.split('/').includes(facts.session)) return;
+    isMovingOn = true;
+    setTimeout(() => { isMovingOn = false; }, 3000);
+  });
+  document.addEventListener('visibilitychange', () => { if (!isMovingOn) tellScreen(); });
+  window.addEventListener('pagehide', () => { if (!isMovingOn) tellScreen(false); });
   window.addEventListener('pageshow', (event) => { if (event.persisted) tellScreen(); });
   if (facts.page === 'settings') command('openSettings').catch(() => {});
 }

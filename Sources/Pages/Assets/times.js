@@ -36,6 +36,8 @@ export function span(seconds) {
 }
 
 const local = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
+const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', timeZone: 'UTC' });
+const hasHalves = ['h11', 'h12'].includes(local.resolvedOptions().hourCycle);
 const own = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 function set(node, text) { if (node.textContent !== text) node.textContent = text; }
@@ -51,6 +53,15 @@ export function writeTimes(root = document) {
     if (!Number.isNaN(moment.getTime())) {
       const title = `${own.format(moment)} where you are`;
       if (time.title !== title) time.title = title;
+    }
+  }
+  // The axes of charts: 14:00 becomes 2 PM, which is no wider.
+  if (hasHalves) {
+    for (const label of root.querySelectorAll('.chart text')) {
+      const shown = /^(\d\d):(\d\d)$/.exec(label.textContent);
+      if (!shown) continue;
+      const moment = new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])));
+      label.textContent = shown[2] === '00' ? hour.format(moment) : local.format(moment);
     }
   }
   for (const clock of root.querySelectorAll('[data-clock]')) {
