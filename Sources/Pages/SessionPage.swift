@@ -203,6 +203,12 @@ struct SessionPage {
                     "The app has stopped answering. Nothing shown here is sure, and controls are disabled until it runs again. Last known: \(telling.dayAndTime(view.now))."
                 ))
         }
+        if !view.live.isAppAlive, !isRoom, view.phase == .running {
+            notices.append(
+                notice(
+                    .stop, "danger", "App not running",
+                    "The simulated app has ended: no step runs and nothing rings until it is opened again."))
+        }
         if view.isReadOnly {
             notices.append(
                 notice(

@@ -69,6 +69,8 @@ enum Samples {
         view.thresholds = [glucoseThreshold]
         view.log = log
         view.live = live
+        view.trend = -1.4
+        view.summary = DaySummary(insulinUnits: 38.45, lowestMgdl: 52, highestMgdl: 231, meanMgdl: 137)
         return view
     }
 
@@ -82,7 +84,6 @@ enum Samples {
         pump.podExpiresAt = now.adding(29 * Nanoseconds.hour + 11 * Nanoseconds.minute)
         live.pump = pump
         live.sensor = .ok
-        live.trend = -1.4
         live.target = GlucoseConcentration(milligramsPerDecilitre: 110)
         live.loopSubject = LoopSubject(id: "S-017", bodyWeightKilograms: 71.5)
         live.quietHours = QuietHours(from: 22 * Nanoseconds.hour, to: 7 * Nanoseconds.hour)

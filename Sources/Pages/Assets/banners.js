@@ -36,6 +36,8 @@ function step(by) {
 const store = () => { try { return JSON.parse(sessionStorage.getItem(`toasts-${facts.session}`)) || {}; } catch { return {}; } };
 const keep = (all) => { try { sessionStorage.setItem(`toasts-${facts.session}`, JSON.stringify(all)); } catch { /* Private windows keep nothing. */ } };
 let countedTo = performance.now();
+// A swap hides what is shown for a moment; its time goes on.
+let shown = null;
 
 function toast() {
   const now = performance.now();
@@ -44,15 +46,18 @@ function toast() {
   const all = store();
   const kept = {};
   let isTaken = false;
+  let onScreen = null;
   for (const banner of document.querySelectorAll('[data-toast]')) {
     const mine = all[banner.dataset.toast] ?? { spent: 0 };
-    if (!banner.hidden) mine.spent += passed;
+    if (banner.dataset.toast === shown) mine.spent += passed;
     // One at a time: the next one's time begins when the first one's is over.
     const isOn = !isTaken && !mine.dismissed && mine.spent < lifetime;
+    if (isOn) onScreen = banner.dataset.toast;
     isTaken = isTaken || isOn;
     if (banner.hidden === isOn) banner.hidden = !isOn;
     kept[banner.dataset.toast] = mine;
   }
+  shown = onScreen;
   keep(kept);
 }
 
