@@ -38,6 +38,15 @@ class Line:
         self.server, self.reader, self.writer = server, None, None
 
     async def get(self, method, path, body=None):
+        """A connection that stood idle may have been closed by the server: then a new one."""
+        try:
+            return await self.once(method, path, body)
+        except (IndexError, ConnectionError, asyncio.IncompleteReadError):
+            self.close()
+            self.writer = None
+            return await self.once(method, path, body)
+
+    async def once(self, method, path, body):
         if self.writer is None:
             self.reader, self.writer = await asyncio.open_connection(self.server.host, self.server.port)
         data = b"" if body is None else json.dumps(body).encode()
@@ -140,9 +149,9 @@ async def told(server, sessions, seconds, pace):
         while time.monotonic() < end - 3:
             session = chance.choice(chosen)
             number += 1
-            value = 401 + number * 0.25
+            value = 401 + number % 590
             if session not in waiting:
-                waiting[session] = (time.monotonic(), f"{value:g}")
+                waiting[session] = (time.monotonic(), str(value))
                 status, _ = await line.get("POST", f"/api/sessions/{session}/commands", {"command": "bloodGlucose", "mgdl": value})
                 if status != 202:
                     waiting.pop(session, None)

@@ -12,7 +12,7 @@ LOW, HIGH = "THRESHOLD-GLUCOSE-LOW", "THRESHOLD-GLUCOSE-HIGH"
 FAULT, LOGIN, SUSPENDED = "ALERT-PUMP-FAULT", "ALERT-AUTH-LOGIN-REQUIRED", "ALERT-PUMP-SUSPEND-IN-PROGRESS"
 # Inside of a day's readings, so that every reading is a violation, or none is.
 ALL_BELOW, NONE_BELOW = {"low": 390, "high": None}, {"low": 41, "high": None}
-ROWS = "return document.querySelectorAll(`[data-surface='${arguments[0]}'] [data-alert], [data-surface='${arguments[0]}'] [data-code]`).length"
+ROWS = "return document.querySelectorAll(`[data-surface='${arguments[0]}'] li.alert`).length"
 
 
 def threshold(visit, low=None, high=None, sensitivity=0):
@@ -96,6 +96,9 @@ def notified_when_exceeded(visit):
     visit.check("story-6.names-the-metric", re.search("glucose", text, re.I), text)
     visit.check("story-6.names-value-and-threshold", len(re.findall(r"\d+(?:\.\d+)?", text)) >= 2 and "390" in text, text)
     visit.check("story-6.names-the-time", re.search(r"\d{1,2}:\d\d", text), text)
+    clear_low(visit)
+    visit.check("alert-flow.withdrawn", browser.wait("return window.notified.length > 0 && window.notified.every(n => n.closed)", seconds=20), "a notification of what is over stays")
+    raise_low(visit)
     browser.tap()
     came = until(lambda: browser.path() == f"/subjects/{visit.id}/environment", 20)
     visit.check("story-7.tap-opens-environment", came, browser.path())
@@ -342,7 +345,7 @@ def persists(visit):
     number = visit.view()["number"]
     visit.check("ui009.session-goes-on", until(lambda: visit.view()["number"] > number, 60))
     clear_low(visit)
-    visit.check("ui009.open-page-follows-again", until(lambda: LOW not in str(browser.js("return [...document.querySelectorAll(\"[data-surface='active-alerts'] [data-alert]\")].map(e => e.dataset.alert)")) , 60))
+    visit.check("ui009.open-page-follows-again", until(lambda: browser.js(ROWS, "active-alerts") == len(visit.codes()), 60), (browser.js(ROWS, "active-alerts"), visit.codes()))
     visit.forget_console()
 
 

@@ -88,6 +88,9 @@ class Server:
         # The server makes the folder, so that its mode is the server's doing.
         self.data = self.folder / "data" if self.own else self.folder
         self.log = self.folder / "server.log" if self.own else self.folder.parent / "server.log"
+        # `--demo` and the studies on offer are found from the repository's folder: that of the build, or this one.
+        root = Path(self.binary).parents[2] if len(Path(self.binary).parents) > 2 else Path("/")
+        self.place = root if (root / "Cohorts").exists() else Path(__file__).resolve().parents[2]
         self.demo, self.port, self.extra, self.environment = demo, port, list(extra), environment
         self.process, self.address, self.first_start = None, None, True
 
@@ -98,7 +101,7 @@ class Server:
         self.arguments = arguments
         log = open(self.log, "ab")
         self.process = subprocess.Popen(
-            arguments, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, env=self.environment
+            arguments, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, env=self.environment, cwd=self.place
         )
         found = []
 
