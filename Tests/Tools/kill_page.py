@@ -156,14 +156,15 @@ def main():
             check(f"command.{number}: said again it has the same number", not torn, list(torn.items())[:3])
             check(f"command.{number}: no refusal and no 5xx", not {k: v for k, v in one.refused.items() if k >= 500 or k == 422}, {k: v[:2] for k, v in one.refused.items()})
             timeline = client.timeline(session)
-            words = {e["number"]: e["text"] for e in timeline}
+            words, last = {e["number"]: e["text"] for e in timeline}, timeline[-1]["number"]
+            check(f"view.{number}: its number is the last event's", views[session]["number"] == last, (views[session]["number"], last))
             for listener in listeners[2 * number : 2 * number + 2]:
-                until(lambda: listener.of("happened") and listener.of("happened")[-1][2]["number"] >= views[session]["number"], 20)
+                until(lambda: listener.of("happened") and listener.of("happened")[-1][2]["number"] >= last, 20)
                 heard = [e[2] for e in listener.of("happened")]
                 numbers = [e["number"] for e in heard]
                 jumps = [(a, b) for a, b in zip(numbers, numbers[1:]) if b != a + 1]
                 check(f"event.{number}: each once and in order", not jumps, jumps[:5])
-                check(f"event.{number}: up to the last", numbers and numbers[-1] == views[session]["number"], (numbers[-1:], views[session]["number"]))
+                check(f"event.{number}: up to the last", numbers and numbers[-1] == last, (numbers[-1:], last))
                 other = [(e["number"], e["text"], words[e["number"]]) for e in heard if e["number"] in words and e["text"] != words[e["number"]]]
                 check(f"event.{number}: nothing shown was taken back", not other, other[:3])
                 check(f"event.{number}: the listener came back", listener.opened > given.kills // 2, listener.opened)

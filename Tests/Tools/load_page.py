@@ -168,11 +168,16 @@ async def gained(server, sessions, seconds, during=None):
     line = Line(server)
 
     async def stand():
-        found = {}
-        for session in sessions:
-            began = time.monotonic()
-            view = json.loads((await line.get("GET", f"/api/sessions/{session}"))[1])
-            found[session] = ((began + time.monotonic()) / 2, view["t"])
+        """When each session's time was seen to move on, and to where: a view's time stands still between events."""
+        found, seen, end = {}, {}, time.monotonic() + 30
+        while len(found) < len(sessions) and time.monotonic() < end:
+            for session in sessions:
+                if session in found:
+                    continue
+                now = json.loads((await line.get("GET", f"/api/sessions/{session}"))[1])["t"]
+                if now != seen.setdefault(session, now):
+                    found[session] = (time.monotonic(), now)
+            await asyncio.sleep(0.02)
         return found
 
     before = await stand()
@@ -182,7 +187,7 @@ async def gained(server, sessions, seconds, during=None):
         await asyncio.sleep(seconds)
     after = await stand()
     line.close()
-    return {s: (after[s][1] - before[s][1]) / (after[s][0] - before[s][0]) for s in sessions}
+    return {s: (after[s][1] - before[s][1]) / (after[s][0] - before[s][0]) for s in sessions if s in before and s in after}
 
 
 async def pages(server, sessions, count, minutes, memory):
@@ -262,7 +267,7 @@ def main():
                 return await gained(server, sessions, 0, during())
 
             with_pages = asyncio.run(both())
-            ratio = {s: with_pages[s] / alone[s] if alone[s] else 0 for s in sessions}
+            ratio = {s: with_pages.get(s, 0) / alone[s] if alone.get(s) else 0 for s in sessions}
             quarter = memory[len(memory) // 4] if memory else 0
             print(f"pace: {statistics.mean(alone.values()):.2f} without pages, {statistics.mean(with_pages.values()):.2f} with; the slowest session at {min(ratio.values()) * 100:.1f} %", flush=True)
             print(f"memory: {memory[0] // 1000} MB at first, {quarter // 1000} after a quarter, {max(memory) // 1000} at most, {memory[-1] // 1000} at the end; {counts[0]} events heard, {counts[1]} streams cut", flush=True)

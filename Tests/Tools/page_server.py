@@ -230,15 +230,18 @@ class Client:
         return self.json("POST", f"/api/sessions/{session}/commands", body)
 
     def timeline(self, session, since=0):
-        """All events from a number on, in order."""
-        answer = self.json("GET", f"/api/sessions/{session}/timeline?from={since}")[1]
-        return next((answer[k] for k in ("timeline", "events") if k in answer), answer) if isinstance(answer, dict) else answer
+        """All events after a number that the server still has, in order."""
+        found = []
+        while True:
+            part = self.json("GET", f"/api/sessions/{session}/timeline?from={since}")[1]["events"]
+            found += part
+            if len(part) < 1000:
+                return found
+            since = part[-1]["number"]
 
     def codes(self, session):
         """Active alerts, top first."""
-        answer = self.json("GET", f"/api/sessions/{session}/alerts/active")[1]
-        alerts = next((answer[k] for k in ("alerts", "active") if k in answer), []) if isinstance(answer, dict) else answer
-        return [alert["code"] for alert in alerts]
+        return [alert["code"] for alert in self.json("GET", f"/api/sessions/{session}/alerts/active")[1]["alerts"]]
 
 
 class Events(threading.Thread):
