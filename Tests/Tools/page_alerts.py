@@ -30,6 +30,19 @@ def clear_low(visit):
     return visit.check(f"{visit.name}: the low is over", until(lambda: LOW not in visit.codes()), visit.codes())
 
 
+def allow(visit):
+    """Notifications are asked for by a press, never by themselves."""
+    visit.go("home")
+    browser = visit.browser
+    if browser.js("return Notification.permission") == "granted":
+        return
+    asked = "return Number(sessionStorage.getItem('islet-test-asked') || 0)"
+    visit.check("alert-flow.permission-not-asked-unbidden", browser.js(asked) == 0, browser.js(asked))
+    browser.js("document.querySelector('button[data-notify]')?.click()")
+    visit.check("alert-flow.permission-asked-by-a-press", until(lambda: browser.js(asked) == 1, 20), browser.js(asked))
+    visit.check("alert-flow.page-stays-when-allowed", browser.js("return !document.body.hidden && document.body.getBoundingClientRect().height > 100"))
+
+
 def zones_and_live_preview(visit):
     """Criterion 2: recommended ranges with visual guides, sliders with a live preview."""
     visit.go("settings")
@@ -72,7 +85,7 @@ def zones_and_live_preview(visit):
 def notified_when_exceeded(visit):
     """Criteria 5, 6 and 7: notified while hidden, with all five facts, and a tap leads to the environment."""
     clear_low(visit)
-    visit.go("home")
+    allow(visit)
     browser = visit.browser
     browser.forget()
     raise_low(visit)
@@ -174,6 +187,7 @@ def quiet_hours(visit):
     visit.check("story-10.indicator-on-home", until(lambda: re.search("quiet", browser.text("quiet-indicator") or "", re.I), 20), browser.text("quiet-indicator"))
     clear_low(visit)
     browser.forget()
+    allow(visit)
     visit.until_background(browser.hide)
     raise_low(visit)
     time.sleep(3)
@@ -309,6 +323,7 @@ def pages_of_ten(visit):
 def routes(visit):
     """A tap leads where the code routes to: pump, cgm, home, of this session."""
     browser = visit.browser
+    allow(visit)
     for code, wanted in ((SUSPENDED, "/pump"), (LOGIN, ""), ("ALERT-CGM-UNAVAILABLE", "/cgm")):
         visit.go("home")
         browser.forget()

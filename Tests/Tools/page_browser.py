@@ -70,7 +70,7 @@ def axe_source():
 
 
 class Browser:
-    def __init__(self, path=None, driver=None, language="en-US", permission="granted", untrusted=False):
+    def __init__(self, path=None, driver=None, language="en-US", permission="default", untrusted=False):
         from selenium import webdriver
         from selenium.webdriver.chrome.options import Options
         from selenium.webdriver.chrome.service import Service
@@ -259,8 +259,14 @@ class Browser:
 
     def tab_to(self, selector, most=250):
         """Presses Tab until what has the focus matches; how many that took, or None."""
+        from selenium.webdriver import ActionChains
         from selenium.webdriver.common.keys import Keys
 
+        if self.js("return document.activeElement === document.body"):
+            # Tab begins at the page's top, not in the browser's own bar.
+            chain = ActionChains(self.driver)
+            chain.w3c_actions.pointer_action.move_to_location(2, 2)
+            chain.click().perform()
         for count in range(most):
             if self.js("return document.activeElement !== document.body && document.activeElement.matches(arguments[0])", selector):
                 return count

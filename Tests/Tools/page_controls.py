@@ -107,9 +107,15 @@ def bolus(visit):
         visit.check("bolus.not-now", dropped and browser.wait(f"return !(() => {{ {confirm} }})()", seconds=20))
         time.sleep(7)
         visit.check("bolus.not-now-stays", not browser.js(confirm), "the panel is back")
+    # More than the most that a bolus may be: refused at the request, or at the latest at the confirmation, with the reason on the page.
     browser.fill("requestBolus", units=99)
     browser.press("requestBolus")
-    visit.check("bolus.refused-with-a-reason", until(lambda: re.search(r"maxim|expected|refus|more than|at most|largest", browser.status("requestBolus", 1) or "", re.I), 20), browser.status("requestBolus", 1))
+    if browser.wait(confirm, seconds=5):
+        browser.press("confirmBolus")
+    reasons = "return [...document.querySelectorAll(\"[data-surface='bolus'] [role=status]\")].map(e => e.innerText).join(' ')"
+    visit.check("bolus.refused-with-a-reason", browser.wait(f"return /maxim|expected|at most|largest/i.test((() => {{ {reasons} }})())", seconds=20), browser.js(reasons))
+    time.sleep(7)
+    visit.check("bolus.reason-stays", re.search("maxim|expected|at most|largest", browser.js(reasons), re.I), browser.js(reasons))
     visit.say("pace", pace="60")
 
 
@@ -304,7 +310,7 @@ def foreground_and_max(visit):
     visit.say("pace", pace="max")
     ended = until(lambda: visit.view()["phase"] == "ended", 120)
     visit.check("pair.pace-max-reaches-the-end", ended, visit.view().get("phase"))
-    visit.check("pair.session-ends-while-open", browser.wait("return /ended|is over|finished/i.test(document.body.innerText)", seconds=60), browser.js("return document.body.innerText.slice(0, 300)"))
+    visit.check("pair.session-ends-while-open", browser.wait("return /ended|\\bover\\b|finished/i.test(document.body.innerText)", seconds=60), browser.js("return document.body.innerText.slice(0, 300)"))
     live = browser.js("return [...document.querySelectorAll('form[data-command] button:not(:disabled)')].filter(e => e.getBoundingClientRect().height > 0).map(e => e.closest('form').dataset.command)")
     visit.check("ended.no-controls", not set(live) & {"meal", "requestBolus", "temporaryBasal"}, live)
     status, answer = visit.say("meal", grams=20)
