@@ -138,7 +138,7 @@ let package = Package(
         module(
             "Ward",
             [
-                "AlertFiles", "Alerts", "Charts", "ClosedLoop", "Devices", "Documents", "DosingAlgorithms",
+                "AlertFiles", "Alerts", "ClosedLoop", "Devices", "Documents", "DosingAlgorithms",
                 "Live", "Persistence",
                 "Physiology", "Records", "SessionTime", "SimulationKernel", "Trials",
             ]),

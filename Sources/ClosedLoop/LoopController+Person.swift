@@ -50,12 +50,18 @@ extension LoopController {
     }
 
     /// What the person still waits for counts: nothing above the limit is given in turns.
-    func add(manualBolus amount: InsulinAmount) throws {
+    /// Throws what a request of `amount` would throw now, and does nothing.
+    public func check(manualBolus amount: InsulinAmount) throws {
         let before = memory.user.manualBolus ?? .zero
         let left = max(.zero, maximumBolus - before - memory.owed.sum)
         guard amount > .zero, amount.units <= left.units + 1e-9 else {
             throw LoopInputRefused(kind: .manualBolus, value: amount.units, range: 0...left.units)
         }
+    }
+
+    func add(manualBolus amount: InsulinAmount) throws {
+        try check(manualBolus: amount)
+        let before = memory.user.manualBolus ?? .zero
         let now = executor.now
         try change {
             $0.userInputTimes.bolus = $0.userInputTimes.bolus ?? now

@@ -108,6 +108,11 @@ public struct LoopInputRefused: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     public var description: String {
-        "\(kind.rawValue): found \(value), expected \(range.lowerBound) to \(range.upperBound)"
+        "\(kind.rawValue): found \(Self.short(value)), expected \(Self.short(range.lowerBound)) to \(Self.short(range.upperBound))"
+    }
+
+    /// Two places after the point are more than anybody can dose or eat by.
+    private static func short(_ value: Double) -> Double {
+        abs(value) < 1e9 ? (value * 100).rounded(.down) / 100 : value
     }
 }

@@ -41,9 +41,13 @@ enum Manifest {
             let isTest = match.output.0.hasPrefix("tests")
             guard let name = body.firstMatch(of: #/"([^"]+)"/#).map({ String($0.output.1) }) else { continue }
             let path = body.firstMatch(of: #/path: "([^"]+)"/#).map { String($0.output.1) }
-            let packages = body.matches(of: #/package: "([^"]+)"/#).map { String($0.output.1) }
+            let packages =
+                body.matches(of: #/package: "([^"]+)"/#).map { String($0.output.1) }
+                + body.matches(of: #/serving\("[^"]+", "([^"]+)"\)/#).map { String($0.output.1) }
             let list = body.firstIndex(of: "[").map { body[$0...] } ?? ""
-            let end = list.range(of: "swiftSettings")?.lowerBound ?? list.endIndex
+            let end =
+                ["resources", "swiftSettings"].compactMap { list.range(of: $0)?.lowerBound }.min()
+                ?? list.endIndex
             let dependencies = list[..<end].matches(of: #/"([^"]+)"/#).map { String($0.output.1) }
                 .filter { !packages.contains($0) && $0 != path }
             let isSystem = match.output.0.hasPrefix(".systemLibrary")

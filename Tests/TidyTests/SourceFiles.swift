@@ -21,7 +21,10 @@ struct SourceFile: Sendable {
             guard line.contains("import ") else { return nil }
             let pattern =
                 #/(?:@\w+\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|func|protocol|typealias|var|let)\s+)?(\w+)[\w.]*\s*/#
-            return line.wholeMatch(of: pattern).map { (index + 1, String($0.output.1)) }
+            // What stands within `#if` is indented.
+            return String(line.drop { $0 == " " }).wholeMatch(of: pattern).map {
+                (index + 1, String($0.output.1))
+            }
         }
     }
 }

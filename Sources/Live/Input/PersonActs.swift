@@ -51,6 +51,8 @@ final class PersonActs: LiveActs {
         case .requestBolus(let units):
             try session.needsApp()
             try needsSession()
+            // What the confirmation would refuse isn't offered.
+            try session.loop.here(InsulinAmount(units: units)) { try $0.check(manualBolus: $1) }
             // Whoever asks anew has thought better of what was asked before.
             requested = [number: (units, session.executor.now)]
         case .confirmBolus(let request, let units): try confirm(request, units)
