@@ -263,6 +263,7 @@ let package = Package(
                 "Alerts", "Charts", "ClosedLoop", "Devices", "Live", "Pages", "Records", "SessionTime",
                 "Ward",
             ]),
+        tests("DashboardTests", ["Dashboard", "Live", "SessionTime", "Ward"]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
         tests("IsletTests", ["islet", "islet-live", "FaultyServer"]),
     ]

@@ -3,6 +3,7 @@
 #if Serve
     import ArgumentParser
     import Dashboard
+    import Dispatch
     import Documents
     import Foundation
     import Live
@@ -127,11 +128,28 @@
             let server = DashboardServer(dashboard, serverOptions, logger: logger)
             let (shown, scheme) = (isLoopback ? "127.0.0.1" : host, certificate == nil ? "http" : "https")
             let count = ward.ids.count
-            try await server.run { port in
-                let sessions = count == 1 ? "1 session" : "\(count) sessions"
-                try? StandardStream.output.writeLine(
-                    "\(scheme)://\(shown):\(port)/ shows \(sessions); Ctrl-C ends it")
+            let serving = Task {
+                try await server.run { port in
+                    let sessions = count == 1 ? "1 session" : "\(count) sessions"
+                    try? StandardStream.output.writeLine(
+                        "\(scheme)://\(shown):\(port)/ shows \(sessions); Ctrl-C ends it")
+                }
             }
+            let signals = [SIGINT, SIGTERM].map { number in
+                signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler {
+                    // Who asks twice doesn't want to wait.
+                    if over.isOver { _exit(128 + number) }
+                    over.end()
+                    news.stop()
+                    serving.cancel()
+                }
+                source.resume()
+                return source
+            }
+            defer { for source in signals { source.cancel() } }
+            do { try await serving.value } catch is CancellationError {}
             over.end()
             news.stop()
             ward.host.wake()

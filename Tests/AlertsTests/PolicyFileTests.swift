@@ -111,6 +111,18 @@ import Testing
         #expect(setting(3, "critical") == "above 400")
     }
 
+    /// A study's journal and folder keep the policy as text: whoever lives it again must have the same one.
+    @Test func `a rule that bears a threshold's code reads back as it was`() throws {
+        for text in [
+            "policy: p\nrules:\n  - { code: THRESHOLD-GLUCOSE-LOW, when: glucose < 70 }\n  - { code: OTHER, when: glucose > 300 }\n",
+            "policy: p\nrules: [{ code: THRESHOLD-GLUCOSE-HIGH, when: glucose > 250, debounce: 15m, severity: safetyCritical }]\n",
+            "policy: p\nrules: []\nthresholds: [{ metric: glucose, min: 70, max: 250, sensitivity: 15m }]\n",
+        ] {
+            let policy = try AlertPolicy.parse(text, file: "p.yaml")
+            #expect(try AlertPolicy.parse(policy.json.compactText, file: "again.yaml") == policy)
+        }
+    }
+
     @Test func `a policy extends a preset rule by rule`() throws {
         let text =
             "policy: mine\nextends: bionicloop\nrules: [{ code: ALERT-PUMP-SIGNAL-LOSS, debounce: 15m }]\n"

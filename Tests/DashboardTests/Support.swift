@@ -1,0 +1,61 @@
+// A ward in a folder of its own, and requests to its dashboard without a server.
+
+import Dashboard
+import Foundation
+import Live
+import Testing
+import Ward
+
+let study = """
+    study: ward
+    seed: 7
+    start: 2026-03-02T06:00:00-05:00
+    duration: 2d
+    cohort: { generate: { model: uva-padova-2008, group: adult, count: 2 } }
+    scenario: { preset: life }
+    arms:
+      - name: closed-loop
+        algorithm: pid-insulin-feedback
+        alerts: { policy: ward, extends: bionicloop, thresholds: [{ metric: glucose, min: 70, max: 250 }] }
+    """
+
+func withFolder<R>(_ body: (String) throws -> R) throws -> R {
+    let folder = FileManager.default.temporaryDirectory.path() + "ward-\(UInt64.random(in: 0...UInt64.max))"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    return try body(folder)
+}
+
+/// A dashboard over a ward whose sessions stand still unless somebody tells them something.
+struct Desk {
+    let ward: Ward
+    let dashboard: Dashboard
+
+    init(_ folder: String, token: String? = nil, names: [String] = []) throws {
+        ward = try Ward(Ward.Options(folder: folder))
+        dashboard = Dashboard(
+            ward: ward, news: WardNews(ward.host), door: WebDoor(token: token, names: names))
+    }
+
+    func answer(
+        _ method: String, _ target: String, _ body: String = "", headers: [String: String] = [:]
+    ) -> (status: Int, json: [String: Any], text: String) {
+        var all = ["host": "127.0.0.1:8080", "content-type": "application/json"]
+        for (name, value) in headers { all[name] = value }
+        let answer = dashboard.answer(
+            WebRequest(method: method, target: target, headers: all, body: Array(body.utf8)))
+        guard case .bytes(let bytes) = answer.body else { return (answer.status, [:], "") }
+        let json = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any]
+        return (answer.status, json ?? [:], String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// A paused session that has lived its first 20 hours.
+    func session(from hours: Int64 = 20) throws -> String {
+        var wish = SessionWish(.text(study))
+        (wish.pace, wish.from) = (.paused, hours * 3_600_000_000_000)
+        return try ward.create(wish)
+    }
+
+    func tell(_ id: String, _ command: String) -> (status: Int, json: [String: Any], text: String) {
+        answer("POST", "/api/sessions/\(id)/commands", command)
+    }
+}
