@@ -53,11 +53,15 @@ struct ForkReport {
 
     func tell() throws {
         let at = Instant(nanoseconds: TimeSpan(until)?.nanoseconds ?? 0)
-        let policy = try words.policy.map { try AlertPolicy.inStudies($0, option: "--fork policy") }
+        let content = try JournalContent.read(path)
+        let kind = try LiveOpening(content, studyPath: study).study.subject.kind
+        let policy = try words.policy.map {
+            try AlertPolicy.inStudies($0, option: "--fork policy", of: kind)
+        }
         let change = LiveFork.Change(policy: policy, algorithm: words.algorithm)
         let fork: LiveFork
         do {
-            fork = try LiveFork(try JournalContent.read(path), studyPath: study, at: at, change: change)
+            fork = try LiveFork(content, studyPath: study, at: at, change: change)
         } catch let found as LiveSession.Divergence {
             throw CheckFailure(
                 message:

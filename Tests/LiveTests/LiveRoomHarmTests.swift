@@ -226,6 +226,69 @@ import Trials
         #expect(session.snapshot.policy?.rules.contains { $0.code.rawValue == "THRESHOLD-HUMIDITY-LOW" } == true)
     }
 
+    /// What the page sets and shows of a room is the room's: sensitivity holds from the next wait on, a switch keeps the numbers, and no metric of a
+    /// person stands beside them.
+    @Test func sensitivityAndSwitchAreARoomsToo() throws {
+        let study = try summer("immediate")
+        let (_, alone) = try lived(study)
+        let breach = try #require(
+            rows(alone).first { $0.effect == "raise" && $0.instant > .minutes(60) }?.instant)
+        let (session, heard) = try lived(study, to: breach.adding(-30 * Nanoseconds.minute))
+        func take(_ input: LiveInput, _ at: Instant) { #expect(session.take(LiveCommand(input), at: at).outcome == .taken) }
+        take(
+            .threshold(metric: "temperature", low: 60, high: 85, sensitivityMinutes: 60),
+            breach.adding(-29 * Nanoseconds.minute))
+        let shown = session.snapshot.thresholds
+        #expect(shown.map(\.metric.rawValue) == ["temperature", "humidity", "vpd"])
+        #expect(shown.first?.sensitivity == Nanoseconds.hour && shown.first?.high == 85)
+        take(.switchThreshold(metric: "temperature", isEnabled: false), breach.adding(-28 * Nanoseconds.minute))
+        take(.switchThreshold(metric: "temperature", isEnabled: true), breach.adding(-27 * Nanoseconds.minute))
+        #expect(session.snapshot.thresholds.first == shown.first, "as it was")
+        let before = rows(heard).count { $0.effect == "raise" }
+        session.advance(to: breach.adding(59 * Nanoseconds.minute))
+        #expect(rows(heard).count { $0.effect == "raise" } == before, "it waits for the hour")
+        // A preview of one's own alert is shown whatever is so, and ends without a trace.
+        take(.preview(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
+        #expect(session.snapshot.alerts.contains { $0.isPreview && $0.message.contains("room#1") == $0.message.contains("Humidity") })
+        take(.dismiss(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
+        #expect(!session.snapshot.alerts.contains(where: \.isPreview))
+    }
+
+    /// Harm: who asks what another policy would have rung in their room is told of a person's, or the fork's keeper knows what only the original's heard.
+    @Test func aRoomIsForkedWithAnotherPolicy() throws {
+        try withFolder { folder in
+            let path = folder + "/a.journal"
+            let opening = try roomOpening(0, summer("1h"))
+            let session = try LiveSession(
+                opening, journal: try JournalFile.create(path, opening: opening.json))
+            _ = session.take(LiveCommand(.visit), at: .minutes(300))
+            _ = session.take(LiveCommand(.visit), at: .minutes(1600))
+            session.advance(to: .minutes(2880))
+            session.sync()
+            let content = try JournalContent.read(path)
+            let at = Instant.minutes(700)
+            let same = try LiveFork(content, at: at, change: LiveFork.Change())
+            #expect(same.original.digest == same.fork.digest && same.original.digest == session.digest)
+            let policy = try AlertPolicy.inStudies("story", option: "policy", of: .growRoom)
+            let other = try LiveFork(content, at: at, change: LiveFork.Change(policy: policy))
+            #expect(other.fork.digest != other.original.digest && other.leftOut.isEmpty)
+            let codes = Set(other.fork.alerts.map(\.code.rawValue)).filter { $0.contains("GLUCOSE") }
+            #expect(codes.isEmpty)
+            let begun = try LiveFork.begin(
+                from: content, at: at, change: LiveFork.Change(policy: policy), to: folder + "/b.journal")
+            #expect(begun.end == .minutes(2880) && begun.leftOut.isEmpty)
+            let resumed = try LiveReplay.resume(folder + "/b.journal")
+            #expect(resumed.snapshot.room?.lastVisit != nil && resumed.snapshot.policy?.name == "story")
+            resumed.advance(to: .minutes(3000))
+            #expect(try LiveReplay(try JournalContent.read(folder + "/b.journal")).divergence == nil)
+            #expect(throws: InputError.self) {
+                try LiveFork(content, at: at, change: LiveFork.Change(policy: .bionicloop))
+            }
+            let past = try LivePast.open(content, at: .minutes(400))
+            #expect(past.now == .minutes(400) && past.snapshot.room?.metrics.first?.newest?.at == .minutes(400))
+        }
+    }
+
     // MARK: Kills
 
     /// Harm: a threshold that the owner saw accepted is not there after a kill between its line in the journal and its effect; or it is there twice.

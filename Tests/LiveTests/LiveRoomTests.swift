@@ -34,7 +34,7 @@ func roomOpening(_ session: Int = 0, _ study: Study? = nil) throws -> LiveOpenin
 func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
     func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &random)] }
     let code = pick(["THRESHOLD-TEMPERATURE-HIGH", "THRESHOLD-HUMIDITY-LOW", "THRESHOLD-VPD-LOW", "NONE"])
-    switch Int.random(in: 0..<13, using: &random) {
+    switch Int.random(in: 0..<14, using: &random) {
     case 0, 1: return .visit
     case 2, 3:
         return .threshold(
@@ -48,7 +48,18 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
     case 9: return .testAlert(alert: code)
     case 10: return pick([.foreground, .background])
     case 11: return .clockStep(seconds: pick([3600, -7200]))
-    default: return pick([.requestBolus(units: 1), .meal(grams: 20, isEaten: true, isAnnounced: true)])
+    case 12:
+        return pick([
+            .switchThreshold(metric: "temperature", isEnabled: false),
+            .switchThreshold(metric: "temperature", isEnabled: true), .preview(alert: code), .dismiss(alert: code),
+            .tap(alert: code), .openSettings, .saveSettings,
+            .threshold(metric: "vpd", low: 0.6, high: 1, sensitivityMinutes: 15, isEnabled: nil),
+        ])
+    default:
+        return pick([
+            .requestBolus(units: 1), .meal(grams: 20, isEaten: true, isAnnounced: true), .signOut,
+            .dismissDropped,
+        ])
     }
 }
 
@@ -236,6 +247,9 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
         (.meal(grams: 20, isEaten: true, isAnnounced: false), "a grow room has no meals"),
         (.bloodGlucose(mgdl: 100), "a grow room has no glucose"),
         (.target(mgdl: 110), "a grow room has no loop"), (.startSession, "a grow room has no loop"),
+        (.signIn, "a grow room has no log-in of its own"), (.dismissDropped, "a grow room has no loop"),
+        (.preview(alert: "ALERT-PUMP-FAULT"), "expected a code of the policy"),
+        (.switchThreshold(metric: "glucose", isEnabled: false), "expected one of temperature, humidity, vpd"),
         (.reading(at: 0, mgdl: 100), "a grow room has no device outside: its monitor is simulated"),
         (.threshold(metric: "glucose", low: 70, high: 180), "expected one of temperature, humidity, vpd"),
         (.threshold(metric: "temperature", low: 80, high: 70), "expected low below high"),

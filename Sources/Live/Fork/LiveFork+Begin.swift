@@ -4,6 +4,7 @@
 // for those that make no sense in it, which keep their numbers and say why; it ends where the original stands. It is there whole, on disk, or
 // not at all. The original's journal is read only, and may be written meanwhile.
 
+import Devices
 import Documents
 import Glibc
 import Records
@@ -49,7 +50,8 @@ extension LiveFork {
                 "a fork at minute \(at.minutes)",
                 "one up to minute \(from.minutes) or from minute \(to.minutes) on: nobody lived in between")
         }
-        let change = try checked(change, content, opening, at: at)
+        let change = try checked(
+            change.fitted(to: opening.study.subject.kind), content, opening, at: at)
         guard access(path, F_OK) != 0 else {
             throw OutputError(path: path, doing: "create", errno: EEXIST)
         }

@@ -74,13 +74,27 @@ extension LiveFork {
                     KeyShape("algorithm", TunedAlgorithm.codec.shape, "Another algorithm."),
                 ]))
 
+        /// A preset loses the rules that are about other kinds of subjects, as in a study.
+        func fitted(to kind: SubjectKind) -> Change {
+            guard !kind.isPerson, let policy, policy.presetName != nil else { return self }
+            let kept = policy.about(kind.metrics)
+            return kept.rules.isEmpty ? self : Change(policy: kept, algorithm: algorithm)
+        }
+
         /// What is wrong with it for a session that doses by `current` until then; nil where nothing is.
         func problem(for opening: LiveOpening, dosingBy current: TunedAlgorithm) -> (
             found: String, expected: String
         )? {
             guard let policy else { return nil }
             let metrics = policy.rules.flatMap(\.tests).map(\.metric)
-            let measured = opening.study.subject.kind.metrics.filter { !opening.isFed || $0 != .reservoir }
+            let kind = opening.study.subject.kind
+            let measured = kind.metrics.filter { !opening.isFed || $0 != .reservoir }
+            if !kind.isPerson, let rule = policy.rules.first(where: { $0.tests.isEmpty }) {
+                return (
+                    "a policy with \(rule.code), which \(kind.words.many) have no device for",
+                    "thresholds of \(measured.map(\.rawValue).joined(separator: ", "))"
+                )
+            }
             if let unknown = metrics.first(where: { !measured.contains($0) }) {
                 return (
                     "a policy with a threshold of \(unknown.rawValue)",

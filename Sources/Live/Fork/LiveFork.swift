@@ -64,6 +64,7 @@ package struct LiveFork {
     /// - Throws: `InputError`; `LiveSession.Divergence` for a journal that isn't what it comes to here.
     package init(_ content: JournalContent, studyPath: String? = nil, at: Instant, change: Change) throws {
         let opening = try Self.opening(of: content, studyPath, change)
+        let change = change.fitted(to: opening.study.subject.kind)
         let end = content.end
         guard at < end else {
             throw InputError(

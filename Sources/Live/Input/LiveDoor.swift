@@ -32,13 +32,20 @@ final class LiveDoor: @unchecked Sendable {
     /// By an input's number, from 1.
     private(set) var outcomes: [LiveOutcome] = []
     private(set) var policy: AlertPolicy { didSet { shownThresholds = thresholds.all(in: policy) } }
-    private var thresholds = LiveThresholds()
+    private let metrics: [AlertMetric]
+    private var thresholds: LiveThresholds
     /// Kept: a look costs nothing.
     private(set) var shownThresholds: [MetricThreshold] = []
     var requestedBolus: RequestedBolus? { acts.requestedBolus }
 
-    init(_ session: any StudySession, _ acts: any LiveActs, policy: AlertPolicy, subject: String = "") {
+    /// - Parameter metrics: that the session's thresholds can watch.
+    init(
+        _ session: any StudySession, _ acts: any LiveActs, policy: AlertPolicy, metrics: [AlertMetric],
+        subject: String = ""
+    ) {
         (self.session, self.acts, self.subject) = (session, acts, subject)
+        self.metrics = metrics
+        thresholds = LiveThresholds(metrics)
         self.policy = policy
         shownThresholds = thresholds.all(in: policy)
         session.executor.receiveInputs { [unowned self] in try take($0) }
@@ -70,7 +77,7 @@ final class LiveDoor: @unchecked Sendable {
 
     /// Alerts go on under another policy from now on, whatever was set before.
     func exchange(_ other: AlertPolicy) {
-        thresholds = LiveThresholds()
+        thresholds = LiveThresholds(metrics)
         policy = policy.exchanged(for: subject.isEmpty ? other : other.about(subject))
         session.executor.inspect { session.follow(policy) }
     }

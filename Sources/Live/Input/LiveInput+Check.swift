@@ -75,7 +75,9 @@ extension LiveInput {
         case .acknowledge(let alert), .testAlert(let alert), .dismiss(let alert):
             return Self.unknown(alert, context)
         case .tap(let alert), .preview(let alert):
-            return AlertCode(rawValue: alert) == nil ? Self.unknown(alert, context) : nil
+            // Whoever has no pump and no loop has none of their alerts to look at.
+            return AlertCode(rawValue: alert) == nil || !context.kind.isPerson
+                ? Self.unknown(alert, context) : nil
         case .snooze(let alert, let minutes):
             return Self.unknown(alert, context)
                 ?? Self.outside(

@@ -31,11 +31,15 @@ struct LiveThresholds {
     }
 
     private var said: [AlertMetric: Said] = [:]
+    /// Of the session's kind of subject.
+    private let metrics: [AlertMetric]
 
-    /// Of each metric that a session's thresholds can watch, in the order of the metrics.
-    func all(in policy: AlertPolicy) -> [MetricThreshold] {
-        AlertMetric.allCases.filter { LiveInput.range(of: $0) != nil }.map { of($0, in: policy) }
+    init(_ metrics: [AlertMetric] = AlertMetric.inStudies) {
+        self.metrics = metrics.filter { LiveInput.range(of: $0) != nil }
     }
+
+    /// Of each metric that the session's thresholds can watch, in the order of the metrics.
+    func all(in policy: AlertPolicy) -> [MetricThreshold] { metrics.map { of($0, in: policy) } }
 
     func of(_ metric: AlertMetric, in policy: AlertPolicy) -> MetricThreshold {
         let rules = [MetricTest.Side.low, .high].map { side in

@@ -161,7 +161,8 @@ package final class LiveSession: @unchecked Sendable {
             (session, person, self.watched) = (watched, nil, watched)
         }
         door = LiveDoor(
-            session, acts, policy: arm.alerts, subject: person == nil ? opening.subject.name : "")
+            session, acts, policy: arm.alerts, metrics: study.subject.kind.metrics,
+            subject: person == nil ? opening.subject.name : "")
         session.executor.inspect { [session, messages] in
             session.alerts.here(messages) { center, messages in
                 center.observer = { messages.add($0.message) }

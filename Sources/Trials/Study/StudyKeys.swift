@@ -233,15 +233,17 @@ extension AlertPolicy {
     }()
 
     /// The policy that a word of the command line means, as a study's would be.
-    package static func inStudies(_ text: String, option: String) throws -> AlertPolicy {
+    package static func inStudies(_ text: String, option: String, of kind: SubjectKind = .person) throws
+        -> AlertPolicy
+    {
         let reader = YAMLReader(YAMLNode(.scalar(text, plain: false), origin: .init(file: option)))
-        let policy = try studyCodec.decode(reader)
-        try policy.checkMeasured(by: .person, reader)
+        var policy = try studyCodec.decode(reader)
+        try policy.fit(kind, reader)
         return policy
     }
 
     /// The name of the preset that this is, where it is one.
-    var presetName: String? {
+    package var presetName: String? {
         guard let preset = AlertPreset(rawValue: name), (try? preset.policy()) == self else { return nil }
         return name
     }

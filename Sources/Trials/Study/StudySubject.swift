@@ -3,7 +3,7 @@
 // Guarantees: a key that means nothing for the kind is refused with its line, and never written; a policy rings for what the kind measures, or it is refused. A
 // preset serves several kinds: of it the rules about the others' metrics are left out, and the resolved study has it as it is then.
 
-import Alerts
+package import Alerts
 import Devices
 import Documents
 import Records
@@ -46,12 +46,7 @@ extension Study {
 
     /// A preset without the rules that are about other kinds; any other policy has to be about this one.
     func fit(_ policy: inout AlertPolicy, _ reader: YAMLReader) throws(InputError) {
-        let kind = subject.kind
-        if !kind.isPerson, policy.presetName != nil, !policy.rules.isEmpty {
-            let kept = policy.about(kind.metrics)
-            if !kept.rules.isEmpty { policy = kept }
-        }
-        try policy.checkMeasured(by: kind, reader)
+        try policy.fit(subject.kind, reader)
     }
 
     private static func refuse(
@@ -99,8 +94,17 @@ extension Study {
 }
 
 extension AlertPolicy {
+    /// A preset without the rules that are about other kinds; any other policy has to be about this one.
+    mutating func fit(_ kind: SubjectKind, _ reader: YAMLReader) throws(InputError) {
+        if !kind.isPerson, presetName != nil, !rules.isEmpty {
+            let kept = about(kind.metrics)
+            if !kept.rules.isEmpty { self = kept }
+        }
+        try checkMeasured(by: kind, reader)
+    }
+
     /// The rules that compare only these metrics.
-    func about(_ metrics: [AlertMetric]) -> AlertPolicy {
+    package func about(_ metrics: [AlertMetric]) -> AlertPolicy {
         var kept = self
         kept.rules = rules.filter { rule in
             !rule.tests.isEmpty && rule.tests.allSatisfy { metrics.contains($0.metric) }
