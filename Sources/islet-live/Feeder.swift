@@ -7,7 +7,7 @@ import Live
 import SessionTime
 import Synchronization
 
-final class Feeder: Sendable {
+final class Feeder: SessionFeeder {
     private let feed: Mutex<Feed>
     /// How far ahead of session time a stamp may be handed in, ns.
     private let slack: Int64

@@ -19,7 +19,8 @@ struct LiveRunCommand: ParsableCommand {
             lists them): it is in the journal, on disk, before it takes effect and is answered. Ctrl-C and kill leave a journal
             that the same command goes on with: at pace 1 up to now, at other paces from where it stood.
 
-            With --feed glucose comes from a file of a real sensor's readings, which may grow while it is read. Everything is a suggestion then: no
+            With --feed glucose comes from a real sensor: from a file of its readings, which may grow while it is read, from a Nightscout site
+            (ISLET_NIGHTSCOUT_TOKEN has its token) or from Dexcom Share (ISLET_SHARE_PASSWORD). Everything is a suggestion then: no
             insulin is given, and none of what is suggested counts as given. The study's arm says who suggests and who alerts.
             """)
 
@@ -44,7 +45,7 @@ struct LiveRunCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Glucose from outside in place of the study's sensor; doses are suggestions only.",
-            valueName: "file:TRACE.csv"))
+            valueName: "file:TRACE.csv|nightscout:URL|dexcom-share:URL"))
     var feed: String?
 
     @Option(
@@ -73,10 +74,14 @@ struct LiveRunCommand: ParsableCommand {
             throw ValidationError("--pace takes a number from 0.01 to 100000, or max.")
         }
         if let feed {
-            guard feed.hasPrefix("file:"), feed.count > 5 else {
-                throw ValidationError("--feed takes file:TRACE.csv.")
+            switch try FeedSource(feed) {
+            case .file:
+                if pace == "max" { throw ValidationError("--feed takes a --pace that is a number.") }
+            case .server:
+                if LivePace(pace) != .real {
+                    throw ValidationError("--feed from a server takes --pace 1: it goes by the clock.")
+                }
             }
-            if pace == "max" { throw ValidationError("--feed takes a --pace that is a number.") }
         }
         if session < 0 { throw ValidationError("--session takes an index from 0.") }
     }
@@ -84,20 +89,25 @@ struct LiveRunCommand: ParsableCommand {
     func run() throws {
         let read = try Study.read(path: self.study, overrides: try set.map { try SetOverride($0) })
         if self.feed != nil || pump != nil { try LiveOpening.check(read.subject.kind, file: self.study) }
-        let feed = try feed.map { try Feed(String($0.dropFirst(5)), zone: read.start.offsetMinutes) }
-        let study = feed.map { read.fed(from: $0.start) } ?? read
+        let source = try feed.map { try FeedSource($0) }
+        var (feed, server): (Feed?, (any GlucoseServer)?) = (nil, nil)
+        if case .file(let path)? = source { feed = try Feed(path, zone: read.start.offsetMinutes) }
+        if case .server(let named, _)? = source { server = named }
+        let isFed = source != nil
         let grows = feed?.isLive(utcNanoseconds: SystemClocks().utcNanoseconds()) ?? false
+        let path = "\(journal)/session-\(session).journal"
+        let serverStart = server == nil ? nil : try serverStart(read, path)
+        let study = (feed?.start ?? serverStart).map { read.fed(from: $0) } ?? read
         if mkdir(journal, 0o700) != 0, errno != EEXIST {
             throw OutputError(path: journal, doing: "create the directory", errno: errno)
         }
-        let path = "\(journal)/session-\(session).journal"
         let host = LiveHost()
         let id = "session-\(session)"
         var before: LiveSnapshot?
         try host.add(id, pace: LivePace(pace) ?? .real) { listener in
             guard access(path, F_OK) == 0, !JournalContent.isUnbegun(path) else {
                 var opening = try LiveOpening(
-                    study: study, session: session, studyPath: self.study, isFed: feed != nil)
+                    study: study, session: session, studyPath: self.study, isFed: isFed)
                 opening.isLinked = pump != nil
                 let live = try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json),
@@ -108,7 +118,7 @@ struct LiveRunCommand: ParsableCommand {
             let live = try LiveReplay.resume(
                 path, studyPath: self.study, deadline: Self.deadline, listener: listener)
             guard live.opening.study == study, live.opening.session == session,
-                live.opening.isFed == (feed != nil), live.opening.isLinked == (pump != nil)
+                live.opening.isFed == isFed, live.opening.isLinked == (pump != nil)
             else {
                 throw InputError(
                     file: path, line: 1, found: "a session of another study, or another version of it",
@@ -123,11 +133,13 @@ struct LiveRunCommand: ParsableCommand {
             return live
         }
         if let feed { try tell(feed, grows && pace == "1") }
+        if case .server(let server, let hasSecret)? = source { try tell(server, hasSecret) }
         let drivers = drivers(of: host, id, goesOn: before != nil)
         defer { drivers?.stop() }
         let terminal = Terminal(
             host: host, id: id, calendar: study.start.calendar,
-            feed: feed.map { Feeder(feed: $0, slack: grows && pace == "1" ? LiveInput.futureStamp : 0) })
+            feed: feed.map { Feeder(feed: $0, slack: grows && pace == "1" ? LiveInput.futureStamp : 0) }
+                ?? server.map { ServerFeeder($0, start: study.start) })
         try terminal.live(goingOnFrom: before)
         host.remove(id)
     }
@@ -153,14 +165,39 @@ struct LiveRunCommand: ParsableCommand {
         live.advance(to: goal)
     }
 
+    /// Now; for a session that goes on, its own.
+    private func serverStart(_ study: Study, _ path: String) throws -> StudyStart {
+        if access(path, F_OK) == 0, !JournalContent.isUnbegun(path) {
+            return try LiveOpening(try JournalContent.read(path), studyPath: self.study).study.start
+        }
+        let now = SystemClocks().utcNanoseconds() / Nanoseconds.second
+        guard let start = Feed.start(unixSeconds: now, offsetMinutes: study.start.offsetMinutes) else {
+            throw InputError(
+                file: "the clock", found: "\(now) s since 1970", expected: "a time between 1970 and 2200")
+        }
+        return start
+    }
+
+    private func tell(_ server: any GlucoseServer, _ hasSecret: Bool) throws {
+        var lines = ["glucose from \(server.endpoint), asked every minute"] + Self.suggestions
+        if hasSecret, server.isReadableOnTheWay {
+            lines.append("the secret goes over http, where others on the way can read it: use https")
+        }
+        for line in lines { try StandardStream.output.writeLine(printable(line, limit: 4096)) }
+    }
+
+    private static let suggestions = [
+        "SUGGESTIONS ONLY: no insulin is given, and no suggestion counts as given. Only the programmed basal of the study's person is",
+        "taken to run; insulin that is injected or pumped elsewhere is not known here.",
+    ]
+
     private func tell(_ feed: Feed, _ isLive: Bool) throws {
         let count = feed.file.readings.count
-        var lines = [
-            "glucose from \(feed.file.path): \(count) reading\(count == 1 ? "" : "s") from \(feed.start.text) on"
-                + (isLive ? ", and what is appended" : ", as recorded"),
-            "SUGGESTIONS ONLY: no insulin is given, and no suggestion counts as given. Only the programmed basal of the study's person is",
-            "taken to run; insulin that is injected or pumped elsewhere is not known here.",
-        ]
+        var lines =
+            [
+                "glucose from \(feed.file.path): \(count) reading\(count == 1 ? "" : "s") from \(feed.start.text) on"
+                    + (isLive ? ", and what is appended" : ", as recorded")
+            ] + Self.suggestions
         lines += feed.file.dropped.map { "left out: \($0)" }
         for line in lines { try StandardStream.output.writeLine(printable(line, limit: 4096)) }
     }

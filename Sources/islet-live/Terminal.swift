@@ -19,11 +19,11 @@ final class Terminal: Sendable {
     private let host: LiveHost
     private let id: String
     private let calendar: SessionCalendar
-    private let feed: Feeder?
+    private let feed: (any SessionFeeder)?
     private let isOver = Atomic(false)
     private static let interrupted = Atomic(false)
 
-    init(host: LiveHost, id: String, calendar: SessionCalendar, feed: Feeder?) {
+    init(host: LiveHost, id: String, calendar: SessionCalendar, feed: (any SessionFeeder)?) {
         self.host = host
         self.feed = feed
         self.id = id

@@ -1,7 +1,7 @@
 // An HTTP/1.1 server on a real socket of this machine that keeps steps, and fails the way it is told to.
 //
 // Guarantees: a step is kept once, by its id, in the order of arrival; what a request met is decided by the test, request by request.
-// Does not: speak more HTTP than POST with a Content-Length.
+// Does not: speak more HTTP than GET, and POST with a Content-Length.
 
 import Foundation
 import Glibc
@@ -32,6 +32,7 @@ public struct Arrival: Sendable {
     /// By lower-case name.
     public var headers: [String: String]
     public var stepIDs: [String]
+    public var body = ""
 }
 
 public final class FaultyServer: Sendable {
@@ -93,7 +94,8 @@ public final class FaultyServer: Sendable {
         }
     }
 
-    public var url: String { "http://127.0.0.1:\(port)/steps" }
+    public var url: String { "\(root)/steps" }
+    public var root: String { "http://127.0.0.1:\(port)" }
     /// Ids in the order of their first arrival.
     public var kept: [String] { state.withLock { $0.kept } }
     /// How many steps came again.
@@ -143,10 +145,13 @@ public final class FaultyServer: Sendable {
             var arrival = Arrival(
                 path: words.count > 1 ? String(words[1]) : "", headers: headers, stepIDs: [])
             if headers["expect"] != nil { send(connection, "HTTP/1.1 100 Continue\r\n\r\n") }
-            guard let length = headers["content-length"].flatMap({ Int($0) }),
+            let isGet = words.first == "GET"
+            guard let length = headers["content-length"].flatMap({ Int($0) }) ?? (isGet ? 0 : nil),
                 let body = readBody(connection, &buffer, length)
             else { return }
-            let steps = parse(body)
+            arrival.body = String(decoding: body, as: UTF8.self)
+            let isOfSteps = !isGet && !arrival.path.contains("/ShareWebServices/")
+            let steps = isOfSteps ? parse(body) : []
             arrival.stepIDs = steps.map(\.id)
             let number = state.withLock { state in
                 state.arrivals.append(arrival)

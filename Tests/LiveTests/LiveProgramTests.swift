@@ -27,12 +27,15 @@ import Trials
         let input = Pipe()
         private let output: String
 
-        init(_ program: URL, _ arguments: [String], output: String) throws {
+        init(
+            _ program: URL, _ arguments: [String], output: String, environment: [String: String] = [:]
+        ) throws {
             signal(SIGPIPE, SIG_IGN)
             self.output = output
             _ = FileManager.default.createFile(atPath: output, contents: nil)
             process.executableURL = program
             process.arguments = arguments
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             process.standardInput = input
             process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
             process.standardError = FileHandle.standardError

@@ -23,7 +23,7 @@ package struct Feed {
         // What has no offset was read as if it were UTC.
         local = file.offsetMinutes == nil ? Int64(offset) * 60_000 : 0
         let seconds = (first - local).quotientAndRemainder(dividingBy: 1000).quotient
-        guard let start = StudyStart(Self.text(seconds + Int64(offset) * 60, offset)) else {
+        guard let start = Self.start(unixSeconds: seconds, offsetMinutes: offset) else {
             throw InputError(
                 file: path, line: file.readings.first?.line,
                 found: "a first reading at \(seconds) s since 1970",
@@ -48,6 +48,12 @@ package struct Feed {
 
     package func command(_ reading: FeedFile.Reading) -> LiveCommand {
         LiveCommand(.reading(at: stamp(reading), mgdl: reading.mgdl), key: reading.key)
+    }
+
+    /// A session's start at a moment, by the clock of a zone; nil outside of 1970 to 2200.
+    /// - Parameter offset: east of UTC, min.
+    package static func start(unixSeconds: Int64, offsetMinutes offset: Int) -> StudyStart? {
+        StudyStart(text(unixSeconds + Int64(offset) * 60, offset))
     }
 
     private static func text(_ localSeconds: Int64, _ offset: Int) -> String {
