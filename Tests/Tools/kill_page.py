@@ -142,7 +142,7 @@ def main():
             count = str(len(view["alerts"]))
             bell = until(lambda: count in (browser.text("bell") or "") or (count == "0" and not re.search(r"[1-9]", browser.text("bell") or "")), 30)
             check("page.shows-the-count", bell, (count, browser.text("bell")))
-            check("page.says-nothing-of-a-lost-connection", browser.wait("return !/not connected|reconnecting|connection lost|no connection/i.test(document.body.innerText)", seconds=60), browser.js("return document.body.innerText.slice(0, 200)"))
+            check("page.says-nothing-of-a-lost-connection", browser.wait("return !/connection lost/i.test(document.body.innerText)", seconds=60), browser.js("return document.body.innerText.slice(0, 200)"))
             browser.close()
         for number, session in enumerate(sessions):
             one, inputs = commanders[number], journal_inputs(server.data, session)
