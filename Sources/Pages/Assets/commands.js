@@ -99,15 +99,18 @@ export function hideDeclined() {
 /** Where the answer to this stands: in its form, or in the page's own line, which no swap takes away. */
 const placeOf = (element) => element.closest('form')?.querySelector('.answer') ?? document.getElementById('said');
 
+// What is being sent is not sent twice.
+const busy = new WeakSet();
+
 async function act(element, name, fields) {
   const place = placeOf(element);
-  if (element.dataset.busy) return;
-  element.dataset.busy = '1';
+  if (busy.has(element)) return;
+  busy.add(element);
   // A button's name says what the answer is about.
   const about = element.tagName === 'FORM' ? '' : `${element.textContent.trim()}: `;
   write(place, 'Sending…', false);
   const answer = await command(name, fields);
-  delete element.dataset.busy;
+  busy.delete(element);
   if (name === 'confirmBolus') write(document.querySelector('form[data-command="requestBolus"] .answer'), '', false);
   if (!answer.ok) {
     write(place, `${about}${name === 'confirmBolus' ? 'not given. ' : ''}${reason(answer)}`, true);
