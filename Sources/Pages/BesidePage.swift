@@ -69,7 +69,9 @@ struct BesidePage {
 
     /// What tells a fork from what it was forked from.
     private func title(_ view: SessionView) -> String {
-        if case .fork(_, _, let change) = view.origin { return "\(view.name): \(change)" }
+        if case .fork(_, _, let change) = view.origin, !view.name.contains(change) {
+            return "\(view.name): \(change)"
+        }
         return view.name
     }
 
@@ -176,7 +178,7 @@ struct BesidePage {
     private func alerts(_ view: SessionView) -> HTML {
         let page = SessionPage(.past, view, timeline: [], clearedShown: 10, context)
         func item(_ alert: AlertStory, _ state: HTML) -> HTML {
-            "<li class=\"card alert \(alert.clearedAt == nil ? alert.severity.name : "ended")\" data-key=\"\(view.id)-\(page.key(alert))\"><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(page.telling.dayAndTime(alert.raisedAt))\(state)</p><h4 class=\"message\">\(page.telling.words(alert.message))</h4>\(page.story(alert))</li>\n"
+            "<li class=\"card alert \(alert.clearedAt == nil ? alert.severity.name : "ended")\" data-key=\"\(view.id)-\(page.key(alert))\"><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(page.telling.dayAndTime(alert.raisedAt))\(state)\(alert.isPreview ? ", a preview" : "")</p><h4 class=\"message\">\(page.telling.words(alert.message))</h4>\(page.story(alert))</li>\n"
         }
         let active = view.alerts.map { item($0, ", active") }
         let cleared = view.cleared.filter { ($0.clearedAt ?? $0.raisedAt) > from }.prefix(20).map { alert in
