@@ -111,7 +111,12 @@ async function act(element, name, fields) {
   write(place, 'Sending…', false);
   const answer = await command(name, fields);
   busy.delete(element);
-  if (name === 'confirmBolus') write(document.querySelector('form[data-command="requestBolus"] .answer'), '', false);
+  if (name === 'confirmBolus') {
+    // The panel goes; where the bolus was asked for it stands what became of it, until the next try.
+    const form = document.querySelector('form[data-command="requestBolus"]');
+    write(form?.querySelector('.answer'), answer.ok ? '' : `Not given: ${reason(answer)}`, !answer.ok);
+    if (!answer.ok && form?.closest('details')) form.closest('details').open = true;
+  }
   if (!answer.ok) {
     write(place, `${about}${name === 'confirmBolus' ? 'not given. ' : ''}${reason(answer)}`, true);
     refresh();
