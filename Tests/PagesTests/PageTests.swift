@@ -268,6 +268,17 @@ import Testing
         #expect(text.contains("and 3 more"))
     }
 
+    @Test func `a preview is no trouble in the ward, and an old value beside an urgent alert is urgent`() {
+        var preview = Samples.card("Adult 9", [Samples.alerts[1]])
+        preview.top?.isPreview = true
+        let text = Page.ward([preview], PageContext())
+        #expect(text.contains("none needs action"))
+        #expect(text.contains("Preview:"))
+        #expect(!text.contains("card tile safetyCritical"))
+        let both = Page.ward([Samples.card("Adult 9", Samples.alerts, stale: true)], PageContext())
+        #expect(both.contains("card tile safetyCritical"))
+    }
+
     @Test func `assets are named by their content, and modules import each other by it`() throws {
         for name in ["page.css", "charts.css", "page.js", "live.js", "swap.js", "icon.svg"] {
             let asset = try #require(Page.asset(name))
