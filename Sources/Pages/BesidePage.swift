@@ -69,12 +69,15 @@ struct BesidePage {
 
     /// What tells a fork from what it was forked from.
     private func title(_ view: SessionView) -> String {
-        if case .fork(_, _, let change) = view.origin { return "\(view.name): \(change)" }
+        if case .fork(_, _, let change) = view.origin, !view.name.contains(change) {
+            return "\(view.name): \(change)"
+        }
         return view.name
     }
 
     private func chart(width: Double) -> Chart {
         let end = max(left.now, right.now).minutes
+        guard left.kind == .person else { return valueChart(width: width, end: end) }
         let window = (end - Double(context.hours) * 60)...(end + 15)
         let sides = [left, right].map { SessionCharts($0, context, window: window) }
         let highest =
@@ -100,6 +103,38 @@ struct BesidePage {
                 LegendEntry("where one was forked", .series(3), .line(.dashed)),
                 LegendEntry("alert", .series(1), .fill(opacity: 1)),
                 LegendEntry("urgent", .veryLow, .fill(opacity: 1)),
+            ])
+    }
+
+    /// Of what isn't a person: a panel a value, with both lines in it.
+    private func valueChart(width: Double, end: Double) -> Chart {
+        let from = end - Double(context.hours) * 60
+        let axis = Axis.time("", from: from, to: end + 15, calendar: left.calendar)
+        func points(_ view: SessionView, _ metric: AlertMetric) -> [ChartPoint] {
+            let series = view.thresholds.first { $0.metric == metric }?.series ?? []
+            return series.filter { $0.at.minutes >= from }.map {
+                ChartPoint($0.at.minutes, $0.value * telling.factor(metric))
+            }
+        }
+        let panels = left.thresholds.map { threshold -> Panel in
+            let lines = [left, right].map { points($0, threshold.metric) }
+            return Panel(
+                title: threshold.metric.name, x: axis,
+                y: .linear(
+                    telling.unitText(threshold.metric), around: lines.flatMap { $0.map(\.y) }, withZero: false
+                ),
+                height: 110,
+                marks: [
+                    .line(lines[0], .series(0), width: 1.6), .line(lines[1], .series(1), .dashed, width: 1.6),
+                ])
+        }
+        let names = left.thresholds.map(\.metric.name).joined(separator: ", ")
+        return Chart(
+            title: "\(left.name) and \(right.name), the last \(context.hours) hours",
+            description: "\(names), of both.", width: width, sharesX: true, panels: panels,
+            legend: [
+                LegendEntry(title(left), .series(0), .line(.solid)),
+                LegendEntry(title(right), .series(1), .line(.dashed)),
             ])
     }
 
@@ -143,7 +178,7 @@ struct BesidePage {
     private func alerts(_ view: SessionView) -> HTML {
         let page = SessionPage(.past, view, timeline: [], clearedShown: 10, context)
         func item(_ alert: AlertStory, _ state: HTML) -> HTML {
-            "<li class=\"card alert \(alert.clearedAt == nil ? alert.severity.name : "ended")\" data-key=\"\(view.id)-\(page.key(alert))\"><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(page.telling.dayAndTime(alert.raisedAt))\(state)</p><h4 class=\"message\">\(page.telling.words(alert.message))</h4>\(page.story(alert))</li>\n"
+            "<li class=\"card alert \(alert.clearedAt == nil ? alert.severity.name : "ended")\" data-key=\"\(view.id)-\(page.key(alert))\"><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(page.telling.dayAndTime(alert.raisedAt))\(state)\(alert.isPreview ? ", a preview" : "")</p><h4 class=\"message\">\(page.telling.words(alert.message))</h4>\(page.story(alert))</li>\n"
         }
         let active = view.alerts.map { item($0, ", active") }
         let cleared = view.cleared.filter { ($0.clearedAt ?? $0.raisedAt) > from }.prefix(20).map { alert in

@@ -31,7 +31,7 @@ struct Document {
 
     private static let speaking: HTML = """
         <div id="announcer" class="unseen" role="alert"></div>
-        <p id="said" class="unseen" role="status"></p>
+        <p id="said" class="said" role="status"></p>
         <p id="lost" class="notice lost" role="status" hidden></p>
         <noscript><p class="notice">This page shows what was known when it was loaded. To follow and to act it needs JavaScript.</p></noscript>
 

@@ -112,7 +112,7 @@ extension SessionPage {
         var inner: HTML = ""
         if let asked = view.live.requestedBolus, !isPast {
             inner +=
-                "<div class=\"confirm\" role=\"group\" aria-label=\"Confirm the bolus\" data-confirm=\"\(asked.number)\" data-expires=\"\("\(Telling.seconds(asked.until))")\"><p><strong>Give \(Telling.units(asked.units)) now?</strong> Nothing has been given yet. \(telling.left(asked.until)) left to confirm.</p><div class=\"row\"><button type=\"button\" class=\"do\" data-command=\"confirmBolus\" data-request=\"\(asked.number)\" data-units=\"\("\(asked.units)")\"\(offWhereFed)>Give \(Telling.units(asked.units))</button><button type=\"button\" class=\"quiet\" data-not-now=\"\(asked.number)\">Not now</button></div><p class=\"answer\" role=\"status\" data-keep></p></div>"
+                "<div class=\"confirm\" role=\"group\" aria-label=\"Confirm the bolus\" data-confirm=\"\(asked.number)\" data-expires=\"\("\(Telling.seconds(asked.until))")\"><p><strong>Give \(Telling.units(asked.units)) now?</strong> Nothing has been given yet. \(telling.left(asked.until)) left to confirm.</p><div class=\"row\"><button type=\"button\" class=\"do\" data-command=\"confirmBolus\" data-request=\"\(asked.number)\" data-units=\"\("\(asked.units)")\"\(offWhereFed)>Give \(Telling.units(asked.units))</button><button type=\"button\" class=\"quiet\" data-not-now=\"\(asked.number)\">Not now</button></div></div>"
         }
         if view.live.pump?.condition == .bolusing {
             inner += button("cancelBolus", "Stop the running bolus")
@@ -260,8 +260,8 @@ extension SessionPage {
 
     /// Of a room: its keeper goes and looks.
     var visit: Surface {
-        surface(
-            .visit,
+        Surface(
+            .visit, classes: "ground",
             "<h2>Keeper</h2><p class=\"facts\">Go to the room: whatever rings is answered.</p><div class=\"row\"><button type=\"button\" class=\"do\" data-command=\"visit\"\(off)>Visit the room</button></div>"
         )
     }

@@ -59,7 +59,7 @@ struct SessionPage {
     }
 
     private var home: [Surface] {
-        let first = [frozen, quietIndicator, thresholdBanner, banner]
+        let first = [frozen, banner, quietIndicator, thresholdBanner]
         if isRoom { return first + [environment, settingsRow, visit, notifications] }
         return first + [glucose, loop, pump, charts, summary, settingsRow] + actions + [notifications]
     }
@@ -88,7 +88,7 @@ struct SessionPage {
         func html(_ names: [Surface.Name]) -> HTML {
             all.filter { $0.name.map(names.contains) ?? false }.html
         }
-        let top: [Surface.Name] = [.frozen, .quietIndicator, .thresholdBanner, .banner]
+        let top: [Surface.Name] = [.frozen, .banner, .quietIndicator, .thresholdBanner]
         if isRoom { return html(top) + all.filter { !($0.name.map(top.contains) ?? false) }.html }
         let glances: [Surface.Name] = [.glucose, .loop, .pump]
         let left: [Surface.Name] = [.charts, .summary, .settingsRow]

@@ -74,10 +74,17 @@ enum StoryWords {
         }
     }
 
-    /// What stands beside an alert's lane: what its message says, without its end.
+    /// What stands beside an alert's lane: the begin of its message, as far as there is room.
     static func lane(_ code: String) -> String {
         guard let known = AlertCode(rawValue: code) else { return name(of: code) }
-        return known.message.hasSuffix(".") ? String(known.message.dropLast()) : known.message
+        let message = known.message.hasSuffix(".") ? String(known.message.dropLast()) : known.message
+        guard message.count > 26 else { return message }
+        var short = ""
+        for word in message.split(separator: " ") {
+            guard short.count + word.count < 24 else { break }
+            short += (short.isEmpty ? "" : " ") + word
+        }
+        return short + "…"
     }
 
     /// A code as a name: `ALERT-CGM-URGENT-LOW` → `CGM urgent low`.

@@ -16,7 +16,7 @@ struct WardPage {
     var context: PageContext
 
     private var wardSurface: Surface {
-        let troubled = cards.count { ($0.top?.severity ?? .informational) > .informational || isBad($0) }
+        let troubled = cards.count { severity($0) > .informational || isBad($0) }
         let words =
             cards.isEmpty
             ? "No session yet."
@@ -39,13 +39,19 @@ struct WardPage {
         ).html
     }
 
+    /// A preview is no trouble.
+    private func severity(_ card: WardCard) -> AlertSeverity {
+        card.top.flatMap { $0.isPreview ? nil : $0.severity } ?? .informational
+    }
+
     private func isBad(_ card: WardCard) -> Bool {
         if case .failed = card.phase { return true }
         return card.isFrozen || (card.kind == .person && card.isStale && card.phase == .running)
     }
 
     private func card(_ card: WardCard) -> HTML {
-        let severity = card.top?.severity.name ?? (isBad(card) ? "actionable" : "fine")
+        let top = card.top.flatMap { $0.isPreview ? nil : $0.severity }
+        let look = isBad(card) ? max(top ?? .actionable, .actionable).name : top?.name ?? "fine"
         var facts: [HTML] = []
         if card.isFrozen { facts.append("<strong>\(Icon.frozen.html)Frozen</strong>") }
         switch card.phase {
@@ -65,10 +71,10 @@ struct WardPage {
         let also: HTML = more > 0 ? " <span class=\"facts\">and \(more) more</span>" : ""
         let why: HTML =
             card.top.map {
-                "<p class=\"why\">\(SessionPage.icon($0.severity).html)<span><span class=\"severity\">\(StoryWords.words($0.severity)):</span> \(Telling.shortened(context.unit.words($0.message)))\(also)</span></p>"
+                "<p class=\"why\">\(SessionPage.icon($0.severity).html)<span><span class=\"severity\">\($0.isPreview ? "Preview" : StoryWords.words($0.severity)):</span> \(Telling.shortened(context.unit.words($0.message)))\(also)</span></p>"
             } ?? "<p class=\"why calm\">\(Icon.check.html)<span>No active alerts</span></p>"
         return """
-            <li class="card tile \(severity)" data-surface="card" data-session="\(card.id)" data-key="\(card.id)"><h3><a href="/sessions/\(card.id)">\(card.name)</a></h3>\(values(card))\(sparkline(card))\(why)<p class="facts">\(facts.joined(" · "))</p></li>
+            <li class="card tile \(look)" data-surface="card" data-session="\(card.id)" data-key="\(card.id)"><h3><a href="/sessions/\(card.id)">\(card.name)</a></h3>\(values(card))\(sparkline(card))\(why)<p class="facts">\(facts.joined(" · "))</p></li>
 
             """
     }

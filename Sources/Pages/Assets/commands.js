@@ -78,8 +78,8 @@ function fieldsOfButton(button) {
 }
 
 const done = {
-  requestBolus: 'Asked for. Confirm it above.', confirmBolus: 'Confirmed.', meal: 'Saved.', threshold: 'Saved.',
-  quietHours: 'Saved.', subject: 'Saved.', pace: '', testAlert: 'Sent: look for it.', preview: 'Shown above.',
+  requestBolus: 'Asked for. Confirm it above.', confirmBolus: 'the pump has been asked.', meal: 'Saved.', threshold: 'Saved.',
+  quietHours: 'Saved.', subject: 'Saved.', pace: '', testAlert: 'Sent: look for it.', preview: 'shown above.',
 };
 
 function write(place, text, isBad) {
@@ -96,30 +96,34 @@ export function hideDeclined() {
   for (const panel of document.querySelectorAll('[data-confirm]')) if (declined.has(panel.dataset.confirm)) panel.hidden = true;
 }
 
-/** Where the answer to this stands: in its form, or else beside it. */
-function placeOf(element) {
-  const around = element.closest('form, .confirm, li, .card, section, div[data-surface]');
-  let place = around?.querySelector('.answer') ?? null;
-  if (!place) {
-    place = document.createElement('p');
-    place.className = 'answer';
-    place.setAttribute('role', 'status');
-    place.setAttribute('data-keep', '');
-    (around ?? document.getElementById('main')).append(place);
-  }
-  return place;
-}
+/** Where the answer to this stands: in its form, or in the page's own line, which no swap takes away. */
+const placeOf = (element) => element.closest('form')?.querySelector('.answer') ?? document.getElementById('said');
+
+// What is being sent is not sent twice.
+const busy = new WeakSet();
 
 async function act(element, name, fields) {
   const place = placeOf(element);
-  if (element.dataset.busy) return;
-  element.dataset.busy = '1';
+  if (busy.has(element)) return;
+  busy.add(element);
+  // A button's name says what the answer is about.
+  const about = element.tagName === 'FORM' ? '' : `${element.textContent.trim()}: `;
   write(place, 'Sending…', false);
   const answer = await command(name, fields);
-  delete element.dataset.busy;
-  if (!answer.ok) { write(place, reason(answer), true); return; }
-  write(place, done[name] ?? 'Done.', false);
-  if (!element.closest('form')) write(document.getElementById('said'), `${element.textContent.trim()}: done.`, false);
+  busy.delete(element);
+  if (name === 'confirmBolus') {
+    // The panel goes; where the bolus was asked for it stands what became of it, until the next try.
+    const form = document.querySelector('form[data-command="requestBolus"]');
+    write(form?.querySelector('.answer'), answer.ok ? '' : `Not given: ${reason(answer)}`, !answer.ok);
+    if (!answer.ok && form?.closest('details')) form.closest('details').open = true;
+  }
+  if (!answer.ok) {
+    write(place, `${about}${name === 'confirmBolus' ? 'not given. ' : ''}${reason(answer)}`, true);
+    refresh();
+    return;
+  }
+  write(place, done[name] === undefined ? `${about}done.` : `${about}${done[name]}`, false);
+  if (about) setTimeout(() => { if (place.textContent.startsWith(about) && !place.classList.contains('refused')) write(place, '', false); }, 8000);
   if (element.tagName === 'FORM') {
     // The field is done with: what the session says may be shown there again.
     if (element.contains(document.activeElement)) element.querySelector('button[type="submit"]')?.focus();

@@ -148,7 +148,8 @@ function happened(event) {
   if (number <= newest) return;
   newest = number;
   if (!event.alert) return;
-  if (backlog) backlog.push(event.alert); else take(event.alert);
+  const alert = { ...event.alert, at: event.at };
+  if (backlog) backlog.push(alert); else take(alert);
 }
 
 function take(alert) {
@@ -162,16 +163,19 @@ function catchUp() {
   if (!backlog) return;
   const missed = backlog;
   backlog = null;
-  const open = new Map();
+  const still = new Map();
   for (const alert of missed) {
     if (alert.effect === 'clear' || alert.effect === 'withdraw') {
-      open.delete(alert.code);
+      still.delete(alert.code);
       withdraw(alert.code);
-    } else if (alert.effect === 'notify' || (alert.effect === 'raise' && !open.has(alert.code))) {
-      open.set(alert.code, alert);
+    } else if (alert.effect === 'notify' || (alert.effect === 'raise' && !still.has(alert.code))) {
+      still.set(alert.code, alert);
     }
   }
-  for (const alert of open.values()) take(alert);
+  for (const alert of still.values()) {
+    announce(alert);
+    if (alert.effect === 'notify') notify(alert);
+  }
 }
 
 // One at a time, each once: a reader hears "Urgent: Glucose is urgently low. Eat fast carbohydrate".

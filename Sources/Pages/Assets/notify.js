@@ -1,5 +1,6 @@
 // The browser's own notifications. Guarantees: asked for when the reader presses the button, never by itself; shown only while the page is hidden; one an alert (a later one takes
 // its place, and it goes when the alert is over); a tap opens what the alert is about.
+import { clockOf } from './times.js';
 import { words as inWords } from './words.js';
 
 const facts = document.body.dataset;
@@ -22,7 +23,7 @@ export function notify(alert) {
   if (!can() || Notification.permission !== 'granted' || !document.hidden || facts.look) return;
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
   const note = new Notification(`${words[alert.severity] || 'Alert'} · ${facts.name || 'Islet'}`, {
-    body: [inWords(alert.message || ''), alert.action].filter(Boolean).join(' '), tag: alert.code, renotify: true,
+    body: [inWords(alert.message || ''), alert.action, clockOf(alert.at) && `(${clockOf(alert.at)})`].filter(Boolean).join(' '), tag: alert.code, renotify: true,
     requireInteraction: alert.severity === 'safetyCritical',
   });
   notes.get(alert.code)?.close();

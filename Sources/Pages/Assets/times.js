@@ -42,13 +42,19 @@ const own = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle:
 
 function set(node, text) { if (node.textContent !== text) node.textContent = text; }
 
+/** The session's own time of a moment with its offset, as the browser writes it; '' for none. */
+export function clockOf(iso) {
+  const shown = /T(\d\d):(\d\d)/.exec(iso ?? '');
+  return shown ? local.format(new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])))) : '';
+}
+
 /** To be called for what has just been put into the page. */
 export function writeTimes(root = document) {
   for (const time of root.querySelectorAll('time[datetime][data-t]')) {
     const iso = time.getAttribute('datetime');
-    const shown = /T(\d\d):(\d\d)/.exec(iso);
-    if (!shown) continue;
-    set(time, local.format(new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])))));
+    const shown = clockOf(iso);
+    if (shown === '') continue;
+    set(time, shown);
     const moment = new Date(iso);
     if (!Number.isNaN(moment.getTime())) {
       const title = `${own.format(moment)} where you are`;
