@@ -129,13 +129,15 @@ import Trials
             #expect(session?.snapshot.isQuiet == true)
             session = nil
             let again = Heard()
-            let resumed = try LiveReplay.resume(path, listener: again.take)
-            #expect(resumed.snapshot.isQuiet && resumed.snapshot.quietHours != nil)
-            #expect(resumed.take(LiveCommand(low), at: .minutes(23 * 60 + 30)).outcome == .taken)
-            resumed.advance(to: .minutes(24 * 60 + 30))
+            session = try LiveReplay.resume(path, listener: again.take)
+            #expect(session?.snapshot.isQuiet == true && session?.snapshot.quietHours != nil)
+            #expect(session?.take(LiveCommand(low), at: .minutes(23 * 60 + 30)).outcome == .taken)
+            session?.advance(to: .minutes(24 * 60 + 30))
             #expect(
-                resumed.snapshot.alerts.contains { $0.code.rawValue == "THRESHOLD-TEMPERATURE-HIGH" },
+                session?.snapshot.alerts.contains { $0.code.rawValue == "THRESHOLD-TEMPERATURE-HIGH" }
+                    == true,
                 "it is on the list")
+            session = nil
             // Dead from half past midnight to eight in the morning, and caught up.
             let third = Heard()
             let last = try LiveReplay.resume(path, listener: third.take)
@@ -202,8 +204,9 @@ import Trials
     @Test func aMetricThatIsOffIsSilentAndSpeaksWhenItIsOnAgain() throws {
         let study = try summer("immediate")
         let (_, alone) = try lived(study)
+        // In the middle of a hot afternoon.
         let raised = try #require(
-            rows(alone).first { $0.effect == "raise" && $0.instant > .minutes(12 * 60) }?.instant)
+            try readings(alone).first { $0.value > 92 && $0.at > .minutes(10 * 60) }?.at)
         let (session, heard) = try lived(study, to: raised.adding(10 * Nanoseconds.minute))
         func isActive() -> Bool {
             session.snapshot.alerts.contains { $0.code.rawValue == "THRESHOLD-TEMPERATURE-HIGH" }
@@ -223,7 +226,8 @@ import Trials
         session.advance(to: raised.adding(80 * Nanoseconds.minute))
         #expect(isActive())
         // Other metrics never heard of it.
-        #expect(session.snapshot.policy?.rules.contains { $0.code.rawValue == "THRESHOLD-HUMIDITY-LOW" } == true)
+        #expect(
+            session.snapshot.policy?.rules.contains { $0.code.rawValue == "THRESHOLD-HUMIDITY-LOW" } == true)
     }
 
     /// What the page sets and shows of a room is the room's: sensitivity holds from the next wait on, a switch keeps the numbers, and no metric of a
@@ -234,24 +238,32 @@ import Trials
         let breach = try #require(
             rows(alone).first { $0.effect == "raise" && $0.instant > .minutes(60) }?.instant)
         let (session, heard) = try lived(study, to: breach.adding(-30 * Nanoseconds.minute))
-        func take(_ input: LiveInput, _ at: Instant) { #expect(session.take(LiveCommand(input), at: at).outcome == .taken) }
+        func take(_ input: LiveInput, _ at: Instant) {
+            #expect(session.take(LiveCommand(input), at: at).outcome == .taken)
+        }
         take(
             .threshold(metric: "temperature", low: 60, high: 85, sensitivityMinutes: 60),
             breach.adding(-29 * Nanoseconds.minute))
         let shown = session.snapshot.thresholds
         #expect(shown.map(\.metric.rawValue) == ["temperature", "humidity", "vpd"])
         #expect(shown.first?.sensitivity == Nanoseconds.hour && shown.first?.high == 85)
-        take(.switchThreshold(metric: "temperature", isEnabled: false), breach.adding(-28 * Nanoseconds.minute))
-        take(.switchThreshold(metric: "temperature", isEnabled: true), breach.adding(-27 * Nanoseconds.minute))
+        take(
+            .switchThreshold(metric: "temperature", isEnabled: false), breach.adding(-28 * Nanoseconds.minute)
+        )
+        take(
+            .switchThreshold(metric: "temperature", isEnabled: true), breach.adding(-27 * Nanoseconds.minute))
         #expect(session.snapshot.thresholds.first == shown.first, "as it was")
         let before = rows(heard).count { $0.effect == "raise" }
         session.advance(to: breach.adding(59 * Nanoseconds.minute))
         #expect(rows(heard).count { $0.effect == "raise" } == before, "it waits for the hour")
         // A preview of one's own alert is shown whatever is so, and ends without a trace.
         take(.preview(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
-        #expect(session.snapshot.alerts.contains { $0.isPreview && $0.message.contains("room#1") == $0.message.contains("Humidity") })
+        #expect(
+            session.snapshot.alerts.contains {
+                $0.isPreview && $0.message.contains("room#1") == $0.message.contains("Humidity")
+            })
         take(.dismiss(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
-        #expect(!session.snapshot.alerts.contains(where: \.isPreview))
+        #expect(!session.snapshot.alerts.contains { $0.isPreview })
     }
 
     /// Harm: who asks what another policy would have rung in their room is told of a person's, or the fork's keeper knows what only the original's heard.
@@ -282,10 +294,13 @@ import Trials
             resumed.advance(to: .minutes(3000))
             #expect(try LiveReplay(try JournalContent.read(folder + "/b.journal")).divergence == nil)
             #expect(throws: InputError.self) {
-                try LiveFork(content, at: at, change: LiveFork.Change(policy: .bionicloop))
+                try LiveFork.begin(
+                    from: content, at: at, change: LiveFork.Change(policy: .bionicloop),
+                    to: folder + "/c.journal")
             }
             let past = try LivePast.open(content, at: .minutes(400))
-            #expect(past.now == .minutes(400) && past.snapshot.room?.metrics.first?.newest?.at == .minutes(400))
+            #expect(
+                past.now == .minutes(400) && past.snapshot.room?.metrics.first?.newest?.at == .minutes(400))
         }
     }
 
@@ -311,12 +326,16 @@ import Trials
             let copy = folder + "/b.journal"
             try write(Array((lines.joined(separator: "\n") + "\n").utf8), to: copy)
             let resumed = try LiveReplay.resume(copy)
-            let rule = resumed.snapshot.policy?.rules.first { $0.code.rawValue == "THRESHOLD-TEMPERATURE-HIGH" }
+            let rule = resumed.snapshot.policy?.rules.first {
+                $0.code.rawValue == "THRESHOLD-TEMPERATURE-HIGH"
+            }
             #expect(rule?.tests.first?.bound == 71)
             #expect(resumed.take(LiveCommand(input, key: "slider"), at: resumed.now).isRepeated)
             resumed.advance(to: .minutes(900))
             #expect(resumed.digest == session.digest)
-            #expect(try JournalContent.read(copy).lines.count { if case .answer = $0 { true } else { false } } == 1)
+            #expect(
+                try JournalContent.read(copy).lines.count { if case .answer = $0 { true } else { false } }
+                    == 1)
         }
     }
 

@@ -51,7 +51,8 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
     case 12:
         return pick([
             .switchThreshold(metric: "temperature", isEnabled: false),
-            .switchThreshold(metric: "temperature", isEnabled: true), .preview(alert: code), .dismiss(alert: code),
+            .switchThreshold(metric: "temperature", isEnabled: true), .preview(alert: code),
+            .dismiss(alert: code),
             .tap(alert: code), .openSettings, .saveSettings,
             .threshold(metric: "vpd", low: 0.6, high: 1, sensitivityMinutes: 15, isEnabled: nil),
         ])

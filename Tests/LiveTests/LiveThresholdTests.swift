@@ -21,7 +21,7 @@ import Trials
         told.session.advance(to: .minutes(30))
         #expect(
             told.session.snapshot.thresholds.map(\.metric)
-                == AlertMetric.allCases.filter { LiveInput.range(of: $0) != nil })
+                == AlertMetric.inStudies.filter { LiveInput.range(of: $0) != nil })
         #expect(told.session.snapshot.thresholds.allSatisfy { !$0.isEnabled })
         func says(_ low: Double?, _ high: Double?, _ minutes: Int64, _ isEnabled: Bool) -> Bool {
             told.glucose

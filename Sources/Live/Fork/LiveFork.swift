@@ -105,7 +105,9 @@ package struct LiveFork {
 
     /// - Throws: `InputError` for a session that can't be forked.
     /// - Throws: `InputError` for what can't be forked so.
-    static func opening(of content: JournalContent, _ studyPath: String?, _ change: Change) throws -> LiveOpening {
+    static func opening(of content: JournalContent, _ studyPath: String?, _ change: Change) throws
+        -> LiveOpening
+    {
         let opening = try LiveOpening(content, studyPath: studyPath)
         guard !opening.isLinked else {
             throw InputError(

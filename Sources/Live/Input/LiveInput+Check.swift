@@ -124,7 +124,8 @@ extension LiveInput {
             what = "no pump"
         case .meal: what = "no meals"
         case .bloodGlucose, .calibration, .changeSensor: what = "no glucose"
-        case .target, .openLoop, .closedLoop, .startSession, .endSession, .subject, .dismissDropped: what = "no loop"
+        case .target, .openLoop, .closedLoop, .startSession, .endSession, .subject, .dismissDropped:
+            what = "no loop"
         case .reading, .device: what = "no device outside: its monitor is simulated"
         }
         return "a \(kind.spoken) has \(what)"
