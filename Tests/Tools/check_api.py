@@ -420,7 +420,7 @@ def openapi(server, check, minutes, folder):
     (folder / "schemathesis.toml").write_text(
         "".join(
             f'[[operations]]\ninclude-path = "{path}"\nchecks.positive_data_acceptance.expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "422", "423", "429", "503"]\n\n'
-            for path in ("/api/sessions", "/api/sessions/{id}/forks", "/api/sessions/{id}/preview")
+            for path in ("/api/sessions", "/api/sessions/{id}/forks", "/api/sessions/{id}/preview", "/api/sessions/{id}/past")
         )
     )
     files = {"as-served": document, "known-sessions": known}

@@ -11,10 +11,10 @@ import argparse
 import random
 import re
 import subprocess
+import sys
 import time
-from pathlib import Path
 
-from page_server import Checks, Server
+from page_server import Checks, Server, beside
 
 
 def clicks(chance, codes, pace):
@@ -67,7 +67,10 @@ def main():
     arguments.add_argument("--pace", default="60")
     arguments.add_argument("--seed", type=int, default=7)
     given = arguments.parse_args()
-    islet = Path(given.islet or Path(given.islet_live).resolve().parent / "islet")
+    islet = beside(given.islet_live, given.islet)
+    if not islet:
+        print("click_hour: no islet to verify journals with; --islet PATH")
+        sys.exit(2)
     chance, check = random.Random(given.seed), Checks()
     told, refused, broken = 0, {}, []
     with Server(given.islet_live, demo=True) as server:

@@ -19,9 +19,8 @@ import shutil
 import subprocess
 import threading
 import time
-from pathlib import Path
 
-from page_server import Checks, Events, Server, free_port, until
+from page_server import Checks, Events, Server, beside, free_port, until
 
 SESSIONS = 3
 
@@ -157,7 +156,8 @@ def main():
             check(f"command.{number}: no refusal and no 5xx", not {k: v for k, v in one.refused.items() if k >= 500 or k == 422}, {k: v[:2] for k, v in one.refused.items()})
             timeline = client.timeline(session)
             words, last = {e["number"]: e["text"] for e in timeline}, timeline[-1]["number"]
-            check(f"view.{number}: its number is the last event's", views[session]["number"] == last, (views[session]["number"], last))
+            same = until(lambda: client.snapshot(session)["number"] == last, 20)
+            check(f"view.{number}: its number is the last event's", same, (client.snapshot(session)["number"], last))
             for listener in listeners[2 * number : 2 * number + 2]:
                 until(lambda: listener.of("happened") and listener.of("happened")[-1][2]["number"] >= last, 20)
                 heard = [e[2] for e in listener.of("happened")]
@@ -171,10 +171,10 @@ def main():
         for one in listeners:
             one.stop()
         server.stop()
-        islet = Path(given.islet or Path(given.islet_live).resolve().parent / "islet")
+        islet = beside(given.islet_live, given.islet)
         journals = sorted(server.data.rglob("*.journal"))
         check("journal.each-session-has-one", len(journals) == SESSIONS, journals)
-        for path in journals if islet.exists() else []:
+        for path in journals if islet else []:
             ran = subprocess.run([str(islet), "verify", str(path)], capture_output=True, text=True)
             check(f"journal.{path.name}: nothing is off", ran.returncode == 0, ran.stdout + ran.stderr)
         answered = sum(len(c.answered) for c in commanders)

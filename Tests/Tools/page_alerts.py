@@ -68,7 +68,7 @@ def zones_and_live_preview(visit):
     for value in (found["sliders"][0]["min"], 140):
         browser.js(drag, low, value)
         was = texts[-1] if texts else found["text"]
-        until(lambda: browser.js(shown) != was, 20)
+        until(lambda: browser.js(shown) != was, 5)
         time.sleep(1)
         texts.append(browser.js(shown))
     visit.check("story-2.live-preview-follows-the-slider", texts[0] != texts[1] and re.search(r"\d", texts[1]), texts)
@@ -136,7 +136,7 @@ def threshold_banner(visit):
     took = time.monotonic() - began
     visit.check("story-8.banner-goes-after-ten-seconds", gone and 5 < took, f"gone: {gone}, after {took:.1f} s")
     visit.check("story-8.alert-stays-active", LOW in visit.codes(), visit.codes())
-    time.sleep(6)
+    time.sleep(5.5)
     visit.check("story-8.banner-stays-gone", not browser.js(shown))
     clear_low(visit)
     raise_low(visit)

@@ -105,7 +105,7 @@ def bolus(visit):
     if sends(visit, "requestBolus", {"units": 0.4}, name="second-request") and browser.wait(confirm, seconds=30):
         dropped = browser.js("const b = [...document.querySelectorAll(\"[data-surface='bolus'] button\")].find(b => /not now/i.test(b.innerText)); if (b) b.click(); return !!b")
         visit.check("bolus.not-now", dropped and browser.wait(f"return !(() => {{ {confirm} }})()", seconds=20))
-        time.sleep(7)
+        time.sleep(6)
         visit.check("bolus.not-now-stays", not browser.js(confirm), "the panel is back")
     # More than the most that a bolus may be: refused at the request, or at the latest at the confirmation, with the reason on the page.
     browser.fill("requestBolus", units=99)
@@ -114,7 +114,7 @@ def bolus(visit):
         browser.press("confirmBolus")
     reasons = "return [...document.querySelectorAll(\"[data-surface='bolus'] [role=status]\")].map(e => e.innerText).join(' ')"
     visit.check("bolus.refused-with-a-reason", browser.wait(f"return /maxim|expected|at most|largest/i.test((() => {{ {reasons} }})())", seconds=20), browser.js(reasons))
-    time.sleep(7)
+    time.sleep(6)
     visit.check("bolus.reason-stays", re.search("maxim|expected|at most|largest", browser.js(reasons), re.I), browser.js(reasons))
     visit.say("pace", pace="60")
 

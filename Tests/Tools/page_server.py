@@ -72,6 +72,14 @@ def until(condition, seconds=PATIENCE, pause=0.1):
         time.sleep(pause)
 
 
+def beside(binary, given=None):
+    """`islet` for what `islet-live` wrote: the one that is named, beside it, or of this repository's build."""
+    folder = Path(binary).resolve().parent
+    root = Path(__file__).resolve().parents[2]
+    places = [Path(given)] if given else [folder / "islet", root / ".build/debug/islet", root / ".build/release/islet"]
+    return next((place for place in places if place.exists()), None)
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
