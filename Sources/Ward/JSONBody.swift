@@ -118,7 +118,7 @@ package struct JSONFields: Sendable {
 
     package func flag(_ name: String) throws(Ward.Refusal) -> Bool? {
         switch fields[name] {
-        case nil, .null: return nil
+        case nil: return nil
         case .flag(let flag): return flag
         default: throw .invalid("\(name): expected true or false")
         }

@@ -103,7 +103,8 @@ package struct WardCommand: Hashable, Sendable {
     }
 
     private static let timePattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
-    package static let pacePattern = "^(max|paused|[0-9]{1,6}(\\.[0-9]{1,4})?)$"
+    /// Up to 99999.99: a pace of 100000 can be said too, and stands in no schema.
+    package static let pacePattern = "^(max|paused|0\\.(0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,4}(\\.[0-9]{1,2})?)$"
 
     package static let rows: [Row] = [
         Row(
