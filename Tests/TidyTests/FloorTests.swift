@@ -9,6 +9,11 @@ enum Floors {
         case "Yams": target == "Documents"
         case "GRDB", "GRDBSQLite": target == "Persistence"
         case "ArgumentParser": target == "islet" || target == "islet-live"
+        // What serves the page, behind the trait `Serve`.
+        case "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "Crypto", "NIOCore", "NIOPosix",
+            "NIOSSL":
+            target == "Dashboard"
+        case "Logging": target == "Dashboard" || target == "islet-live"
         case "Foundation", "FoundationEssentials": (Manifest.floor(of: target) ?? 0) >= 4
         case "FoundationNetworking": target == "DeviceLinks"
         default: false
