@@ -237,7 +237,8 @@ let package = Package(
             [
                 "Live", "LinkedDevices", "DeviceLinks", "Trials", "Documents", "Records", "SessionTime",
                 "SimulationKernel", "Devices",
-                "ClosedLoop", "Alerts", "AlertFiles", "DosingAlgorithms", "Physiology", "FaultyServer", "islet",
+                "ClosedLoop", "Alerts", "AlertFiles", "DosingAlgorithms", "Physiology", "FaultyServer",
+                "islet",
                 "islet-live",
             ]),
         tests(

@@ -21,7 +21,8 @@ extension AlertPolicy {
         }
         guard !reference.node.origin.isOfNoFile else {
             throw reference.problem(
-                expected: "a preset, or a policy written out: what came as text names no file of this machine")
+                expected: "a preset, or a policy written out: what came as text names no file of this machine"
+            )
         }
         let path = sibling(text, of: reference.node.origin.file)
         do {

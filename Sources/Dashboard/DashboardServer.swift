@@ -16,7 +16,6 @@
     import NIOPosix
     import NIOSSL
     import Records
-    import Synchronization
 
     package struct DashboardServer: Sendable {
         package struct Options: Sendable {

@@ -66,7 +66,9 @@ final class Screens: Sendable {
             var ids: [String] = []
             for (id, before) in screens {
                 var screen = before
-                screen.pages = screen.pages.filter { $0.value.streams > 0 || now - $0.value.since <= Self.grace }
+                screen.pages = screen.pages.filter {
+                    $0.value.streams > 0 || now - $0.value.since <= Self.grace
+                }
                 if before.isShown, !screen.isShown { screen.leftAt = now - Self.pause }
                 if let since = screen.leftAt, now - since >= Self.pause {
                     ids.append(id)

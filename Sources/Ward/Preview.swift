@@ -32,7 +32,9 @@ package struct ThresholdPreview: Hashable, Sendable {
             var last: Instant?
             func isBeyond(_ value: Double) -> Bool { isLow ? value < bound : value > bound }
             for point in series {
-                if let last, point.at.nanoseconds - last.nanoseconds > Self.longestGap, rang == nil { since = nil }
+                if let last, point.at.nanoseconds - last.nanoseconds > Self.longestGap, rang == nil {
+                    since = nil
+                }
                 if let begun = since, rang == nil {
                     let due = begun.adding(sensitivity)
                     // Time alone makes it ring between two readings.
@@ -51,7 +53,9 @@ package struct ThresholdPreview: Hashable, Sendable {
                 }
                 last = point.at
             }
-            if let since, let rang { episodes.append(Episode(isLow: isLow, from: since, rings: rang, to: nil)) }
+            if let since, let rang {
+                episodes.append(Episode(isLow: isLow, from: since, rings: rang, to: nil))
+            }
         }
         episodes.sort { ($0.from, $0.isLow ? 0 : 1) < ($1.from, $1.isLow ? 0 : 1) }
     }

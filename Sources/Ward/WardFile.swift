@@ -56,7 +56,8 @@ package struct WardFile: Sendable {
                 wish.from = span.nanoseconds
             }
             if let at = item["at"] {
-                guard let span = TimeSpan(try at.text()), (0...max(0, wish.from)).contains(span.nanoseconds) else {
+                guard let span = TimeSpan(try at.text()), (0...max(0, wish.from)).contains(span.nanoseconds)
+                else {
                     throw at.problem(expected: "a duration up to `from`, as in 19h")
                 }
                 wish.sayAt = span.nanoseconds

@@ -10,7 +10,8 @@
     /// `islet-live secrets`
     struct SecretsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "secrets", abstract: "Print what apps that know Nightscout or Dexcom Share must be given.",
+            commandName: "secrets",
+            abstract: "Print what apps that know Nightscout or Dexcom Share must be given.",
             discussion: """
                 Both are derived from the token, which is read from --token-file or ISLET_TOKEN: neither opens anything but glucose.
 
@@ -23,7 +24,8 @@
         func run() throws {
             guard let token = try token.read() else {
                 throw InputError(
-                    file: "--token-file", found: "no token", expected: "--token-file, or ISLET_TOKEN in the environment")
+                    file: "--token-file", found: "no token",
+                    expected: "--token-file, or ISLET_TOKEN in the environment")
             }
             let door = WebDoor(token: token)
             try StandardStream.output.writeLine("Nightscout API secret  \(door.apiSecret)")
@@ -33,7 +35,9 @@
 
     /// Where the token is read from: never from the command line, which others see.
     struct TokenSource: ParsableArguments {
-        @Option(name: .customLong("token-file"), help: ArgumentHelp("A file that holds the token.", valueName: "FILE"))
+        @Option(
+            name: .customLong("token-file"),
+            help: ArgumentHelp("A file that holds the token.", valueName: "FILE"))
         var tokenFile: String?
 
         /// nil for none.
@@ -41,7 +45,8 @@
             var token = ProcessInfo.processInfo.environment["ISLET_TOKEN"]
             if let tokenFile {
                 guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
-                    throw InputError(.missing, file: tokenFile, found: "nothing", expected: "a file with a token")
+                    throw InputError(
+                        .missing, file: tokenFile, found: "nothing", expected: "a file with a token")
                 }
                 token = text.trimmingCharacters(in: .whitespacesAndNewlines)
             }

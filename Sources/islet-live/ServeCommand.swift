@@ -9,7 +9,6 @@
     import Live
     import Logging
     import Records
-    import SessionTime
     import Synchronization
     import Ward
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceLinks
 
 /// Servers of glucose, good and bad ones, on sockets of this machine.
-@Suite("Glucose servers", .timeLimit(.minutes(10)))
+@Suite("Glucose servers", .timeLimit(.minutes(45)))
 struct GlucoseServerTests {
     private static let secret = "s3cret+token"
 

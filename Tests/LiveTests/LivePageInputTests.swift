@@ -2,7 +2,6 @@ import AlertFiles
 import Alerts
 import ClosedLoop
 import Documents
-import Foundation
 import Records
 import SessionTime
 import SimulationKernel

@@ -11,9 +11,9 @@ import Trials
 
 /// What the threshold story promises, held against rooms in real time: combinations of sensitivity, critical bounds, quiet hours, visits, kills, faults.
 /// The harm in each: plants freeze or cook while an alert is late, or the owner is woken for nothing and stops listening.
-@Suite(.timeLimit(.minutes(20))) struct LiveRoomHarmTests {
+@Suite(.timeLimit(.minutes(45))) struct LiveRoomHarmTests {
     /// Hot summer days: the room is beyond 95 °F in the afternoon, and fine at night.
-    private func summer(_ sensitivity: String, quiet: String = "", duration: String = "3d") throws -> Study {
+    func summer(_ sensitivity: String, quiet: String = "", duration: String = "3d") throws -> Study {
         try Study.parse(
             """
             study: summer
@@ -33,7 +33,7 @@ import Trials
             """, file: "summer.yaml")
     }
 
-    private func lived(_ study: Study, index: Int = 0, to end: Instant = .distantFuture) throws -> (
+    func lived(_ study: Study, index: Int = 0, to end: Instant = .distantFuture) throws -> (
         session: LiveSession, heard: Heard
     ) {
         let heard = Heard()
@@ -43,12 +43,12 @@ import Trials
         return (session, heard)
     }
 
-    private func rows(_ heard: Heard, _ code: String = "THRESHOLD-TEMPERATURE-HIGH") -> [AlertRow] {
+    func rows(_ heard: Heard, _ code: String = "THRESHOLD-TEMPERATURE-HIGH") -> [AlertRow] {
         heard.events.compactMap(\.alert).filter { $0.code.rawValue == code }
     }
 
     /// What the monitor showed of temperature, from the events that told it.
-    private func readings(_ heard: Heard) throws -> [(at: Instant, value: Double)] {
+    func readings(_ heard: Heard) throws -> [(at: Instant, value: Double)] {
         try heard.events.compactMap { event in
             guard let match = event.text.firstMatch(of: #/^reading    Temperature (-?[0-9.]+) °F/#) else {
                 return nil
@@ -370,72 +370,5 @@ import Trials
             #expect(alone.digest == shown.digest)
             #expect(shown.room?.lastVisit != nil)
         }
-    }
-
-    // MARK: Visits
-
-    /// Harm: who looks after the room on request again and again tires of alarms that never rang.
-    @Test func visitsOnRequestTireNobody() throws {
-        let study = try summer("immediate")
-        func hearing(_ heard: Heard, after: Instant) -> [String] {
-            heard.events.filter { $0.instant > after && $0.text.hasPrefix("person") }.map(\.text)
-        }
-        let (_, alone) = try lived(study)
-        let (session, heard) = try lived(study, to: .start)
-        // Before anything rings: nobody is on the way.
-        let first = try #require(alone.events.first { $0.alert?.effect == "notify" }?.instant)
-        for minute in 1...20 {
-            let at = Instant(nanoseconds: first.nanoseconds / 40 * Int64(minute))
-            #expect(session.take(LiveCommand(.visit), at: at).outcome == .taken)
-        }
-        session.advance(to: .distantFuture)
-        #expect(hearing(heard, after: first.adding(-1)) == hearing(alone, after: first.adding(-1)))
-        #expect(session.outcome?.outcomes["keeper_calls_per_day"] != nil)
-        #expect(heard.events.count { $0.text.hasPrefix("visit      as asked: nothing was broken") } == 20)
-    }
-
-    /// Harm: a page that is open all night holds back every notification, and nobody comes to the room that freezes.
-    @Test func whatIsShownInFrontIsSeenByWhoHasItThere() throws {
-        let study = try roomStudy(duration: "8d", faults: 12)
-        let heard = Heard()
-        let session = try LiveSession(try roomOpening(0, study), journal: nil, listener: heard.take)
-        _ = session.take(LiveCommand(.foreground), at: .start)
-        session.advance(to: .distantFuture)
-        let effects = heard.events.compactMap(\.alert)
-        #expect(effects.contains { $0.effect == "suppress" && $0.reason == "foreground" })
-        #expect(!effects.contains { $0.effect == "notify" })
-        #expect(heard.events.contains { $0.text.hasPrefix("visit      because something rang: mended") })
-    }
-
-    /// Harm: a thermometer that drifts shows heat that isn't there: the owner must see what the monitor shows, hear of it as of any value, and have it
-    /// right after a visit.
-    @Test func aDriftingSensorIsToldByItsValueAndMendedByAVisit() throws {
-        for index in 0..<6 {
-            let study = try roomStudy(duration: "16d", faults: 4)
-            let probe = try LiveSession(try roomOpening(index, study), journal: nil)
-            var drift: (since: Instant, mended: Instant)?
-            while probe.phase == .running, drift == nil {
-                probe.advance(to: probe.now.adding(30 * Nanoseconds.minute))
-                guard let visit = probe.snapshot.room?.lastVisit, visit.mended.count == 1,
-                    visit.mended[0].kind == "sensor-drift",
-                    visit.at.nanoseconds - visit.mended[0].since.nanoseconds > 10 * Nanoseconds.hour
-                else { continue }
-                drift = (visit.mended[0].since, visit.at)
-            }
-            guard let drift else { continue }
-            let session = try LiveSession(try roomOpening(index, study), journal: nil)
-            session.advance(to: drift.mended.adding(-10 * Nanoseconds.minute))
-            let told = "\(session.snapshot.alerts)"
-            #expect(!told.contains("drift"))
-            func shown() -> [Double] { session.snapshot.room?.metrics.compactMap { $0.newest?.value } ?? [] }
-            let before = shown()
-            _ = session.take(LiveCommand(.visit), at: session.now.adding(Nanoseconds.minute))
-            session.advance(to: session.now.adding(10 * Nanoseconds.minute))
-            let change = zip(before, shown()).map { abs($0 - $1) }
-            #expect(change[0] > 4 || change[1] > 10, "\(change)")
-            #expect(session.snapshot.room?.lastVisit?.mended.map(\.kind) == ["sensor-drift"])
-            return
-        }
-        Issue.record("no sensor drifted for ten hours")
     }
 }

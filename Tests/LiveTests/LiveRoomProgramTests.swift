@@ -7,7 +7,7 @@ import Trials
 @testable import Live
 
 /// A grow room by the program: in the terminal, killed, resumed, replayed.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct LiveRoomProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(45))) struct LiveRoomProgramTests {
     private static let study = """
         study: rooms
         subject: { kind: grow-room, faultFrequency: 4 }

@@ -65,7 +65,7 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
 }
 
 /// A grow room in real time: against the study's room, its replay, and itself after a kill.
-@Suite(.timeLimit(.minutes(20))) struct LiveRoomTests {
+@Suite(.timeLimit(.minutes(45))) struct LiveRoomTests {
     private func studyOutcome(_ opening: LiveOpening) throws -> SessionOutcome {
         // The study's own arm: what a live session adds to its words is not in it.
         let arm = opening.study.arms[opening.session % opening.study.arms.count]

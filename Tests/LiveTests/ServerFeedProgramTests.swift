@@ -9,7 +9,7 @@ import Testing
 @testable import Live
 
 /// `islet-live run --feed nightscout:URL` and `dexcom-share:URL`, as a person starts them.
-@Suite("The program on a server's glucose", .timeLimit(.minutes(10)))
+@Suite("The program on a server's glucose", .timeLimit(.minutes(45)))
 struct ServerFeedProgramTests {
     private func start(
         _ folder: String, _ feed: String, _ environment: [String: String], output: String, pace: String = "1"
