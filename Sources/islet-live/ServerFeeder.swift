@@ -3,7 +3,6 @@
 // Guarantees: whatever the server does, the session goes on, and this ends within a moment of being asked to. What is wrong is said once, until it changes.
 
 import DeviceLinks
-import Dispatch
 import Documents
 import Foundation
 import Glibc
@@ -105,15 +104,13 @@ final class ServerFeeder: SessionFeeder {
 /// From a task to a thread that waits.
 private final class Answer: Sendable {
     private let result = Mutex<Result<ServerReadings, any Error>?>(nil)
-    private let isThere = DispatchSemaphore(value: 0)
 
-    func give(_ found: Result<ServerReadings, any Error>) {
-        result.withLock { $0 = found }
-        isThere.signal()
-    }
+    func give(_ found: Result<ServerReadings, any Error>) { result.withLock { $0 = found } }
 
-    func wait(milliseconds: Int) -> Result<ServerReadings, any Error>? {
-        guard isThere.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
+    /// A reading comes every few minutes: a look now and then is soon enough.
+    func wait(milliseconds: UInt32) -> Result<ServerReadings, any Error>? {
+        if let found = result.withLock({ $0 }) { return found }
+        usleep(milliseconds * 1000)
         return result.withLock { $0 }
     }
 }
