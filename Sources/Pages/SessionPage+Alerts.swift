@@ -50,11 +50,17 @@ extension SessionPage {
     private func head(_ alert: AlertStory, level: String) -> HTML {
         let preview: HTML = alert.isPreview ? " · preview: nothing is the matter" : ""
         let reviewed: HTML = alert.reviewedAt.map { " · <strong>Reviewed</strong> \(telling.time($0))" } ?? ""
+        // The message tells the value that it began with.
+        let now: HTML =
+            alert.message.hasPrefix("Glucose") && alert.message.contains(" mg/dL,")
+            ? (view.live.loop?.isGlucoseStale == false
+                ? view.live.loop?.glucose.map { " · now <strong>\(telling.glucose($0.glucose))</strong>" }
+                : nil) ?? "" : ""
         let action: HTML = alert.action.isEmpty ? "" : "<p class=\"do\">\(telling.words(alert.action))</p>"
         let countdown: HTML =
             alert.countdownTo.flatMap { $0 > view.now ? " · \(telling.left($0)) left" : nil } ?? ""
         return
-            "<div class=\"head\">\(Self.icon(alert.severity).html)<div><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(telling.age(alert.raisedAt))\(countdown)\(preview)\(reviewed)</p><\(level) class=\"message\">\(telling.words(alert.message))</\(level)>\(action)</div></div>"
+            "<div class=\"head\">\(Self.icon(alert.severity).html)<div><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(telling.age(alert.raisedAt))\(countdown)\(now)\(preview)\(reviewed)</p><\(level) class=\"message\">\(telling.words(alert.message))</\(level)>\(action)</div></div>"
     }
 
     /// What can be done about it.
