@@ -265,7 +265,7 @@ let package = Package(
                 "Alerts", "Charts", "ClosedLoop", "Devices", "Live", "Pages", "Records", "SessionTime",
                 "Ward",
             ]),
-        tests("DashboardTests", ["Dashboard", "Live", "SessionTime", "Ward"]),
+        tests("DashboardTests", ["Dashboard", "Live", "Ward"]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
         tests("IsletTests", ["islet", "islet-live", "FaultyServer"]),
     ]

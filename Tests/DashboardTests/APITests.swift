@@ -84,10 +84,36 @@ import Ward
                     #"{"metric":"glucose","low":\#(low),"high":\#(high),"sensitivity_minutes":\#(minutes)}"#
                 return desk.answer("POST", "/api/sessions/\(id)/preview", body).json["would_ring"] as? Int
             }
-            let (immediate, later) = (
-                try #require(preview(0, low: 100, high: 150)), try #require(preview(60, low: 100, high: 150))
-            )
-            #expect(immediate > later && later >= 0)
+            // Counted here by another hand: runs of readings beyond a bound, and those that last so long.
+            let rows = desk.answer("GET", "/api/sessions/\(id)/readings").json["readings"] as? [[String: Any]]
+            let values = (rows ?? []).filter { $0["came_late"] as? Bool == false }
+                .compactMap { row in
+                    (row["t"] as? Double).flatMap { t in (row["mgdl"] as? Double).map { (t, $0) } }
+                }
+            func runs(_ seconds: Double, _ isBeyond: (Double) -> Bool) -> Int {
+                var (count, since, hasRung) = (0, Double?.none, false)
+                for (t, mgdl) in values {
+                    if isBeyond(mgdl) {
+                        since = since ?? t
+                        if !hasRung, t - (since ?? t) >= seconds { (hasRung, count) = (true, count + 1) }
+                    } else {
+                        // The timer ran out before this reading said that it is over.
+                        if let begun = since, !hasRung, t - begun > seconds { count += 1 }
+                        (since, hasRung) = (nil, false)
+                    }
+                }
+                return count
+            }
+            #expect(values.count > 200)
+            for (low, high) in [(110, 130), (120, 125), (100, 150)] {
+                for minutes in [0, 15, 60] {
+                    let seconds = Double(minutes) * 60
+                    let expected =
+                        runs(seconds) { $0 < Double(low) } + runs(seconds) { $0 > Double(high) }
+                    #expect(preview(minutes, low: low, high: high) == expected, "\(low) \(high) \(minutes)")
+                }
+            }
+            #expect((preview(0, low: 120, high: 125) ?? 0) > (preview(60, low: 120, high: 125) ?? 0))
             #expect(preview(0, low: 40, high: 400) == 0)
             #expect(
                 desk.answer("POST", "/api/sessions/\(id)/preview", #"{"metric":"nothing"}"#).status == 422)

@@ -3,7 +3,6 @@
 import Dashboard
 import Foundation
 import Live
-import Testing
 import Ward
 
 let study = """

@@ -1,7 +1,5 @@
 import Dashboard
 import Foundation
-import Live
-import SessionTime
 import Testing
 import Ward
 

@@ -1,6 +1,5 @@
 import Alerts
 import Documents
-import Foundation
 import Records
 import SessionTime
 import SimulationKernel
