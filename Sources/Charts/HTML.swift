@@ -20,6 +20,17 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
     }
 
     package static let empty: HTML = ""
+
+    /// How every page begins, up to its title.
+    package static let documentBegin: HTML = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+
+        """
     package var isEmpty: Bool { text.isEmpty }
 
     package static func + (a: HTML, b: HTML) -> HTML { HTML(markup: a.text + b.text) }

@@ -22,12 +22,18 @@ package final class Dashboard: Sendable {
     private static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-    package init(ward: Ward, news: WardNews, door: WebDoor) {
+    /// Hears of what a client is told no more of than that it went wrong.
+    private let onFailure: @Sendable (String) -> Void
+
+    package init(
+        ward: Ward, news: WardNews, door: WebDoor, onFailure: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         (self.ward, self.news, self.door) = (ward, news, door)
+        self.onFailure = onFailure
         var routes: [Route] = []
         let api = WardAPI(ward: ward, news: news, counters: counters, screens: screens)
         routes += api.routes
-        routes += PageRoutes(ward: ward, door: door, counters: counters).routes
+        routes += PageRoutes(ward: ward, door: door).routes
         routes += NightscoutRoutes(ward: ward, door: door).routes
         let documented = routes.filter(\.isDocumented)
         routes.append(
@@ -87,7 +93,7 @@ package final class Dashboard: Sendable {
         } catch let error as LiveSession.Divergence {
             return problem(409, "the journal isn't what it comes to here: \(error)", isPage)
         } catch {
-            counters.failed("\(error)")
+            onFailure("\(method) \(request.path): \(error)")
             return problem(500, "something went wrong inside", isPage)
         }
     }
@@ -146,14 +152,13 @@ final class Counters: Sendable {
     struct Values: Sendable {
         var byStatus: [Int: Int] = [:]
         var streams = 0
+        /// Ended by their clients, or because these didn't read.
         var streamsDropped = 0
-        var lastFailure = ""
     }
     private let values = Mutex(Values())
 
     var now: Values { values.withLock { $0 } }
     func answered(_ status: Int) { values.withLock { $0.byStatus[status, default: 0] += 1 } }
-    func failed(_ text: String) { values.withLock { $0.lastFailure = text } }
     func streamBegan() { values.withLock { $0.streams += 1 } }
     func streamEnded(isDropped: Bool) {
         values.withLock {

@@ -44,6 +44,9 @@ enum MetricsText {
             "responses_total", "Responses by status.", "counter",
             counted.byStatus.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", $0.value) })
         add("event_streams", "Open event streams.", "gauge", [("", counted.streams)])
+        add(
+            "event_streams_dropped_total", "Event streams that their clients left.", "counter",
+            [("", counted.streamsDropped)])
         add("resident_bytes", "Memory of the process.", "gauge", [("", residentBytes)])
         return text
     }

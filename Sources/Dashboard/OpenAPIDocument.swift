@@ -166,7 +166,7 @@ enum OpenAPIDocument {
 
     private static func body(_ body: Route.Body) -> JSONValue? {
         switch body {
-        case .none, .form: return nil
+        case .none: return nil
         case .command:
             return .object([
                 .init(

@@ -13,7 +13,6 @@ import Ward
 struct PageRoutes: Sendable {
     let ward: Ward
     let door: WebDoor
-    let counters: Counters
 
     private static let files: [(path: String, page: PageName)] = [
         ("/sessions/{id}", .home), ("/sessions/{id}/alerts", .alerts), ("/sessions/{id}/settings", .settings),
@@ -144,6 +143,7 @@ struct PageRoutes: Sendable {
         PageContext(
             unit: request.cookie("units") == "mmol" ? .mmolL : .mgdl,
             hours: [3, 6, 12, 24].first { "\($0)" == request.query("hours") } ?? 6,
+            // This machine's address or TLS: a browser allows notifications on both.
             canNotify: true, hasLogin: door.needsToken, lookOnly: request.cookie("look") == "1")
     }
 

@@ -19,7 +19,7 @@ struct Route: Sendable {
 
     /// What its body must be.
     indirect enum Body: Sendable {
-        case none, command, create, fork, preview, form
+        case none, command, create, fork, preview
     }
 
     var method: String

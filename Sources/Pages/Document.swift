@@ -39,13 +39,7 @@ struct Document {
 
     private var head: HTML {
         var head: HTML = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <title>\(title) · Islet</title>
+            \(HTML.documentBegin)<title>\(title) · Islet</title>
             <link rel="icon" href="\(Page.address(of: "icon.svg"))" type="image/svg+xml">
             <link rel="stylesheet" href="\(Page.address(of: "charts.css"))">
             <link rel="stylesheet" href="\(Page.address(of: "page.css"))">

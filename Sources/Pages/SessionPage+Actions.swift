@@ -87,25 +87,24 @@ extension SessionPage {
     }
 
     var bloodGlucose: Surface {
-        surface(
-            .bloodGlucose,
-            act(
-                "Blood glucose", "bloodGlucose",
-                glucoseField(
-                    "Finger-stick value", id: "bg", from: LoopController.bloodGlucoseRange.lowerBound,
-                    to: LoopController.bloodGlucoseRange.upperBound, off: off),
-                submit: "Save value", off: off))
+        fingerStick(.bloodGlucose, "Blood glucose", "bloodGlucose", id: "bg", submit: "Save value")
     }
 
     var calibration: Surface {
-        surface(
-            .calibration,
+        fingerStick(.calibration, "Calibrate the sensor", "calibration", id: "cal", submit: "Calibrate")
+    }
+
+    private func fingerStick(
+        _ name: Surface.Name, _ title: String, _ command: String, id: String, submit: String
+    ) -> Surface {
+        let range = LoopController.bloodGlucoseRange
+        return surface(
+            name,
             act(
-                "Calibrate the sensor", "calibration",
+                title, command,
                 glucoseField(
-                    "Finger-stick value", id: "cal", from: LoopController.bloodGlucoseRange.lowerBound,
-                    to: LoopController.bloodGlucoseRange.upperBound, off: off),
-                submit: "Calibrate", off: off))
+                    "Finger-stick value", id: id, from: range.lowerBound, to: range.upperBound, off: off),
+                submit: submit, off: off))
     }
 
     var bolus: Surface {

@@ -20,13 +20,7 @@ package struct StudyReport {
 
     package var html: String {
         let page: HTML = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <title>\(input.study.name): \(input.recorded == nil ? "study" : "alert") report</title>
+            \(HTML.documentBegin)<title>\(input.study.name): \(input.recorded == nil ? "study" : "alert") report</title>
             <link rel="icon" href="data:,">
             <style>
             \(HTML(markup: ReportStyle.css))</style>

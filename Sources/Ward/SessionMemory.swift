@@ -22,8 +22,6 @@ final class SessionMemory: Sendable {
         var closed: [Closed] = []
         /// What had left the pump, U.
         var insulin: [MetricPoint] = []
-        /// Values of metrics that aren't glucose.
-        var series: [String: [MetricPoint]] = [:]
     }
 
     /// A story that is over.
@@ -68,16 +66,6 @@ final class SessionMemory: Sendable {
             state.insulin.append(MetricPoint(now, insulin.bolus + insulin.basal))
             if let first = state.insulin.first, first.at < now.adding(-Self.span - Nanoseconds.hour) {
                 state.insulin.removeAll { $0.at < now.adding(-Self.span) }
-            }
-        }
-    }
-
-    func take(_ value: Double, of metric: String, at instant: Instant) {
-        state.withLock { state in
-            state.series[metric, default: []].append(MetricPoint(instant, value))
-            let oldest = instant.adding(-Self.span)
-            if let first = state.series[metric]?.first, first.at < oldest.adding(-Nanoseconds.hour) {
-                state.series[metric]?.removeAll { $0.at < oldest }
             }
         }
     }

@@ -37,8 +37,6 @@ package final class WardNews: Sendable {
         }
     }
 
-    package var followerCount: Int { followers.withLock { $0.notes.count } }
-
     /// A note whenever something may have happened, and once a second.
     package func follow() -> AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { note in

@@ -117,7 +117,9 @@
             (serverOptions.certificate, serverOptions.key) = (certificate, key)
             var logger = Logger(label: "islet") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
-            let dashboard = Dashboard(ward: ward, news: news, door: door)
+            let log = logger
+            let dashboard = Dashboard(
+                ward: ward, news: news, door: door, onFailure: { log.error("\($0)") })
             let tending = try SystemThread {
                 while !over.isOver {
                     dashboard.tend()

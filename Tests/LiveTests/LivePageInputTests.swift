@@ -129,11 +129,7 @@ import Trials
 
     /// Harm: what must be reviewed is off the list because somebody closed its banner.
     @Test func whatMustBeAcknowledgedIsNotDismissed() throws {
-        var policy = AlertPolicy.bionicloop
-        let place = try #require(policy.rules.firstIndex { $0.code.rawValue == "ALERT-CGM-URGENT-LOW" })
-        policy.rules[place].trigger = .metrics([MetricTest(.glucose, .low, 390)])
-        var study = try smallStudy()
-        study.arms[0].alerts = policy
+        let study = try alwaysUrgentlyLow()
         let told = try Told(0, study)
         told.say(60, .foreground)
         #expect(told.active().contains("ALERT-CGM-URGENT-LOW"))
@@ -201,4 +197,14 @@ import Trials
         #expect(told.say(111, .dismissDropped) == .taken)
         #expect(told.session.snapshot.loop?.dropped == nil)
     }
+}
+
+/// A study in which the urgent low is always so: nobody's glucose is above 390.
+func alwaysUrgentlyLow() throws -> Study {
+    var policy = AlertPolicy.bionicloop
+    let place = try #require(policy.rules.firstIndex { $0.code.rawValue == "ALERT-CGM-URGENT-LOW" })
+    policy.rules[place].trigger = .metrics([MetricTest(.glucose, .low, 390)])
+    var study = try smallStudy()
+    study.arms[0].alerts = policy
+    return study
 }

@@ -75,11 +75,7 @@ import Trials
 
     /// Harm: a critical low that waits is waited for longer because of what somebody typed about the threshold.
     @Test func aCriticalLowThatNoThresholdWaitsForRingsWhateverTheSensitivityIs() throws {
-        var policy = AlertPolicy.bionicloop
-        let place = try #require(policy.rules.firstIndex { $0.code.rawValue == "ALERT-CGM-URGENT-LOW" })
-        policy.rules[place].trigger = .metrics([MetricTest(.glucose, .low, 390)])
-        var study = try smallStudy()
-        study.arms[0].alerts = policy
+        let study = try alwaysUrgentlyLow()
         let told = try Told(0, study)
         told.say(10, .threshold(metric: "glucose", low: 390, high: nil, sensitivityMinutes: 60))
         #expect(told.active(30).contains("ALERT-CGM-URGENT-LOW") && !told.active().contains(Self.low))
