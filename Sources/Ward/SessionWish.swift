@@ -103,6 +103,11 @@ package struct SessionWish: Sendable {
         }
     }
 
+    /// A session goes on wherever its server is started from.
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
     /// What the results folder says of the session; nil for one that isn't of any.
     func storedDigest(_ options: Ward.Options) throws -> String? {
         guard case .results(let name) = source,
@@ -116,12 +121,12 @@ package struct SessionWish: Sendable {
     func resolve(_ options: Ward.Options) throws -> (name: String, study: Study, studyPath: String?) {
         let (study, path): (Study, String?)
         switch source {
-        case .path(let file): (study, path) = (try Study.read(path: file), file)
+        case .path(let file): (study, path) = (try Study.read(path: file), Self.absolute(file))
         case .file(let name):
             guard let file = options.studyFiles.first(where: { $0.name == name }) else {
                 throw Ward.Refusal.invalid("study: expected one of the ward's study files")
             }
-            (study, path) = (try Study.read(path: file.path), file.path)
+            (study, path) = (try Study.read(path: file.path), Self.absolute(file.path))
         case .text(let text):
             let read = try Study.parse(text, file: YAMLNode.Origin.textPrefix + "study")
             if case .generate = read.cohort {
@@ -135,7 +140,9 @@ package struct SessionWish: Sendable {
                 throw Ward.Refusal.invalid("results: expected one of the ward's results folders")
             }
             let store = try StudyStore(readingAt: ResultFolder(path: folder.path).storePath)
-            (study, path) = (try Study.parse(try store.studyText(), file: name, hasRun: true), folder.path)
+            (study, path) = (
+                try Study.parse(try store.studyText(), file: name, hasRun: true), Self.absolute(folder.path)
+            )
         }
         guard session >= 0, !study.arms.isEmpty else {
             throw Ward.Refusal.invalid("session: found \(session), expected a session's number, from 0")

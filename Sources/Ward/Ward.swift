@@ -1,7 +1,7 @@
 // Many sessions with a folder of their own: begun from study files, gone on with after a kill, shown, told things, deleted.
 //
 // Guarantees: what is in the folder is the ward; whoever opens it has all its sessions back, from their journals. A session that can't go on is shown with
-// the reason, and keeps no other from it. A look touches no session. A session's folder has a name that nobody outside gave.
+// the reason, and keeps no other from it. One server has a folder at a time. A look touches no session. A session's folder has a name that nobody outside gave.
 // Does not: know HTTP. Its methods may wait for a disk or a session: call them where that is allowed.
 
 import AlertFiles
@@ -43,6 +43,7 @@ package final class Ward: Sendable {
     package let options: Options
     package let host: LiveHost
     private let state = Mutex(State())
+    private let lock: FolderLock
     /// How long an algorithm may take for a step, ns.
     private static let deadline = 5 * Nanoseconds.second
 
@@ -55,7 +56,6 @@ package final class Ward: Sendable {
 
     private struct State {
         var entries: [String: Entry] = [:]
-        var isClosed = false
     }
 
     /// Opens the folder, and goes on with what is in it.
@@ -63,7 +63,11 @@ package final class Ward: Sendable {
         self.options = options
         self.host = host
         try Self.makeFolder(options.folder)
+        // Two servers would each go on with every session.
+        lock = try ResultFolder(path: options.folder).lock()
         try Self.makeFolder(sessionsFolder)
+        // Whoever made it before: what is in it is for nobody else.
+        chmod(sessionsFolder, 0o700)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder)) ?? []
         for name in names.sorted() {
             if name.hasPrefix(".deleted-") || name.hasPrefix(".new-") {
@@ -210,8 +214,11 @@ package final class Ward: Sendable {
         host.wake()
     }
 
-    /// Everything so far is on disk when this returns.
-    package func close() { for id in ids { host.remove(id) } }
+    /// Everything so far is on disk when this returns, and another server may have the folder. To be called once, at the end.
+    package func close() {
+        for id in ids { host.remove(id) }
+        lock.release()
+    }
 
     private func discard(_ id: String) {
         // Out of the way at once; what can't be removed now is when the ward is opened next.

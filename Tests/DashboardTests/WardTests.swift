@@ -55,6 +55,9 @@ import Ward
             #expect(desk.answer("DELETE", "/api/sessions/\(id)").status == 404)
             #expect(!FileManager.default.fileExists(atPath: desk.ward.journalPath(of: id)))
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/sessions").isEmpty)
+            // One server has a folder at a time.
+            #expect(throws: (any Error).self) { try Desk(folder) }
+            desk.ward.close()
             #expect(try Desk(folder).ward.ids.isEmpty)
             let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
             #expect(mode == 0o700)
