@@ -53,7 +53,6 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     ],
@@ -99,7 +98,8 @@ let package = Package(
         module(
             "DeviceLinks",
             [
-                "Alerts", "SessionTime", "Records", "Devices", "LinkedDevices", "SimulationKernel",
+                "Alerts", "Checksums", "SessionTime", "Records", "Devices", "LinkedDevices",
+                "SimulationKernel",
                 "SimulatedDevices",
             ]),
         // Floor 6
@@ -157,7 +157,7 @@ let package = Package(
                 "Alerts", "Charts", "Checksums", "ClosedLoop", "Devices", "Documents", "Live", "Pages",
                 "Records", "SessionTime", "Trials", "Ward",
                 serving("Hummingbird", "hummingbird"), serving("HummingbirdCore", "hummingbird"),
-                serving("HummingbirdTLS", "hummingbird"), serving("Crypto", "swift-crypto"),
+                serving("HummingbirdTLS", "hummingbird"),
                 serving("HTTPTypes", "swift-http-types"),
                 serving("Logging", "swift-log"),
                 serving("NIOCore", "swift-nio"), serving("NIOPosix", "swift-nio"),
@@ -256,8 +256,8 @@ let package = Package(
         tests(
             "DeviceLinksTests",
             [
-                "Alerts", "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime", "FaultyServer",
-                "Persistence", "Records",
+                "Alerts", "Checksums", "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime",
+                "FaultyServer", "Persistence", "Records",
             ]),
         tests(
             "PagesTests",

@@ -4,7 +4,6 @@
 // unread; a client that doesn't read what it asked for is dropped; answers run on threads where they may wait. Does not: decide anything.
 
 #if Serve
-    import Crypto
     import Documents
     import Foundation
     import HTTPTypes
@@ -66,13 +65,6 @@
                     availableConnectionsDelegate: MaximumAvailableConnections(options.connectionLimit)),
                 onServerRunning: { channel in onPort(channel.localAddress?.port ?? 0) }, logger: logger)
             try await application.run()
-        }
-
-        /// As lower-case hexadecimal digits.
-        package static func sha1(_ text: String) -> String {
-            Insecure.SHA1.hash(data: Data(text.utf8)).map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }.joined()
         }
 
         private func respond(to request: Request) async throws -> Response {

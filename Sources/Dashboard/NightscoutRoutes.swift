@@ -96,7 +96,7 @@ struct NightscoutRoutes: Sendable {
         if door.isKnown(request) { return true }
         if let said = request.headers["api-secret"] {
             return WebDoor.equal(said, door.apiSecret)
-                || door.apiSecretHash.map { WebDoor.equal(said.lowercased(), $0) } ?? false
+                || WebDoor.equal(said.lowercased(), door.apiSecretHash)
         }
         if let said = request.headers["authorization"], said.hasPrefix("Bearer ") {
             return WebDoor.equal(String(said.dropFirst(7)), door.apiSecret)

@@ -17,15 +17,14 @@ package struct WebDoor: Sendable {
     package let cookie: String
     package let sharePassword: String
     package let apiSecret: String
-    /// Its SHA-1 as hexadecimal digits: what Nightscout's clients send. nil where nobody said it.
-    package let apiSecretHash: String?
+    /// Its SHA-1 as hexadecimal digits: what Nightscout's clients send.
+    let apiSecretHash: String
 
     package static let cookieName = "islet"
 
     /// - Parameter names: what `Host` may say beside the loopback names.
-    /// - Parameter sha1: SHA-1 of a text, as lower-case hexadecimal digits.
     package init(
-        token: String?, names: [String] = [], isTLS: Bool = false, sha1: ((String) -> String)? = nil
+        token: String?, names: [String] = [], isTLS: Bool = false
     ) {
         self.token = token
         self.names = names.map { $0.lowercased() }
@@ -34,7 +33,7 @@ package struct WebDoor: Sendable {
         cookie = Self.derived(key, "cookie")
         sharePassword = Self.derived(key, "dexcom-share")
         apiSecret = Self.derived(key, "nightscout")
-        apiSecretHash = sha1?(apiSecret)
+        apiSecretHash = SHA1.hex(Array(apiSecret.utf8))
     }
 
     package var needsToken: Bool { token != nil }

@@ -110,8 +110,7 @@
             }
             let herald = try SystemThread { news.run() }
             let door = WebDoor(
-                token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil,
-                sha1: { DashboardServer.sha1($0) })
+                token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil)
             var serverOptions = DashboardServer.Options()
             (serverOptions.host, serverOptions.port) = (host, port)
             (serverOptions.certificate, serverOptions.key) = (certificate, key)

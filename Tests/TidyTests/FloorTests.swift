@@ -10,7 +10,7 @@ enum Floors {
         case "GRDB", "GRDBSQLite": target == "Persistence"
         case "ArgumentParser": target == "islet" || target == "islet-live"
         // What serves the page, behind the trait `Serve`.
-        case "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "Crypto", "NIOCore", "NIOPosix",
+        case "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOPosix",
             "NIOSSL":
             target == "Dashboard"
         case "Logging": target == "Dashboard" || target == "islet-live"
