@@ -314,7 +314,7 @@ def copy_package(work, texts):
                 source = os.path.join(folder, name)
                 relative = os.path.relpath(source, ROOT)
                 inner = os.path.relpath(source, os.path.join(ROOT, "Sources/Alerts"))
-                if not name.endswith((".swift", ".modulemap", ".h", ".c", ".json")):
+                if not name.endswith((".swift", ".modulemap", ".h", ".c", ".json", ".js", ".css", ".svg")):
                     continue
                 write(os.path.join(work, relative), texts.get(inner) or open(source, encoding="utf-8").read())
     link = os.path.join(work, "Tests/AlertScenarios")
