@@ -302,7 +302,8 @@ struct WardAPI: Sendable {
             ) { request, names in
                 let view = try view(names)
                 let fields = try JSONBody(request.body).object("a threshold")
-                try fields.check(only: ["metric", "low", "high", "sensitivity_minutes"])
+                try fields.check(
+                    only: ["metric", "low", "high", "sensitivity_minutes"], nullable: ["low", "high"])
                 let metric = try fields.text("metric")
                 guard let threshold = view.thresholds.first(where: { $0.metric.rawValue == metric }) else {
                     throw Ward.Refusal.invalid("metric: expected one of the session's thresholds")

@@ -65,7 +65,13 @@ package struct JSONFields: Sendable {
 
     init(_ fields: [String: JSONBody.Node]) { self.fields = fields }
 
-    package func check(only names: [String]) throws(Ward.Refusal) {
+    /// - Parameter nullable: the names that may say null; for others it is a slip, and not the same as nothing.
+    package func check(only names: [String], nullable: [String] = []) throws(Ward.Refusal) {
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            if case .null = value, names.contains(name), !nullable.contains(name) {
+                throw .invalid("\(name): found null, expected a value, or nothing of it at all")
+            }
+        }
         guard let other = fields.keys.sorted().first(where: { !names.contains($0) }) else { return }
         let meant = nearest(to: other, among: names).map { "; nearest: \($0)" } ?? ""
         throw .invalid("found a field `\(printable(other, limit: 40))` that has no meaning here\(meant)")

@@ -30,7 +30,9 @@ package struct WardCommand: Hashable, Sendable {
             throw .invalid(
                 "command: found `\(printable(name, limit: 40))`, expected one of the API's\(meant)")
         }
-        try fields.check(only: ["command", "key"] + row.fields.map(\.name))
+        try fields.check(
+            only: ["command", "key"] + row.fields.map(\.name),
+            nullable: row.fields.filter(\.canBeNull).map(\.name))
         key = try fields.optionalText("key") ?? ""
         guard !fields.has("key") || Self.isKey(key) else {
             throw .invalid("key: expected up to 64 letters, digits, points, hyphens and underscores")

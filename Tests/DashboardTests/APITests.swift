@@ -23,7 +23,9 @@ import Ward
                 #"{"command":"quietHours","from":"25:00","to":"07:00"}"#,
                 #"{"command":"quietHours","from":"22:00","to":null}"#,
                 #"{"command":"pace","pace":"-1"}"#, #"{"command":"acknowledge","alert":"NONE"}"#,
-                #"{"command":"visit"}"#, #"{"command":"meal","grams":\#(deep)}"#,
+                #"{"command":"visit"}"#, #"{"command":"background","page":null}"#,
+                #"{"command":"meal","grams":40,"announced":null}"#,
+                #"{"command":"meal","grams":40,"key":null}"#, #"{"command":"meal","grams":\#(deep)}"#,
             ] {
                 let answer = desk.tell(id, body)
                 #expect([409, 422].contains(answer.status), "\(body): \(answer.status)")
