@@ -23,7 +23,7 @@ package final class WardNews: Sendable {
             host.waitForNews(after: heard, atMost: Nanoseconds.second)
             if isOver.load(ordering: .relaxed) { return }
             heard = host.newsCount
-            followers.withLock { for note in $0.notes.values { note.yield() } }
+            for note in followers.withLock({ $0.notes.values.map { $0 } }) { note.yield() }
             usleep(Self.pause)
         }
     }
@@ -31,10 +31,12 @@ package final class WardNews: Sendable {
     package func stop() {
         isOver.store(true, ordering: .relaxed)
         host.wake()
-        followers.withLock { followers in
-            for note in followers.notes.values { note.finish() }
-            followers.notes = [:]
+        // Each takes itself off the list as it ends.
+        let notes = followers.withLock { followers in
+            defer { followers.notes = [:] }
+            return followers.notes.values.map { $0 }
         }
+        for note in notes { note.finish() }
     }
 
     /// A note whenever something may have happened, and once a second.
