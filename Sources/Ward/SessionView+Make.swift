@@ -107,6 +107,16 @@ extension AlertStory {
 }
 
 extension ThresholdView {
+    /// The rule's own bound: who reads that quiet hours let a value through must be able to rely on it. Where no rule is, the one that it would get.
+    private static func critical(
+        _ live: LiveSnapshot, _ metric: AlertMetric, _ side: String, _ bound: (AlertRule) -> Double?,
+        _ usual: Double?
+    ) -> Double? {
+        let code = "THRESHOLD-\(metric.codeName)-\(side)"
+        guard let rule = live.policy?.rules.first(where: { $0.code.rawValue == code }) else { return usual }
+        return bound(rule)
+    }
+
     static func all(
         _ facts: SessionView.Facts, _ live: LiveSnapshot, _ memory: SessionMemory.State
     ) -> [ThresholdView] {
@@ -128,7 +138,9 @@ extension ThresholdView {
                 recommended: MetricRange.recommended(
                     facts.kind.rawValue, live.room?.stage ?? facts.stage, metric
                 ).map { [$0] } ?? [],
-                criticalBelow: metric.criticalBelow, criticalAbove: metric.criticalAbove, series: series)
+                criticalBelow: critical(live, metric, "LOW", \.criticalBelow, metric.criticalBelow),
+                criticalAbove: critical(live, metric, "HIGH", \.criticalAbove, metric.criticalAbove),
+                series: series)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Dashboard
 import Foundation
+import Live
 import Testing
 import Ward
 
@@ -119,6 +120,25 @@ import Ward
             #expect(preview(0, low: 40, high: 400) == 0)
             #expect(
                 desk.answer("POST", "/api/sessions/\(id)/preview", #"{"metric":"nothing"}"#).status == 422)
+        }
+    }
+
+    /// Harm: somebody relies on an urgent low that quiet hours hold back.
+    @Test func whatIsSaidToBeUrgentIsWhatTheRuleHas() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            func below(_ study: String) throws -> Any? {
+                var wish = SessionWish(.text(study))
+                wish.pace = .paused
+                let shown = desk.answer("GET", "/api/sessions/\(try desk.ward.create(wish))/settings").json
+                return (shown["thresholds"] as? [[String: Any]])?.first {
+                    $0["metric"] as? String == "glucose"
+                }?[
+                    "critical_below"]
+            }
+            #expect(try below(study) as? Double == 54)
+            let rule = "alerts: { policy: p, rules: [{ code: THRESHOLD-GLUCOSE-LOW, when: glucose < 70 }] }"
+            #expect(try below(study.replacing(#/alerts: \{.*\}/#, with: rule)) is NSNull)
         }
     }
 
