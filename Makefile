@@ -1,14 +1,23 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
+# `make check` is for while one works, `make test-all PART=K` has what takes longer than `make test`.
 
-.PHONY: trial test serve soak look docs findings format bench clean
+.PHONY: trial check test test-all serve soak look docs findings format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml (two alert policies), print its table.
 	@.ci/setup.sh build
 	@.ci/trial.sh
 
-test: ## Tests, digest checks, oracles, formatting; the last line is `N passed, N failed`.
+check: ## The fast tests of what has changed since BASE (HEAD), or of TESTS='AlertsTests|...'.
+	@.ci/setup.sh build
+	@.ci/check.sh
+
+test: ## Everything that guards correctness, in its short form; the last line is `N passed, N failed`.
 	@.ci/setup.sh build python
 	@.ci/test.sh
+
+test-all: ## PART=1, 2 or 3 of what takes longer: docs/test-all.md lists them, and when each last passed.
+	@.ci/setup.sh build python
+	@.ci/test.sh part '$(PART)'
 
 serve: ## Build the live page and show a ward of a dozen people, some of them in trouble (PORT=8080).
 	@.ci/setup.sh build
@@ -21,6 +30,7 @@ soak: ## The long forms of what `make test` samples.
 	.ci/release.sh run islet-bench coverage
 	.ci/release.sh run islet-bench ward
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
+	python3 Tests/Tools/fuzz_readers.py --bench .build/release/islet-bench --inputs 100000
 	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
 	.ci/page.sh soak
 

@@ -27,7 +27,8 @@ check() {
 if [ "${1:-}" = short ]; then
     live=$2
     check "the page in Chromium" "$python" Tests/Tools/check_page.py --islet-live "$live" --short
-    check "the API, attacked for a minute" "$python" Tests/Tools/check_api.py --islet-live "$live" --minutes 1
+    check "the API, attacked" "$python" Tests/Tools/check_api.py --islet-live "$live" --examples 12
+    check "the server, attacked" "$python" Tests/Tools/attack_page.py --islet-live "$live" --short
     check "10 kills with pages open" "$python" Tests/Tools/kill_page.py --islet-live "$live" --kills 10
 else
     .ci/setup.sh build python browser || exit
@@ -35,6 +36,7 @@ else
     python3 -m venv .build-page && "$python" -m pip install --disable-pip-version-check -q -r Tests/Tools/page_requirements.txt || exit
     check "the page in Chromium" "$python" Tests/Tools/check_page.py --islet-live "$live"
     check "the API, attacked for 10 minutes" "$python" Tests/Tools/check_api.py --islet-live "$live" --minutes 10
+    check "the server, attacked" "$python" Tests/Tools/attack_page.py --islet-live "$live"
     check "100 kills with pages open" "$python" Tests/Tools/kill_page.py --islet-live "$live" --kills 100
     check "200 pages for 10 minutes" "$python" Tests/Tools/load_page.py --islet-live "$live" --minutes 10
     check "an hour of clicks" "$python" Tests/Tools/click_hour.py --islet-live "$live" --minutes 60

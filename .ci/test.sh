@@ -1,15 +1,42 @@
 #!/usr/bin/env bash
-# Everything that is tested, in one go; the last line is `N passed, N failed`.
+# What is tested, in tiers; the last line is `N passed, N failed`.
+#   test.sh            what `make test` runs: everything that guards correctness, in its short form
+#   test.sh part K     part K of what takes longer (`make test-all PART=K`); where it passes, docs/test-all.md records the commit
+#   test.sh changed    the parts that a change since their record may have touched, while time lasts (CI runs it after `make test`)
+# HACKING.md says what each step guards and which tier has it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
 
-passed=0 failed=0
+# When all of CI began, and after how many minutes no part may still be under way.
+readonly began=${ISLET_CI_BEGAN:-$(date +%s)} minutes_of_ci=${ISLET_CI_MINUTES:-30}
+readonly record=docs/test-all.md
+
+passed=0 failed=0 times=''
 log=$(mktemp) || exit 70
 trap 'rm -f "$log"' EXIT
 
-step() { printf '\n== %s\n' "$1"; }
+step_name='' step_began=0
+step() {
+    end_step
+    step_name=$1 step_began=$SECONDS
+    printf '\n== %s\n' "$1"
+}
+end_step() {
+    [ -z "$step_name" ] || times+=$(printf '%6d s  %s' $((SECONDS - step_began)) "$step_name")$'\n'
+    step_name=''
+}
 one_failed() { failed=$((failed + 1)); echo "FAILED $1"; }
+one_passed() { passed=$((passed + 1)); }
+# one WHAT COMMAND...: a command that is one check.
+one() {
+    local what=$1
+    shift
+    step "$what"
+    if "$@"; then one_passed; else one_failed "$what"; fi
+}
 finish() {
+    end_step
+    printf '\n%s' "$times"
     printf '\n%d passed, %d failed\n' "$passed" "$failed"
     [ "$failed" = 0 ]
     exit
@@ -30,57 +57,12 @@ counted() {
     failed=$((failed + ${counts#* }))
     if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "$what left with $status"; fi
 }
-
-step "build"
-# With all that there is; the release build has what a first trial has, and no more.
-if ! swift build --build-tests --traits Serve; then
-    one_failed "swift build --build-tests"
-    finish
-fi
-debug=$(swift build --traits Serve --show-bin-path)/islet
-if ! .ci/release.sh build --product islet || ! .ci/release.sh build --product islet-live; then
-    one_failed "the release build"
-    finish
-fi
-# What a first trial resolves, asked of SwiftPM: nothing of the page's server.
-manifest=$(mktemp -d) || exit 70
-cp Package.swift "$manifest"
-if swift package --package-path "$manifest" resolve >/dev/null 2>&1 &&
-    [ "$(grep -c '"identity"' "$manifest/Package.resolved")" = 3 ]; then
-    passed=$((passed + 1))
-else
-    one_failed "a build without the page resolves other packages than GRDB, swift-argument-parser and Yams"
-fi
-rm -rf "$manifest"
-release=$(.ci/release.sh build --show-bin-path)/islet
-
-step "swift test"
-results=$(mktemp -d) || exit 70
-trap 'rm -rf "$log" "$results"' EXIT
-swift test --skip-build --traits Serve --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
-status=${PIPESTATUS[0]}
-# Swift Testing adds `-swift-testing` to the name of its file.
-if counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
-    passed=$((passed + ${counts% *}))
-    failed=$((failed + ${counts#* }))
-    if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "swift test left with $status"; fi
-else
-    one_failed "swift test left with $status and no count"
-fi
-
-counted "a package that depends on this one" Tests/Tools/library_checks.sh
-
-counted "digest checks, release and debug build" \
-    Tests/Tools/digest_checks.sh --islet "$release" --other "$debug"
-
-counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
-
-counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
-counted "fuzz, 400 mutations (make soak: 10 000)" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
-
-counted "the numbers of docs/findings and README, run again" \
-    python3 Tests/Tools/findings.py --islet "$release" --check
-
+# skipped WHAT WHY: said, and not counted; a part that skips something is not recorded.
+some_skipped=''
+skipped() {
+    some_skipped=yes
+    echo "SKIPPED: $1, because $2"
+}
 # environment FOLDER REQUIREMENTS: a virtual environment with what the file lists; fails where it can't be had.
 environment() {
     local folder=$1 wanted
@@ -93,72 +75,211 @@ environment() {
         echo "$wanted" >"$folder/requirements"
         return 0
     elif grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError|Max retries exceeded' "$log"; then
-        echo "SKIPPED: what needs $2, because the Python package index cannot be reached"
+        skipped "what needs $2" "the Python package index cannot be reached"
     else
         one_failed "the packages of $2 could not be installed"
     fi
     return 1
 }
+has_python_3_11() { python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; }
 
-step "oracles"
-python=.build-oracles/bin/python
-if environment .build-oracles Tests/Oracles/requirements.txt; then
-    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-        counted "islet metrics against iglu" "$python" Tests/Oracles/metrics_oracle.py --islet "$release"
-        counted "glucose outcomes from the exported truth, with iglu" \
-            "$python" Tests/Oracles/truth_oracle.py --islet "$release"
-    else
-        echo "SKIPPED: islet metrics and outcomes against iglu, which needs Python 3.11"
+# --- Builds: a tier builds what its steps need, once -------------------------------------------------------------------
+
+debug='' release=''
+build_debug() {
+    [ -z "$debug" ] || return 0
+    step "debug build, with all tests"
+    if ! swift build --build-tests --traits Serve; then
+        one_failed "swift build --build-tests"
+        finish
     fi
-    counted "islet trace against simglucose, 30 subjects (2 minutes)" \
-        "$python" Tests/Oracles/trace_oracle.py --islet "$release"
-fi
-if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-    echo "SKIPPED: statistics against scipy, statsmodels and lifelines, which need Python 3.11"
-elif environment .build-oracles-statistics Tests/Oracles/statistics_requirements.txt; then
-    counted "statistics against scipy, statsmodels and lifelines" \
-        .build-oracles-statistics/bin/python Tests/Oracles/statistics_oracle.py --bench "${debug%islet}islet-bench"
-fi
+    debug=$(swift build --traits Serve --show-bin-path)
+}
+build_release() {
+    [ -z "$release" ] || return 0
+    step "release build of islet"
+    if ! .ci/release.sh build --product islet; then
+        one_failed "the release build"
+        finish
+    fi
+    release=$(.ci/release.sh build --show-bin-path)/islet
+}
 
-step "notebooks"
-if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-    echo "SKIPPED: the notebooks, which need Python 3.11"
-elif environment .build-notebooks Notebooks/requirements.txt; then
-    counted "notebooks, executed on small studies" \
-        Tests/Tools/notebook_checks.sh --islet "$release" --python .build-notebooks/bin/python
-    with_pandas=.build-notebooks/bin/python
-fi
-counted "every example of README, docs and --help" "${with_pandas:-python3}" Tests/Tools/examples.py --islet "$release"
+# --- Short form --------------------------------------------------------------------------------------------------------
 
-step "report.html in a browser"
-if ! .ci/setup.sh browser; then
-    echo "SKIPPED: report.html in Chromium, because it cannot be installed"
-elif environment .build-browser Tests/Tools/report_requirements.txt; then
-    counted "report.html in Chromium (make look: nine kinds of studies)" \
-        .build-browser/bin/python Tests/Tools/check_report.py --islet "$release" --short
-fi
+# What a first trial resolves, asked of SwiftPM: nothing of the page's server.
+resolves_three_packages() {
+    local manifest status
+    manifest=$(mktemp -d) || return 1
+    cp Package.swift "$manifest"
+    swift package --package-path "$manifest" resolve >/dev/null 2>&1 &&
+        [ "$(grep -c '"identity"' "$manifest/Package.resolved")" = 3 ]
+    status=$?
+    rm -rf "$manifest"
+    return $status
+}
 
-step "the live page in a browser"
-if ! .ci/setup.sh browser; then
-    echo "SKIPPED: the live page in Chromium, because it cannot be installed"
-elif environment .build-page Tests/Tools/page_requirements.txt; then
-    counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "${debug%islet}islet-live"
-fi
+swift_tests() {
+    local results counts status
+    step "swift test"
+    results=$(mktemp -d) || exit 70
+    swift test --skip-build --traits Serve --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    # Swift Testing adds `-swift-testing` to the name of its file.
+    if counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
+        passed=$((passed + ${counts% *}))
+        failed=$((failed + ${counts#* }))
+        if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "swift test left with $status"; fi
+    else
+        one_failed "swift test left with $status and no count"
+    fi
+    rm -rf "$results"
+}
 
-counted "links of README, docs and notebooks" python3 Tests/Tools/check_links.py
+is_formatted() { git ls-files '*.swift' | xargs swift format lint --strict --parallel; }
 
-step "traceability"
-if python3 Tests/Tools/trace_requirements.py --check; then
-    passed=$((passed + 1))
-else
-    one_failed "Tests/Traceability/TRACEABILITY.md"
-fi
+short() {
+    one "format" is_formatted
+    one "traceability" python3 Tests/Tools/trace_requirements.py --check
+    one "breaks of the alert engine find their place" python3 Tests/Tools/mutate_alerts.py --check
+    counted "links of README, docs and notebooks" python3 Tests/Tools/check_links.py
+    build_release
+    build_debug
+    one "a build without the page resolves GRDB, swift-argument-parser and Yams alone" resolves_three_packages
+    swift_tests
+    counted "digest checks, release and debug build" \
+        env SEED="${SEED:-24}" Tests/Tools/digest_checks.sh --islet "$release" --other "$debug/islet"
+    counted "swarm, 300 seeds" Tests/Tools/swarm_checks.sh --islet "$release" --seeds 1..300
+    counted "fuzz of every reader, 200 inputs each" python3 Tests/Tools/fuzz_readers.py --bench "$debug/islet-bench" --inputs 200
+    counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
+    counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "$release"
+}
 
-step "format"
-if git ls-files '*.swift' | xargs swift format lint --strict --parallel; then
-    passed=$((passed + 1))
-else
-    one_failed "swift format lint --strict"
-fi
+# --- Parts: what takes longer -------------------------------------------------------------------------------------------
 
+# Each part: what it is, the minutes that it takes on two cores once built, and what may touch it (prefixes of paths; a part's
+# own tools are among them).
+readonly core='Package.swift .ci/test.sh .ci/release.sh Sources/A Sources/C Sources/D Sources/G Sources/People Sources/Persistence Sources/Physiology Sources/Records Sources/Reports Sources/S Sources/Trials Sources/islet/'
+part_name=([1]="library, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")
+part_minutes=([1]=12 [2]=12 [3]=16)
+part_touched=(
+    [1]="$core Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh"
+    [2]="$core Cohorts Notebooks docs/findings README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
+    [3]="$core Sources/ Cohorts/wards .ci/page.sh Tests/Tools/check_ Tests/Tools/page_ Tests/Tools/kill_page.py"
+)
+
+part_1() {
+    build_release
+    counted "a package that depends on this one" Tests/Tools/library_checks.sh
+    counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
+    counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
+}
+
+part_2() {
+    build_release
+    counted "the numbers of docs/findings and README, run again" \
+        python3 Tests/Tools/findings.py --islet "$release" --check
+    if environment .build-oracles Tests/Oracles/requirements.txt; then
+        local python=.build-oracles/bin/python
+        if has_python_3_11; then
+            counted "islet metrics against iglu" "$python" Tests/Oracles/metrics_oracle.py --islet "$release"
+            counted "glucose outcomes from the exported truth, with iglu" \
+                "$python" Tests/Oracles/truth_oracle.py --islet "$release"
+        else
+            skipped "islet metrics and outcomes against iglu" "it needs Python 3.11"
+        fi
+        counted "islet trace against simglucose, 30 subjects" \
+            "$python" Tests/Oracles/trace_oracle.py --islet "$release"
+    fi
+    if ! has_python_3_11; then
+        skipped "statistics oracles and the notebooks" "they need Python 3.11"
+    else
+        if environment .build-oracles-statistics Tests/Oracles/statistics_requirements.txt; then
+            build_debug
+            counted "statistics against scipy, statsmodels and lifelines" \
+                .build-oracles-statistics/bin/python Tests/Oracles/statistics_oracle.py --bench "$debug/islet-bench"
+        fi
+        if environment .build-notebooks Notebooks/requirements.txt; then
+            counted "notebooks, executed on small studies" \
+                Tests/Tools/notebook_checks.sh --islet "$release" --python .build-notebooks/bin/python
+            counted "every example of README, docs and --help, with pandas" \
+                .build-notebooks/bin/python Tests/Tools/examples.py --islet "$release"
+        fi
+    fi
+}
+
+part_3() {
+    if ! .ci/setup.sh browser; then
+        skipped "report.html and the live page in Chromium" "it cannot be installed"
+        return
+    fi
+    build_release
+    build_debug
+    if environment .build-browser Tests/Tools/report_requirements.txt; then
+        counted "report.html in Chromium (make look: nine kinds of studies)" \
+            .build-browser/bin/python Tests/Tools/check_report.py --islet "$release" --short
+    fi
+    if environment .build-page Tests/Tools/page_requirements.txt; then
+        counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "$debug/islet-live"
+    fi
+}
+
+# Writes the commit at which a part passed whole into its row of docs/test-all.md.
+note_passed() {
+    local commit
+    commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || return 0
+    if [ -n "$(git status --porcelain -- ':!docs/test-all.md')" ]; then
+        echo "docs/test-all.md is left as it is: the tree has changes that no commit holds."
+        return 0
+    fi
+    sed -i -E "s/^(\| $1 \|.*\|) [^|]* \|\$/\1 $commit |/" "$record"
+    echo "docs/test-all.md: part $1 passed at $commit"
+}
+
+run_part() {
+    local failed_before=$failed
+    some_skipped=''
+    printf '\n==== part %d: %s\n' "$1" "${part_name[$1]}"
+    "part_$1"
+    [ "$failed" = "$failed_before" ] && [ -z "$some_skipped" ]
+}
+
+# is_touched PART: whether anything that it hangs on may have changed since its record; so where the record names no ancestor.
+is_touched() {
+    local commit changed prefix
+    commit=$(sed -nE "s/^\| $1 \|.*\| ([0-9a-f]+) \|\$/\1/p" "$record")
+    [ -n "$commit" ] && git merge-base --is-ancestor "$commit" HEAD 2>/dev/null || return 0
+    changed=$(git diff --name-only "$commit" HEAD) || return 0
+    for prefix in ${part_touched[$1]}; do
+        if grep -q "^$prefix" <<<"$changed"; then return 0; fi
+    done
+    return 1
+}
+
+case ${1:-} in
+'') short ;;
+part)
+    if [ -z "${part_name[${2:-0}]:-}" ]; then
+        echo "test.sh part: 1 to ${#part_name[@]}, not '${2:-}'" >&2
+        exit 64
+    fi
+    if run_part "$2"; then note_passed "$2"; fi
+    ;;
+changed)
+    left=''
+    for part in "${!part_name[@]}"; do
+        if ! is_touched "$part"; then
+            echo "part $part (${part_name[$part]}): nothing that it hangs on has changed since it passed"
+        elif [ $((($(date +%s) - began) / 60 + part_minutes[part])) -gt "$minutes_of_ci" ]; then
+            left+="NOT RUN, no time left: part $part (${part_name[$part]}), make test-all PART=$part"$'\n'
+        else
+            run_part "$part" || true
+        fi
+    done
+    printf '\n%s' "$left"
+    # A count of nothing would read as a run without tests.
+    if [ "$passed$failed" = 00 ]; then exit 0; fi
+    ;;
+*) echo "test.sh: nothing, part K, or changed; not '$1'" >&2; exit 64 ;;
+esac
 finish

@@ -20,7 +20,8 @@ FILES = {
     "flow": "Flow/AlertFlow.swift", "conditions": "Flow/AlertFlow+Conditions.swift", "rule": "Policy/AlertRule.swift",
     "policy": "Policy/AlertPolicy.swift", "limits": "Policy/AlertLimits.swift", "sync": "Policy/SettingsSync.swift",
     "clock": "Policy/WallClock.swift", "banner": "Center/AlertBanner.swift", "tallies": "Center/AlertTallies.swift",
-    "trend": "Flow/GlucoseTrend.swift",
+    "trend": "Flow/GlucoseTrend.swift", "front": "Engine/AlertEngine+AfterFront.swift", "critical": "Engine/AlertEngine+Critical.swift",
+    "reach": "Policy/AlertRule+Critical.swift",
     "native": "Catalogue/NativeIssues.swift", "severity": "Catalogue/AlertSeverity.swift",
 }
 # Quick tests of the alerts, for what no scenario file can say: settings, stores, requests, tallies.
@@ -138,11 +139,29 @@ MUTANTS = [
     ("annunciation", "!policy.notifiesWhenStale, isStale(rule, at: now)", "!@, !policy.notifiesWhenStale, isStale(rule, at: now)"),
     ("annunciation", "severity <= state.tracks[rule].lastNotifiedSeverity", "true"),
     ("annunciation", "!policy.rules[rule].notifies", "false"),
-    ("annunciation", "severity == .informational", "false", "if severity == .informational { return .severity }"),
+    ("annunciation", "|| severity == .informational {", "|| false {"),
     ("annunciation", "state.tracks[rule].active?.acknowledgedAt != nil { return", "!@ && state.tracks[rule].active?.acknowledgedAt != nil { return"),
     ("annunciation", "if !attempts.contains(where: { $0.rule == rule })", "if @ || !attempts.contains(where: { $0.rule == rule })"),
     ("annunciation", "say(rule, at: now)\n        let isScheduled", "if !@ { say(rule, at: now) }\n        let isScheduled"),
-    ("annunciation", "} else if isForeground, !policy.notifiesInForeground {\n            state", "} else if !@, isForeground, !policy.notifiesInForeground {\n            state"),
+    ("annunciation", "} else if isForeground, !policy.notifiesInForeground, reason != .unanswered {\n            state",
+     "} else if !@, isForeground, !policy.notifiesInForeground, reason != .unanswered {\n            state"),
+    # What is shown in front only, and what is critical
+    ("front", "now.nanoseconds - held.nanoseconds <= front.left", "now.nanoseconds - held.nanoseconds < front.left"),
+    statement("front", "attempt(rule, .released)"),
+    statement("front", "attempt(rule, .unanswered)"),
+    statement("episodes", "remindAfterFront(rule, at: now)"),
+    statement("lists", "consider(reminderAfterFront(rule))"),
+    statement("flow", "engine.answerInFront(rule)", "engine.tap(rule, at: now)\n                engine.answerInFront(rule)"),
+    statement("lists", "consider(state.tracks[rule].criticalBy)"),
+    ("critical", "abs(sample.value - before.value) > fastest * minutes", "false"),
+    ("critical", "!policy.rules[rule].isCritical(before.value)", "true"),
+    ("critical", "$0.sampledAt > first", "true"),
+    ("critical", "min(gap, Self.longestInterval)", "Self.longestInterval"),
+    ("reach", "return criticalBelow.nextUp", "return @ ? criticalBelow : criticalBelow.nextUp"),
+    ("reach", "return criticalAbove.nextDown", "return @ ? criticalAbove : criticalAbove.nextDown"),
+    ("reach", "critical > first.bound", "!@ && critical > first.bound"),
+    ("annunciation", "state.tracks[rule].pendingSince = due.adding(-policy.rules[rule].debounce)",
+     "state.tracks[rule].pendingSince = @ ? nil : due.adding(-policy.rules[rule].debounce)"),
     ("annunciation", "now < end {\n            // Gone", "@ ? now <= end : now < end {\n            // Gone"),
     ("annunciation", "!state.tracks[rule].isShown", "true", "if !state.tracks[rule].isShown, !state.tracks[rule].isOwed {"),
     statement("annunciation", "state.tracks[rule].isOwed = true\n                state.tracks[rule].isOwedByCooldown = true"),
@@ -188,9 +207,10 @@ MUTANTS = [
     ("banner", "lifetime = 10 * Nanoseconds.second", "lifetime = @ ? 11 * Nanoseconds.second : 10 * Nanoseconds.second"),
     ("banner", "alert.isBannerDismissible ? AlertBanner.lifetime : nil", "AlertBanner.lifetime"),
     ("banner", "entries[place].left != nil\n", "@ || entries[place].left != nil\n"),
-    ("banner", "!news.contains(alert.code)", "true"),
+    ("banner", "alert.severity > self.alert.severity", "false"),
+    ("banner", "entry.putAway(isDismissed: mark.isDismissed)", "if !@ { entry.putAway(isDismissed: mark.isDismissed) }"),
     ("banner", "$0.isDismissed ? $0 : Entry($0.alert)", "Entry($0.alert)"),
-    ("banner", "count: entries.count", "count: @ ? 1 : entries.count"),
+    ("banner", "entry.alert, count: entries.count", "entry.alert, count: @ ? 1 : entries.count"),
     # The age of a reading
     ("age", "state.newestReading ?? .start).nanoseconds", "state.newestReading ?? (@ ? now : .start)).nanoseconds"),
     ("age", "sampledAt <= newest", "false"),
@@ -314,8 +334,6 @@ def copy_package(work, texts):
                 source = os.path.join(folder, name)
                 relative = os.path.relpath(source, ROOT)
                 inner = os.path.relpath(source, os.path.join(ROOT, "Sources/Alerts"))
-                if not name.endswith((".swift", ".modulemap", ".h", ".c", ".json", ".js", ".css", ".svg")):
-                    continue
                 write(os.path.join(work, relative), texts.get(inner) or open(source, encoding="utf-8").read())
     link = os.path.join(work, "Tests/AlertScenarios")
     if not os.path.lexists(link):
