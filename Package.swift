@@ -84,13 +84,14 @@ let package = Package(
             ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology", "Alerts"]),
         // Floor 4
         module("Documents", ["Checksums", "SessionTime", "Devices", "Records", "Yams"]),
+        // Floor 5
         module(
             "Persistence",
             [
-                "Alerts", "Records", "SessionTime", .product(name: "GRDB", package: "GRDB.swift"),
+                "Alerts", "Documents", "Records", "SessionTime",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        // Floor 5
         module("GlucoseMetrics", ["SessionTime", "Records", "Documents"]),
         module(
             "AlertFiles",
@@ -135,13 +136,14 @@ let package = Package(
                 "Documents", "Trials",
             ]),
         // Floor 8
-        module(
-            "Ward",
-            [
+        .target(
+            name: "Ward",
+            dependencies: [
                 "AlertFiles", "Alerts", "ClosedLoop", "Devices", "Documents", "DosingAlgorithms",
                 "Live", "Persistence",
                 "Physiology", "Records", "SessionTime", "SimulationKernel", "Trials",
-            ]),
+            ],
+            resources: [.embedInCode("Demonstration")], swiftSettings: strict),
         // Floor 9
         .target(
             name: "Pages",
@@ -190,8 +192,10 @@ let package = Package(
         .executableTarget(
             name: "islet-bench",
             dependencies: [
-                "Documents", "Trials", "Live", "Physiology", "Devices",
-                "Records", "SessionTime", "SimulationKernel", "GSL",
+                "AlertFiles", "Alerts", "Checksums", "Dashboard", "Documents", "GlucoseMetrics",
+                "Persistence",
+                "Trials", "Live", "Physiology", "Devices",
+                "Records", "SessionTime", "SimulationKernel", "GSL", "Ward",
             ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
 
@@ -265,7 +269,13 @@ let package = Package(
                 "Alerts", "Charts", "ClosedLoop", "Devices", "Live", "Pages", "Records", "SessionTime",
                 "Ward",
             ]),
-        tests("DashboardTests", ["Dashboard", "Live", "Ward"]),
+        tests(
+            "DashboardTests",
+            [
+                "AlertFiles", "Alerts", "Dashboard", "Documents", "Live", "Pages", "Persistence",
+                "SessionTime",
+                "Ward",
+            ]),
         tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
         tests("IsletTests", ["islet", "islet-live", "FaultyServer"]),
     ]

@@ -12,7 +12,7 @@ import SessionTime
 import Synchronization
 import Trials
 
-struct Ward {
+struct WardBench {
     var sessions: Int
     var seconds: Int
 

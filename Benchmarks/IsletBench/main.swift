@@ -21,8 +21,10 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",
 } else if CommandLine.arguments.dropFirst().first == "ward" {
     // `islet-bench ward [SESSIONS [SECONDS]]`: many live sessions by the clock; then 30 days of one, from its journal.
     let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
-    let ward = Ward(sessions: numbers.first ?? 1000, seconds: numbers.dropFirst().first ?? 600)
+    let ward = WardBench(sessions: numbers.first ?? 1000, seconds: numbers.dropFirst().first ?? 600)
     exit(try ward.run() ? 0 : 1)
+} else if CommandLine.arguments.dropFirst().first == "fuzz" {
+    exit(try Fuzz.run(Array(CommandLine.arguments.dropFirst(2))) ? 0 : 1)
 } else if CommandLine.arguments.dropFirst() == ["ratio"] {
     var table = BenchTable()
     try table.measureRatio()

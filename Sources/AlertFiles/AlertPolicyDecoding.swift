@@ -58,6 +58,7 @@ extension AlertPolicy {
             policy.quietHours = inherited.quietHours
             policy.notifiesInForeground = inherited.notifiesInForeground
             policy.notifiesWhenStale = inherited.notifiesWhenStale
+            policy.afterFront = inherited.afterFront
             policy.limits = inherited.limits
         }
         let subject = try root["subject"]?.text() ?? ""
@@ -102,6 +103,11 @@ extension AlertPolicy {
                 zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
         }
         try AlertPolicy.fields.decode(root, into: &policy)
+        if policy.notifiesInForeground, let front = root["afterFront"] {
+            throw front.problem(
+                found: "`afterFront` beside `notifyInForeground: true`",
+                expected: "one of them: what is notified in front already has nothing to make up for")
+        }
         return policy
     }
 

@@ -61,7 +61,7 @@ extension AlertRule {
     fileprivate var isSaidAsThreshold: Bool {
         guard code.isOfThreshold else { return false }
         let text = JSONValue.object(thresholdMembers).compactText
-        guard let node = try? YAMLDocument.parse(text, file: "threshold"),
+        guard let node = try? JSONDocument.parse(text, file: "threshold"),
             let read = try? AlertPolicy.decodeThreshold(YAMLReader(node), subject: subject, isLiteral: false)
         else { return false }
         return read.contains(self)

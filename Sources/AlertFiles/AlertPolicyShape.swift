@@ -106,6 +106,16 @@ extension AlertPolicy {
                 leftOut: "unknown, and not to be merged"),
         ] + AlertRule.fields.keys.map { $0.name == "severity" ? $0.leavingOut("actionable") : $0 })
 
+    static let afterFrontShape = MappingShape(
+        summary: "Since it was shown; 0s for never.",
+        keys: [
+            KeyShape(
+                "left", .text(span), "The front is left within so long.", defaultValue: .string("15s")),
+            KeyShape(
+                "unanswered", .text(span), "Safety-critical, and unanswered for so long.",
+                defaultValue: .string("5m")),
+        ])
+
     static let cooldownShape = MappingShape(
         summary: "By severity; what is informational is never notified.",
         keys: [

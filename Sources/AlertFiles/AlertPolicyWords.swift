@@ -56,6 +56,7 @@ extension AlertRule {
             let texts = severities.map { "\(Self.span(cooldown(at: $0, policy.limits))) \($0.name)" }
             settings.append(("cooldown", texts.isEmpty ? "none" : texts.joined(separator: ", ")))
         }
+        if let delay = delayWords { settings.append(("delays", delay)) }
         settings.append(("snooze", "as long as the person says; a higher severity is heard"))
         if criticalBelow != nil || criticalAbove != nil {
             func number(_ value: Double) -> String {
@@ -63,6 +64,7 @@ extension AlertRule {
             }
             let texts = [
                 criticalBelow.map { "below \(number($0))" }, criticalAbove.map { "above \(number($0))" },
+                debounce > 0 && code.isOfThreshold && !isLiteral ? "at once" : nil,
             ].compactMap { $0 }
             settings.append(("critical", texts.joined(separator: ", ")))
         }
@@ -72,6 +74,16 @@ extension AlertRule {
             settings[place].value = "no: informational"
         }
         return settings
+    }
+
+    /// What its debounce delays at worst, and by how much; nil where nothing urgent waits for it.
+    private var delayWords: String? {
+        guard debounce > 0, notifies, !isLiteral else { return nil }
+        let isUrgent = severity == .safetyCritical || criticalBelow != nil || criticalAbove != nil
+        guard isUrgent, !code.isOfThreshold || severity == .safetyCritical else { return nil }
+        let needsSecond = !tests.isEmpty && !tests.contains { $0.metric == .readingAge }
+        return "what is safetyCritical by \(Self.span(debounce)) at worst"
+            + (needsSecond ? ", and up to its second value" : "")
     }
 
     /// The rule in few words, each a setting.

@@ -306,13 +306,19 @@ extension AlertScenario {
         case "handlers":
             return .handlers(
                 pump: try value["pump"]?.text().isRegistered, cgm: try value["cgm"]?.text().isRegistered)
-        case "settingsSaved": return try value.flag() ? .user(.settingsSaved) : nil
-        case "settingsOpened": return try value.flag() ? .user(.settingsOpened) : nil
+        case "settingsSaved": return .user(try happens(value, .settingsSaved))
+        case "settingsOpened": return .user(try happens(value, .settingsOpened))
         case "timeChange": return .timeChange(signed(try value.text()) ?? 0)
         case "preview": return .user(.preview(try code(value, policy)))
         case "testAlert": return .user(.testAlert(try code(value, policy)))
         default: return nil
         }
+    }
+
+    /// What happens, happens: `false` would say nothing.
+    private static func happens(_ value: YAMLReader, _ input: AlertInput) throws(InputError) -> AlertInput {
+        guard try value.flag() else { throw value.problem(expected: "true, or no such entry") }
+        return input
     }
 
     private static func zone(

@@ -37,6 +37,7 @@ extension AlertScenario.Case {
         }
         world.run(to: until)
         differences = compareEffects(world.effects) + differences
+        differences += world.idle.map { "! { at: \(Self.time($0.at)), \($0.event.words) } did nothing" }
         return AlertCaseResult(name: name, differences: differences)
     }
 

@@ -42,6 +42,7 @@ extension PolicyField {
                         ])), count: 0...10)
         case .cooldowns: .mapping(AlertPolicy.cooldownShape)
         case .cooldown: .either([.text(AlertPolicy.span), .mapping(AlertPolicy.cooldownShape)])
+        case .afterFront: .mapping(AlertPolicy.afterFrontShape)
         case .truth:
             .choice(
                 noun: "a truth",
@@ -84,6 +85,13 @@ extension PolicyField {
             return Self.json(
                 AlertCooldowns(
                     actionable: some.actionable ?? all, safetyCritical: some.safetyCritical ?? all))
+        case .afterFront(let path):
+            return root[keyPath: path].map {
+                .object([
+                    .init("left", .string(Self.text($0.left))),
+                    .init("unanswered", .string(Self.text($0.unanswered))),
+                ])
+            }
         case .truth(let path): return root[keyPath: path].name.map { .string($0) }
         }
     }
@@ -133,6 +141,11 @@ extension PolicyField {
         case .cooldown(let all, let some):
             root[keyPath: all] = node.isMapping ? nil : try Optional(node).span()
             root[keyPath: some] = node.isMapping ? try Self.cooldowns(node) : AlertCooldowns()
+        case .afterFront(let path):
+            var front = AfterFront()
+            if let left = try node["left"].span() { front.left = left }
+            if let unanswered = try node["unanswered"].span() { front.unanswered = unanswered }
+            root[keyPath: path] = front
         case .truth(let path):
             guard let claim = AlertTruthClaim(name: try node.text()) else {
                 throw node.problem(expected: shape.expectation)
@@ -170,6 +183,9 @@ extension PolicyField {
             let texts = root[keyPath: path].map { "\($0.to.name) after \(Self.text($0.after))" }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         case .cooldowns, .cooldown: return nil
+        case .afterFront(let path):
+            guard let front = root[keyPath: path] else { return "thresholds only" }
+            return "left \(Self.text(front.left)), unanswered \(Self.text(front.unanswered))"
         case .truth(let path): return root[keyPath: path].name
         }
     }

@@ -60,8 +60,9 @@ package struct PolicySweep: Hashable, Sendable {
             throw reader.problem(
                 found: "\(combinations.count) variants", expected: "at most \(Self.maximumVariants)")
         }
-        let tree = try YAMLDocument.parse(policy.json.compactText, file: "policy").placed(
-            at: reader.node.origin)
+        let tree = try JSONDocument.parse(
+            policy.json.compactText, file: "policy", limitBytes: .max
+        ).placed(at: reader.node.origin)
         var variants: [AlertPolicy] = []
         var known: [AlertPolicy: String] = [:]
         for (number, changes) in combinations.enumerated() {

@@ -111,6 +111,7 @@ extension LoopController {
         if let zeroEnds, zeroEnds >= end { return }
         let left = min(request.replacesBasal, request.amount)
         request.amount = request.amount - left
+        request.leftToPump = min(left, request.own)
         request.replacesBasal = .zero
         memory.request = request
         fallShort(left, of: request.algorithmTime)

@@ -15,9 +15,17 @@ struct StepDose: ~Copyable {
     let limit: InsulinAmount
     var cutOwn = InsulinAmount.zero
     var cutUserRequested = InsulinAmount.zero
+    /// Of `cutUserRequested`, what was asked for by hand.
+    var cutManual = InsulinAmount.zero
+    /// Of basal and correction, what may not be given now: a low was typed in, or nobody knows what is on board.
+    var withheld = InsulinAmount.zero
+    /// A low was typed in: nothing is asked for.
+    var isStopped = false
     /// The algorithm doses all basal itself.
     var isOfAlgorithm = false
     var basalOfAStep = InsulinAmount.zero
+    /// The step had a fresh reading.
+    var hasReading = false
 
     var total: InsulinAmount { own + owed.sum + carried }
 
@@ -25,7 +33,7 @@ struct StepDose: ~Copyable {
     @inline(__always)
     borrowing func requested(pulse: InsulinAmount) -> InsulinAmount? {
         // What was cut in parts may add up to a last bit above the limit, and a pump refuses that whole.
-        let total = min(total, limit)
+        let total = isStopped ? .zero : min(total, limit)
         return total.units + 1e-9 >= pulse.units ? total : nil
     }
 
@@ -35,13 +43,14 @@ struct StepDose: ~Copyable {
             id: id, algorithmTime: algorithmTime, amount: amount, owed: owed, carried: carried,
             decidedAt: decidedAt)
         if isOfAlgorithm { request.replacesBasal = min(own, basalOfAStep) }
+        if hasReading { request.own = own }
         return request
     }
 }
 
 extension LoopController {
     /// What the programmed basal comes to in a step.
-    private var basalOfAStep: InsulinAmount {
+    var basalOfAStep: InsulinAmount {
         InsulinAmount(
             units: settings.therapy.basalRate.unitsPerHour * Double(LoopTiming.step)
                 / Double(Nanoseconds.hour))
@@ -49,7 +58,8 @@ extension LoopController {
 
     @inline(__always)  // Its answer is large.
     func dose(
-        of output: StepOutput, at now: Instant, isOpenLoop: Bool, _ manualBolus: InsulinAmount?
+        of output: StepOutput, at now: Instant, isOpenLoop: Bool, hasReading: Bool,
+        _ manualBolus: InsulinAmount?
     ) -> StepDose {
         var dose = StepDose(
             id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
@@ -59,22 +69,48 @@ extension LoopController {
             dose.own = output.basal + output.correction
             dose.isOfAlgorithm = algorithmDosesBasal
             dose.basalOfAStep = basalOfAStep
+            dose.hasReading = hasReading
+            // What may be on board and isn't known is no reason to leave out basal insulin, and one to add nothing to it.
+            if insulinKnownSince != nil, !isInsulinKnown(at: now) {
+                dose.withheld = output.correction
+                dose.own = output.basal
+            }
         }
-        let personal = isOpenLoop ? manualBolus ?? .zero : output.meal
-        if personal > .zero {
-            dose.owed.append(
-                LoopMemory.Owed(
-                    amount: personal, requestedAt: memory.userInputTimes.first ?? now,
-                    algorithmTime: memory.algorithmTime))
-        }
+        add(isOpenLoop ? manualBolus ?? .zero : output.meal, manual: manualBolus ?? .zero, to: &dose, at: now)
+        if memory.typedLow != nil, isStoppedByTypedLow(at: now) { stop(&dose) }
         // Above the limit the step's own part goes first, then the newest of what the person waits for.
         let above = dose.total - dose.limit
         if above > .zero {
             dose.cutOwn = min(above, dose.own)
             dose.own = dose.own - dose.cutOwn
+            let manual = dose.owed.manual
             dose.cutUserRequested = dose.owed.cutNewest(above - dose.cutOwn)
+            dose.cutManual = manual - dose.owed.manual
             dose.owed.removeAll { $0.amount <= .zero }
         }
         return dose
+    }
+
+    /// What the person asked for at this step: by hand, and for a meal.
+    @inline(__always)
+    private func add(
+        _ amount: InsulinAmount, manual: InsulinAmount, to dose: inout StepDose, at now: Instant
+    ) {
+        guard amount > .zero else { return }
+        let times = memory.userInputTimes
+        let byHand = min(manual, amount)
+        if byHand > .zero {
+            dose.owed.append(
+                LoopMemory.Owed(
+                    amount: byHand, requestedAt: times.bolus ?? now, algorithmTime: dose.algorithmTime,
+                    isManual: true))
+        }
+        if amount > byHand {
+            var owed = LoopMemory.Owed(
+                amount: amount - byHand, requestedAt: times.meal ?? times.bolus ?? now,
+                algorithmTime: dose.algorithmTime)
+            if let meal = memory.user.meal { owed.meal = meal.carbohydrate }
+            dose.owed.append(owed)
+        }
     }
 }

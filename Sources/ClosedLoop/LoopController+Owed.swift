@@ -7,6 +7,7 @@
 // Does not: take back a bolus that is under way.
 
 public import Devices
+import Records
 public import SessionTime
 public import SimulationKernel
 
@@ -27,6 +28,8 @@ public enum DropCause: UInt8, Sendable, CaseIterable {
     /// The pump can't ever do it.
     case impossible
     case sessionEnded
+    /// A finger-stick said that glucose is low.
+    case lowTyped
 
     /// As step logs and messages have it.
     public var text: String {
@@ -39,6 +42,7 @@ public enum DropCause: UInt8, Sendable, CaseIterable {
         case .cancelled: "cancelled"
         case .impossible: "impossible"
         case .sessionEnded: "session ended"
+        case .lowTyped: "low typed in"
         }
     }
 }
@@ -53,17 +57,25 @@ extension LoopMemory {
         public var algorithmTime: Int64
         /// Why it has not come yet.
         public var cause = DropCause.pumpUnavailable
+        /// Of the meal that it is for; zero for what was asked for by hand.
+        public var meal = Carbohydrate.zero
+        /// Asked for by hand: algorithms count all of it.
+        public var isManual = false
 
         public var lapsesAfter: Instant { requestedAt.adding(LoopTiming.owed) }
     }
 
-    /// What was dropped last: shown until the person asks again.
+    /// What was dropped: shown until the person asks again, or has seen it.
     public struct Dropped: Hashable, Sendable {
         public var amount = InsulinAmount.zero
+        /// Of the meal that the amount was for; zero for what was asked for by hand.
+        public var meal = Carbohydrate.zero
         /// Of a meal that no step has heard of.
         public var carbohydrate = Carbohydrate.zero
         public var at: Instant
         public var cause: DropCause
+        /// The person was told and said so; it can be asked for again all the same.
+        public var isSeen = false
     }
 
     /// A computed dose that was above the maximum bolus.
@@ -94,6 +106,8 @@ extension LoopMemory {
 
 extension [LoopMemory.Owed] {
     var sum: InsulinAmount { isEmpty ? .zero : reduce(.zero) { $0 + $1.amount } }
+    /// Of `sum`, what was asked for by hand.
+    var manual: InsulinAmount { isEmpty ? .zero : reduce(.zero) { $0 + ($1.isManual ? $1.amount : .zero) } }
 
     /// What is left of it once `given` has come, the oldest first.
     func remaining(after given: InsulinAmount, _ cause: DropCause) -> [LoopMemory.Owed] {
@@ -174,37 +188,44 @@ extension LoopController {
     /// Drops what a step has asked for and the algorithm has counted.
     func drop(_ one: LoopMemory.Owed, _ cause: DropCause) {
         guard one.amount > .zero else { return }
-        tellDropped(one.amount, of: one.algorithmTime)
-        note(LoopMemory.Dropped(amount: one.amount, at: executor.now, cause: cause))
+        tellDropped(one.amount, manual: one.isManual ? one.amount : .zero, of: one.algorithmTime)
+        note(LoopMemory.Dropped(amount: one.amount, meal: one.meal, at: executor.now, cause: cause))
     }
 
     private func note(_ dropped: LoopMemory.Dropped) {
-        var shown = dropped
-        if let before = memory.dropped, before.at == dropped.at {
-            shown.amount = shown.amount + before.amount
-            shown.carbohydrate = shown.carbohydrate + before.carbohydrate
-        }
-        memory.dropped = shown
+        memory.dropped.append(dropped)
+        if memory.dropped.count > Self.droppedLimit { memory.dropped.removeFirst() }
         journal.record(
             .owedDropped, at: executor.now, dropped.amount.units.bitPattern,
             dropped.carbohydrate.grams.bitPattern, UInt64(dropped.cause.rawValue), 0)
+        recorder.lapse(
+            LapseRow(instant: executor.now, words: "\(dropped.words): \(dropped.cause.text)"))
+        tellLapsed(isNew: dropped.cause != .cancelled)
     }
 
+    /// Nobody reads more; what is older was told when it lapsed.
+    private static let droppedLimit = 100
+
     /// The algorithm hears at its next good step. What two steps lack counts with the later one.
-    private func tellDropped(_ amount: InsulinAmount, of algorithmTime: Int64) {
+    private func tellDropped(
+        _ amount: InsulinAmount, manual: InsulinAmount, of algorithmTime: Int64
+    ) {
         // What becomes known before the log is handed over stands in it.
         guard !memory.awaitsHistory else { return }
         let before = memory.droppedShortfall
         memory.droppedShortfall = Shortfall(
             algorithmTime: max(algorithmTime, before?.algorithmTime ?? algorithmTime),
-            amount: amount + (before?.amount ?? .zero))
+            amount: amount + (before?.amount ?? .zero), manual: manual + (before?.manual ?? .zero))
     }
 
     /// A computed dose was above the maximum bolus: both parts are told, neither is owed.
-    func cutOff(_ id: Int64, own: InsulinAmount, personal: InsulinAmount, of algorithmTime: Int64) {
+    func cutOff(
+        _ id: Int64, own: InsulinAmount, personal: InsulinAmount, manual: InsulinAmount,
+        of algorithmTime: Int64
+    ) {
         guard own + personal > .zero else { return }
         fallShort(own, of: algorithmTime)
-        if personal > .zero { tellDropped(personal, of: algorithmTime) }
+        if personal > .zero { tellDropped(personal, manual: manual, of: algorithmTime) }
         memory.cut = LoopMemory.Cut(amount: own + personal, at: executor.now)
         journal.record(
             .doseCut, at: executor.now, UInt64(bitPattern: id),
@@ -226,19 +247,32 @@ extension LoopController {
         saveMemory()
     }
 
-    /// Nobody waits any more for what an ended session owed.
-    func tellEnded(_ owed: [LoopMemory.Owed]) {
-        guard !owed.isEmpty else { return }
-        for one in owed {
-            note(LoopMemory.Dropped(amount: one.amount, at: executor.now, cause: .sessionEnded))
+    /// Nobody waits any more for what an ended session owed, nor for what no step of it has heard of.
+    func tellEnded(_ before: LoopMemory) {
+        let now = executor.now
+        for one in before.owed {
+            note(LoopMemory.Dropped(amount: one.amount, meal: one.meal, at: now, cause: .sessionEnded))
         }
+        if let bolus = before.user.manualBolus {
+            note(LoopMemory.Dropped(amount: bolus, at: now, cause: .sessionEnded))
+        }
+        if let meal = before.user.meal {
+            note(LoopMemory.Dropped(carbohydrate: meal.carbohydrate, at: now, cause: .sessionEnded))
+        }
+        saveMemory()
+    }
+
+    /// After hours that no step lived through: what lapsed meanwhile is told at once, not at the next step.
+    func dropLapsedOnWaking() {
+        guard isLoaded, !memory.owed.isEmpty || !memory.userInputTimes.isNothing else { return }
+        dropLate(at: executor.now)
         saveMemory()
     }
 
     /// Asks once more, now, for what was dropped last: the insulin by hand, the meal as if it were eaten now.
     /// - Throws: `LoopInputRefused` where that is above a limit; it is shown on then.
     public func askAgainForDropped() throws {
-        guard let dropped = memory.dropped else { return }
+        guard let dropped = lastDropped else { return }
         if dropped.amount > .zero { try add(manualBolus: dropped.amount) }
         if dropped.carbohydrate > .zero {
             try add(MealAnnouncement(carbohydrate: dropped.carbohydrate, instant: executor.now))
@@ -246,8 +280,11 @@ extension LoopController {
         dismissDropped()
     }
 
-    /// What was dropped last, until the person asks again or dismisses it. A look: nothing changes.
-    public var lastDropped: LoopMemory.Dropped? { memory.dropped }
+    /// What was dropped last, all that lapsed at one instant, until the person asks again or dismisses it. A look: nothing changes.
+    public var lastDropped: LoopMemory.Dropped? {
+        guard let last = memory.dropped.last else { return nil }
+        return memory.dropped.filter { $0.at == last.at }.together
+    }
 
     /// Whether the algorithm doses: by hand, a correction would come on top of its own.
     public var isClosedLoop: Bool {
@@ -256,7 +293,8 @@ extension LoopController {
 
     /// The person has seen what was dropped.
     public func dismissDropped() {
-        memory.dropped = nil
+        memory.dropped = []
+        tellLapsed(isNew: false)
         saveMemory()
     }
 }

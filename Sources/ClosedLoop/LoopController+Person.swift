@@ -76,6 +76,7 @@ extension LoopController {
         try change {
             $0.user.bloodGlucose = bloodGlucose
             $0.userInputTimes.glucose = now
+            note(typed: bloodGlucose, in: &$0)
         }
     }
 
@@ -86,6 +87,7 @@ extension LoopController {
         try change {
             $0.user.calibration = calibration
             $0.userInputTimes.glucose = now
+            note(typed: calibration, in: &$0)
         }
     }
 

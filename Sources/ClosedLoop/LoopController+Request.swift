@@ -62,7 +62,9 @@ extension LoopController {
         memory.request = nil
         memory.delivery = LoopMemory.Delivery(
             id: request.id, algorithmTime: request.algorithmTime, accepted: request.amount,
-            owed: request.owed, isUnknowable: true, isOfEarlierSession: request.isOfEarlierSession)
+            own: request.own, owed: request.owed, isUnknowable: true,
+            isOfEarlierSession: request.isOfEarlierSession)
+        memory.missing.giveUp(request.id)
         saveOutcome(of: request.id, accepted: nil, pumpError: "unknowable: counts as delivered")
         journal.record(
             .requestUnknowable, at: executor.now, UInt64(bitPattern: request.id),
@@ -84,6 +86,7 @@ extension LoopController {
             case .underWay:
                 // It may be in the body: nothing else is sent until the pump has said.
                 memory.request = request
+                missesUntilAnswered(request)
                 journal.record(
                     .requestUnderWay, at: executor.now, UInt64(bitPattern: request.id),
                     request.amount.units.bitPattern)
@@ -93,6 +96,7 @@ extension LoopController {
         } catch PumpError.uncertain {
             // It may be in the body: nothing else is sent until the pump has said.
             memory.request = request
+            missesUntilAnswered(request)
             journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
             saveOutcome(of: request.id, accepted: nil, pumpError: "")
             retryPumpWork()
@@ -133,13 +137,16 @@ extension LoopController {
         if accepted > .zero {
             memory.delivery = LoopMemory.Delivery(
                 id: request.id, algorithmTime: request.algorithmTime, accepted: accepted,
-                owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
+                own: request.own, owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
                 isOfEarlierSession: request.isOfEarlierSession)
         }
         guard !request.isOfEarlierSession else { return }
         let left = max(.zero, request.amount - accepted)
         if left.units + 1e-9 < pump.pulse.units {
             memory.carried += left
+            if !memory.missing.isEmpty {
+                memory.missing.settle(request.id, step: request.algorithmTime, missing: 0)
+            }
             return
         }
         let owed = request.owed.remaining(after: accepted, cause)
@@ -150,7 +157,9 @@ extension LoopController {
         } else if !owed.isEmpty {
             memory.owed = owed + memory.owed
         }
-        fallShort(left - owed.sum - carried, of: request.algorithmTime)
+        let own = left - owed.sum - carried
+        misses(request, own)
+        fallShort(own, of: request.algorithmTime)
     }
 
     /// The algorithm is told at its next good step. What two requests lack counts with the later one.
@@ -170,6 +179,7 @@ extension LoopController {
         if !given.isOfEarlierSession { memory.completed = bolus }
         let lost = given.accepted - bolus.delivered
         if given.isUnknowable { saveOutcome(of: given.id, accepted: bolus.delivered, pumpError: "") }
+        if given.own > .zero, !given.isOfEarlierSession { misses(given, lost, cutBy: bolus.cutBy) }
         guard lost.units + 1e-9 >= pump.pulse.units else { return }
         if !given.isOfEarlierSession {
             let owed = given.owed.remaining(after: bolus.delivered, .cutShort)

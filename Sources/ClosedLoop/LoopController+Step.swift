@@ -12,6 +12,7 @@ extension LoopController {
         applyBasal()
         dropLapsed(at: now)
         let reading = freshReading(at: now)
+        if memory.typedLow != nil { followTypedLow(reading) }
         // The first step needs glucose from somewhere; without, the next grid point tries again.
         if memory.firstStepTime == nil, reading == nil, memory.user.bloodGlucose == nil {
             memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
@@ -22,6 +23,7 @@ extension LoopController {
         dropLapsed(at: now)
         let given = pump.basalDelivered
         let pumpBasal = basalSinceLastStep(given: given, at: now)
+        if !memory.missing.isEmpty { creditFlow(pumpBasal) }
         var earlier: InsulinHistory?
         if memory.awaitsHistory {
             do { earlier = try insulinHistory(given: given, at: now) } catch { return failUnwritten() }
@@ -101,7 +103,9 @@ extension LoopController {
         }
 
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
-        var dose = dose(of: output, at: input.now, isOpenLoop: input.isOpenLoop, input.user.manualBolus)
+        var dose = dose(
+            of: output, at: input.now, isOpenLoop: input.isOpenLoop, hasReading: input.cgm != nil,
+            input.user.manualBolus)
         let requested = mayDose ? dose.requested(pulse: pump.pulse) : nil
         if !input.insulinPump.isAvailable, output.total > .zero {
             journal.record(.deliverySkipped, at: input.now, 0)
@@ -109,7 +113,7 @@ extension LoopController {
         if store != nil { memoryBeforeStep = memory }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
         // for outlives a step that can't deliver it; what the loop wanted for this step alone does not.
-        if mayDose {
+        if mayDose, !dose.isStopped {
             memory.carried = requested != nil ? .zero : dose.total
             // An empty array, too, is let go of by a call.
             if !memory.owed.isEmpty { memory.owed = [] }
@@ -133,13 +137,20 @@ extension LoopController {
         if mayDose || dose.cutUserRequested > .zero {
             cutOff(
                 dose.id, own: mayDose ? dose.cutOwn : .zero, personal: dose.cutUserRequested,
-                of: input.algorithmTime)
+                manual: dose.cutManual, of: input.algorithmTime)
         }
+        if mayDose { tellWithheld(dose.withheld, isStopped: dose.isStopped, of: input.algorithmTime) }
         if store != nil, !keep(input, output, requestID, failure: failure ?? "", requested) {
             state.undo()
             if let memoryBeforeStep { memory = memoryBeforeStep }
             return failUnwritten()
         }
+        account?.append(
+            StepInsulin(
+                instant: input.now, requestID: requestID, requested: requested,
+                accepted: requested == nil ? .zero : nil,
+                userRequested: requested == nil ? .zero : dose.owed.sum,
+                manual: requested == nil ? .zero : dose.owed.manual, basalGiven: basalGiven))
         if let log {
             log.append(StepLog.Entry(record(input, output, requestID, failure: failure ?? "", requested)))
         }
@@ -153,6 +164,11 @@ extension LoopController {
             accepted = taken
             if failure == nil { failure = pumpError }
         }
+        if !input.isOpenLoop {
+            account(
+                own: dose.hasReading ? dose.own : .zero, isAvailable: mayDose, hasFailed: hasFailed,
+                step: input.algorithmTime, requestID)
+        }
 
         journal.record(
             .step, at: input.now, UInt64(bitPattern: input.algorithmTime), output.total.units.bitPattern,
@@ -163,6 +179,7 @@ extension LoopController {
             forecast = LoopForecast(glucose, from: reading.instant)
         }
         tellObservers(succeeded: !hasFailed, forecast)
+        tellInsulin(of: input.algorithmTime)
     }
 
     private func write(
@@ -202,12 +219,15 @@ extension LoopController {
             input: copy input, output: output, sensorState: sensor.state, pumpStatus: pump.status,
             requested: requested, accepted: requested == nil ? .zero : nil, failure: failure)
         let stepBefore = input.lastWorldTime
-        if let dropped = memory.dropped, stepBefore.map({ dropped.at > $0 }) ?? true {
-            record.dropped = dropped
+        if !memory.dropped.isEmpty {
+            record.dropped =
+                memory.dropped.filter { dropped in stepBefore.map { dropped.at > $0 } ?? true }
+                .together
         }
         if let cut = memory.cut, cut.at == input.now { record.cut = cut.amount }
         if requested != nil, let request = memory.request, !request.owed.isEmpty {
             record.userRequested = request.owed.sum
+            record.manual = request.owed.manual
         }
         record.basalGiven = pump.basalDelivered
         return record

@@ -72,6 +72,7 @@ extension LoopController {
     /// as sent, and asks the pump.
     func saveOutcome(of requestID: Int64, accepted: InsulinAmount?, pumpError: String) {
         log?.settle(requestID, accepted: accepted, pumpError: pumpError)
+        account?.settle(requestID, accepted: accepted)
         guard let store else { return }
         if !isStoreBehind {
             do {
@@ -104,6 +105,8 @@ extension LoopController {
                 basalUnits: 0, correctionUnits: 0, mealUnits: 0, acceptedUnits: 0,
                 failure: "the loop's store can't write"))
         tellObservers(succeeded: false)
+        displaced(by: number)
+        tellInsulin(of: number)
     }
 
     // MARK: Launching
@@ -135,11 +138,7 @@ extension LoopController {
         guard stored != mine || memory.algorithmState.map(state.restore) == false else { return }
         memory.refusedState = stored
         memory.algorithm = mine
-        memory.algorithmState = nil
-        memory.awaitsHistory = true
-        memory.shortfall = nil
-        memory.droppedShortfall = nil
-        memory.knownBasal = nil
+        memory.beginAnew()
         journal.record(
             .stateRefused, at: executor.now, UInt64(bitPattern: Int64(stored.version)),
             UInt64(bitPattern: Int64(mine.version)))

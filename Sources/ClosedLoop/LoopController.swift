@@ -55,7 +55,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var zeroEnds: Instant?
     private var observers: [Held<any LoopObserver>] = []
     /// The same, uncounted: they hear of every step.
-    private var callable: [Unmanaged<Held<any LoopObserver>>] = []
+    private(set) var callable: [Unmanaged<Held<any LoopObserver>>] = []
     private var tick: Wakeup? { didSet { movableTick = .unretained(tick) } }
     /// The same, uncounted: it moves at every step.
     private var movableTick: Unmanaged<Wakeup>?
@@ -64,6 +64,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var lastArrival: Instant?
     private var pumpWork: Wakeup?
     private var temporaryBasalEnd: Wakeup?
+    /// What observers were told last of the insulin.
+    var toldInsulin = ToldInsulin()
+    /// From when on it is known what the pump gave, as the pump last said; nil for all time.
+    var insulinKnownSince: Instant?
+    /// nil where a store keeps it.
+    var account: InsulinAccount?
     var isSuspended = false
     private var startsOnceLoaded = false
     private var lastPoll: Instant?
@@ -93,6 +99,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.watchdog = watchdog
         state = algorithm.makeCell()
         isLoaded = store == nil
+        account = store == nil ? InsulinAccount() : nil
         memory.forcesOpenLoop = settings.isOpenLoop
     }
 
@@ -126,68 +133,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         load()
         if memory.awaitsOutcome { pumpWork?.schedule(at: executor.now) }
         waitForTemporaryBasal()
+        dropLapsedOnWaking()
         schedule()
-    }
-
-    /// Starts a session: timers and state are reset, the grid begins at this instant.
-    public func startSession() throws {
-        guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
-        try checkBasal(settings.therapy.basalRate)
-        var fresh = cleared(memory)
-        // What the person has said is for the next step, whichever session it belongs to.
-        fresh.user = memory.user
-        fresh.userInputTimes = memory.userInputTimes
-        fresh.isInSession = true
-        fresh.sessionStart = executor.now
-        fresh.subject =
-            memory.chosenSubject
-            ?? LoopSubject(
-                id: settings.subjectID, bodyWeightKilograms: settings.therapy.bodyWeightKilograms)
-        fresh.algorithm = AlgorithmIdentity(algorithm)
-        fresh.awaitsHistory = store != nil && fresh.firstRequestID > 0
-        let before = memory.owed
-        try change { [fresh] in $0 = fresh }
-        tellEnded(before)
-        state.clear()
-        journal.record(.loopSession, at: executor.now, 1)
-        waitForTemporaryBasal()
-        schedule()
-    }
-
-    /// Ends the session: the state is cleared and what the algorithm remembers is deleted; the log stays.
-    /// - Throws: `LoopError`; the session goes on then.
-    public func endSession() throws {
-        guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
-        let fresh = cleared(memory)
-        let before = memory.owed
-        try change { [fresh] in $0 = fresh }
-        tellEnded(before)
-        state.clear()
-        journal.record(.loopSession, at: executor.now, 0)
-        waitForTemporaryBasal()
-        applyBasal()
-        schedule()
-    }
-
-    /// What outlives a session.
-    private func cleared(_ before: LoopMemory) -> LoopMemory {
-        var memory = LoopMemory()
-        // Insulin that may be on its way belongs to the body, not to the session.
-        memory.request = before.request
-        memory.request?.isOfEarlierSession = true
-        memory.delivery = before.delivery
-        memory.delivery?.isOfEarlierSession = true
-        memory.readUpTo = before.readUpTo
-        memory.firstRequestID = before.nextRequestID
-        memory.temporaryBasal = before.temporaryBasal
-        memory.dropped = before.dropped
-        memory.cut = before.cut
-        memory.forcesOpenLoop = before.forcesOpenLoop
-        memory.target = before.target
-        memory.customFields = before.customFields
-        memory.subject = before.subject
-        memory.chosenSubject = before.chosenSubject
-        return memory
+        tellInsulinAtLaunch()
     }
 
     /// The app is suspended: nothing of the loop runs until `resume`.
@@ -196,6 +144,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public func resume() {
         guard isSuspended else { return }
         isSuspended = false
+        dropLapsedOnWaking()
         schedule()
     }
 
@@ -246,7 +195,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     func moveTick(to instant: Instant?) { movableTick?.schedule(at: instant) }
 
-    private func schedule() {
+    func schedule() {
         guard !isSuspended else { return }
         guard isLoaded else { return moveTick(to: executor.now.adding(LoopTiming.retry)) }
         moveTick(to: memory.isInSession ? memory.nextStep.adding(waitForReading) : executor.now)
@@ -315,10 +264,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         if memory.firstStepTime == nil {
             memory.sessionStart = memory.sessionStart.adding(missed * LoopTiming.step)
         } else {
+            displaced(from: memory.algorithmTime, to: memory.algorithmTime + missed)
             memory.algorithmTime += missed
         }
         memory.stepsSkipped += Int(missed)
         journal.record(.stepsSkipped, at: executor.now, UInt64(missed))
+        dropLapsedOnWaking()
     }
 
     /// What the pump owes us: completed boluses, the outcome of a request, its basal. After an error it is tried again.
@@ -338,6 +289,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     }
 
     private func notePump(_ status: PumpStatus) {
+        insulinKnownSince = status.insulinKnownSince
+        if memory.before == nil, isLoaded, status.isConnected, let before = pump.insulinBefore {
+            take(before)
+        }
         if let until = status.basalReplacedUntil {
             zeroEnds = status.temporaryBasal == .zero ? until : nil
         }
@@ -366,14 +321,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard let request = memory.request?.id else { return memory.delivery?.id }
         return memory.delivery.map { min($0.id, request) } ?? request
     }
-}
-
-/// Why the loop refused.
-public enum LoopError: Error, Hashable, Sendable {
-    /// The watchdog found a controller frozen: sessions are neither started nor ended until it lives again.
-    case controlsDisabled
-    /// The loop's store can't be written, or not be read: nothing has changed.
-    case notKept
 }
 
 extension EventKind {

@@ -35,10 +35,18 @@ public struct LoopDisplay: Hashable, Sendable {
     /// What the person still waits for, and until when it is asked for; nil where nothing is owed.
     public var owed: InsulinAmount?
     public var owedUntil: Instant?
-    /// What was given up last, until the person asks again or dismisses it.
+    /// What was given up last, all that lapsed at one instant, until the person asks again or dismisses it.
     public var dropped: LoopMemory.Dropped?
+    /// What was given up, each lapse, the oldest first, until the person asks again or has seen it.
+    public var lapses: [LoopMemory.Dropped] = []
+    /// 1 − missing / programmed insulin over the last two hours, %; nil in the first half hour, and without a session.
+    public var basalShare: Double?
     /// The last computed dose that was above the maximum bolus.
     public var cut: LoopMemory.Cut?
+    /// A low was typed in: steps give no insulin while it counts.
+    public var typedLow: TypedLow?
+    /// Until when corrections are 0, as nobody knows what was given in the hours before; nil where they are given.
+    public var correctionsWithheldUntil: Instant?
     /// Session controls are disabled: a controller is frozen.
     public var areControlsDisabled: Bool
     /// The loop's store can't be written, or not be read: nothing is dosed.
@@ -67,7 +75,10 @@ extension LoopController {
             basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
             temporaryBasalEnds: memory.temporaryBasalEnds,
             owed: owed.isEmpty ? nil : owed.sum, owedUntil: owed.map(\.lapsesAfter).max(),
-            dropped: memory.dropped, cut: memory.cut,
+            dropped: lastDropped, lapses: memory.dropped,
+            basalShare: memory.isInSession ? toldInsulin.share : nil,
+            cut: memory.cut,
+            typedLow: memory.typedLow, correctionsWithheldUntil: correctionsWithheldUntil,
             areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
             isStoreFailing: isStoreBehind || !isLoaded, refusedState: memory.refusedState,
             // One step more, for what the pump had given by itself when the day began.

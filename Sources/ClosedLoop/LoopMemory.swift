@@ -43,6 +43,10 @@ public struct LoopMemory: Hashable, Sendable {
         public var isCancelled = false
         /// The part of it that the pump's own basal would give during its step.
         public var replacesBasal = InsulinAmount.zero
+        /// Basal and correction of a step with a fresh reading: what of it isn't confirmed is missing.
+        public var own = InsulinAmount.zero
+        /// Of that, what was left to the pump's own basal.
+        public var leftToPump = InsulinAmount.zero
         /// Its session is over: it may be in the body, but nobody waits for it any more.
         public var isOfEarlierSession = false
     }
@@ -52,6 +56,8 @@ public struct LoopMemory: Hashable, Sendable {
         public var id: Int64
         public var algorithmTime: Int64
         public var accepted: InsulinAmount
+        /// As in the request.
+        public var own = InsulinAmount.zero
         /// The parts that the person waits for.
         public var owed: [Owed]
         /// The person called off what it may yet fail to give.
@@ -75,6 +81,16 @@ public struct LoopMemory: Hashable, Sendable {
         public var at: Instant
     }
 
+    /// The boluses of the last hours, as the person states them.
+    public struct StatedInsulin: Hashable, Sendable {
+        /// Their sum.
+        public var amount: InsulinAmount
+        /// When the last of them was given: all of it counts as given then.
+        public var givenAt: Instant
+        /// When the person said so.
+        public var at: Instant
+    }
+
     public var isInSession = false
     /// Of whom the session is; set when it starts, and kept after its end.
     public var subject: LoopSubject?
@@ -83,6 +99,8 @@ public struct LoopMemory: Hashable, Sendable {
     /// Where the grid begins until the first step has run.
     public var sessionStart = Instant.start
     public var firstStepTime: Instant?
+    /// The first point of the grid that no step of an earlier session has had; nil before the first session.
+    public var grid: Instant?
     /// The number of the next step; grid points that were slept through are numbers too.
     public var algorithmTime: Int64 = 0
     public var lastWorldTime: Instant?
@@ -98,6 +116,12 @@ public struct LoopMemory: Hashable, Sendable {
     public var forcesOpenLoop = false
     /// The last step's algorithm gave up control.
     public var algorithmGaveUp = false
+    /// A low that the person typed in; it outlives the session.
+    public var typedLow: TypedLow?
+    /// What the person says that was given before anybody here knew; it covers all hours before `at`.
+    public var stated: StatedInsulin?
+    /// What the pump said at its first meeting that it had given before.
+    public var before: InsulinHistory?
     public var user = UserInputs()
     /// When the person said what `user` holds.
     public var userInputTimes = UserInputTimes()
@@ -105,8 +129,10 @@ public struct LoopMemory: Hashable, Sendable {
     public var carried = InsulinAmount.zero
     /// What the person waits for, the oldest first.
     public var owed: [Owed] = []
-    /// What was given up last, until the person asks again or dismisses it.
-    public var dropped: Dropped?
+    /// What was given up, each lapse, the oldest first, until the person asks again or has seen it.
+    public var dropped: [Dropped] = []
+    /// Insulin of the last hours that should have come and has not.
+    public var missing = BasalAccount()
     /// The last computed dose that was above the maximum bolus.
     public var cut: Cut?
     public var request: Request?
@@ -185,6 +211,8 @@ public struct StepRecord: Hashable, Sendable {
     public var requested: InsulinAmount?
     /// Of `requested`, what the person waits for.
     public var userRequested = InsulinAmount.zero
+    /// Of `userRequested`, what was asked for by hand.
+    public var manual = InsulinAmount.zero
     /// What the pump accepted; nil while that is not known.
     public var accepted: InsulinAmount?
     /// The request was sent and not answered: it counted as delivered until the pump said what became of it.
@@ -193,7 +221,7 @@ public struct StepRecord: Hashable, Sendable {
     public var failure: String
     /// Why the pump took nothing of the request; empty where it took some, or was asked for nothing.
     public var pumpError = ""
-    /// What the person waited for and was given up since the step before.
+    /// What the person waited for and was given up since the step before, all together.
     public var dropped: LoopMemory.Dropped?
     /// What was above the maximum bolus: never requested.
     public var cut = InsulinAmount.zero

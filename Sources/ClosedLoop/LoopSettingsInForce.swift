@@ -12,6 +12,7 @@ public struct LoopSettingsInForce: Hashable, Sendable {
     public var target: GlucoseConcentration
     /// 1 without a temporary basal.
     public var basalMultiplier: Double
+    public var therapy: TherapySettings
 }
 
 extension LoopController {
@@ -19,6 +20,6 @@ extension LoopController {
         LoopSettingsInForce(
             subject: memory.subject, chosenSubject: memory.chosenSubject,
             target: memory.temporaryTarget ?? memory.target ?? settings.target,
-            basalMultiplier: memory.basalMultiplier)
+            basalMultiplier: memory.basalMultiplier, therapy: settings.therapy)
     }
 }

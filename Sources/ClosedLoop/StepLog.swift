@@ -5,7 +5,6 @@
 // Does not: outlive the process; that is what a `LoopStore` is for.
 
 import Devices
-import SessionTime
 
 /// Used within one session, like the loop that writes it.
 public final class StepLog: @unchecked Sendable {
@@ -22,24 +21,12 @@ public final class StepLog: @unchecked Sendable {
     }
 
     private var entries: [Entry] = []
-    /// How long a step is kept that nobody takes, ns; nil for as long as the log lives.
-    private let span: Int64?
-    /// How many nobody has taken.
-    public var count: Int { entries.count }
     /// Requests up to this one are no longer spoken of.
     private var lastTold = Int64.min
 
-    /// - Parameter span: how long a step is kept that nobody takes, ns; nil for as long as the log lives.
-    public init(span: Int64? = nil) { self.span = span }
+    public init() {}
 
     func append(_ entry: Entry) {
-        if let span, let first = entries.first {
-            // Half at a time: moving all for each new one would cost more than it saves.
-            let now = entry.record.instant.nanoseconds
-            if now - first.record.instant.nanoseconds > 2 * span {
-                entries.removeAll { now - $0.record.instant.nanoseconds > span }
-            }
-        }
         if let bolus = entry.record.input.insulinPump.lastBolus {
             self[bolus.id]?.deliveredUnits = bolus.delivered.units
             lastTold = max(lastTold, bolus.id)
@@ -59,11 +46,6 @@ public final class StepLog: @unchecked Sendable {
     private subscript(requestID: Int64) -> Entry? {
         for entry in entries.reversed() where entry.record.requestID == requestID { return entry }
         return nil
-    }
-
-    /// Those that nobody has taken, oldest first.
-    func records(since instant: Instant) -> [StepRecord] {
-        entries.map(\.record).filter { $0.instant >= instant }
     }
 
     private func isKnown(_ entry: Entry) -> Bool {

@@ -31,23 +31,96 @@ package final class Dashboard: Sendable {
         (self.ward, self.news, self.door) = (ward, news, door)
         self.onFailure = onFailure
         var routes: [Route] = []
-        let api = WardAPI(ward: ward, news: news, counters: counters, screens: screens)
+        let api = WardAPI(ward: ward, news: news, counters: counters, screens: screens, door: door)
         routes += api.routes
-        routes += PageRoutes(ward: ward, door: door).routes
+        routes += PageRoutes(ward: ward, door: door, screens: screens).routes
         routes += NightscoutRoutes(ward: ward, door: door).routes
-        let documented = routes.filter(\.isDocumented)
+        let document = OpenAPIDocument.text(routes.filter(\.isDocumented))
         routes.append(
             Route(
                 method: "GET", path: "/openapi.json", summary: "This document.", isOpen: true
             ) { _, _ in
-                .text(200, OpenAPIDocument.text(documented), type: "application/json")
+                .text(200, document, type: "application/json")
             })
         self.routes = routes
     }
 
-    /// Answers a request. May wait: for a disk, or a session.
+    /// What a request may do, judged by its head: before anything of its body is read.
+    package enum Admission: Sendable {
+        case refused(WebResponse)
+        case admitted(Admitted)
+    }
+
+    /// A request that may come in.
+    package struct Admitted: Sendable {
+        let route: Route
+        let names: [String: String]
+        /// The most bytes that its body may have, and how long it may take to come.
+        package var bodyLimit: Int { route.bodyLimit }
+        package var bodySeconds: Double { route.bodySeconds }
+        package var work: RouteWork { route.work }
+    }
+
+    /// Judges a request's head. Waits for nobody.
+    package func admit(_ request: WebRequest) -> Admission {
+        let isPage = Self.isPage(request)
+        guard let parts = request.parts, parts.allSatisfy({ !$0.contains("\0") }) else {
+            return .refused(finished(problem(400, "the path is not valid", isPage), request))
+        }
+        let method = request.method == "HEAD" ? "GET" : request.method
+        let here = routes.compactMap { route in route.match(parts).map { (route, $0) } }
+        let found = here.first { $0.0.method == method }
+        if let (status, text) = door.refusal(request, isOpen: found?.0.isOpen ?? false) {
+            let response: WebResponse =
+                status == 401 && isPage ? .seeOther("/login") : problem(status, text, isPage)
+            return .refused(finished(response, request))
+        }
+        guard let (route, names) = found else {
+            guard !here.isEmpty else {
+                return .refused(finished(problem(404, "there is nothing here", isPage), request))
+            }
+            var response = problem(405, "another method is wanted", isPage)
+            response.headers.append(("allow", here.map(\.0.method).joined(separator: ", ")))
+            return .refused(finished(response, request))
+        }
+        if route.isRated, let seconds = door.guests.logIn(request.address) {
+            return .refused(
+                finished(later(429, "too many log-ins from this address", seconds, isPage), request))
+        }
+        if let length = request.headers["content-length"].flatMap({ Int($0) }), length > route.bodyLimit {
+            return .refused(finished(problem(413, "the body is too long", isPage), request))
+        }
+        return .admitted(Admitted(route: route, names: names))
+    }
+
+    /// Answers a request that may come in. May wait: for a disk, or a session.
+    package func answer(_ request: WebRequest, _ admitted: Admitted) -> WebResponse {
+        guard request.body.count <= admitted.bodyLimit else {
+            return finished(problem(413, "the body is too long", Self.isPage(request)), request)
+        }
+        return finished(plainAnswer(request, admitted), request)
+    }
+
+    /// Answers a request whose body is there.
     package func answer(_ request: WebRequest) -> WebResponse {
-        var response = plainAnswer(request)
+        switch admit(request) {
+        case .refused(let response): response
+        case .admitted(let admitted): answer(request, admitted)
+        }
+    }
+
+    /// A refusal of what has been let in: the server has no room, or no patience.
+    package func refusal(_ status: Int, _ text: String, after seconds: Int? = nil, to request: WebRequest)
+        -> WebResponse
+    {
+        let isPage = Self.isPage(request)
+        let response = seconds.map { later(status, text, $0, isPage) } ?? problem(status, text, isPage)
+        return finished(response, request)
+    }
+
+    /// With what every response has.
+    private func finished(_ response: WebResponse, _ request: WebRequest) -> WebResponse {
+        var response = response
         if request.method == "HEAD", case .bytes = response.body { response.body = .bytes([]) }
         response.headers += [
             ("content-security-policy", Self.policy), ("x-content-type-options", "nosniff"),
@@ -61,31 +134,33 @@ package final class Dashboard: Sendable {
         return response
     }
 
-    private func plainAnswer(_ request: WebRequest) -> WebResponse {
-        let isPage =
-            !request.path.hasPrefix("/api/") && (request.headers["accept"] ?? "").contains("text/html")
-        guard let parts = request.parts, parts.allSatisfy({ !$0.contains("\0") }) else {
-            return problem(400, "the path is not valid", isPage)
-        }
-        let method = request.method == "HEAD" ? "GET" : request.method
-        let here = routes.compactMap { route in route.match(parts).map { (route, $0) } }
-        let found = here.first { $0.0.method == method }
-        if let (status, text) = door.refusal(request, isOpen: found?.0.isOpen ?? false) {
-            if status == 401, isPage { return .seeOther("/login") }
-            return problem(status, text, isPage)
-        }
-        guard let (route, names) = found else {
-            guard !here.isEmpty else { return problem(404, "there is nothing here", isPage) }
-            var response = problem(405, "another method is wanted", isPage)
-            response.headers.append(("allow", here.map(\.0.method).joined(separator: ", ")))
-            return response
-        }
+    private static func isPage(_ request: WebRequest) -> Bool {
+        !request.path.hasPrefix("/api/") && (request.headers["accept"] ?? "").contains("text/html")
+    }
+
+    private func later(_ status: Int, _ text: String, _ seconds: Int, _ isPage: Bool) -> WebResponse {
+        var response = problem(status, text, isPage)
+        response.headers.append(("retry-after", "\(seconds)"))
+        return response
+    }
+
+    private func plainAnswer(_ request: WebRequest, _ admitted: Admitted) -> WebResponse {
+        let isPage = Self.isPage(request)
         do {
-            return try route.handler(request, names)
+            // Whoever waited for a thread may have gone meanwhile.
+            if admitted.work == .livesAgain, !request.isWanted() { throw NobodyWaits() }
+            return try admitted.route.handler(request, admitted.names)
         } catch let refusal as Ward.Refusal {
-            return problem(refusal.status, refusal.text, isPage)
+            guard refusal == .returning else { return problem(refusal.status, refusal.text, isPage) }
+            return later(refusal.status, refusal.text, 2, isPage)
         } catch let problem as ShareProblem {
             return problem.response
+        } catch let tooMany as WebDoor.TooManyGuesses {
+            return later(429, tooMany.text, tooMany.seconds, isPage)
+        } catch is TooManyStreams {
+            return later(503, "this address follows as much as it may", 10, isPage)
+        } catch is NobodyWaits {
+            return problem(503, "nobody waited for it", isPage)
         } catch let error as InputError {
             return problem(422, error.description, isPage)
         } catch let error as OutputError {
@@ -93,7 +168,7 @@ package final class Dashboard: Sendable {
         } catch let error as LiveSession.Divergence {
             return problem(409, "the journal isn't what it comes to here: \(error)", isPage)
         } catch {
-            onFailure("\(method) \(request.path): \(error)")
+            onFailure("\(request.method) \(request.path): \(error)")
             return problem(500, "something went wrong inside", isPage)
         }
     }
@@ -104,6 +179,7 @@ package final class Dashboard: Sendable {
             _ = try? ward.tell(id, WardCommand(.input(.background)))
         }
         ward.tend()
+        door.logins?.keep()
     }
 
     func problem(_ status: Int, _ text: String, _ isPage: Bool) -> WebResponse {
@@ -121,6 +197,7 @@ package final class Dashboard: Sendable {
         case 404: "Not found"
         case 401: "Log in first"
         case 403, 421: "Not from there"
+        case 429, 503: "In a moment"
         case 409, 422: "That can't be done"
         default: "Something is wrong"
         }
@@ -135,6 +212,7 @@ extension Ward.Refusal {
         case .conflict: 409
         case .full: 503
         case .frozen: 423
+        case .returning: 503
         }
     }
 
@@ -142,6 +220,7 @@ extension Ward.Refusal {
         switch self {
         case .unknown: "there is no such session"
         case .invalid(let text), .conflict(let text), .full(let text): text
+        case .returning: "the session is being lived again from its journal: it may be said again in a moment"
         case .frozen: "the session is frozen: nothing reaches it; it may be said again"
         }
     }

@@ -1,7 +1,8 @@
 // The server: sockets, TLS and HTTP by Hummingbird, the answers by `Dashboard`.
 //
-// Guarantees: at most so many connections; a head or a body that does not come within its time ends its connection, a body that is too long is refused
-// unread; a client that doesn't read what it asked for is dropped; answers run on threads where they may wait. Does not: decide anything.
+// Guarantees: at most so many connections, and of one address; a head or a body that does not come within its time ends its connection, a body that is too long is
+// refused unread; a client that doesn't read what it asked for is dropped. What answers and what lives again run on threads of their own: neither waits for the
+// other. What lives again is bounded, and given up when nobody waits for it any more. Does not: decide anything.
 
 #if Serve
     import Documents
@@ -10,6 +11,7 @@
     import Hummingbird
     import HummingbirdCore
     import HummingbirdTLS
+    import Live
     package import Logging
     import NIOCore
     import NIOPosix
@@ -23,6 +25,8 @@
             package var certificate: String?
             package var key: String?
             package var connectionLimit = 1200
+            /// Of one address; beyond it what has been idle longest is closed.
+            package var connectionLimitOfAddress = 800
             package init() {}
         }
 
@@ -30,22 +34,30 @@
         private let options: Options
         private let logger: Logger
 
-        private static let bodyLimit = 2 << 20
-        private static let bodySeconds = 20.0
+        private let connections: Connections
+        private let answers = NIOThreadPool(numberOfThreads: 8)
+        private let again: AgainPool
         private static let readSeconds: Int64 = 20
 
         package init(_ dashboard: Dashboard, _ options: Options, logger: Logger) {
             (self.dashboard, self.options, self.logger) = (dashboard, options, logger)
+            connections = Connections(
+                limit: options.connectionLimit - 8, ofAddress: options.connectionLimitOfAddress)
+            again = AgainPool()
         }
 
         /// Serves until it is cancelled or told to stop by a signal.
         /// - Parameter onPort: hears the port once it listens.
         package func run(onPort: @escaping @Sendable (Int) -> Void) async throws {
-            let responder = CallbackResponder<BasicRequestContext> { request, _ in
-                try await self.respond(to: request)
+            answers.start()
+            again.start()
+            let responder = CallbackResponder<GuestContext> { request, context in
+                try await self.respond(to: request, from: context)
             }
             var http = HTTP1Channel.Configuration(
-                additionalChannelHandlers: [SlowReaderHandler(seconds: Self.readSeconds)],
+                additionalChannelHandlers: [
+                    SlowReaderHandler(seconds: Self.readSeconds), ConnectionHandler(self.connections),
+                ],
                 idleTimeout: .seconds(30))
             http.httpDecoder.maxHeaderFieldSize = 16 << 10
             http.httpDecoder.maxHeaderListSize = 32 << 10
@@ -64,10 +76,19 @@
                     address: .hostname(options.host, port: options.port),
                     availableConnectionsDelegate: MaximumAvailableConnections(options.connectionLimit)),
                 onServerRunning: { channel in onPort(channel.localAddress?.port ?? 0) }, logger: logger)
-            try await application.run()
+            do { try await application.run() } catch {
+                try? await stopPools()
+                throw error
+            }
+            try await stopPools()
         }
 
-        private func respond(to request: Request) async throws -> Response {
+        private func stopPools() async throws {
+            try await answers.shutdownGracefully()
+            try await again.stop()
+        }
+
+        private func respond(to request: Request, from context: GuestContext) async throws -> Response {
             var headers: [String: String] = [:]
             for field in request.headers {
                 let name = field.name.canonicalName
@@ -79,30 +100,63 @@
             if let authority = request.head.authority { headers["host"] = authority }
             var web = WebRequest(
                 method: request.method.rawValue, target: request.uri.string, headers: headers)
+            web.address = context.channel.remoteAddress?.ipAddress ?? ""
+            let connection = connections[context.channel]
+            connection?.began()
+            defer { connection?.ended() }
+            let admitted: Dashboard.Admitted
+            switch dashboard.admit(web) {
+            case .refused(let refusal): return Self.response(refusal)
+            case .admitted(let found): admitted = found
+            }
             if request.method != .get, request.method != .head {
-                if let length = headers["content-length"].flatMap({ Int($0) }), length > Self.bodyLimit {
-                    return Self.response(dashboard.problem(413, "the body is too long", false))
-                }
-                do {
-                    let body = request.body
-                    let buffer = try await Self.within(Self.bodySeconds) {
-                        try await body.collect(upTo: Self.bodyLimit)
-                    }
-                    web.body = Array(buffer.readableBytesView)
-                } catch is TooSlow {
-                    return Self.response(dashboard.problem(408, "the body didn't come in time", false))
-                } catch {
-                    return Self.response(dashboard.problem(413, "the body is too long, or broken off", false))
-                }
-                if !web.body.isEmpty, web.path.hasPrefix("/api/"),
-                    !(headers["content-type"] ?? "").hasPrefix("application/json")
-                {
-                    return Self.response(dashboard.problem(415, "the body is to be application/json", false))
-                }
+                if let refusal = await read(request, admitted, into: &web) { return Self.response(refusal) }
             }
             let asked = web
-            let answer = try await NIOThreadPool.singleton.runIfActive { dashboard.answer(asked) }
-            return Self.response(answer)
+            switch admitted.work {
+            case .atOnce: return Self.response(dashboard.answer(asked, admitted))
+            case .answers:
+                return Self.response(
+                    try await answers.runIfActive { dashboard.answer(asked, admitted) }, connection)
+            case .livesAgain:
+                // A connection that is gone by now waits for nothing.
+                guard let connection else { throw NobodyWaits() }
+                web.isWanted = { connection.isOpen }
+                let asked = web
+                guard
+                    let answer = try await again.run(
+                        for: connection, { dashboard.answer(asked, admitted) })
+                else {
+                    return Self.response(
+                        dashboard.refusal(
+                            503, "others wait for what was: ask again in a moment", after: 5, to: web))
+                }
+                return Self.response(answer)
+            }
+        }
+
+        /// Reads a request's body.
+        /// - Returns: why it isn't taken; nil where it is.
+        private func read(
+            _ request: Request, _ admitted: Dashboard.Admitted, into web: inout WebRequest
+        ) async -> WebResponse? {
+            do {
+                let (body, limit) = (request.body, admitted.bodyLimit)
+                let buffer = try await Self.within(admitted.bodySeconds) {
+                    try await body.collect(upTo: limit)
+                }
+                web.body = Array(buffer.readableBytesView)
+            } catch is TooSlow {
+                return dashboard.refusal(408, "the body didn't come in time", to: web)
+            } catch {
+                return dashboard.refusal(413, "the body is too long, or broken off", to: web)
+            }
+            if !web.body.isEmpty, web.path.hasPrefix("/api/"),
+                !(web.headers["content-type"] ?? "").hasPrefix("application/json")
+            {
+                return dashboard.refusal(415, "the body is to be application/json", to: web)
+            }
+            return nil
         }
 
         private struct TooSlow: Error {}
@@ -123,7 +177,8 @@
             }
         }
 
-        private static func response(_ answer: WebResponse) -> Response {
+        private static func response(_ answer: WebResponse, _ connection: GuestConnection? = nil) -> Response
+        {
             var headers = HTTPFields()
             for header in answer.headers {
                 if let name = HTTPField.Name(header.name) {
@@ -134,9 +189,13 @@
             switch answer.body {
             case .bytes(let bytes): body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             case .stream(let stream):
+                connection?.began()
                 body = ResponseBody { writer in
                     var source = stream()
-                    defer { source.end() }
+                    defer {
+                        source.end()
+                        connection?.ended()
+                    }
                     while let text = await source.next() { try await writer.write(ByteBuffer(string: text)) }
                     try await writer.finish(nil)
                 }

@@ -1,7 +1,7 @@
 // Server-sent events: what happens in one session, or which sessions of the ward have changed.
 //
 // Guarantees: events come in their order, none twice, none left out that the host still has; `Last-Event-ID` goes on where a connection broke. What waits
-// for a slow client is its place in the log and nothing else
+// for a slow client is its place in the log and nothing else. The server says something every 2 s, news or none: who hears nothing for 5 s has lost it.
 
 import Documents
 import Live
@@ -14,12 +14,16 @@ struct EventStream: TextSource {
     private let counters: Counters
     private let id: String
     private var notes: AsyncStream<Void>.Iterator
-    /// The newest event that was told.
-    private var sent: Int
+    /// The newest event that was told; nil for as long as the session isn't there.
+    private var sent: Int?
+    /// The newest event that the client has; nil for from now on.
+    private let after: Int?
     private var shown: Shown?
     private var beatAt: Int64
     private var hasBegun = false
     private var isOver = false
+    /// Whether it was said that the session comes back.
+    private var isReturning = false
     private let screens: Screens
     /// The page that listens, where it shows the session's app.
     private let page: String?
@@ -29,10 +33,13 @@ struct EventStream: TextSource {
         var isFrozen: Bool
         var pace: LivePace
         var isRunning: Bool
+        var hasPhone: Bool
     }
 
     private static let batch = 100
-    static let beat = 15 * Nanoseconds.second
+    /// Notes come once a second: at the second one.
+    static let beat = 3 * Nanoseconds.second / 2
+    static let beatText = "event: beat\ndata: {}\n\n"
 
     /// - Parameter after: the newest event that the client has; nil for from now on.
     init(
@@ -43,8 +50,7 @@ struct EventStream: TextSource {
         (self.screens, self.page) = (screens, page)
         if let page { screens.streamBegan(page, of: id, at: ward.host.continuousNow) }
         notes = news.follow().makeAsyncIterator()
-        let newest = ward.number(id)?.number ?? 0
-        sent = min(max(0, after ?? newest), newest)
+        self.after = after
         beatAt = ward.host.continuousNow
         counters.streamBegan()
     }
@@ -70,9 +76,14 @@ struct EventStream: TextSource {
     /// What there is to tell by now; nil for nothing.
     private mutating func news() -> String? {
         guard let state = ward.number(id) else {
+            if ward.isReturning(id) { return returning() }
             isOver = true
             return ward.has(id) ? nil : "event: gone\ndata: {}\n\n"
         }
+        // Who came while nothing was known knows of nothing: what happened long ago is no news to them.
+        let from = isReturning && after == 0 ? nil : after
+        var sent = sent ?? min(max(0, from ?? state.number), state.number)
+        defer { self.sent = sent }
         var text = ""
         if let found = ward.events(of: id, after: sent, atMost: Self.batch), let last = found.events.last {
             let calendar = ward.calendar(of: id)
@@ -94,17 +105,31 @@ struct EventStream: TextSource {
         }
         let now = Shown(
             number: state.number, isFrozen: state.isFrozen, pace: state.pace,
-            isRunning: state.phase == .running)
+            isRunning: state.phase == .running, hasPhone: screens.hasPhone(id))
         let clock = ward.host.continuousNow
         if now != shown {
             shown = now
             text += "event: view\ndata: \(data(state))\n\n"
         } else if text.isEmpty, clock - beatAt > Self.beat {
-            text = ": beat\n\n"
+            text = Self.beatText
         }
         if text.isEmpty { return nil }
         beatAt = clock
         return text
+    }
+
+    /// While it is lived again: once that it is, and then a beat.
+    private mutating func returning() -> String? {
+        let clock = ward.host.continuousNow
+        guard isReturning == false || clock - beatAt > Self.beat else { return nil }
+        beatAt = clock
+        defer { isReturning = true }
+        let data = JSONValue.object(
+            [
+                .init("number", .integer(0)), .init("now", .null), .init("at", .null),
+                .init("pace", SessionJSON.pace(.paused)), .init("frozen", .bool(false)),
+            ] + SessionJSON.phase(.returning) + [.init("alerts", .integer(0))])
+        return isReturning ? Self.beatText : "event: view\ndata: \(data.compactText)\n\n"
     }
 
     private func data(_ state: WardState) -> String {
@@ -115,6 +140,7 @@ struct EventStream: TextSource {
         ]
         members += SessionJSON.phase(state.phase)
         members.append(.init("alerts", .integer(Int64(state.alertCount))))
+        members.append(.init("has_phone", .bool(screens.hasPhone(id))))
         return JSONValue.object(members).compactText
     }
 }
@@ -130,9 +156,10 @@ struct WardStream: TextSource {
 
     /// A ward is looked at, not listened to.
     private static let pause = Nanoseconds.second / 4
+    private let screens: Screens
 
-    init(ward: Ward, news: WardNews, counters: Counters) {
-        (self.ward, self.counters) = (ward, counters)
+    init(ward: Ward, news: WardNews, counters: Counters, screens: Screens) {
+        (self.ward, self.counters, self.screens) = (ward, counters, screens)
         notes = news.follow().makeAsyncIterator()
         beatAt = ward.host.continuousNow
         counters.streamBegan()
@@ -151,7 +178,8 @@ struct WardStream: TextSource {
             var now: [String: String] = [:]
             for id in ward.ids {
                 let state = ward.number(id)
-                now[id] = state.map { "\($0.number) \($0.isFrozen) \($0.pace)" } ?? "-"
+                now[id] =
+                    state.map { "\($0.number) \($0.isFrozen) \($0.pace) \(screens.hasPhone(id))" } ?? "-"
             }
             let changed = now.keys.filter { now[$0] != shown[$0] } + shown.keys.filter { now[$0] == nil }
             if !changed.isEmpty {
@@ -161,7 +189,7 @@ struct WardStream: TextSource {
             }
             if clock - beatAt > EventStream.beat {
                 beatAt = clock
-                return ": beat\n\n"
+                return EventStream.beatText
             }
         }
         return nil

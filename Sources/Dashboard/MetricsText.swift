@@ -11,9 +11,9 @@ enum MetricsText {
             text += "# HELP islet_\(name) \(help)\n# TYPE islet_\(name) \(type)\n"
             for row in rows { text += "islet_\(name)\(row.labels) \(row.value)\n" }
         }
-        var byPhase = ["running": 0, "ended": 0, "failed": 0]
+        var byPhase = ["running": 0, "ended": 0, "failed": 0, "returning": ward.returningCount]
         var (events, late, alerts) = (0, 0, 0)
-        for id in ward.ids {
+        for id in ward.ids where !ward.isReturning(id) {
             guard let status = ward.host.status(of: id) else {
                 byPhase["failed", default: 0] += 1
                 continue
@@ -22,6 +22,7 @@ enum MetricsText {
             case .running: byPhase["running", default: 0] += 1
             case .ended: byPhase["ended", default: 0] += 1
             case .failed: byPhase["failed", default: 0] += 1
+            case .returning: byPhase["returning", default: 0] += 1
             }
             events += status.snapshot.eventCount
             late += status.snapshot.lateSteps

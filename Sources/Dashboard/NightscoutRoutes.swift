@@ -63,10 +63,13 @@ struct NightscoutRoutes: Sendable {
             Route(
                 method: "GET", path: "/ns/{id}/api/v2/authorization/request/{token}",
                 summary: "Nightscout's log-in.",
-                isOpen: true, isDocumented: false
-            ) { _, names in
+                isOpen: true, isDocumented: false, isRated: true
+            ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
-                guard !door.needsToken || WebDoor.equal(names["token"] ?? "", door.apiSecret) else {
+                guard
+                    try !door.needsToken
+                        || door.isRight(names["token"] ?? "", [door.apiSecret], from: request.address)
+                else {
                     return .text(401, "{\"status\":401}", type: "application/json")
                 }
                 return Self.json(
@@ -86,22 +89,28 @@ struct NightscoutRoutes: Sendable {
         Route(method: "GET", path: path, summary: "As Nightscout has it.", isOpen: true, isDocumented: false)
         {
             request, names in
-            guard isKnown(request) else { return .text(401, "{\"status\":401}", type: "application/json") }
+            guard try isKnown(request) else {
+                return .text(401, "{\"status\":401}", type: "application/json")
+            }
             guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
             return Self.json(try body(view, request))
         }
     }
 
-    private func isKnown(_ request: WebRequest) -> Bool {
-        if door.isKnown(request) { return true }
+    private func isKnown(_ request: WebRequest) throws -> Bool {
+        guard door.needsToken, !door.isLoggedIn(request) else { return true }
+        let address = request.address
         if let said = request.headers["api-secret"] {
-            return WebDoor.equal(said, door.apiSecret)
-                || WebDoor.equal(said.lowercased(), door.apiSecretHash)
+            // Some clients send its hash, in either case.
+            return try door.isRight(
+                said.count == 40 ? said.lowercased() : said, [door.apiSecret, door.apiSecretHash],
+                from: address)
         }
-        if let said = request.headers["authorization"], said.hasPrefix("Bearer ") {
-            return WebDoor.equal(String(said.dropFirst(7)), door.apiSecret)
+        if let said = request.bearer {
+            return try door.isTokenOr(door.apiSecret, said, from: address)
         }
-        return request.query("token").map { WebDoor.equal($0, door.apiSecret) } ?? false
+        return try request.query("token").map { try door.isRight($0, [door.apiSecret], from: address) }
+            ?? false
     }
 
     /// Newest first.
@@ -167,19 +176,23 @@ struct NightscoutRoutes: Sendable {
     private var share: [Route] {
         let root = "/ShareWebServices/Services"
         return [
-            post(root + "/General/AuthenticatePublisherAccount") { fields in
+            post(root + "/General/AuthenticatePublisherAccount") { fields, address in
                 .string(
-                    key("account", try account(try fields.text("accountName"), try fields.text("password"))))
+                    key(
+                        "account",
+                        try account(try fields.text("accountName"), try fields.text("password"), address)))
             },
-            post(root + "/General/LoginPublisherAccountById") { fields in
+            post(root + "/General/LoginPublisherAccountById") { fields, address in
                 guard let id = session("account", try fields.text("accountId")) else {
                     throw ShareProblem(code: "SSO_AuthenticateAccountNotFound")
                 }
-                return .string(key("session", try account(id, try fields.text("password"))))
+                return .string(key("session", try account(id, try fields.text("password"), address)))
             },
-            post(root + "/General/LoginPublisherAccountByName") { fields in
+            post(root + "/General/LoginPublisherAccountByName") { fields, address in
                 .string(
-                    key("session", try account(try fields.text("accountName"), try fields.text("password"))))
+                    key(
+                        "session",
+                        try account(try fields.text("accountName"), try fields.text("password"), address)))
             },
             Route(
                 method: "POST", path: root + "/Publisher/ReadPublisherLatestGlucoseValues",
@@ -211,8 +224,8 @@ struct NightscoutRoutes: Sendable {
     }
 
     /// The session's id, where name and password are right.
-    private func account(_ name: String, _ password: String) throws -> String {
-        guard !door.needsToken || WebDoor.equal(password, door.sharePassword) else {
+    private func account(_ name: String, _ password: String, _ address: String) throws -> String {
+        guard try !door.needsToken || door.isRight(password, [door.sharePassword], from: address) else {
             throw ShareProblem(code: "AccountPasswordInvalid")
         }
         guard ward.has(name) else { throw ShareProblem(code: "SSO_AuthenticateAccountNotFound") }
@@ -233,10 +246,14 @@ struct NightscoutRoutes: Sendable {
         ward.ids.first { WebDoor.equal(said.lowercased(), key(purpose, $0)) }
     }
 
-    private func post(_ path: String, _ body: @escaping @Sendable (JSONFields) throws -> JSONValue) -> Route {
-        Route(method: "POST", path: path, summary: "As Share has it.", isOpen: true, isDocumented: false) {
-            request, _ in
-            Self.json(try body(try JSONBody(request.body).object("a log-in")))
+    private func post(
+        _ path: String, _ body: @escaping @Sendable (JSONFields, _ address: String) throws -> JSONValue
+    ) -> Route {
+        Route(
+            method: "POST", path: path, summary: "As Share has it.", isOpen: true, isDocumented: false,
+            isRated: true
+        ) { request, _ in
+            Self.json(try body(try JSONBody(request.body).object("a log-in"), request.address))
         }
     }
 }

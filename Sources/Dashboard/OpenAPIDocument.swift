@@ -85,8 +85,8 @@ enum OpenAPIDocument {
                                     ]))
                             ])))
         ]
-        let common = [400, 401, 403, 404, 405, 408, 411, 413, 414, 421, 431]
-        for status in (common + route.refusals).sorted() {
+        let common = [400, 401, 403, 404, 405, 408, 411, 413, 414, 421, 429, 431]
+        for status in Set(common + route.refusals).sorted() {
             responses.append(
                 .init(
                     "\(status)",
@@ -186,7 +186,16 @@ enum OpenAPIDocument {
                         }))
             ])
         case .create:
-            // One source of the three.
+            // One source of the four.
+            let pace = JSONValue.object([
+                .init("type", .string("string")), .init("pattern", .string(WardCommand.pacePattern)),
+            ])
+            let room = object(
+                [
+                    .init("name", type("string")),
+                    .init("room", .object([.init("enum", .array(SessionWish.stages.map { .string($0) }))])),
+                    .init("recommended", type("boolean")), .init("pace", pace),
+                ], required: ["room"])
             return .object([
                 .init(
                     "oneOf",
@@ -196,14 +205,9 @@ enum OpenAPIDocument {
                                 [
                                     .init("name", type("string")), .init(source, type("string")),
                                     .init("session", bounded("integer", 0, 1e6)),
-                                    .init(
-                                        "pace",
-                                        .object([
-                                            .init("type", .string("string")),
-                                            .init("pattern", .string(WardCommand.pacePattern)),
-                                        ])),
+                                    .init("pace", pace),
                                 ], required: [source])
-                        }))
+                        } + [room]))
             ])
         case .fork:
             return object(

@@ -13,6 +13,7 @@ import Ward
 struct PageRoutes: Sendable {
     let ward: Ward
     let door: WebDoor
+    let screens: Screens
 
     private static let files: [(path: String, page: PageName)] = [
         ("/sessions/{id}", .home), ("/sessions/{id}/alerts", .alerts), ("/sessions/{id}/settings", .settings),
@@ -53,13 +54,14 @@ struct PageRoutes: Sendable {
                         left, right, from: found.from, to: found.to, comparison: found.rows, context(request))
                 )
             },
-            page("/sessions/{id}/past") { request, names in
+            page("/sessions/{id}/past", .livesAgain) { request, names in
                 let (id, now) = (names["id"] ?? "", try view(names).now)
                 let seconds =
                     try WardAPI.number(request, "t", in: 0...1e9)
                     ?? max(0, Double(now.nanoseconds / Nanoseconds.second) - 3600)
                 let past = try ward.past(
-                    id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))))
+                    id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))),
+                    isWanted: request.isWanted)
                 var shown = context(request)
                 shown.presentSeconds = now.nanoseconds / Nanoseconds.second
                 return .html(
@@ -68,12 +70,12 @@ struct PageRoutes: Sendable {
                         .past, past.view, timeline: Array(past.events.suffix(2000)),
                         clearedShown: cleared(request), shown))
             },
-            page("/") { request, _ in .html(200, Page.ward(ward.cards(), context(request))) },
+            page("/") { request, _ in .html(200, Page.ward(ward.cards(screens), context(request))) },
             page("/new") { request, _ in
                 .html(200, Page.new(studies: ward.options.studyFiles.map(\.name), context(request)))
             },
             page("/pages/ward/fragments") { request, _ in
-                Self.fragments(nil, Page.wardFragments(ward.cards(), context(request)))
+                Self.fragments(nil, Page.wardFragments(ward.cards(screens), context(request)))
             },
             page("/pages/{id}/{page}/fragments") { request, names in
                 guard let name = names["page"].flatMap({ PageName(rawValue: $0) }), name != .past else {
@@ -99,33 +101,35 @@ struct PageRoutes: Sendable {
                 method: "GET", path: "/login", summary: "Where a browser shows its token.", isOpen: true,
                 isDocumented: false
             ) { request, _ in
-                door.isKnown(request) ? .seeOther("/") : .html(200, Page.login(failed: false))
+                door.isLoggedIn(request) ? .seeOther("/") : .html(200, Page.login(failed: false))
             },
             Route(
                 method: "POST", path: "/login", summary: "Logs a browser in.", isOpen: true,
-                isDocumented: false
+                isDocumented: false, isRated: true
             ) { request, _ in
-                guard door.isToken(request.form["token"] ?? "") else {
+                guard try door.isToken(request.form["token"] ?? "", from: request.address) else {
                     return .html(401, Page.login(failed: true))
                 }
-                return .seeOther("/", headers: [("set-cookie", door.cookieHeader)])
+                return .seeOther("/", headers: door.needsToken ? [("set-cookie", door.logIn())] : [])
             },
             Route(
                 method: "POST", path: "/logout", summary: "Logs a browser out.", isOpen: true,
-                isDocumented: false
-            ) { _, _ in .seeOther("/login", headers: [("set-cookie", WebDoor.noCookieHeader)]) },
+                isDocumented: false, isRated: true
+            ) { request, _ in .seeOther("/login", headers: [("set-cookie", door.logOut(request))]) },
         ]
         return routes
     }
 
-    private func page(_ path: String, _ handler: @escaping Route.Handler) -> Route {
+    private func page(
+        _ path: String, _ work: Route.Work = .answers, _ handler: @escaping Route.Handler
+    ) -> Route {
         Route(
-            method: "GET", path: path, summary: "A page.", type: "text/html", isDocumented: false,
+            method: "GET", path: path, summary: "A page.", type: "text/html", isDocumented: false, work: work,
             handler: handler)
     }
 
     private func view(_ names: [String: String]) throws -> SessionView {
-        guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
+        guard let id = names["id"], let view = ward.view(id, screens) else { throw Ward.Refusal.unknown }
         return view
     }
 
@@ -144,7 +148,7 @@ struct PageRoutes: Sendable {
             unit: request.cookie("units") == "mmol" ? .mmolL : .mgdl,
             hours: [3, 6, 12, 24].first { "\($0)" == request.query("hours") } ?? 6,
             // This machine's address or TLS: a browser allows notifications on both.
-            canNotify: true, hasLogin: door.needsToken, lookOnly: request.cookie("look") == "1")
+            canNotify: true, hasLogin: door.needsToken, isPhone: request.cookie("phone") == "1")
     }
 
     private static func fragments(_ number: Int?, _ fragments: [(name: String, html: String)]) -> WebResponse

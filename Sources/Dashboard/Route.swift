@@ -6,6 +6,16 @@
 import Documents
 import Ward
 
+/// Where a route is answered. What answers never waits for what lives again.
+package enum RouteWork: Sendable {
+    /// At once: it waits for nothing and nobody.
+    case atOnce
+    /// It may wait for a disk or for a session's advance.
+    case answers
+    /// It lives a session again, or for the first time: seconds, or minutes.
+    case livesAgain
+}
+
 struct Route: Sendable {
     typealias Handler = @Sendable (_ request: WebRequest, _ names: [String: String]) throws -> WebResponse
 
@@ -22,6 +32,11 @@ struct Route: Sendable {
         case none, command, create, fork, preview
     }
 
+    typealias Work = RouteWork
+
+    /// Of a form, or of a log-in, bytes.
+    static let formLimit = 4 << 10
+
     var method: String
     /// `/api/sessions/{id}`
     var path: String
@@ -37,7 +52,25 @@ struct Route: Sendable {
     var isOpen = false
     /// In the API's document.
     var isDocumented = true
+    var work = Work.answers
+    /// The most bytes of a body; nil for as many as its kind of body may have.
+    var ownBodyLimit: Int?
+    /// Whether it costs the address that asks something, because anybody may ask: a log-in.
+    var isRated = false
     var handler: Handler
+
+    /// The most bytes that its body may have: more is refused before it is read.
+    var bodyLimit: Int {
+        if let ownBodyLimit { return ownBodyLimit }
+        return switch body {
+        case .none, .preview: Self.formLimit
+        case .command: 16 << 10
+        case .create, .fork: 2 << 20
+        }
+    }
+
+    /// How long a body may take to come, s.
+    var bodySeconds: Double { isOpen ? 5 : 20 }
 
     /// The values of the path's names; nil where it is another path.
     func match(_ parts: [String]) -> [String: String]? {

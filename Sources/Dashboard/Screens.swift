@@ -1,13 +1,15 @@
-// Which sessions' apps are on somebody's screen.
+// Which sessions' apps are on somebody's phone: on a page of a browser that was chosen to be it.
 //
-// Guarantees: an app is in front while any page that shows it is looked at; a page that is gone without a word (closed, crashed, cut off) counts as looked at
-// for some seconds, so that no phone stays silent because a browser died. Whoever goes from one page of a session to the next never leaves its app.
+// Guarantees: an app is in front while any page that is the phone is looked at and was heard from within ten seconds: one that is gone without a word
+// (closed, crashed, cut off, frozen) keeps no phone silent for longer. Whoever goes from one page of a session to the next never leaves its app.
+// A phone is there while one of its pages listens, hidden or not, and some seconds longer.
 
 import SessionTime
 import Synchronization
+import Ward
 
 final class Screens: Sendable {
-    /// How long a page without a stream counts as there, ns.
+    /// How long a page counts as there that says nothing; hidden ones are heard by their streams, ns.
     private static let grace = 10 * Nanoseconds.second
     /// How long an app stays in front when its page says that it left: whoever goes from one page to the next leaves none, ns.
     private static let pause = 2 * Nanoseconds.second
@@ -25,6 +27,14 @@ final class Screens: Sendable {
         var leftAt: Int64?
 
         var isShown: Bool { pages.values.contains { $0.isShown } }
+
+        mutating func forget(at now: Int64) {
+            for (key, page) in pages where now - page.since > Screens.grace {
+                // Whoever looks at a page hears from it, stream or not.
+                pages[key]?.isShown = false
+                if page.streams <= 0 { pages[key] = nil }
+            }
+        }
     }
 
     /// By session.
@@ -50,6 +60,14 @@ final class Screens: Sendable {
         }
     }
 
+    /// Whether some page is the phone.
+    func hasPhone(_ id: String) -> Bool { screens.withLock { !($0[id]?.pages.isEmpty ?? true) } }
+
+    /// Whether this page is.
+    func isPhone(_ page: String, of id: String) -> Bool {
+        screens.withLock { $0[id]?.pages[page] != nil }
+    }
+
     private func change(_ id: String, at now: Int64, _ body: (inout Screen) -> Void) {
         screens.withLock { screens in
             var screen = screens[id] ?? Screen()
@@ -66,9 +84,7 @@ final class Screens: Sendable {
             var ids: [String] = []
             for (id, before) in screens {
                 var screen = before
-                screen.pages = screen.pages.filter {
-                    $0.value.streams > 0 || now - $0.value.since <= Self.grace
-                }
+                screen.forget(at: now)
                 if before.isShown, !screen.isShown { screen.leftAt = now - Self.pause }
                 if let since = screen.leftAt, now - since >= Self.pause {
                     ids.append(id)
@@ -77,6 +93,23 @@ final class Screens: Sendable {
                 screens[id] = screen.pages.isEmpty && screen.leftAt == nil ? nil : screen
             }
             return ids.sorted()
+        }
+    }
+}
+
+extension Ward {
+    /// A session's view, with what only its server knows.
+    func view(_ id: String, _ screens: Screens) -> SessionView? {
+        guard var view = view(id) else { return nil }
+        view.hasPhone = screens.hasPhone(id)
+        return view
+    }
+
+    func cards(_ screens: Screens) -> [WardCard] {
+        cards().map { card in
+            var card = card
+            card.hasPhone = screens.hasPhone(card.id)
+            return card
         }
     }
 }

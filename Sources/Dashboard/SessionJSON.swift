@@ -33,6 +33,7 @@ enum SessionJSON {
     static func phase(_ phase: LiveSession.Phase) -> [JSONValue.Member] {
         switch phase {
         case .running: [.init("phase", .string("running")), .init("reason", .null)]
+        case .returning: [.init("phase", .string("returning")), .init("reason", .null)]
         case .ended(let reason): [.init("phase", .string("ended")), .init("reason", .string(reason))]
         case .failed(let reason): [.init("phase", .string("failed")), .init("reason", .string(reason))]
         }
@@ -75,7 +76,7 @@ enum SessionJSON {
             .init("is_frozen", .bool(view.isFrozen)), .init("is_read_only", .bool(view.isReadOnly)),
             .init("are_controls_disabled", .bool(view.areControlsDisabled)),
             .init("is_fed", .bool(live.isFed)), .init("is_app_alive", .bool(live.isAppAlive)),
-            .init("is_in_foreground", .bool(live.isInForeground)),
+            .init("is_in_foreground", .bool(live.isInForeground)), .init("has_phone", .bool(view.hasPhone)),
             .init("is_signed_in", .bool(live.isSignedIn)), .init("subject", .string(live.subject)),
             .init("arm", .string(live.arm)), .init("glucose", glucose(view)),
             .init("loop", loop(live, calendar)),
@@ -93,11 +94,28 @@ enum SessionJSON {
                 } ?? .null),
             .init("is_quiet", .bool(live.isQuiet)), .init("settings", settings(view)),
             .init("waiting", .array(live.waiting.map { .string($0.rawValue) })),
+            .init("health", health(view.health)),
             .init("alerts", .array(view.alerts.map { alert($0, calendar) })),
             .init("cleared_count", .integer(Int64(view.cleared.count))),
             .init("digest", .string("\(live.digest)")),
         ]
         return .object(members)
+    }
+
+    static func health(_ health: SessionHealth) -> JSONValue {
+        .object([
+            .init("is_well", .bool(health.isWell)),
+            .init(
+                "concerns",
+                .array(
+                    health.concerns.map {
+                        .object([
+                            .init("part", .string($0.part.rawValue)),
+                            .init("severity", .string("\($0.severity)")), .init("text", .string($0.text)),
+                            .init("is_acknowledged", .bool($0.isAcknowledged)),
+                        ])
+                    })),
+        ])
     }
 
     static func value(_ value: MetricNow, _ calendar: SessionCalendar) -> JSONValue {
@@ -142,6 +160,8 @@ enum SessionJSON {
                     .object([
                         .init("request", .integer(Int64($0.number))), .init("units", .number($0.units)),
                         .init("until", .object(time($0.until, calendar))),
+                        .init("insulin_on_board_units", .number($0.onBoard)),
+                        .init("asks_again", text($0.doubt)),
                     ])
                 } ?? .null),
             .init(
@@ -178,7 +198,8 @@ enum SessionJSON {
                 "quiet_hours",
                 live.quietHours.map { .object([.init("from", clock($0.from)), .init("to", clock($0.to))]) }
                     ?? .null),
-            .init("policy", text(live.policy?.name)),
+            .init("policy", text(live.policy?.name)), .init("owner", text(view.owner)),
+            .init("owner_problem", text(view.ownerProblem)),
             .init("thresholds", .array(view.thresholds.map { threshold($0) })),
         ])
     }
@@ -218,6 +239,9 @@ enum SessionJSON {
             .init("counts_down_to", optional(alert.countdownTo, calendar)),
             .init("cleared", optional(alert.clearedAt, calendar)),
             .init("cleared_by", text(alert.clearedBy?.rawValue)), .init("is_preview", .bool(alert.isPreview)),
+            .init("has_banner", .bool(alert.hasBanner)),
+            .init("notified", optional(alert.notifiedAt, calendar)),
+            .init("told", optional(alert.toldAt, calendar)),
             .init("route", .string(alert.route)),
             .init(
                 "story",
@@ -260,7 +284,7 @@ enum SessionJSON {
                 .init("code", .string(row.code.rawValue)), .init("effect", .string(row.effect)),
                 .init("reason", .string(row.reason)), .init("severity", .string(row.severity)),
                 .init("message", .string(event.message)),
-                .init("action", .string(AlertCode(row.code)?.recommendedAction ?? "")),
+                .init("action", .string(event.action)),
                 .init("route", .string(AlertStory.route(of: row.code))),
             ])
         }
@@ -281,8 +305,10 @@ enum SessionJSON {
                 .init("local_time", .string(card.localTime)),
                 .init("glucose_mgdl", mgdl(card.glucose?.glucose)), .init("is_stale", .bool(card.isStale)),
                 .init("alerts", .integer(Int64(card.alertCount))),
+                .init("has_phone", .bool(card.hasPhone)), .init("is_untold", .bool(card.isUntold)),
                 .init("top_alert", text(card.top?.code.rawValue)),
                 .init("top_severity", text(card.top.map { "\($0.severity)" })),
+                .init("health", health(card.health)),
             ] + phase(card.phase))
     }
 }

@@ -1,7 +1,6 @@
 // The API's routes.
 //
-// Guarantees: a look changes nothing; a command is on the session's disk before it is answered, and answered with its number or with why it was refused. Event
-// streams hold no queue: a client that is slow or comes back reads from where it was.
+// Guarantees: a look changes nothing; a command is on the session's disk before it is answered, and answered with its number or with why it was refused.
 
 import Alerts
 import Documents
@@ -16,19 +15,20 @@ struct WardAPI: Sendable {
     let news: WardNews
     let counters: Counters
     let screens: Screens
+    let door: WebDoor
 
     static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
     private static let from = Route.Parameter(
         name: "from", kind: .number(0...1e9), meaning: "seconds since the session's start")
 
-    var routes: [Route] { looks + changes + follows }
+    var routes: [Route] { looks + changes + [goOn] + follows }
 
-    private static func json(_ value: JSONValue, _ status: Int = 200) -> WebResponse {
+    static func json(_ value: JSONValue, _ status: Int = 200) -> WebResponse {
         .text(status, value.compactText, type: "application/json")
     }
 
-    private func view(_ names: [String: String]) throws -> SessionView {
-        guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
+    func view(_ names: [String: String]) throws -> SessionView {
+        guard let id = names["id"], let view = ward.view(id, screens) else { throw Ward.Refusal.unknown }
         return view
     }
 
@@ -62,7 +62,8 @@ struct WardAPI: Sendable {
     private var looks: [Route] {
         [
             Route(method: "GET", path: "/api/sessions", summary: "All sessions, worst first.") { _, _ in
-                Self.json(.object([.init("sessions", .array(ward.cards().map { SessionJSON.card($0) }))]))
+                Self.json(
+                    .object([.init("sessions", .array(ward.cards(screens).map { SessionJSON.card($0) }))]))
             },
             Route(method: "GET", path: "/api/sessions/{id}", summary: "One session, as it stands.") {
                 _, names in
@@ -145,13 +146,15 @@ struct WardAPI: Sendable {
                     .init(
                         name: "t", kind: .number(0...1e9), isRequired: true,
                         meaning: "seconds since the session's start")
-                ], refusals: [409, 422]
+                ], refusals: [409, 422, 503], work: .livesAgain
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 guard request.query("t") != nil else {
                     throw Ward.Refusal.invalid("t: expected seconds since the session's start")
                 }
-                return Self.json(SessionJSON.snapshot(try ward.past(id, at: try instant(request, "t")).view))
+                return Self.json(
+                    SessionJSON.snapshot(
+                        try ward.past(id, at: try instant(request, "t"), isWanted: request.isWanted).view))
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/compare/{other}",
@@ -194,8 +197,10 @@ struct WardAPI: Sendable {
                                 })),
                     ]))
             },
-            Route(method: "GET", path: "/healthz", summary: "Whether the server answers.", isOpen: true) {
-                _, _ in
+            Route(
+                method: "GET", path: "/healthz", summary: "Whether the server answers.", isOpen: true,
+                work: .atOnce
+            ) { _, _ in
                 Self.json(.object([.init("status", .string("ok"))]))
             },
             Route(
@@ -217,9 +222,10 @@ struct WardAPI: Sendable {
             Route(
                 method: "POST", path: "/api/sessions", summary: "Begins a session.", body: .create,
                 status: 201,
-                refusals: [422, 503, 507]
+                refusals: [422, 503, 507], work: .livesAgain
             ) { request, _ in
-                let id = try ward.create(try SessionWish(try JSONBody(request.body)))
+                let id = try ward.create(
+                    try SessionWish(try JSONBody(request.body)), isWanted: request.isWanted)
                 return WebResponse(
                     201, "application/json",
                     .bytes(Array(JSONValue.object([.init("id", .string(id))]).compactText.utf8)),
@@ -238,32 +244,25 @@ struct WardAPI: Sendable {
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 let command = try WardCommand(try JSONBody(request.body))
-                // Several pages may show one app: it is in front while any of them is looked at.
-                if let page = command.page {
-                    let isShown = command.wish == .input(.foreground)
-                    screens.see(page, isShown: isShown, of: id, at: ward.host.continuousNow)
-                    let isInFront = ward.host.status(of: id)?.snapshot.isInForeground ?? false
-                    if !isShown || isInFront {
-                        return Self.json(
-                            .object([.init("number", .null), .init("repeated", .bool(isInFront))]), 202)
-                    }
-                }
+                if let answer = try heard(command, of: id) { return answer }
                 let answer = try ward.tell(id, command)
                 switch answer.outcome {
                 case .refused(let reason): throw Ward.Refusal.conflict(reason)
                 case .taken:
                     return Self.json(
-                        .object([
-                            .init("number", answer.number.map { .integer(Int64($0)) } ?? .null),
-                            .init("repeated", .bool(answer.isRepeated)),
-                        ]), 202)
+                        .object(
+                            [
+                                .init("number", answer.number.map { .integer(Int64($0)) } ?? .null),
+                                .init("repeated", .bool(answer.isRepeated)),
+                                .init("said", SessionJSON.text(said(command, of: id))),
+                            ] + (answer.note.isEmpty ? [] : [.init("note", .string(answer.note))])), 202)
                 }
             },
             Route(
                 method: "POST", path: "/api/sessions/{id}/forks",
                 summary: "Another session that is this one up to t, and goes on otherwise.", body: .fork,
                 status: 201,
-                refusals: [409, 422, 503, 507]
+                refusals: [409, 422, 503, 507], work: .livesAgain
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 let fields = try JSONBody(request.body).object("a fork")
@@ -276,7 +275,7 @@ struct WardAPI: Sendable {
                     change: try LiveFork.Change(
                         policy: try fields.optionalText("policy"),
                         algorithm: try fields.optionalText("algorithm")),
-                    name: name)
+                    name: name, isWanted: request.isWanted)
                 let answer = JSONValue.object([
                     .init("id", .string(found.id)),
                     .init(
@@ -334,51 +333,5 @@ struct WardAPI: Sendable {
                     ]))
             },
         ]
-    }
-
-    // MARK: Event streams
-
-    private static let number = Route.Parameter(
-        name: "after", kind: .wholeNumber(0...Int(Int32.max)),
-        meaning: "the events after this number; `Last-Event-ID` counts before it; neither: from now on")
-
-    private var follows: [Route] {
-        [
-            Route(
-                method: "GET", path: "/api/sessions/{id}/events",
-                summary: "What happens, as server-sent events.",
-                query: [
-                    Self.number,
-                    .init(
-                        name: "page", kind: .text,
-                        meaning:
-                            "the page that listens, as in its `foreground`: when it is gone, its app leaves the front"
-                    ),
-                ], refusals: [422], type: "text/event-stream"
-            ) { request, names in
-                let view = try view(names)
-                let last = request.headers["last-event-id"].flatMap { Int($0) }
-                let after = try Self.wholeNumber(request, "after", in: 0...Int(Int32.max))
-                let page = request.query("page").flatMap { LiveSession.isKey($0) && !$0.isEmpty ? $0 : nil }
-                return Self.stream {
-                    EventStream(
-                        ward: ward, news: news, counters: counters, screens: screens, id: view.id,
-                        after: last ?? after, page: page)
-                }
-            },
-            Route(
-                method: "GET", path: "/api/events",
-                summary: "Which sessions have changed, as server-sent events.",
-                type: "text/event-stream"
-            ) { _, _ in
-                Self.stream { WardStream(ward: ward, news: news, counters: counters) }
-            },
-        ]
-    }
-
-    private static func stream(_ body: @escaping WebResponse.Stream) -> WebResponse {
-        WebResponse(
-            200, "text/event-stream; charset=utf-8", .stream(body),
-            headers: [("cache-control", "no-store"), ("x-accel-buffering", "no")])
     }
 }

@@ -2,9 +2,10 @@
 //
 // Guarantees: without `--host` only loopback names are answered, so that no other site's name can be bound to this machine's page; a request that changes
 // something comes from the page itself or from a program that is no browser; with a token nothing but the health check, the way to log in and the page's
-// own looks is answered without it. Comparisons take the same time whatever differs.
+// own looks is answered without it. Comparisons take the same time whatever differs; an address that has guessed wrong too often is told to wait, and no longer compared.
 
 import Checksums
+import Glibc
 import Records
 
 package struct WebDoor: Sendable {
@@ -13,8 +14,10 @@ package struct WebDoor: Sendable {
     /// The names that the server answers to, without ports; empty for loopback's.
     private let names: [String]
     private let isTLS: Bool
-    /// The page's cookie, the share password and the API secret: each says nothing of the others or of the token.
-    package let cookie: String
+    /// Browsers that have shown the token; nil where none is asked for.
+    let logins: Logins?
+    let guests: Guests
+    /// The share password and the API secret: neither says anything of the other or of the token.
     package let sharePassword: String
     package let apiSecret: String
     /// Its SHA-1 as hexadecimal digits: what Nightscout's clients send.
@@ -22,15 +25,19 @@ package struct WebDoor: Sendable {
 
     package static let cookieName = "islet"
 
-    /// - Parameter names: what `Host` may say beside the loopback names.
+    /// - Parameters:
+    ///   - names: what `Host` may say beside the loopback names.
+    ///   - loginsPath: where is kept who is logged in; nil for nowhere.
     package init(
-        token: String?, names: [String] = [], isTLS: Bool = false
+        token: String?, names: [String] = [], isTLS: Bool = false, loginsPath: String? = nil,
+        guests: Guests = Guests { Monotonic.now }
     ) {
         self.token = token
+        self.guests = guests
+        logins = token.map { Logins(token: $0, path: loginsPath) }
         self.names = names.map { $0.lowercased() }
         self.isTLS = isTLS
         let key = token ?? ""
-        cookie = Self.derived(key, "cookie")
         sharePassword = Self.derived(key, "dexcom-share")
         apiSecret = Self.derived(key, "nightscout")
         apiSecretHash = SHA1.hex(Array(apiSecret.utf8))
@@ -52,28 +59,67 @@ package struct WebDoor: Sendable {
                 return (403, "a request from another site")
             }
         }
-        if isOpen || token == nil || isKnown(request) { return nil }
+        do throws(TooManyGuesses) {
+            if isOpen { return nil }
+            if try isKnown(request) { return nil }
+        } catch {
+            return (429, error.text)
+        }
         return (401, "a token is needed")
     }
 
+    /// An address that has shown wrong secrets too often.
+    struct TooManyGuesses: Error {
+        var seconds: Int
+        var text: String { "too many wrong secrets from this address: again in \(seconds) s" }
+    }
+
     /// Whether it knows the token.
-    func isKnown(_ request: WebRequest) -> Bool {
+    func isKnown(_ request: WebRequest) throws(TooManyGuesses) -> Bool {
         guard let token else { return true }
-        if let said = request.cookie(Self.cookieName), Self.equal(said, cookie) { return true }
-        if let said = request.headers["authorization"], said.hasPrefix("Bearer "),
-            Self.equal(String(said.dropFirst(7)), token)
-        {
-            return true
-        }
-        return false
+        if isLoggedIn(request) { return true }
+        guard let said = request.bearer else { return false }
+        return try isRight(said, [token], from: request.address)
     }
 
-    func isToken(_ text: String) -> Bool { token.map { Self.equal(text, $0) } ?? true }
-
-    var cookieHeader: String {
-        "\(Self.cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Strict\(isTLS ? "; Secure" : "")"
+    /// Whether its browser is logged in.
+    func isLoggedIn(_ request: WebRequest) -> Bool {
+        guard let logins else { return true }
+        return request.cookie(Self.cookieName).map { logins.isIn($0) } ?? false
     }
-    static var noCookieHeader: String { "\(cookieName)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0" }
+
+    func isToken(_ text: String, from address: String) throws(TooManyGuesses) -> Bool {
+        guard let token else { return true }
+        return try isRight(text, [token], from: address)
+    }
+
+    /// Whether what an address shows is one of these; what isn't is counted.
+    func isRight(_ said: String, _ wanted: [String], from address: String) throws(TooManyGuesses) -> Bool {
+        if let seconds = guests.mayGuess(address) { throw TooManyGuesses(seconds: seconds) }
+        var isRight = false
+        for secret in wanted where Self.equal(said, secret) { isRight = true }
+        if !isRight { guests.guessedWrong(address) }
+        return isRight
+    }
+
+    /// Whether it is the token or another secret.
+    func isTokenOr(_ secret: String, _ said: String, from address: String) throws(TooManyGuesses) -> Bool {
+        guard let token else { return true }
+        return try isRight(said, [token, secret], from: address)
+    }
+
+    /// Logs a browser in: what it is to keep.
+    func logIn() -> String {
+        let secret = logins?.begin() ?? ""
+        return
+            "\(Self.cookieName)=\(secret); Path=/; Max-Age=\(Logins.longestSeconds); HttpOnly; SameSite=Strict\(isTLS ? "; Secure" : "")"
+    }
+
+    /// Logs the browser out: what it still has opens nothing from here on.
+    func logOut(_ request: WebRequest) -> String {
+        if let said = request.cookie(Self.cookieName) { logins?.end(said) }
+        return "\(Self.cookieName)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+    }
 
     private func isKnown(_ host: String) -> Bool {
         let name = Self.withoutPort(host).lowercased()
@@ -115,5 +161,14 @@ package struct WebDoor: Sendable {
         var hash = SHA256()
         hash.update(bytes)
         return hash.finished().bytes
+    }
+}
+
+/// A clock that nobody sets, ns.
+enum Monotonic {
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

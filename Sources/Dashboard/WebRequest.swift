@@ -10,6 +10,10 @@ package struct WebRequest: Sendable {
     /// By lower-case name; the last of several.
     package var headers: [String: String]
     package var body: [UInt8]
+    /// Who asks, as far as the network says: what rates go by.
+    package var address = ""
+    /// Whether anybody still waits for the answer: asked by what takes long.
+    package var isWanted: @Sendable () -> Bool = { true }
 
     package init(method: String, target: String, headers: [String: String], body: [UInt8] = []) {
         self.method = method
@@ -31,26 +35,10 @@ package struct WebRequest: Sendable {
     }
 
     /// A value of the query; nil where there is none.
-    func query(_ name: String) -> String? {
-        for pair in query.split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let key = sides.first, Self.decoded(String(key)) == name else { continue }
-            return sides.count > 1 ? Self.decoded(String(sides[1].replacing("+", with: " "))) : ""
-        }
-        return nil
-    }
+    func query(_ name: String) -> String? { WebFields(Array(query.utf8))[name] }
 
     /// A form's values.
-    var form: [String: String] {
-        let request = WebRequest(
-            method: "GET", target: "/?" + String(decoding: body, as: UTF8.self), headers: [:])
-        var form: [String: String] = [:]
-        for pair in request.query.split(separator: "&") {
-            let key = String(pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[0])
-            if let name = Self.decoded(key) { form[name] = request.query(name) }
-        }
-        return form
-    }
+    var form: WebFields { WebFields(body) }
 
     /// A cookie's value.
     func cookie(_ name: String) -> String? {
@@ -59,6 +47,12 @@ package struct WebRequest: Sendable {
             if sides.count == 2, sides[0] == name { return String(sides[1]) }
         }
         return nil
+    }
+
+    /// What follows `Bearer`.
+    var bearer: String? {
+        guard let said = headers["authorization"], said.hasPrefix("Bearer ") else { return nil }
+        return String(said.dropFirst(7))
     }
 
     static func decoded(_ text: String) -> String? {
@@ -78,7 +72,7 @@ package struct WebRequest: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private static func digit(_ byte: UInt8) -> UInt8? {
+    static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

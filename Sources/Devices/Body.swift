@@ -89,6 +89,7 @@ public struct LoopInputRefused: Error, Hashable, Sendable, CustomStringConvertib
         case meal = "meal, g"
         case manualBolus = "manual bolus, U"
         case bloodGlucose = "blood glucose, mg/dL"
+        case statedInsulin = "insulin of the last eight hours, U"
         case target = "target, mg/dL"
         case basalMultiplier = "basal multiplier"
         case basalSteps = "steps of a temporary basal"

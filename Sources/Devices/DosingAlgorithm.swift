@@ -54,7 +54,7 @@ public struct UserInputs: Hashable, Sendable {
     public var bloodGlucose: GlucoseConcentration?
     /// A finger-stick value to calibrate with.
     public var calibration: GlucoseConcentration?
-    /// Insulin that the person asks for beside what the algorithm thinks.
+    /// Insulin that the person asks for beside what the algorithm thinks: on board in full for every algorithm.
     public var manualBolus: InsulinAmount?
     public var meal: MealAnnouncement?
 
@@ -96,10 +96,13 @@ public struct Shortfall: Hashable, Sendable {
     public var algorithmTime: Int64
     /// Of `shortfall`, basal and correction only: what the person waits for is asked for again for a while. Of `dropped`, that.
     public var amount: InsulinAmount
+    /// Of `amount`, what was asked for by hand: it was on board in full.
+    public var manual: InsulinAmount
 
-    public init(algorithmTime: Int64, amount: InsulinAmount) {
+    public init(algorithmTime: Int64, amount: InsulinAmount, manual: InsulinAmount = .zero) {
         self.algorithmTime = algorithmTime
         self.amount = amount
+        self.manual = manual
     }
 }
 

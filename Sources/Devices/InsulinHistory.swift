@@ -7,15 +7,19 @@ public struct GivenInsulin: Hashable, Sendable {
     public var amount: InsulinAmount
     /// Of `amount`, what the person had asked for: meals and manual boluses.
     public var userRequested: InsulinAmount
+    /// Of `userRequested`, what was asked for by hand: it is on board in full.
+    public var manual: InsulinAmount
     /// It flowed, or was pushed, between these.
     public var since: Instant
     public var until: Instant
 
     public init(
-        amount: InsulinAmount, userRequested: InsulinAmount = .zero, since: Instant, until: Instant
+        amount: InsulinAmount, userRequested: InsulinAmount = .zero, manual: InsulinAmount = .zero,
+        since: Instant, until: Instant
     ) {
         self.amount = amount
         self.userRequested = userRequested
+        self.manual = manual
         self.since = since
         self.until = until
     }

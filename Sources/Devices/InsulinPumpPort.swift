@@ -48,6 +48,11 @@ public struct PumpStatus: Hashable, Sendable {
     /// Until when a temporary basal stands in for the programmed one, as the pump itself last said; past where none does. Nil for a
     /// pump that obeys at once: whoever told it knows.
     public var basalReplacedUntil: Instant?
+    /// From when on it is known what the person was given; what came before still acts, and nobody here knows it. Nil where all is known, as
+    /// of a simulated body, which begins with a known history.
+    public var insulinKnownSince: Instant?
+    /// Another app commands it: this one commands nothing until a person takes the pump over.
+    public var isCommandedByOther = false
 
     public init(condition: Condition, isConnected: Bool, reservoir: InsulinAmount) {
         self.condition = condition
@@ -145,6 +150,8 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
     /// What the pump has given by itself in its life, over all its pods: its programmed and temporary basal. Nil while it can't
     /// be reached.
     var basalDelivered: InsulinAmount? { get }
+    /// What the pump says that it gave before it was met; nil for one that begins with a known history, and for one that can't say.
+    var insulinBefore: InsulinHistory? { get }
     /// The newest bolus that is over, where it was requested under a number above `id`; nil where there is none.
     ///
     /// Asking changes nothing, and may be repeated: who has written an answer down asks beyond its number from then on.
@@ -165,6 +172,8 @@ public protocol InsulinPumpPort: AnyObject, Sendable {
 }
 
 extension InsulinPumpPort {
+    public var insulinBefore: InsulinHistory? { nil }
+
     public var isReady: Bool {
         let status = status
         return status.isConnected && status.condition == .ready

@@ -95,8 +95,8 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
     }
 
     public let name = "pid-insulin-feedback"
-    /// 2: the pump's own basal, what was given up, and the hours before are accounted for.
-    public let version = 2
+    /// 2: the pump's own basal, what was given up, and the hours before are accounted for. 3: a manual bolus is on board in full.
+    public let version = 3
     public let basalSource = BasalSource.algorithm
 
     public var tuning: Tuning
@@ -134,10 +134,10 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
                 input: shortfall.amount.units * stepsPerHour, steps: steps)
         }
         if let dropped = input.dropped {
-            // Of a meal's insulin only this share was counted.
+            // Of a meal's insulin only a share was counted, of a manual bolus all.
             chain.takeBack(
                 &state.onBoard,
-                input: tuning.mealFeedback * dropped.amount.units * stepsPerHour,
+                input: onBoard(dropped.amount, manual: dropped.manual) * stepsPerHour,
                 steps: input.algorithmTime - dropped.algorithmTime)
         }
         if let given = input.pumpBasal, given.amount > .zero {
@@ -158,11 +158,17 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
         output.correction = InsulinAmount(units: max(0, rate - basal) / stepsPerHour)
         // In open loop nothing of it is delivered but what the person asked for; the pump's own basal is told by the next step.
         let delivered = input.insulinPump.isAvailable && !input.isOpenLoop ? rate : 0
-        let meal = input.isOpenLoop ? input.user.manualBolus ?? .zero : output.meal
+        let manual = input.user.manualBolus ?? .zero
+        let asked = input.isOpenLoop ? manual : output.meal
         chain.advance(
             &state.onBoard,
-            input: delivered - basal + tuning.mealFeedback * meal.units * stepsPerHour)
+            input: delivered - basal + onBoard(asked, manual: manual) * stepsPerHour)
         return output
+    }
+
+    /// What of the insulin that a person asked for the feedback counts, U: a manual bolus in full.
+    private func onBoard(_ amount: InsulinAmount, manual: InsulinAmount) -> Double {
+        tuning.mealFeedback * (amount.units - manual.units) + manual.units
     }
 
     /// What the suspension goes by, rises included: glucose as it moves, `predictionMinutes` on.
@@ -189,7 +195,7 @@ public struct PIDInsulinFeedback: DosingAlgorithm {
                 let (since, until) = (given.since.minutes, given.until.minutes)
                 let share = until > since ? max(0, min(to, until) - max(from, since)) / (until - since) : 0
                 let own = given.amount.units - given.userRequested.units
-                units += share * (own + tuning.mealFeedback * given.userRequested.units)
+                units += share * (own + onBoard(given.userRequested, manual: given.manual))
             }
             chain.advance(
                 &state.onBoard,

@@ -19,15 +19,25 @@ public struct LinkCommand: Hashable, Sendable, Codable {
         case suspend(seconds: Double?)
         case resume
         case readStatus
+        /// As `readStatus`, with what the pump has given in the hours before: asked once, by an app that has not met it.
+        case readAccount
+        /// The pump is this app's from now on, whoever's it was: a person has said so.
+        case takeOver
+
+        /// Nothing of the pump changes.
+        var isRead: Bool { self == .readStatus || self == .readAccount }
     }
 
     /// A pump takes no command with a number below one that it has answered, but status reads.
     public var number: Int64
     public var act: Act
+    /// Which app speaks: a pump takes commands of one, and a reinstalled app knows its own by it. Nil for an app of before there were owners.
+    public var owner: String?
 
-    public init(number: Int64, act: Act) {
+    public init(number: Int64, act: Act, owner: String? = nil) {
         self.number = number
         self.act = act
+        self.owner = owner
     }
 }
 
@@ -68,6 +78,31 @@ public struct PumpReport: Hashable, Sendable, Codable {
         }
     }
 
+    /// What a pump gave in the hours before.
+    public struct Account: Hashable, Sendable, Codable {
+        public struct Given: Hashable, Sendable, Codable {
+            public var units: Double
+            public var secondsAgo: Double
+
+            public init(units: Double, secondsAgo: Double) {
+                self.units = units
+                self.secondsAgo = secondsAgo
+            }
+        }
+
+        /// How far back it is complete.
+        public var secondsKnown: Double
+        public var boluses: [Given]
+        /// What the pump gave by itself meanwhile.
+        public var basalUnits: Double
+
+        public init(secondsKnown: Double, boluses: [Given], basalUnits: Double) {
+            self.secondsKnown = secondsKnown
+            self.boluses = boluses
+            self.basalUnits = basalUnits
+        }
+    }
+
     /// The command that this answers.
     public var number: Int64
     /// Why the command was not carried out; nil where it was.
@@ -93,6 +128,10 @@ public struct PumpReport: Hashable, Sendable, Codable {
     public var issues: [PumpIssue] = []
     /// Until the pod in use expires, before its hours of service; nil where the pump has no pod or can't say.
     public var podSecondsLeft: Double?
+    /// Whose commands it takes; nil for a pump that takes anybody's.
+    public var owner: String?
+    /// In the answer to `readAccount`, of a pump that knows.
+    public var account: Account?
 
     public init(
         number: Int64, device: String, utcNanoseconds: Int64, condition: Condition, reservoirUnits: Double,

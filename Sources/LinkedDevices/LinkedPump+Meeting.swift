@@ -16,7 +16,9 @@ extension LinkedPump {
     /// put it out of reach for good. What says that it gave more than it was told stays out.
     func isToBeMetAnew(_ report: PumpReport, _ reason: LinkRefusal) -> Bool {
         switch reason {
-        case .otherMaster, .notCommanded, .takesBack: break
+        // Where commands have owners, somebody else's number is no slip: a person takes the pump over, or nobody does.
+        case .otherMaster: if owner != nil { return false }
+        case .notCommanded, .takesBack: break
         case .notAsked, .nonsense, .otherTime: return false
         }
         guard inFlight?.command.number == report.number, report.highestNumber >= report.number else {
@@ -47,7 +49,7 @@ extension LinkedPump {
             notices.append((now, isSame ? "is believed again" : "another one answers: \(report.device)"))
         } else {
             basalOffset = -report.basalUnits
-            noteEarlier(report.bolus)
+            if owner == nil || !noteAccount(report.account) { noteEarlier(report.bolus) }
         }
         programme?.isTaken = false
         programme?.taken = nil
@@ -126,7 +128,7 @@ extension LinkedPump {
             programme?.taken = isRounded ? said : nil
             if !isRounded { refused = (command.act, now) }
         }
-        guard !runsProgramme,
+        guard foreign == nil, !runsProgramme,
             !queue.contains(where: { if case .programmedBasal = $0.act { true } else { false } })
         else { return }
         if let refused, case .programmedBasal = refused.act, now < refused.at.adding(LinkTiming.refused) {

@@ -11,7 +11,7 @@ extension LinkedPump {
         dropStale()
         guard inFlight == nil, let place = queue.firstIndex(where: { mayGo($0.act) }) else { return }
         let act = queue.remove(at: place).act
-        let command = LinkCommand(number: nextNumber, act: act)
+        let command = LinkCommand(number: nextNumber, act: act, owner: owner)
         nextNumber += 1
         inFlight = (command, now)
         outbox.append(command)
@@ -35,8 +35,9 @@ extension LinkedPump {
     /// A pump that doesn't answer is asked how it is, and told nothing; while a bolus is asked about nothing else is said but what takes insulin
     /// away.
     private func mayGo(_ act: LinkCommand.Act) -> Bool {
+        if foreign != nil { return act.isRead || act == .cancelTemporaryBasal || act == .takeOver }
         switch act {
-        case .readStatus: return true
+        case .readStatus, .readAccount: return true
         case .suspend, .cancelBolus: return isReachable
         default: return isReachable && request?.state != .asking
         }
@@ -54,12 +55,15 @@ extension LinkedPump {
 
     /// The pump is asked before anything else is sent.
     func askFirst() {
-        queue.removeAll { $0.act == .readStatus }
-        queue.insert(Queued(act: .readStatus, since: now), at: 0)
+        queue.removeAll { $0.act.isRead }
+        let isFirst = mirror == nil && owner != nil
+        queue.insert(Queued(act: isFirst ? .readAccount : .readStatus, since: now), at: 0)
     }
 
     func pollNow() {
-        if inFlight?.command.act != .readStatus { askFirst() }
+        // A look would be a foreign number to whoever has the pump now.
+        if isSilent { return poll?.schedule(at: nil) ?? () }
+        if inFlight?.command.act.isRead != true { askFirst() }
         poll?.schedule(at: now.adding(isReachable ? LinkTiming.poll : LinkTiming.pollWhileLost))
         dropWishes()
         send()
@@ -86,7 +90,7 @@ extension LinkedPump {
         case .bolus:
             request?.state = .asking
             askFirst()
-        case .readStatus:
+        case .readStatus, .readAccount:
             isReachable = false
             poll?.schedule(at: now.adding(LinkTiming.pollWhileLost))
         default: askFirst()
@@ -158,6 +162,8 @@ extension LinkCommand.Act {
         case .suspend: 5
         case .resume: 6
         case .readStatus: 7
+        case .readAccount: 8
+        case .takeOver: 9
         }
     }
 }

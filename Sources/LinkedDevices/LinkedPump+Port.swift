@@ -57,7 +57,7 @@ extension LinkedPump {
     }
 
     func canTakeBolus() -> Bool {
-        isConnected && condition == .ready && request?.isOpen != true && !isMeeting
+        foreign == nil && isConnected && condition == .ready && request?.isOpen != true && !isMeeting
     }
 
     func ownBasal() -> InsulinAmount? {
@@ -159,6 +159,7 @@ extension LinkedPump {
     public nonisolated var status: PumpStatus { here { $0.statusNow } }
     public nonisolated var isReady: Bool { here { $0.canTakeBolus() } }
     public nonisolated var basalDelivered: InsulinAmount? { here { $0.ownBasal() } }
+    public nonisolated var insulinBefore: InsulinHistory? { here { $0.before } }
     public nonisolated func completedBolus(after id: Int64?) throws -> BolusStatus? {
         here(id) { $0.completed(after: $1) }
     }

@@ -45,11 +45,21 @@ extension LinkedPump {
         let ahead = said.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
         let isClockOpen = mayHaveAnotherClock(asked.command)
         var isAnew = false
+        if owner != nil, let reason = followOwnership(report, to: asked.command) {
+            send()
+            tell()
+            return refuse(report.number, reason)
+        }
         if ahead.overflow { return refuse(report.number, .otherTime) }
         if let reason = refusal(of: report, ahead: ahead.partialValue, isClockOpen: isClockOpen, to: asked) {
             if reason != .nonsense { noteExtra(in: report) }
-            guard isToBeMetAnew(report, reason) else { return refuse(report.number, reason) }
+            let isTaken = isTakingOver && reason != .nonsense && reason != .otherTime
+            guard isTaken || isToBeMetAnew(report, reason) else { return refuse(report.number, reason) }
             isAnew = true
+        }
+        if isTakingOver {
+            isAnew = true
+            endTakingOver()
         }
         if isClockOpen, abs(ahead.partialValue - clockOffset) > LinkTiming.clockOffset {
             clockOffset = abs(ahead.partialValue) > LinkTiming.clockOffset ? ahead.partialValue : 0
@@ -62,7 +72,7 @@ extension LinkedPump {
 
     /// The answer to a status read of a pump that was out of reach is as fresh as its number: it says what the pump's clock is.
     private func mayHaveAnotherClock(_ command: LinkCommand) -> Bool {
-        (mirror == nil || !isReachable) && command.act == .readStatus
+        (mirror == nil || !isReachable || isTakingOver) && (command.act.isRead || command.act == .takeOver)
             && inFlight?.command.number == command.number
     }
 
@@ -102,7 +112,9 @@ extension LinkedPump {
             !report.device.isEmpty, report.device.utf8.count <= 100,
             (0...Int64.max / 4).contains(report.highestNumber), numbers[8] < 1e8,
             report.issues.count <= PumpIssue.allCases.count,
-            bolus.map({ (0...Int64.max / 4).contains($0.id) && $0.deliveredUnits <= $0.units + 1e-6 }) ?? true
+            bolus.map({ (0...Int64.max / 4).contains($0.id) && $0.deliveredUnits <= $0.units + 1e-6 })
+                ?? true,
+            report.account.map(isPossible) ?? true
         else { return .nonsense }
         let waited = now.nanoseconds - asked.sentAt.nanoseconds
         let (off, overflows) = ahead.subtractingReportingOverflow(clockOffset)

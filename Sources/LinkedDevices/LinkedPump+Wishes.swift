@@ -9,7 +9,7 @@ import SimulationKernel
 
 extension LinkedPump {
     func want(_ act: LinkCommand.Act) throws {
-        guard isConnected else { throw PumpError.notConnected }
+        guard foreign == nil, isConnected else { throw PumpError.notConnected }
         queue.removeAll { Self.isOneKind($0.act, act) }
         wishes.removeAll { Self.isOneKind($0.act, act) }
         wishes.append(Queued(act: act, since: now))

@@ -14,7 +14,7 @@
 //
 // Does not: know drivers. `takeOutbox` hands commands over, once; the session's owner writes them down before a driver gets them.
 //
-// Files: `+Port` what the loop asks for, `+Outbox` commands and their times, `+Reports` what is believed, `+Meeting` another pump and insulin that
+// Files: `+Port` what the loop asks for, `+Ownership` whose the pump is, `+Outbox` commands and their times, `+Reports` what is believed, `+Meeting` another pump and insulin that
 // nobody asked for, `+Wishes` what is told again, `+Alerts` what the pump says of itself.
 
 public import Devices
@@ -85,6 +85,19 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     var isToldConnected = false
     /// Ids are counted on from what the pump remembers of sessions before this one.
     var idBase: Int64 = 0
+    /// Of this app; nil for a session of before there were owners, which goes on as it did.
+    let owner: String?
+    /// Somebody else has the pump: nothing is commanded until a person takes it over.
+    var foreign: Foreign?
+    /// Our own zero may run at a pump that is somebody else's, which was noticed then.
+    var mayHaveZero = false
+    var yieldedAt = Instant.start
+    /// A person has said that the pump is to be this app's: the next report is the first of a meeting.
+    var isTakingOver = false
+    /// Insulin before this instant is known to nobody here; nil where all is known.
+    var knownSince: Instant?
+    /// What the pump said at the first meeting that it had given before.
+    var before: InsulinHistory?
     var nextNumber: Int64 = 0
     var queue: [Queued] = []
     var inFlight: (command: LinkCommand, sentAt: Instant)?
@@ -120,10 +133,14 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     var poll: Wakeup?
     var giveUp: Wakeup?
 
-    /// - Parameter limits: of the make that is expected: what it can't have done is not believed.
+    /// - Parameters:
+    ///   - limits: of the make that is expected: what it can't have done is not believed.
+    ///   - owner: what its commands say of whose they are; another app has another one.
     public init(
-        executor: SessionExecutor, recorder: SessionRecorder, limits: PumpLimits, pulse: InsulinAmount
+        executor: SessionExecutor, recorder: SessionRecorder, limits: PumpLimits, pulse: InsulinAmount,
+        owner: String? = nil
     ) {
+        self.owner = owner
         self.executor = executor
         journal = executor.journal
         self.recorder = recorder
@@ -185,13 +202,15 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
 
     /// What was heard too long ago is not known.
     var isConnected: Bool {
-        guard isReachable, let mirror else { return false }
+        guard foreign == nil, isReachable, let mirror else { return false }
         return now.nanoseconds - mirror.heardAt.nanoseconds <= LinkTiming.freshness
     }
 
     var statusNow: PumpStatus {
         guard let mirror else {
-            return PumpStatus(condition: .ready, isConnected: false, reservoir: .zero)
+            var status = PumpStatus(condition: .ready, isConnected: false, reservoir: .zero)
+            status.isCommandedByOther = foreign != nil
+            return status
         }
         let report = mirror.report
         var status = PumpStatus(
@@ -206,6 +225,8 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
             default: .active
             }
         if let request, request.isOpen { status.unresolvedRequest = request.id }
+        status.insulinKnownSince = knownSince
+        status.isCommandedByOther = foreign != nil
         let ends = temporaryEnds
         status.basalReplacedUntil = ends ?? .start
         if let ends, ends > now { status.temporaryBasal = temporaryRate }

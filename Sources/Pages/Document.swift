@@ -52,7 +52,7 @@ struct Document {
     private var footer: HTML {
         var footer: HTML =
             "<footer>\n<p><strong>Not a medical device.</strong> A simulation: no real person’s insulin hangs on what is shown or done here.</p>\n"
-        if isAlive { footer += "<div class=\"row\">\(units)\(look)</div>\n" }
+        if isAlive { footer += "<div class=\"row\">\(units)</div>\n" }
         if context.hasLogin, isAlive {
             footer +=
                 "<form method=\"post\" action=\"/logout\"><button type=\"submit\">Log out of this page</button></form>\n"
@@ -69,11 +69,5 @@ struct Document {
         let field: HTML =
             "<label for=\"units\">Glucose in</label> <select id=\"units\" data-cookie=\"units\">\(options)</select>"
         return Surface(.units, tag: "div", isLive: false, field).html
-    }
-
-    private var look: HTML {
-        let checked: HTML = context.lookOnly ? " checked" : ""
-        return
-            "<label class=\"tick\"><input type=\"checkbox\" data-cookie=\"look\" value=\"1\"\(checked)> Look only: opening this page doesn’t count as opening the app</label>"
     }
 }

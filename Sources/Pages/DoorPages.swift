@@ -3,6 +3,7 @@
 // Guarantees: the page to log in has no script and names nothing that it guards; a refusal is told in words.
 
 import Charts
+import Ward
 
 extension Page {
     /// Where a browser shows its token.
@@ -68,8 +69,11 @@ extension Page {
             studies.isEmpty
             ? "<p>The server offers no study file.</p>"
             : "<form data-post=\"/api/sessions\"><div class=\"field\"><label for=\"a-study\">Study file</label><select id=\"a-study\" name=\"study\">\(options)</select></div>\(fields("a"))\(answer)</form>"
+        let stages = SessionWish.stages.map { stage -> HTML in "<option>\(stage)</option>" }
+        let room: HTML =
+            "<section class=\"ground\"><h2>A grow room</h2><form data-post=\"/api/sessions\"><div class=\"field\"><label for=\"c-room\">Stage of growth</label><select id=\"c-room\" name=\"room\">\(stages)</select></div><label class=\"tick\"><input type=\"checkbox\" name=\"recommended\" checked> Ring outside of what is recommended for this stage</label><div class=\"field\"><label for=\"c-name\">Name (optional)</label><input id=\"c-name\" name=\"name\" type=\"text\" maxlength=\"80\" autocomplete=\"off\"></div>\(paceField("c-pace"))\(answer)</form></section>"
         let main: HTML =
-            "<div class=\"two\"><section class=\"ground\"><h2>From a study file of the server</h2>\(ofServer)</section><section class=\"ground\"><h2>From a study file of yours</h2><form data-post=\"/api/sessions\"><div class=\"field\"><label for=\"b-text\">Study, as YAML</label><textarea id=\"b-text\" name=\"study_text\" required spellcheck=\"false\"></textarea></div>\(fields("b"))\(answer)</form></section></div>"
+            "<div class=\"two\">\(room)<section class=\"ground\"><h2>From a study file of the server</h2>\(ofServer)</section><section class=\"ground\"><h2>From a study file of yours</h2><form data-post=\"/api/sessions\"><div class=\"field\"><label for=\"b-text\">Study, as YAML</label><textarea id=\"b-text\" name=\"study_text\" required spellcheck=\"false\"></textarea></div>\(fields("b"))\(answer)</form></section></div>"
         return Document(
             title: "Start a session", facts: [("page", "new")],
             header: "<div class=\"who\"><h1>Start a session</h1></div>", navigation: tabs(at: "/new"),

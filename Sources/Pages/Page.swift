@@ -18,17 +18,17 @@ package struct PageContext: Sendable {
     package var canNotify: Bool
     /// A token is required: there is something to log out of.
     package var hasLogin: Bool
-    /// The page is not the app's screen: it tells the session no foreground and background.
-    package var lookOnly: Bool
+    /// The browser was chosen as the phone: its pages are the app's screen. Without that a page looks, and tells the session of no front.
+    package var isPhone: Bool
     /// Where the session stands, when its past is looked at, s since its start; nil for a page of now.
     package var presentSeconds: Int64?
 
     package init(
         unit: GlucoseUnit = .mgdl, hours: Int = 6, canNotify: Bool = true, hasLogin: Bool = false,
-        lookOnly: Bool = false, presentSeconds: Int64? = nil
+        isPhone: Bool = false, presentSeconds: Int64? = nil
     ) {
         (self.unit, self.hours, self.canNotify) = (unit, Self.ranges.contains(hours) ? hours : 6, canNotify)
-        (self.hasLogin, self.lookOnly, self.presentSeconds) = (hasLogin, lookOnly, presentSeconds)
+        (self.hasLogin, self.isPhone, self.presentSeconds) = (hasLogin, isPhone, presentSeconds)
     }
 
     package static let ranges = [3, 6, 12, 24]

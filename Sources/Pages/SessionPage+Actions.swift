@@ -110,8 +110,11 @@ extension SessionPage {
     var bolus: Surface {
         var inner: HTML = ""
         if let asked = view.live.requestedBolus, !isPast {
+            let onBoard: HTML =
+                asked.onBoard >= 0.05
+                ? " \(Telling.units(asked.onBoard)) of earlier boluses still act." : ""
             inner +=
-                "<div class=\"confirm\" role=\"group\" aria-label=\"Confirm the bolus\" data-confirm=\"\(asked.number)\" data-expires=\"\("\(Telling.seconds(asked.until))")\"><p><strong>Give \(Telling.units(asked.units)) now?</strong> Nothing has been given yet. \(telling.left(asked.until)) left to confirm.</p><div class=\"row\"><button type=\"button\" class=\"do\" data-command=\"confirmBolus\" data-request=\"\(asked.number)\" data-units=\"\("\(asked.units)")\"\(offWhereFed)>Give \(Telling.units(asked.units))</button><button type=\"button\" class=\"quiet\" data-not-now=\"\(asked.number)\">Not now</button></div></div>"
+                "<div class=\"confirm\" role=\"group\" aria-label=\"Confirm the bolus\" data-confirm=\"\(asked.number)\" data-expires=\"\("\(Telling.seconds(asked.until))")\"><p><strong>Give \(Telling.units(asked.units)) now?</strong> Nothing has been given yet.\(onBoard) \(telling.left(asked.until)) left to confirm.</p>\(confirmation(asked))</div>"
         }
         if view.live.pump?.condition == .bolusing {
             inner += button("cancelBolus", "Stop the running bolus")
@@ -123,6 +126,20 @@ extension SessionPage {
                 off: offWhereFed), submit: "Ask for the bolus",
             note: "First step: nothing is given until you confirm it.", off: offWhereFed)
         return surface(.bolus, inner)
+    }
+
+    /// What speaks against it stands before the button, and the button behind one more press.
+    private func confirmation(_ asked: RequestedBolus) -> HTML {
+        func give(_ words: String, _ anyway: HTML) -> HTML {
+            "<button type=\"button\" class=\"do\" data-command=\"confirmBolus\" data-request=\"\(asked.number)\" data-units=\"\("\(asked.units)")\"\(anyway)\(offWhereFed)>\(words) \(Telling.units(asked.units))</button>"
+        }
+        let away: HTML =
+            "<button type=\"button\" class=\"quiet\" data-not-now=\"\(asked.number)\">Not now</button>"
+        guard let doubt = asked.doubt else {
+            return "<div class=\"row\">\(give("Give", ""))\(away)</div>"
+        }
+        return
+            "<div data-asks-again>\(warning("\(telling.words(doubt)).", look: "stale"))<div class=\"row\">\(away)</div><details data-key=\"anyway-\(asked.number)\"><summary>Give it all the same</summary><div class=\"row\">\(give("Yes, give", " data-anyway=\"true\""))</div></details></div>"
     }
 
     var temporaryBasal: Surface {

@@ -24,8 +24,7 @@ extension SessionPage {
     var banner: Surface {
         guard !view.alerts.isEmpty else {
             return Surface(
-                .banner, classes: "banners", attributes: " aria-label=\"Active alerts\"",
-                "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>")
+                .banner, classes: "banners", attributes: " aria-label=\"Active alerts\"", noAlerts + standing)
         }
         let items = view.alerts.enumerated().map { place, alert -> HTML in
             let hidden: HTML = place == 0 ? "" : " hidden"
@@ -39,7 +38,29 @@ extension SessionPage {
             : "<div class=\"steps\" data-surface=\"carousel\" hidden><span data-count>1 of 1</span></div>"
         return Surface(
             .banner, classes: "banners", attributes: " aria-label=\"Active alerts\"",
-            "<div class=\"carousel\"><ul class=\"plain\">\(items)</ul>\(steps)</div>")
+            "<div class=\"carousel\"><ul class=\"plain\">\(items)</ul>\(steps)</div>\(standing)")
+    }
+
+    /// A tick only where all is well: that nothing rings says nothing about insulin.
+    private var noAlerts: HTML {
+        view.health.isWell
+            ? "<p class=\"calm\">\(Icon.check.html)<span>No active alerts. All is well.</span></p>"
+            : "<p class=\"facts\">No active alerts.</p>"
+    }
+
+    /// What is the matter and no alert says, or says no more.
+    private var standing: HTML {
+        let told = view.health.concerns.filter {
+            $0.part != .alerts && (view.alerts.isEmpty || ($0.isAcknowledged && $0.needsAction))
+        }
+        guard !told.isEmpty else { return "" }
+        let items = told.map { one -> HTML in
+            let look = one.needsAction ? "danger" : "plain"
+            let name = one.needsAction ? StoryWords.words(one.severity) : "Not well"
+            return
+                "<li class=\"notice \(look)\">\(Self.icon(one.severity).html)<span><strong>\(name):</strong> \(telling.words(one.words))</span></li>\n"
+        }
+        return "<ul class=\"plain\" data-standing>\(items)</ul>"
     }
 
     /// Of an episode: another episode of the same code is another.
@@ -50,17 +71,14 @@ extension SessionPage {
     private func head(_ alert: AlertStory, level: String) -> HTML {
         let preview: HTML = alert.isPreview ? " · preview: nothing is the matter" : ""
         let reviewed: HTML = alert.reviewedAt.map { " · <strong>Reviewed</strong> \(telling.time($0))" } ?? ""
-        // The message tells the value that it began with.
-        let now: HTML =
-            alert.message.hasPrefix("Glucose") && alert.message.contains(" mg/dL,")
-            ? (view.live.loop?.isGlucoseStale == false
-                ? view.live.loop?.glucose.map { " · now <strong>\(telling.glucose($0.glucose))</strong>" }
-                : nil) ?? "" : ""
+        let whereRang = alert.whereItRang(hasPhone: view.hasPhone)
+        let rang: HTML =
+            whereRang.isEmpty ? "" : alert.isUntold ? " · <strong>\(whereRang)</strong>" : " · \(whereRang)"
         let action: HTML = alert.action.isEmpty ? "" : "<p class=\"do\">\(telling.words(alert.action))</p>"
         let countdown: HTML =
             alert.countdownTo.flatMap { $0 > view.now ? " · \(telling.left($0)) left" : nil } ?? ""
         return
-            "<div class=\"head\">\(Self.icon(alert.severity).html)<div><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(telling.age(alert.raisedAt))\(countdown)\(now)\(preview)\(reviewed)</p><\(level) class=\"message\">\(telling.words(alert.message))</\(level)>\(action)</div></div>"
+            "<div class=\"head\">\(Self.icon(alert.severity).html)<div><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(telling.age(alert.raisedAt))\(countdown)\(preview)\(reviewed)\(rang)</p><\(level) class=\"message\">\(telling.message(alert.message))</\(level)>\(action)</div></div>"
     }
 
     /// What can be done about it.
@@ -98,27 +116,31 @@ extension SessionPage {
         if page != .alerts { text += "<a class=\"button quiet\" href=\"\(address(.alerts))\">Why</a>" }
         if alert.isPreview || alert.source == .policy {
             text +=
-                "<button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\"\(off)>Dismiss</button>"
+                "<button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\" data-episode=\"\("\(Telling.seconds(alert.raisedAt))")\"\(off)>Dismiss</button>"
         }
         return text
     }
 
-    /// The in-app banner of thresholds: its ten seconds are the reader's, so the script counts them.
+    /// The in-app banner of thresholds: the first that the session still shows. Whether it is shown, over or put away the session knows, the same on every
+    /// page; a page that is the phone says when its ten seconds are over.
     var thresholdBanner: Surface {
         let alerts = view.alerts.filter { $0.source == .policy }
-        guard !isPast else { return Surface(.thresholdBanner, tag: "div", classes: "toasts", "") }
+        guard !isPast, let alert = alerts.first(where: \.hasBanner) else {
+            return Surface(.thresholdBanner, tag: "div", classes: "toasts", "")
+        }
         let more: HTML =
             alerts.count > 1
             ? "<span class=\"badge\">\(alerts.count)<span class=\"unseen\"> threshold alerts</span></span>"
             : ""
-        // The script shows the first whose time isn't up.
-        let toasts = alerts.map { alert -> HTML in
-            let code = alert.code.rawValue
-            return
-                "<div class=\"toast \(alert.severity.name)\" data-key=\"toast-\(key(alert))\" data-toast=\"\(key(alert))\" hidden><a data-tap=\"\(code)\" href=\"\(address(.environment))\">\(Self.icon(alert.severity).html)<span><strong>\(view.name)</strong> \(telling.words(alert.message))</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\"\(off)>Dismiss</button></div>\n"
-        }
+        let code = alert.code.rawValue
+        let episode = "\(Telling.seconds(alert.raisedAt))"
+        let facts: HTML =
+            "data-toast=\"\(key(alert))-\(alert.severity.name)\" data-alert=\"\(code)\" data-episode=\"\(episode)\""
+        let action: HTML = alert.action.isEmpty ? "" : " \(alert.action)"
         return Surface(
-            .thresholdBanner, tag: "div", classes: "toasts", HTML(markup: toasts.map(\.text).joined()))
+            .thresholdBanner, tag: "div", classes: "toasts",
+            "<div class=\"toast \(alert.severity.name)\" data-key=\"toast-\(key(alert))\" \(facts)><a data-tap=\"\(code)\" href=\"\(address(.environment))\">\(Self.icon(alert.severity).html)<span><strong>\(view.name)</strong> \(telling.message(alert.message)).\(action)</span>\(more)</a><button type=\"button\" class=\"quiet\" data-command=\"dismiss\" data-alert=\"\(code)\" data-episode=\"\(episode)\"\(off)>Dismiss</button></div>\n"
+        )
     }
 
     // MARK: Alert center
@@ -144,7 +166,7 @@ extension SessionPage {
         }
         let list: HTML =
             items.isEmpty
-            ? "<p class=\"calm\">\(Icon.check.html)<span>No active alerts.</span></p>"
+            ? noAlerts + standing
             : "<ul class=\"plain\">\(items)</ul>"
         return Surface(.activeAlerts, "<h3>Active</h3>\(list)")
     }
@@ -167,9 +189,11 @@ extension SessionPage {
             return
                 "<li>\(telling.time(line.at)) <span>\(StoryWords.line(effect: line.effect, reason: line.reason))</span>\(times)</li>"
         }
+        let whereRang = alert.whereItRang(hasPhone: view.hasPhone)
+        let end: HTML = whereRang.isEmpty ? "" : "<p class=\"facts\">Last notification: \(whereRang).</p>"
         let body: HTML =
             lines.isEmpty
-            ? "<p>Nothing is known of how it came about.</p>" : "<ol class=\"story\">\(lines)</ol>"
+            ? "<p>Nothing is known of how it came about.</p>" : "<ol class=\"story\">\(lines)</ol>\(end)"
         return
             "<details class=\"why\" data-surface=\"story\" data-key=\"story-\(key(alert))\"><summary>Story<span class=\"unseen\"> of \(telling.words(alert.message))</span></summary><p class=\"facts\">\(StoryWords.name(of: alert.code.rawValue)) · <code>\(alert.code.rawValue)</code></p>\(body)</details>"
     }
@@ -183,7 +207,7 @@ extension SessionPage {
                     return "ended \(telling.time(at))\(why)"
                 } ?? ""
             return
-                "<li class=\"card alert ended\" data-key=\"\(key(alert))\"><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(ended)</p><h4 class=\"message\">\(telling.words(alert.message))</h4>\(story(alert))</li>\n"
+                "<li class=\"card alert ended\" data-key=\"\(key(alert))\"><p class=\"severity\">\(StoryWords.words(alert.severity)) · \(telling.time(alert.raisedAt)), \(ended)</p><h4 class=\"message\">\(telling.message(alert.message))</h4>\(story(alert))</li>\n"
         }
         var more: HTML = ""
         if view.cleared.count > clearedShown {

@@ -22,7 +22,7 @@ extension SessionPage {
             )
         }
         let history = view.cleared.filter { $0.source == .policy }.prefix(10).map { alert -> HTML in
-            "<li>\(telling.time(alert.raisedAt)) <span>\(telling.words(alert.message))</span></li>"
+            "<li>\(telling.time(alert.raisedAt)) <span>\(telling.message(alert.message))</span></li>"
         }
         let past: HTML =
             history.isEmpty
@@ -41,7 +41,7 @@ extension SessionPage {
             $0.source == .policy && $0.code.rawValue.contains("-" + metric.codeName + "-")
         }
         let alerts = active.map { alert -> HTML in
-            "<p class=\"facts \(alert.severity == .safetyCritical ? "stale" : "warn")\">\(Self.icon(alert.severity).html)<span>\(telling.words(alert.message))</span></p>"
+            "<p class=\"facts \(alert.severity == .safetyCritical ? "stale" : "warn")\">\(Self.icon(alert.severity).html)<span>\(telling.message(alert.message))</span></p>"
         }
         let value: HTML =
             newest.map {

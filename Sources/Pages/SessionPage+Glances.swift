@@ -61,7 +61,7 @@ extension SessionPage {
             return (.wait, "warn", "Waiting for the first step, open")
         case .closedLoop where display.lastStep == nil: return (.wait, "warn", "Waiting for the first step")
         case .openLoop: return (.pause, "warn", "Open loop")
-        case .closedLoop: return (.loop, "good", "Closed loop")
+        case .closedLoop: return (.loop, view.health.isWell(.loop) ? "good" : "warn", "Closed loop")
         }
     }
 
@@ -70,6 +70,9 @@ extension SessionPage {
         var text: HTML =
             "<h2 class=\"small\">Loop</h2><p class=\"state \(state.look)\" data-loop>\(state.icon.html)<strong>\(state.words)</strong></p>"
         guard let display else { return Surface(.loop, classes: "tile", text) }
+        for one in view.health.concerns(of: .loop) where one.needsAction {
+            text += warning("\(telling.words(one.words))")
+        }
         if let last = display.lastStep {
             text += fact("Last step", "\(telling.time(last)), \(telling.age(last))")
         }
@@ -99,8 +102,8 @@ extension SessionPage {
         "<p class=\"facts\"><span class=\"name\">\(name)</span> \(value)</p>"
     }
 
-    func warning(_ text: HTML) -> HTML {
-        "<p class=\"facts warn\">\(Icon.action.html)<span>\(text)</span></p>"
+    func warning(_ text: HTML, look: String = "warn") -> HTML {
+        "<p class=\"facts \(look)\">\(Icon.action.html)<span>\(text)</span></p>"
     }
 
     static func words(_ condition: PumpStatus.Condition) -> String {
@@ -134,6 +137,7 @@ extension SessionPage {
         case .cancelled: "it was called off"
         case .impossible: "the pump can never give it"
         case .sessionEnded: "the session ended first"
+        case .lowTyped: "a low was typed in"
         }
     }
 
@@ -145,10 +149,16 @@ extension SessionPage {
         guard let status = view.live.pump else {
             return "<p class=\"state muted\">\(Icon.stop.html)<strong>No pump</strong></p>"
         }
-        let look = status.condition == .ready || status.condition == .bolusing ? "good" : "danger"
-        let icon: Icon = look == "good" ? .check : .action
+        let concerns = view.health.concerns(of: .pump)
+        let look = concerns.isEmpty ? "good" : concerns.contains(where: \.needsAction) ? "danger" : "warn"
+        let icon: Icon = concerns.isEmpty ? .check : .action
         var text: HTML =
             "<p class=\"state \(look)\">\(icon.html)<strong>\(Self.words(status.condition))</strong></p>"
+        if concerns.contains(where: \.isAcknowledged) { text += warning("Acknowledged, still so.") }
+        if status.isCommandedByOther {
+            text += warning("Another app commands this pump: nothing is commanded from here.")
+            text += button("takePump", "Take the pump over")
+        }
         if !status.isConnected { text += warning("Not in reach: this is what was last known.") }
         let more = status.isReservoirExact ? "" : "more than "
         text += fact("Reservoir", "\(more)\(Telling.units(status.reservoir))")
@@ -167,13 +177,25 @@ extension SessionPage {
             text += fact("Owed", "\(Telling.units(owed))\(until)")
             text += button("cancelOwed", "Call off what is owed")
         }
-        if let dropped = display?.dropped {
-            let what =
-                dropped.carbohydrate.grams > 0
-                ? "a meal of \(ChartNumber.text(dropped.carbohydrate.grams, places: 0)) g"
-                : Telling.units(dropped.amount)
-            text += warning("Given up at \(telling.time(dropped.at)): \(what); \(Self.words(dropped.cause)).")
-            text += button("dismissDropped", "Dismiss")
+        if let low = display?.typedLow {
+            text += warning(
+                "A low was typed in at \(telling.time(low.typedAt)): steps give no insulin while it counts.")
+        }
+        if let until = display?.correctionsWithheldUntil {
+            text += warning(
+                "What was given in the hours before is not known: no corrections until \(telling.time(until)), or until you state it."
+            )
+        }
+        let lapses = display?.lapses ?? []
+        for lapse in lapses {
+            text += warning(
+                "Not given, \(telling.time(lapse.at)): \(lapse.words); \(Self.words(lapse.cause)).")
+        }
+        if !lapses.isEmpty { text += button("dismissDropped", "Dismiss") }
+        if let share = display?.basalShare, share < BasalAccount.bound {
+            text += warning(
+                "Insulin is missing: \(ChartNumber.text(share.rounded(.down), places: 0)) % of what the last two hours should have brought has come."
+            )
         }
         if let ends = display?.temporaryBasalEnds {
             text += fact(

@@ -27,8 +27,39 @@ extension SessionPage {
             forms.isEmpty ? "<p>There is nothing to set here.</p>" : HTML(markup: forms.map(\.text).joined())
         return Surface(
             .thresholds, attributes: " id=\"thresholds\"",
-            "<h2>Thresholds</h2><p class=\"facts\">Below or above these an alert rings. Drag, and see what the last day would have rung; nothing changes until you save.</p>\(body)"
+            "<h2>Thresholds</h2><p class=\"facts\">Below or above these an alert rings. Drag, and see what the last day would have rung; nothing changes until you save. \(owner)</p>\(ownerProblem)\(recommendation)\(body)"
         )
+    }
+
+    private var owner: HTML {
+        view.owner.map {
+            "Thresholds, sensitivity and quiet hours are those of <strong>\($0)</strong>, and the same in <code>islet thresholds</code> and on every device that is synced."
+        } ?? "They are this session’s own: it follows no owner."
+    }
+
+    private var ownerProblem: HTML {
+        view.ownerProblem.map {
+            notice(
+                .action, "danger", "The owner’s store can’t be followed",
+                "What is set here holds in this session: \($0)")
+        } ?? ""
+    }
+
+    /// One press, and each metric has what is recommended for the stage that the subject is in.
+    private var recommendation: HTML {
+        let known = view.thresholds.filter { !$0.recommended.isEmpty }
+        let differs = known.contains {
+            !$0.isEnabled || $0.low != $0.recommended[0].range.lowerBound
+                || $0.high != $0.recommended[0].range.upperBound
+        }
+        guard let stage = known.first?.recommended.first?.stage, differs else { return "" }
+        let ranges = known.map { one -> String in
+            let range = one.recommended[0].range
+            return
+                "\(one.metric.name.lowercased()) \(telling.number(range.lowerBound, of: one.metric)) to \(telling.value(range.upperBound, of: one.metric))"
+        }
+        return
+            "<div class=\"row\" data-recommend><button type=\"button\" data-command=\"recommendThresholds\"\(off)>Use what is recommended (\(stage))</button><span class=\"facts\">\(ranges.joined(separator: ", "))</span></div>"
     }
 
     // MARK: Quiet hours
@@ -64,7 +95,7 @@ extension SessionPage {
         }
         return Surface(
             .testAlert,
-            "<h2>Test alert</h2><p class=\"facts\">Rings as the real one would, so that you see whether it reaches you. It goes by itself.</p><form data-command=\"testAlert\"><div class=\"row\"><label for=\"test-alert\">Alert</label><select id=\"test-alert\" name=\"alert\"\(off)>\(options)</select><button type=\"submit\" class=\"do\"\(off)>Ring it</button></div><p class=\"answer\" role=\"status\" data-keep></p></form>"
+            "<h2>Test alert</h2><p class=\"facts\">Rings as the real one would, in front and in quiet hours too, and says “Test”. What never notifies doesn’t as a test either. The answer says whether it reached the phone.</p><form data-command=\"testAlert\"><div class=\"row\"><label for=\"test-alert\">Alert</label><select id=\"test-alert\" name=\"alert\"\(off)>\(options)</select><button type=\"submit\" class=\"do\"\(off)>Ring it</button></div><p class=\"answer\" role=\"status\" data-keep></p></form>"
         )
     }
 
@@ -77,7 +108,7 @@ extension SessionPage {
         }
         return Surface(
             .previews,
-            "<h2>How alerts look</h2><details data-key=\"previews\"><summary>Previews of \(codes.count) alerts</summary><p class=\"facts\">Shows an alert on the screen. Nothing is the matter then, and nothing rings.</p><ul class=\"plain codes\">\(rows)</ul></details>"
+            "<h2>How alerts look</h2><details data-key=\"previews\"><summary>Previews of \(codes.count) alerts</summary><p class=\"facts\">Shows an alert on the screen. Nothing is the matter then, and the alert says so.</p><ul class=\"plain codes\">\(rows)</ul></details>"
         )
     }
 }

@@ -42,7 +42,7 @@ struct SessionPage {
     var fragments: [(name: String, html: String)] { (shell + surfaces).fragments }
 
     /// What each page of a session has.
-    private var shell: [Surface] { isPast ? [clock, bell] : [clock, pace, bell] }
+    private var shell: [Surface] { isPast ? [clock, bell] : [clock, pace, bell, phone] }
 
     /// What the page is about, in order.
     private var surfaces: [Surface] {
@@ -66,7 +66,7 @@ struct SessionPage {
 
     var document: HTML {
         let heading: HTML =
-            "<div class=\"who\"><h1>\(view.name)</h1>\(clock.html)</div>\n<div class=\"tools\">\((isPast ? [bell] : [pace, bell]).html)</div>\n"
+            "<div class=\"who\"><h1>\(view.name)</h1>\(clock.html)</div>\n<div class=\"tools\">\((isPast ? [bell] : [pace, bell]).html)</div>\n\(isPast ? "" as HTML : phone.html)"
         var facts = [
             ("page", page.rawValue), ("session", view.id), ("number", "\(view.number)"),
             ("now", "\(Telling.seconds(view.now))"), ("pace", view.pace.description),
@@ -74,7 +74,7 @@ struct SessionPage {
             ("kind", view.kind.rawValue), ("name", view.name),
         ]
         if view.isReadOnly { facts.append(("readonly", "1")) }
-        if context.lookOnly { facts.append(("look", "1")) }
+        if context.isPhone { facts.append(("phone", "1")) }
         if context.canNotify { facts.append(("can-notify", "1")) }
         return Document(
             title: "\(titleOfPage) · \(view.name)", facts: facts, header: heading, navigation: navigation,
@@ -218,6 +218,12 @@ struct SessionPage {
         }
         switch view.phase {
         case .running: break
+        case .returning:
+            notices.append(
+                notice(
+                    .wait, "danger", "Coming back",
+                    "The server has been started anew and lives this session again from its journal. Until it is back nothing is known of now, and nothing can be done here."
+                ))
         case .ended(let reason):
             notices.append(
                 notice(
@@ -227,10 +233,18 @@ struct SessionPage {
             notices.append(
                 notice(
                     .urgent, "danger", "Failed",
-                    "This session stopped here: \(reason). It can go on from its journal when the server starts anew."
-                ))
+                    "This session stopped here: \(reason). Nothing of it is removed. Where its journal could not be written it goes on by itself once there is room again."
+                ) + goOnForm)
         }
         return Surface(.frozen, attributes: " role=\"status\"", notices.joined(""))
+    }
+
+    /// Where the cause is gone nobody has to wait.
+    private var goOnForm: HTML {
+        """
+        <form class="go-on" data-post="/api/sessions/\(view.id)/resume"><button type="submit" data-resume>Go on from its journal</button><span class="answer" role="status"></span></form>
+
+        """
     }
 
     func notice(_ icon: Icon, _ look: String, _ title: String, _ text: HTML) -> HTML {

@@ -2,7 +2,12 @@
 //
 // Guarantees: each effect and each reason has words: the switches have no default, so that a new one doesn't compile without.
 
-import Alerts
+package import Alerts
+
+extension Page {
+    /// For an answer of the API.
+    package static func words(of reason: AlertEffect.Reason) -> String { StoryWords.words(reason) }
+}
 
 enum StoryWords {
     /// One line of an alert's story.
@@ -33,11 +38,11 @@ enum StoryWords {
     static func words(_ reason: AlertEffect.Reason) -> String {
         switch reason {
         case .conditionHeld: "it lasted long enough to count"
-        case .recovered: "all is well again"
+        case .recovered: "what it was about is over"
         case .retracted: "the device took it back"
         case .acknowledged: "somebody acknowledged it"
         case .replaced: "another alert stands in its place"
-        case .cleanup: "its pod is gone, so it means nothing now"
+        case .cleanup: "what it stood for is gone, as a pod or a setting"
         case .reissued: "the device said it again"
         case .severityChanged: "it matters more, or less, than before"
         case .escalated: "it went on too long without an answer"
@@ -63,6 +68,8 @@ enum StoryWords {
         case .test: "somebody tested it"
         case .preview: "somebody asked to see it; nothing is the matter"
         case .monitoringEnded: "nobody watches for it any more"
+        case .unanswered: "nobody answered it on the screen"
+        case .boundChanged: "its bound was moved"
         }
     }
 

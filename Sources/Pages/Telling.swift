@@ -114,6 +114,15 @@ struct Telling {
     /// A text that was written in mg/dL.
     func words(_ text: String) -> String { Self.shortened(unit.words(text)) }
 
+    /// An alert's words: the time in them is written as the reader's browser writes every other.
+    func message(_ text: String) -> HTML {
+        let text = words(text)
+        guard let found = text.firstMatch(of: #/ since (\d\d:\d\d)/#) else { return "\(text)" }
+        let (before, after) = (text[..<found.output.1.startIndex], text[found.output.1.endIndex...])
+        return
+            "\(String(before))<span data-clock>\(String(found.output.1))</span>\(String(after))"
+    }
+
     /// Numbers with as many decimals as a reader can use: 282.9606 → 283.0, 1.23456 → 1.23.
     static func shortened(_ text: String) -> String {
         text.replacing(#/\d+\.\d{3,}/#) { match in

@@ -14,7 +14,7 @@ struct TimelineWords {
     /// nil for what is no news.
     func words(_ text: String) -> String? {
         if let (name, fields) = Self.input(text) {
-            return ["foreground", "background"].contains(name) ? nil : words(name, fields)
+            return ["foreground", "background", "bannerShown"].contains(name) ? nil : words(name, fields)
         }
         if text.hasPrefix("pace ") {
             let pace = text.dropFirst(5).filter { $0 != " " }
@@ -51,6 +51,7 @@ struct TimelineWords {
         "closedLoop": "Loop closed", "startSession": "Session started", "endSession": "Session ended",
         "signIn": "Logged in", "signOut": "Logged out", "openSettings": "Settings opened",
         "saveSettings": "Settings saved", "dismissDropped": "A dose that was given up was dismissed",
+        "recommendThresholds": "Thresholds as recommended", "takePump": "The pump was taken over",
         "visit": "The keeper came", "device": "A device reported",
     ]
 
@@ -78,6 +79,9 @@ struct TimelineWords {
         case "target": return "Target: \(glucose)"
         case "requestBolus": return "Bolus asked for: \(units), to be confirmed"
         case "confirmBolus": return "Bolus confirmed: \(units)"
+        case "stateInsulin":
+            return
+                "Boluses of the last 8 h stated: \(units), the last one \(number(value("minutesAgo") ?? 0)) min ago"
         case "temporaryBasal":
             return "Temporary basal: \(number((value("multiplier") ?? 1) * 100)) % for \(minutes ?? "")"
         case "suspend": return "Insulin suspended" + (minutes.map { ", reminder after \($0)" } ?? "")
@@ -88,11 +92,13 @@ struct TimelineWords {
         case "testAlert": return "Tested: \(alert)"
         case "preview": return "Preview: \(alert)"
         case "dismiss": return "Banner dismissed: \(alert)"
+        case "told": return "Reached the phone: \(alert)"
         case "tap": return "Opened from the alert: \(alert)"
         case "quietHours":
             guard let from = value("fromMinute"), let to = value("toMinute") else { return "No quiet hours" }
             return "Quiet hours: \(clock(from)) to \(clock(to))"
         case "threshold", "switchThreshold": return threshold(fields)
+        case "changeThreshold": return changedThreshold(fields)
         case "clockStep": return "The clock was set by \(number(value("seconds") ?? 0)) s"
         default:
             let spaced = name.map { $0.isUppercase ? " " + $0.lowercased() : String($0) }.joined()
@@ -104,6 +110,24 @@ struct TimelineWords {
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
         let minute = Int(max(0, min(1440, minute)))
         return two(minute / 60) + ":" + two(minute % 60)
+    }
+
+    /// Only what was said of it.
+    private func changedThreshold(_ fields: [String: Any]) -> String {
+        guard let metric = AlertMetric(rawValue: fields["metric"] as? String ?? "") else {
+            return "Threshold changed"
+        }
+        var parts = [("low", "below"), ("high", "above")].compactMap { key, word -> String? in
+            if let bound = fields[key] as? NSNumber {
+                return "rings \(word) \(telling.value(bound.doubleValue, of: metric))"
+            }
+            return fields[key] == nil ? nil : "rings no more \(word) any value"
+        }
+        if let minutes = (fields["sensitivityMinutes"] as? NSNumber)?.doubleValue {
+            parts.append(minutes == 0 ? "at once" : "after \(number(minutes)) min")
+        }
+        if let isOn = (fields["isEnabled"] as? NSNumber)?.boolValue, !isOn { parts.append("off") }
+        return "\(metric.name): " + (parts.isEmpty ? "as before" : parts.joined(separator: ", "))
     }
 
     private func threshold(_ fields: [String: Any]) -> String {

@@ -16,7 +16,7 @@ struct WardPage {
     var context: PageContext
 
     private var wardSurface: Surface {
-        let troubled = cards.count { severity($0) > .informational || isBad($0) }
+        let troubled = cards.count { $0.health.needsAction }
         let words =
             cards.isEmpty
             ? "No session yet."
@@ -39,27 +39,23 @@ struct WardPage {
         ).html
     }
 
-    /// A preview is no trouble.
-    private func severity(_ card: WardCard) -> AlertSeverity {
-        card.top.flatMap { $0.isPreview ? nil : $0.severity } ?? .informational
-    }
-
-    private func isBad(_ card: WardCard) -> Bool {
-        if case .failed = card.phase { return true }
-        return card.isFrozen || (card.kind == .person && card.isStale && card.phase == .running)
-    }
-
     private func card(_ card: WardCard) -> HTML {
+        // A preview is no trouble.
         let top = card.top.flatMap { $0.isPreview ? nil : $0.severity }
-        let look = isBad(card) ? max(top ?? .actionable, .actionable).name : top?.name ?? "fine"
+        let look = [top, card.health.worst].compactMap { $0 }.max()?.name ?? "fine"
         var facts: [HTML] = []
         if card.isFrozen { facts.append("<strong>\(Icon.frozen.html)Frozen</strong>") }
         switch card.phase {
         case .running: break
+        case .returning: facts.append("<strong>\(Icon.wait.html)Coming back</strong>")
         case .ended: facts.append("Over")
         case .failed: facts.append("<strong>\(Icon.urgent.html)Failed</strong>")
         }
-        if let loop = card.loop { facts.append(HTML(prose: Self.words(loop))) }
+        if card.isUntold, !card.hasPhone { facts.append("<strong>Rang, no phone</strong>") }
+        if let loop = card.loop {
+            facts.append(HTML(prose: Self.words(loop)))
+            facts += card.health.concerns(of: .loop).map { HTML(prose: context.unit.words($0.text)) }
+        }
         facts.append(telling(card).dayAndTime(card.now))
         facts.append(HTML(prose: Self.words(card.pace)))
         switch card.origin {
@@ -67,16 +63,33 @@ struct WardPage {
         case .study: facts.append("watched")
         case .fork: facts.append("fork")
         }
-        let more = max(0, card.alertCount - 1)
-        let also: HTML = more > 0 ? " <span class=\"facts\">and \(more) more</span>" : ""
-        let why: HTML =
-            card.top.map {
-                "<p class=\"why\">\(SessionPage.icon($0.severity).html)<span><span class=\"severity\">\($0.isPreview ? "Preview" : StoryWords.words($0.severity)):</span> \(Telling.shortened(context.unit.words($0.message)))\(also)</span></p>"
-            } ?? "<p class=\"why calm\">\(Icon.check.html)<span>No active alerts</span></p>"
         return """
-            <li class="card tile \(look)" data-surface="card" data-session="\(card.id)" data-key="\(card.id)"><h3><a href="/sessions/\(card.id)">\(card.name)</a></h3>\(values(card))\(sparkline(card))\(why)<p class="facts">\(facts.joined(" · "))</p></li>
+            <li class="card tile \(look)" data-surface="card" data-session="\(card.id)" data-key="\(card.id)"><h3><a href="/sessions/\(card.id)">\(card.name)</a></h3>\(values(card))\(sparkline(card))\(why(card))<p class="facts">\(facts.joined(" · "))</p></li>
 
             """
+    }
+
+    /// Its top alert, or what is the matter without one; a tick only where all is well.
+    private func why(_ card: WardCard) -> HTML {
+        let more = max(0, card.alertCount - 1)
+        let also: HTML = more > 0 ? " <span class=\"facts\">and \(more) more</span>" : ""
+        func line(_ severity: AlertSeverity, _ name: String, _ text: String, _ also: HTML) -> HTML {
+            "<p class=\"why\">\(SessionPage.icon(severity).html)<span><span class=\"severity\">\(name):</span> \(Telling.shortened(context.unit.words(text)))\(also)</span></p>"
+        }
+        let still = card.health.concerns.first { $0.part != .alerts }
+        // What no alert says any more, and is worse than what one says.
+        var lines: HTML = ""
+        if let still, card.top == nil || (still.isAcknowledged && still.needsAction) {
+            lines += line(
+                still.severity, still.needsAction ? StoryWords.words(still.severity) : "Not well",
+                still.words, "")
+        }
+        if let top = card.top {
+            lines += line(
+                top.severity, top.isPreview ? "Preview" : StoryWords.words(top.severity), top.message, also)
+        }
+        return lines.isEmpty
+            ? "<p class=\"why calm\">\(Icon.check.html)<span>All is well: no active alerts</span></p>" : lines
     }
 
     private func telling(_ card: WardCard) -> Telling {

@@ -11,13 +11,13 @@ struct AlertCursor {
 
     init(_ db: Database, words: ResultWords) throws {
         self.words = words
-        hasWords = try db.tableExists("alerts_coded")
+        hasWords = try db.hasTable("alerts_coded")
         let columns =
             "raised, raised_night, notified, notified_night, heard, minutes_active, minutes_annunciating"
         let query: String? =
             if hasWords {
                 "SELECT session, policy, code, \(columns), in_shadow FROM alerts_coded ORDER BY session, in_shadow, policy, code"
-            } else if try db.tableExists("alerts") {
+            } else if try db.hasTable("alerts") {
                 "SELECT session, policy, code, \(columns), 0 FROM alerts ORDER BY session, policy, code"
             } else {
                 nil

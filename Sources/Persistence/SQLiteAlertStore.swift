@@ -7,31 +7,59 @@
 public import Alerts
 import Foundation
 import GRDB
+import Records
 
 public struct SQLiteAlertStore: AlertStore {
     /// The schema that this code reads and writes.
     public static let schemaVersion = 1
 
     private let queue: DatabaseQueue
+    private let path: String
 
     /// Opens the store, or makes one.
     public init(path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
-        queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA journal_mode = WAL")
-            try db.execute(sql: "PRAGMA synchronous = FULL")
+        self.path = path
+        let queue = try readingSQLite(path) { try StoreFile.open(path, configuration, .owner) }
+        self.queue = queue
+        let isStore = try readingSQLite(path) {
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+            }
+            return try queue.write { db in
+                if try Int.fetchOne(db, sql: "PRAGMA user_version") == 0 {
+                    try db.execute(
+                        sql:
+                            "CREATE TABLE alert_documents (name TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID"
+                    )
+                    try db.execute(sql: "PRAGMA user_version = \(Self.schemaVersion)")
+                }
+                return try Int.fetchOne(db, sql: "PRAGMA user_version") == Self.schemaVersion
+                    && db.hasTable("alert_documents")
+            }
         }
-        try queue.write { db in
-            guard try Int.fetchOne(db, sql: "PRAGMA user_version") == 0 else { return }
-            try db.execute(
-                sql: "CREATE TABLE alert_documents (name TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID")
-            try db.execute(sql: "PRAGMA user_version = \(Self.schemaVersion)")
+        guard isStore else {
+            throw InputError(
+                file: path, found: "a SQLite file of another kind or version",
+                expected: "an app's alert memory, version \(Self.schemaVersion)")
+        }
+        StoreFile.makePrivate(path)
+    }
+
+    /// - Throws: `InputError` for a memory that can't be read.
+    public func load() throws -> AlertMemory {
+        do {
+            return try readingSQLite(path) { try read() }
+        } catch let error as DecodingError {
+            throw InputError(
+                file: path, found: "a document that can't be read (\(printable("\(error)", limit: 120)))",
+                expected: "one that this version wrote")
         }
     }
 
-    public func load() throws -> AlertMemory {
+    private func read() throws -> AlertMemory {
         try queue.read { db in
             var memory = AlertMemory()
             func document<Value: Decodable>(_ name: String, _ type: Value.Type) throws -> Value? {
@@ -62,11 +90,13 @@ public struct SQLiteAlertStore: AlertStore {
 
     private func write(_ name: String, _ value: some Encodable) throws {
         let data = try JSONEncoder().encode(value)
-        try queue.write { db in
-            try db.execute(
-                sql:
-                    "INSERT INTO alert_documents (name, json) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET json = excluded.json",
-                arguments: [name, data])
+        try readingSQLite(path) {
+            try queue.write { db in
+                try db.execute(
+                    sql:
+                        "INSERT INTO alert_documents (name, json) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET json = excluded.json",
+                    arguments: [name, data])
+            }
         }
     }
 }

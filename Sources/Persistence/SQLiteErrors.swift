@@ -8,7 +8,7 @@ func translatingSQLite<R>(_ path: String, _ body: () throws -> R) throws -> R {
     do {
         return try body()
     } catch let error as DatabaseError {
-        let message = error.message ?? "SQLite error \(error.resultCode.rawValue)"
+        let message = said(error)
         switch error.resultCode {
         case .SQLITE_NOTADB, .SQLITE_CORRUPT:
             throw InputError(file: path, found: message, expected: "a SQLite file that Islet wrote")
@@ -31,11 +31,16 @@ func readingSQLite<R>(_ path: String, _ body: () throws -> R) throws -> R {
         return try translatingSQLite(path, body)
     } catch let error as DatabaseError {
         throw InputError(
-            file: path, found: "a database of another format (\(error.message ?? "\(error.resultCode)"))",
+            file: path, found: "a database of another format (\(said(error)))",
             expected: "a SQLite file that Islet wrote")
     } catch is RowDecodingError {
         throw InputError(
             file: path, found: "a value of another type than its column's",
             expected: "a SQLite file that Islet wrote")
     }
+}
+
+/// On one line: SQLite cites what stands in the file.
+private func said(_ error: DatabaseError) -> String {
+    printable(error.message ?? "SQLite error \(error.resultCode.rawValue)", limit: 300)
 }

@@ -38,8 +38,8 @@ package final class SQLiteOwnerStore: OwnerStore {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.foreignKeysEnabled = true
-        let queue = try translatingSQLite(path) {
-            try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try readingSQLite(path) {
+            try StoreFile.open(path, configuration, .owner)
         }
         self.queue = queue
         let found = try readingSQLite(path) {
@@ -56,7 +56,7 @@ package final class SQLiteOwnerStore: OwnerStore {
                     }
                 }
                 let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                guard version == Self.schemaVersion, try db.tableExists("owner_facts") else {
+                guard version == Self.schemaVersion, try db.hasTable("owner_facts") else {
                     return (0, nil, nil)
                 }
                 return (version, try Self.fact("owner", db), try Self.fact("device", db))
@@ -71,6 +71,7 @@ package final class SQLiteOwnerStore: OwnerStore {
             throw InputError(
                 file: path, found: "the settings of \(owner)", expected: "those of \(new.owner)")
         }
+        StoreFile.makePrivate(path)
         self.owner = owner
         self.device = device
     }
@@ -133,7 +134,7 @@ package final class SQLiteOwnerStore: OwnerStore {
     }
 
     package func set(_ permission: NotificationPermission) throws {
-        try translatingSQLite(path) {
+        try readingSQLite(path) {
             try queue.write { try Self.set("permission", permission.rawValue, $0) }
         }
     }
@@ -166,29 +167,39 @@ package final class SQLiteOwnerStore: OwnerStore {
 
     private func load(_ db: Database) throws -> SettingsLedger {
         let decoder = JSONDecoder()
+        func number(_ name: String) throws -> Int64? { try Self.fact(name, db).flatMap { Int64($0) } }
+        /// Counted up from 0, one a write: what is beyond was never written, and could not be counted on from.
+        func place(_ position: Int64) throws -> Int64 {
+            guard (0...1 << 53).contains(position) else {
+                throw InputError(
+                    file: path, found: "a setting's position \(position)", expected: "one that was counted up"
+                )
+            }
+            return position
+        }
         let rows = try Row.fetchAll(db, sql: "SELECT key, json, position, is_pending, refusal FROM settings")
         let settings = try rows.map { row -> SettingsLedger.Row in
-            let key: String = row[0]
-            let text: String = row[1]
+            let (key, text): (String, String) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
             guard let write = try? decoder.decode(SettingWrite.self, from: Data(text.utf8)), write.key == key
             else {
                 throw InputError(
                     file: path, found: "a setting \(quoted(key)) that can't be read",
                     expected: "a setting that this version knows")
             }
-            return SettingsLedger.Row(write, position: row[2], isPending: row[3], refusal: row[4])
+            return SettingsLedger.Row(
+                write, position: try place(row.decode(atIndex: 2)), isPending: try row.decode(atIndex: 3),
+                refusal: try row.decode(atIndex: 4))
         }
-        func number(_ name: String) throws -> Int64? { try Self.fact(name, db).flatMap { Int64($0) } }
         var newest: HybridTime?
         if let seconds = try number("newest_seconds"), let sequence = try number("newest_sequence") {
             newest = HybridTime(seconds: seconds, sequence: sequence)
         }
         var hub: SettingsLedger.HubPlace?
         if let epoch = try Self.fact("hub_epoch", db), let position = try number("hub_position") {
-            hub = SettingsLedger.HubPlace(epoch: epoch, position: position)
+            hub = SettingsLedger.HubPlace(epoch: epoch, position: try place(position))
         }
         return SettingsLedger(
-            device: device, rows: settings, newestPosition: try number("newest_position") ?? 0,
+            device: device, rows: settings, newestPosition: try place(number("newest_position") ?? 0),
             newestTime: newest, hub: hub)
     }
 
@@ -226,7 +237,7 @@ package final class SQLiteOwnerStore: OwnerStore {
     // MARK: History
 
     package func record(_ episodes: [ThresholdEpisode]) throws {
-        try translatingSQLite(path) {
+        try readingSQLite(path) {
             try queue.write { db in
                 for one in episodes {
                     try db.execute(
@@ -256,18 +267,21 @@ package final class SQLiteOwnerStore: OwnerStore {
                         ORDER BY raised_at DESC, subject, metric, side
                         """, arguments: [subject, subject])
                 return try rows.map { row in
-                    guard let metric = AlertMetric(rawValue: row[1]),
-                        let side = MetricTest.Side(rawValue: row[2]),
-                        let style = ThresholdEpisode.Style(rawValue: row[12])
+                    guard let metric = AlertMetric(rawValue: try row.decode(atIndex: 1)),
+                        let side = MetricTest.Side(rawValue: try row.decode(atIndex: 2)),
+                        let style = ThresholdEpisode.Style(rawValue: try row.decode(atIndex: 12))
                     else {
                         throw InputError(
                             file: path, found: "an entry of the history that can't be read",
                             expected: "one that this version knows")
                     }
                     return ThresholdEpisode(
-                        subject: row[0], metric: metric, side: side, threshold: row[4], onset: row[5],
-                        worst: row[6], last: row[7], beganAt: row[8], raisedAt: row[3], notifiedAt: row[9],
-                        endedAt: row[10], ended: row[11], style: style)
+                        subject: try row.decode(atIndex: 0), metric: metric, side: side,
+                        threshold: try row.decode(atIndex: 4), onset: try row.decode(atIndex: 5),
+                        worst: try row.decode(atIndex: 6), last: try row.decode(atIndex: 7),
+                        beganAt: try row.decode(atIndex: 8), raisedAt: try row.decode(atIndex: 3),
+                        notifiedAt: try row.decode(atIndex: 9), endedAt: try row.decode(atIndex: 10),
+                        ended: try row.decode(atIndex: 11), style: style)
                 }
             }
         }

@@ -20,11 +20,11 @@ public final class SQLiteSyncCursors: SyncCursorStore {
         var configuration = Configuration()
         configuration.busyMode = .immediateError
         do {
-            let queue = try translatingSQLite(path) {
-                try DatabaseQueue(path: path, configuration: configuration)
+            let queue = try readingSQLite(path) {
+                try StoreFile.open(path, configuration, .owner)
             }
             self.queue = queue
-            let found = try translatingSQLite(path) {
+            let found = try readingSQLite(path) {
                 try queue.writeWithoutTransaction { db -> (version: Int, endpoint: String?) in
                     try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                     try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -36,7 +36,7 @@ public final class SQLiteSyncCursors: SyncCursorStore {
                         return .commit
                     }
                     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                    guard version == Self.schemaVersion, try db.tableExists("endpoint") else {
+                    guard version == Self.schemaVersion, try db.hasTable("endpoint") else {
                         return (version == Self.schemaVersion ? 0 : version, nil)
                     }
                     return (version, try String.fetchOne(db, sql: "SELECT url FROM endpoint"))
@@ -52,6 +52,7 @@ public final class SQLiteSyncCursors: SyncCursorStore {
                     file: path, found: "cursors of \(found.endpoint ?? "no endpoint")",
                     expected: "cursors of \(endpoint)")
             }
+            StoreFile.makePrivate(path)
         } catch let problem as OutputError where problem.message.contains("locked") {
             throw OutputError(.temporary, path: path, message: "another sync is at work")
         }
@@ -74,18 +75,22 @@ public final class SQLiteSyncCursors: SyncCursorStore {
     }
 
     public func cursor(ofSession session: Int) throws -> SyncCursor? {
-        try translatingSQLite(path) {
+        try readingSQLite(path) {
             try queue.read { db in
                 try Row.fetchOne(
                     db, sql: "SELECT key, acknowledged, done FROM cursors WHERE session = ?",
                     arguments: [session]
-                ).map { SyncCursor(key: $0[0], acknowledged: $0[1], isDone: $0[2]) }
+                ).map {
+                    SyncCursor(
+                        key: try $0.decode(atIndex: 0), acknowledged: try $0.decode(atIndex: 1),
+                        isDone: try $0.decode(atIndex: 2))
+                }
             }
         }
     }
 
     public func save(_ cursor: SyncCursor, ofSession session: Int) throws {
-        try translatingSQLite(path) {
+        try readingSQLite(path) {
             try queue.write { db in
                 try db.execute(
                     sql: """

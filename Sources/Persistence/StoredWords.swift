@@ -7,7 +7,7 @@ import Records
 
 enum StoredWords {
     static func read(_ db: Database) throws -> ResultWords {
-        guard try db.tableExists("words") else { return ResultWords() }
+        guard try db.hasTable("words") else { return ResultWords() }
         return ResultWords(try String.fetchAll(db, sql: "SELECT word FROM words ORDER BY word_id"))
     }
 

@@ -6,8 +6,8 @@ public import Records
 extension Database {
     /// Empty where there is no such table or view.
     fileprivate func tableOrViewColumns(_ name: String) throws -> [String] {
-        guard try tableExists(name) || viewExists(name) else { return [] }
-        return try columns(in: name).map(\.name)
+        guard try hasTable(name, orView: true) else { return [] }
+        return try columnNames(of: name)
     }
 }
 
@@ -51,7 +51,7 @@ extension StudyStore {
         if case .packed(let logs) = table.rows { name = logs }
         let there = try Set(stored.tableOrViewColumns(name))
         if there.isEmpty { return [] }
-        let names = try expected.columns(in: name).map(\.name).filter {
+        let names = try expected.columnNames(of: name).filter {
             there.contains($0) && (table.rows != .sessions || !unknown.contains($0))
         }
         let columns = names.map { "\"\($0)\"" }.joined(separator: ", ")

@@ -81,8 +81,8 @@ public final class StudyStore: ResultStore {
         self.queue = queue
         outcomeKeys = try readingSQLite(path) {
             try queue.read { db in
-                guard try db.tableExists("sessions") else { return [] }
-                return try db.columns(in: "sessions").map(\.name).filter {
+                guard try db.hasTable("sessions") else { return [] }
+                return try db.columnNames(of: "sessions").filter {
                     !Schema.sessionColumns.contains($0)
                 }
             }
@@ -95,21 +95,17 @@ public final class StudyStore: ResultStore {
     /// None in stores of before version 5.
     private static func policyKeys(_ db: Database) throws -> [String] {
         let table = ResultTable.policyOutcomes
-        guard try db.tableExists(table.storedName) else { return [] }
+        guard try db.hasTable(table.storedName) else { return [] }
         let known = table.allColumns.map(\.name)
-        return try db.columns(in: table.storedName).map(\.name).filter { !known.contains($0) }
+        return try db.columnNames(of: table.storedName).filter { !known.contains($0) }
     }
 
     private static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
-        var isDirectory: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw InputError(file: path, found: "a directory", expected: "a SQLite file that Islet wrote")
-        }
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(10)
-        return try translatingSQLite(path) { try DatabaseQueue(path: path, configuration: configuration) }
+        return try readingSQLite(path) { try StoreFile.open(path, configuration, .shared) }
     }
 
     /// What every version has in `sessions`, and every reader needs.
@@ -123,8 +119,8 @@ public final class StudyStore: ResultStore {
         let (version, columns, lacking) = try reading { db in
             (
                 try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
-                try db.tableExists("sessions") ? try db.columns(in: "sessions").map(\.name) : [],
-                try ["study", "sessions"].first { try !db.tableExists($0) }
+                try db.hasTable("sessions") ? try db.columnNames(of: "sessions") : [],
+                try ["study", "sessions"].first { try !db.hasTable($0) }
             )
         }
         guard (oldest...Self.schemaVersion).contains(version) else {
@@ -156,7 +152,7 @@ public final class StudyStore: ResultStore {
     /// Seconds that runs have worked on this store, this one included; written with each batch.
     public func wallSeconds() throws -> Double {
         try reading { db in
-            guard try db.columns(in: "study").contains(where: { $0.name == "wall_seconds" }) else { return 0 }
+            guard try db.columnNames(of: "study").contains("wall_seconds") else { return 0 }
             return try Double.fetchOne(db, sql: "SELECT wall_seconds FROM study") ?? 0
         }
     }
@@ -190,7 +186,7 @@ public final class StudyStore: ResultStore {
 
     public func forEachSummary(_ body: (SessionSummary) throws -> Void) throws {
         try reading { db in
-            let columns = try db.columns(in: "sessions").map(\.name)
+            let columns = try db.columnNames(of: "sessions")
             let notFinite = columns.contains("not_finite") ? "not_finite" : "NULL"
             let rows = try Row.fetchCursor(
                 db,
@@ -260,7 +256,7 @@ public final class StudyStore: ResultStore {
                     try absorbWords(of: source.words, db, other)
                     for table in Schema.tables {
                         let name = table.storedName
-                        let columns = try db.columns(in: name).map(\.name)
+                        let columns = try db.columnNames(of: name)
                         let coded = table.columns.filter(\.isWord).map(\.name)
                         // The same word may have another number there.
                         let values = columns.map { column in

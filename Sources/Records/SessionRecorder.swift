@@ -146,6 +146,18 @@ public struct ReadingRow: Hashable, Sendable {
     }
 }
 
+/// Insulin that the person asked for and that was given up.
+public struct LapseRow: Hashable, Sendable {
+    public var instant: Instant
+    /// The amount, the meal that it was for, and why.
+    public var words: String
+
+    public init(instant: Instant, words: String) {
+        self.instant = instant
+        self.words = words
+    }
+}
+
 /// One delivery of the pump.
 public struct DeliveryRow: Hashable, Sendable {
     public var instant: Instant
@@ -180,6 +192,8 @@ public final class SessionRecorder: @unchecked Sendable {
     public private(set) var steps: [StepRow] = []
     public private(set) var readings: [ReadingRow] = []
     public private(set) var deliveries: [DeliveryRow] = []
+    /// For stories: no table has them, the step log's columns do.
+    public private(set) var lapses: [LapseRow] = []
     /// What the sensor said, whatever the level: outcomes of sensor glucose need it. By arrival.
     public private(set) var sensorTrace: [SensorPoint] = []
 
@@ -213,6 +227,10 @@ public final class SessionRecorder: @unchecked Sendable {
 
     public func fault(_ row: @autoclosure () -> FaultRow) {
         if level >= .events { faults.append(row()) }
+    }
+
+    public func lapse(_ row: @autoclosure () -> LapseRow) {
+        if level >= .events { lapses.append(row()) }
     }
 
     public func step(_ row: @autoclosure () -> StepRow) {
@@ -276,6 +294,7 @@ public final class SessionRecorder: @unchecked Sendable {
         swap(&taken.steps, &steps)
         swap(&taken.readings, &readings)
         swap(&taken.deliveries, &deliveries)
+        swap(&taken.lapses, &lapses)
         swap(&taken.truth, &truth)
         return taken
     }

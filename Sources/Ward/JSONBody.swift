@@ -4,66 +4,33 @@
 // name must not become a default. Reading costs no more than the text's length.
 
 import Documents
-import Foundation
 import Records
 
 package struct JSONBody: Sendable {
-    private let root: Node
+    private let root: JSONValue
 
     /// - Throws: `Ward.Refusal.invalid` for what is no JSON.
     package init(_ bytes: [UInt8]) throws(Ward.Refusal) {
-        // What nests deeper than anything that is asked for isn't read.
-        var depth = 0
-        var (isText, isEscaped) = (false, false)
-        for byte in bytes {
-            if isText {
-                if byte == UInt8(ascii: "\""), !isEscaped { isText = false }
-                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-                continue
-            }
-            isText = byte == UInt8(ascii: "\"")
-            isEscaped = false
-            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
-            if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { depth -= 1 }
-            if depth > 32 { throw .invalid("the body nests too deep") }
+        do {
+            root = try JSONValue.read(bytes, file: "the body")
+        } catch {
+            throw .invalid("the body is not JSON that is read here: \(error.description)")
         }
-        guard let root = try? JSONDecoder().decode(Node.self, from: Data(bytes)) else {
-            throw .invalid("the body is not JSON")
-        }
-        self.root = root
     }
 
     package func object(_ what: String) throws(Ward.Refusal) -> JSONFields {
-        guard case .object(let fields) = root else { throw .invalid("expected \(what) as a JSON object") }
-        return JSONFields(fields)
-    }
-
-    indirect enum Node: Decodable, Sendable {
-        case null, flag(Bool), number(Double), text(String), list([Node]), object([String: Node])
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if container.decodeNil() {
-                self = .null
-            } else if let value = try? container.decode(Bool.self) {
-                self = .flag(value)
-            } else if let value = try? container.decode(Double.self) {
-                self = .number(value)
-            } else if let value = try? container.decode(String.self) {
-                self = .text(value)
-            } else if let value = try? container.decode([Node].self) {
-                self = .list(value)
-            } else {
-                self = .object(try container.decode([String: Node].self))
-            }
-        }
+        guard case .object(let members) = root else { throw .invalid("expected \(what) as a JSON object") }
+        return JSONFields(members)
     }
 }
 
 package struct JSONFields: Sendable {
-    private let fields: [String: JSONBody.Node]
+    private let fields: [String: JSONValue]
 
-    init(_ fields: [String: JSONBody.Node]) { self.fields = fields }
+    /// The reader has refused a key that stands twice.
+    init(_ members: [JSONValue.Member]) {
+        fields = Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
+    }
 
     /// - Parameter nullable: the names that may say null; for others it is a slip, and not the same as nothing.
     package func check(only names: [String], nullable: [String] = []) throws(Ward.Refusal) {
@@ -87,7 +54,7 @@ package struct JSONFields: Sendable {
     package func optionalText(_ name: String) throws(Ward.Refusal) -> String? {
         switch fields[name] {
         case nil, .null: return nil
-        case .text(let text):
+        case .string(let text):
             guard text.utf8.count <= 1 << 20 else { throw .invalid("\(name): too long") }
             return text
         default: throw .invalid("\(name): expected text")
@@ -102,7 +69,9 @@ package struct JSONFields: Sendable {
     package func optionalNumber(_ name: String) throws(Ward.Refusal) -> Double? {
         switch fields[name] {
         case nil, .null: return nil
-        case .number(let number) where number.isFinite: return number
+        case .number(let number): return number
+        case .integer(let number): return Double(number)
+        case .unsigned(let number): return Double(number)
         default: throw .invalid("\(name): expected a number")
         }
     }
@@ -125,7 +94,7 @@ package struct JSONFields: Sendable {
     package func flag(_ name: String) throws(Ward.Refusal) -> Bool? {
         switch fields[name] {
         case nil: return nil
-        case .flag(let flag): return flag
+        case .bool(let flag): return flag
         default: throw .invalid("\(name): expected true or false")
         }
     }

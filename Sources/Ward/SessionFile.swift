@@ -37,7 +37,8 @@ struct SessionFile: Sendable {
     }
 
     static func read(_ path: String) throws(InputError) -> SessionFile {
-        let root = YAMLReader(try YAMLDocument.read(path: path))
+        let root = YAMLReader(
+            try JSONDocument.read(path: path, limitBytes: YAMLDocument.maximumBytes))
         guard let name = root["name"] else {
             throw root.problem(found: "no name", expected: "a session that Islet wrote")
         }
@@ -66,7 +67,7 @@ extension SessionView.Facts {
             origin: file.origin, end: end,
             calendar: opening?.study.start.calendar
                 ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
-            stage: opening?.subject.person.map { $0.group == .adult ? "adult" : "child" } ?? "adult",
+            stage: opening?.subject.stage ?? "",
             storedDigest: file.storedDigest)
     }
 }

@@ -4,6 +4,7 @@
 // a day and an hour, stories of what is active and of the last hundred that were cleared, each of at most 80 lines.
 // Does not: hold what is active; the snapshot does.
 
+import Alerts
 import Live
 import Records
 import SessionTime
@@ -20,6 +21,8 @@ final class SessionMemory: Sendable {
         /// Of each code, since its condition began.
         var open: [AlertName: [AlertStory.Line]] = [:]
         var closed: [Closed] = []
+        /// Of each code, when it was last notified: tests and previews aside.
+        var notified: [AlertName: Instant] = [:]
         /// What had left the pump, U.
         var insulin: [MetricPoint] = []
     }
@@ -29,6 +32,7 @@ final class SessionMemory: Sendable {
         var code: AlertName
         var at: Instant
         var lines: [AlertStory.Line]
+        var notifiedAt: Instant?
     }
 
     private let state = Mutex(State())
@@ -90,7 +94,13 @@ extension SessionMemory.State {
             lines.append(line)
         }
         open[row.code] = lines
+        let isShow =
+            row.reason == AlertEffect.Reason.preview.rawValue
+            || row.reason == AlertEffect.Reason.test.rawValue
         switch row.effect {
+        case "notify" where !isShow: notified[row.code] = row.instant
+        // Nothing was the matter: no span of anything.
+        case "raise" where isShow: break
         case "raise":
             log.spans.append(
                 AlertSpan(code: row.code, severity: row.severity, from: row.instant, to: nil))
@@ -102,7 +112,9 @@ extension SessionMemory.State {
             if let place = log.spans.lastIndex(where: { $0.code == row.code && $0.to == nil }) {
                 log.spans[place].to = row.instant
             }
-            closed.append(SessionMemory.Closed(code: row.code, at: row.instant, lines: lines))
+            closed.append(
+                SessionMemory.Closed(
+                    code: row.code, at: row.instant, lines: lines, notifiedAt: notified[row.code]))
             if closed.count > SessionMemory.closedLimit { closed.removeFirst() }
             open[row.code] = nil
         case "withdraw":

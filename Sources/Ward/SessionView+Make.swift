@@ -48,11 +48,19 @@ extension SessionView {
                     series: metric.series.map { MetricPoint($0.at, $0.value) })
             }
         }
-        alerts = live.alerts.map { AlertStory($0, memory.open[$0.code] ?? []) }
+        alerts = live.alerts.map { alert in
+            var told = AlertStory(alert, memory.open[alert.code] ?? [])
+            told.follow(live.told, notifiedAt: memory.notified[alert.code])
+            told.hasBanner = live.waitingBanners.contains {
+                $0.code == alert.code && $0.raisedAt == alert.raisedAt
+            }
+            return told
+        }
         cleared = live.cleared.map { cleared in
             let story = memory.closed.last { $0.code == cleared.alert.code && $0.at == cleared.clearedAt }
             var told = AlertStory(cleared.alert, story?.lines ?? [])
             (told.clearedAt, told.clearedBy) = (cleared.clearedAt, cleared.reason)
+            told.follow(live.told, notifiedAt: story?.notifiedAt)
             return told
         }
         thresholds = ThresholdView.all(facts, live, memory)
@@ -91,6 +99,15 @@ extension SessionView {
 }
 
 extension AlertStory {
+    /// What phones have confirmed of this episode.
+    fileprivate mutating func follow(_ rings: [ToldRing], notifiedAt: Instant?) {
+        self.notifiedAt = notifiedAt.flatMap { $0 >= raisedAt ? $0 : nil }
+        toldAt =
+            rings.last {
+                $0.code == code && $0.at >= raisedAt && $0.at <= clearedAt ?? .distantFuture
+            }?.at
+    }
+
     init(_ alert: ActiveAlert, _ story: [Line]) {
         (code, severity, source) = (alert.code, alert.severity, alert.source)
         (message, action, acknowledgement) = (alert.message, alert.recommendedAction, alert.acknowledgement)

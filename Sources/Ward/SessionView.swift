@@ -38,17 +38,29 @@ package struct SessionView: Sendable {
     package var cleared: [AlertStory] = []
     /// In the order of the metrics.
     package var thresholds: [ThresholdView] = []
+    /// Whose thresholds and quiet hours it follows; nil where they are its own.
+    package var owner: String?
+    /// What keeps the owner's store from being followed.
+    package var ownerProblem: String?
     package var log = SessionLog()
     /// mg/dL a minute, over the readings of the last 16 min; nil where nothing can be said.
     package var trend: Double?
     /// Of the last 24 hours, or since the session's start; nil for a subject without a glucose.
     package var summary: DaySummary?
+    /// Whether a page somewhere is the phone of this session: the server knows, the session doesn't.
+    package var hasPhone = false
 
     package init(id: String, name: String) {
         self.id = id
         self.name = name
     }
 
+    /// Whether all is well: judged once, shown everywhere.
+    package var health: SessionHealth {
+        var shown = live
+        shown.phase = phase
+        return SessionHealth(shown, isFrozen: isFrozen)
+    }
     /// Nobody may tell it anything but its pace.
     package var isReadOnly: Bool { if case .study = origin { true } else { false } }
     /// Whether controls of the session are to be disabled.
@@ -122,6 +134,15 @@ package struct AlertStory: Hashable, Sendable {
     /// Where a tap leads: `pump`, `cgm`, `home`, `environment`.
     package var route: String
     package var story: [Line]
+    /// When it was last notified; nil where it wasn't.
+    package var notifiedAt: Instant?
+    /// When a phone last confirmed that it showed the notification.
+    package var toldAt: Instant?
+    /// Of a threshold: its banner is neither put away nor over.
+    package var hasBanner = false
+
+    /// It was notified, and no phone has said that it showed that.
+    package var isUntold: Bool { notifiedAt.map { at in toldAt.map { $0 < at } ?? true } ?? false }
 
     /// One decision of the alert center.
     package struct Line: Hashable, Sendable {
@@ -211,7 +232,12 @@ package struct WardCard: Sendable {
     package var values: [MetricNow]
     package var alertCount: Int
     package var top: AlertStory?
+    /// Something that is active was notified, and no phone has said that it showed that.
+    package var isUntold = false
+    /// As in the session's view.
+    package var hasPhone = false
     /// Of the last three hours.
     package var sparkline: [MetricPoint]
     package var number: Int
+    package var health: SessionHealth
 }

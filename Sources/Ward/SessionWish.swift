@@ -1,7 +1,9 @@
-// What somebody wants begun: a session of a study file, of a study's text, or of a results folder.
+// What somebody wants begun: a session of a study file, of a study's text, or of a results folder; or a grow room, with no study at all.
 //
 // Guarantees: files are named by the ward's own lists, never by a path from outside; a study whose text came from outside can't name a file, either.
 
+import AlertFiles
+import Alerts
 import Documents
 import Foundation
 package import Live
@@ -19,6 +21,8 @@ package struct SessionWish: Sendable {
         case text(String)
         /// A results folder by its name, watched only.
         case results(String)
+        /// A grow room of its own, in this stage of growth.
+        case room(stage: String)
     }
 
     package var name: String?
@@ -37,16 +41,27 @@ package struct SessionWish: Sendable {
     /// - Throws: `Ward.Refusal.invalid`.
     package init(_ body: JSONBody) throws(Ward.Refusal) {
         let fields = try body.object("a session")
-        try fields.check(only: ["name", "study", "study_text", "results", "session", "pace"])
+        try fields.check(
+            only: ["name", "study", "study_text", "results", "room", "recommended", "session", "pace"])
         let sources: [Source] = [
+            try fields.optionalText("room").map { .room(stage: $0) },
             try fields.optionalText("study").map { .file($0) },
             try fields.optionalText("study_text").map { .text($0) },
             try fields.optionalText("results").map { .results($0) },
         ].compactMap { $0 }
         guard sources.count == 1 else {
-            throw .invalid("expected one of `study`, `study_text` and `results`")
+            throw .invalid("expected one of `study`, `study_text`, `results` and `room`")
         }
         source = sources[0]
+        if case .room(let stage) = source {
+            guard Self.stages.contains(stage) else {
+                throw .invalid("room: expected one of \(Self.stages.joined(separator: ", "))")
+            }
+            guard !fields.has("session") else { throw .invalid("session: a room of its own has none") }
+            if try fields.flag("recommended") == true { say = [.recommendThresholds] }
+        } else if fields.has("recommended") {
+            throw .invalid("recommended: expected beside `room` only")
+        }
         let index = try fields.optionalWholeNumber("session") ?? 0
         guard (0...Study.maximumSessions).contains(index) else {
             throw .invalid("session: expected a session's number, from 0")
@@ -78,27 +93,31 @@ package struct SessionWish: Sendable {
     }
 
     /// Lives its beginning.
-    func live(_ session: LiveSession) {
-        advance(session, to: sayAt ?? from)
+    /// - Throws: `NobodyWaits`.
+    func live(_ session: LiveSession, isWanted: () -> Bool) throws {
+        try advance(session, to: sayAt ?? from, isWanted)
         var lastBolus: (number: Int, units: Double)?
         for input in say {
             var input = input
             // A bolus in two steps, said in one breath.
-            if case .confirmBolus = input, let asked = lastBolus {
-                input = .confirmBolus(request: asked.number, units: asked.units)
+            if case .confirmBolus(_, _, let anyway) = input, let asked = lastBolus {
+                input = .confirmBolus(request: asked.number, units: asked.units, anyway: anyway)
             }
             let answer = session.take(LiveCommand(input), at: session.now)
             if case .requestBolus(let units) = input, let number = answer.number {
                 lastBolus = (number, units)
             }
         }
-        advance(session, to: from)
+        try advance(session, to: from, isWanted)
     }
 
     /// As it would have gone by a clock: the day's account has its places.
-    private func advance(_ session: LiveSession, to nanoseconds: Int64) {
+    private func advance(
+        _ session: LiveSession, to nanoseconds: Int64, _ isWanted: () -> Bool
+    ) throws {
         let goal = min(Instant(nanoseconds: nanoseconds), session.duration)
         while session.now < goal, session.phase == .running {
+            guard isWanted() else { throw NobodyWaits() }
             session.advance(to: min(goal, session.now.adding(15 * Nanoseconds.minute)))
         }
     }
@@ -135,6 +154,9 @@ package struct SessionWish: Sendable {
                     "study_text: expected a study whose cohort is generated, not read from a file")
             }
             (study, path) = (read, nil)
+        case .room(let stage):
+            let text = Self.roomStudy(stage)
+            (study, path) = (try Study.parse(text, file: YAMLNode.Origin.textPrefix + "room"), nil)
         case .results(let name):
             guard let folder = options.resultFolders.first(where: { $0.name == name }) else {
                 throw Ward.Refusal.invalid("results: expected one of the ward's results folders")
@@ -147,8 +169,28 @@ package struct SessionWish: Sendable {
         guard session >= 0, !study.arms.isEmpty else {
             throw Ward.Refusal.invalid("session: found \(session), expected a session's number, from 0")
         }
+        if case .room(let stage) = source { return (name ?? "Room, \(stage)", study, path) }
         let arm = study.arms[session % study.arms.count].name
         return (name ?? "\(study.name) \(session)\(study.arms.count > 1 ? " \(arm)" : "")", study, path)
+    }
+}
+
+extension SessionWish {
+    /// Of growth, in their order.
+    package static let stages = AlertMetric.stages
+
+    /// A room of its own for a year, from now on; nothing rings until a threshold is set.
+    private static func roomStudy(_ stage: String) -> String {
+        let start = utcText(Int64(Date().timeIntervalSince1970))
+        return """
+            study: room
+            subject: { kind: grow-room, seedlings: \(stage == "seedling" ? 1 : 0), flowering: \(stage == "flowering" ? 1 : 0) }
+            seed: \(UInt32.random(in: 0...UInt32.max))
+            start: \(start)
+            duration: 365d
+            cohort: { generate: { count: 1 } }
+            arms: [{ name: \(stage), alerts: none }]
+            """
     }
 }
 

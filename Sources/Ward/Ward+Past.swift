@@ -9,36 +9,62 @@ package import SessionTime
 
 extension Ward {
     /// A session as it was at an instant.
-    /// - Throws: `Refusal`; what a replay throws.
-    package func past(_ id: String, at instant: Instant) throws -> (view: SessionView, events: [LiveEvent]) {
+    /// - Parameter isWanted: whether anybody still waits for it.
+    /// - Throws: `Refusal`; what a replay throws, `NobodyWaits` among it.
+    /// - Returns: the newest of its events: a page shows no more.
+    package func past(
+        _ id: String, at instant: Instant, isWanted: @escaping () -> Bool = { true }
+    ) throws -> (view: SessionView, events: [LiveEvent]) {
         guard let entry = entry(id) else { throw Refusal.unknown }
+        guard entry.returning == nil else { throw Refusal.returning }
         guard let newest = view(id)?.now else { throw Refusal.unknown }
         guard instant >= .start, instant <= newest else {
             throw Refusal.invalid(
                 "t: expected 0 to \(newest.nanoseconds / Nanoseconds.second), where the session stands")
         }
+        // What was lived is gone when this returns, and then its memory is the system's again.
+        defer { Self.giveBackMemory() }
+        return try relive(id, entry, at: instant, now: newest, isWanted)
+    }
+
+    private func relive(
+        _ id: String, _ entry: Entry, at instant: Instant, now newest: Instant,
+        _ isWanted: @escaping () -> Bool
+    ) throws -> (view: SessionView, events: [LiveEvent]) {
         let memory = SessionMemory()
         let past = Past()
         let then = try LivePast.open(
             try JournalContent.read(journalPath(of: id)), studyPath: try file(of: id).studyPath, at: instant,
             now: newest, onRows: { memory.take($0) }, onLook: { memory.take($0) },
-            listener: { past.take($0) })
+            isWanted: isWanted, listener: { past.take($0) })
         var view = SessionView(entry.facts, then.snapshot, .paused, isFrozen: false, memory.now)
         view.now = instant
         return (view, past.events)
     }
 
     private final class Past {
-        private(set) var events: [LiveEvent] = []
-        func take(_ event: LiveEvent) { events.append(event) }
+        private var kept: [LiveEvent] = []
+        private static let limit = 2000
+
+        var events: [LiveEvent] { kept.suffix(Self.limit) }
+
+        func take(_ event: LiveEvent) {
+            kept.append(event)
+            // Half at a time: ten years have a million of them.
+            if kept.count >= 2 * Self.limit { kept.removeFirst(Self.limit) }
+        }
     }
 
     /// A session that is another's up to an instant, and goes on otherwise from where that one stands, at its pace.
     /// - Returns: its id, and what of the original's inputs made no sense in it.
-    package func fork(_ id: String, at instant: Instant, change: LiveFork.Change, name: String?) throws -> (
-        id: String, leftOut: [LiveFork.LeftOut]
-    ) {
-        guard let entry = entry(id), let state = number(id) else { throw Refusal.unknown }
+    package func fork(
+        _ id: String, at instant: Instant, change: LiveFork.Change, name: String?,
+        isWanted: @escaping () -> Bool = { true }
+    ) throws -> (id: String, leftOut: [LiveFork.LeftOut]) {
+        defer { Self.giveBackMemory() }
+        guard let entry = entry(id) else { throw Refusal.unknown }
+        guard entry.returning == nil else { throw Refusal.returning }
+        guard let state = number(id) else { throw Refusal.unknown }
         guard !change.isNothing else {
             throw Refusal.invalid("expected `policy`, `algorithm` or both: what is to be otherwise")
         }
@@ -51,7 +77,7 @@ extension Ward {
         ) { path in
             leftOut = try LiveFork.begin(
                 from: try JournalContent.read(journalPath(of: id)), studyPath: studyPath, at: instant,
-                now: state.now, change: change, to: path
+                now: state.now, change: change, to: path, isWanted: isWanted
             ).leftOut
         }
         return (new, leftOut)

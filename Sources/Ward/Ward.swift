@@ -1,7 +1,7 @@
 // Many sessions with a folder of their own: begun from study files, gone on with after a kill, shown, told things, deleted.
 //
-// Guarantees: what is in the folder is the ward; whoever opens it has all its sessions back, from their journals. A session that can't go on is shown with
-// the reason, and keeps no other from it. One server has a folder at a time. A look touches no session. A session's folder has a name that nobody outside gave.
+// Guarantees: what is in the folder is the ward; whoever opens it has all its sessions back, from their journals: at once by name, and as soon as they are lived again
+// (`bringBack`). A session that can't go on is shown with the reason, and keeps no other from it. One server has a folder at a time. A look touches no session. A session's folder has a name that nobody outside gave.
 // Does not: know HTTP. Its methods may wait for a disk or a session: call them where that is allowed.
 
 import AlertFiles
@@ -23,6 +23,9 @@ package final class Ward: Sendable {
         package var studies: [String] = []
         /// Folders whose results may be watched.
         package var results: [String] = []
+        /// The owner's store, and whose a new one is; nil for none: each session's settings are its own.
+        package var ownerStore: String?
+        package var owner: String?
         /// The most sessions at once.
         package var sessionLimit = 1000
         /// Sessions that ended so many days ago are removed; nil for never.
@@ -38,12 +41,19 @@ package final class Ward: Sendable {
         case conflict(String)
         case full(String)
         case frozen
+        /// The session is being lived again.
+        case returning
     }
 
     package let options: Options
     package let host: LiveHost
-    private let state = Mutex(State())
+    /// Whose thresholds and quiet hours sessions follow; nil for nobody's.
+    package let owner: WardOwner?
+    /// Why nobody's are followed where somebody's should be, and what the store said last.
+    package var ownerProblem: String? { state.withLock { $0.ownerProblem } }
+    private let state: Mutex<State>
     private let lock: FolderLock
+    let quarantine = Quarantine()
     /// How long an algorithm may take for a step, ns.
     private static let deadline = 5 * Nanoseconds.second
 
@@ -52,33 +62,56 @@ package final class Ward: Sendable {
         var memory: SessionMemory
         /// Why it couldn't go on; nil for a session that the host has.
         var failure: String?
+        /// What says of it where it is; nil once it is back.
+        var returning: SessionFile?
+        /// What it lacked was a file that takes something.
+        var waitsForDisk = false
     }
 
     private struct State {
         var entries: [String: Entry] = [:]
+        var ownerProblem: String?
+        /// Those that nobody has begun to live again, the last one first.
+        var waiting: [String] = []
+        var isClosing = false
     }
 
-    /// Opens the folder, and goes on with what is in it.
+    /// Opens the folder. Its sessions are there, and come back with `bringBack`.
     package init(_ options: Options, host: LiveHost = LiveHost()) throws {
         self.options = options
         self.host = host
         try Self.makeFolder(options.folder)
         // Two servers would each go on with every session.
         lock = try ResultFolder(path: options.folder).lock()
+        // A damaged store must keep no session from its people.
+        var (owner, problem): (WardOwner?, String?) = (nil, nil)
+        if let store = options.ownerStore {
+            do { owner = try WardOwner(path: store, owner: options.owner) } catch { problem = "\(error)" }
+        }
+        self.owner = owner
+        var first = State()
+        first.ownerProblem = problem
+        state = Mutex(first)
         try Self.makeFolder(sessionsFolder)
         // Whoever made it before: what is in it is for nobody else.
         chmod(sessionsFolder, 0o700)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder)) ?? []
+        var found: [String: Entry] = [:]
         for name in names.sorted() {
             if name.hasPrefix(".deleted-") || name.hasPrefix(".new-") {
                 try? FileManager.default.removeItem(atPath: "\(sessionsFolder)/\(name)")
             } else if Self.isID(name) {
-                restore(name)
+                found[name] = known(name)
             }
+        }
+        let order = returningOrder(found.filter { $0.value.returning != nil }.keys.sorted())
+        state.withLock { state in
+            state.entries = found
+            state.waiting = order.reversed()
         }
     }
 
-    private var sessionsFolder: String { options.folder + "/sessions" }
+    var sessionsFolder: String { options.folder + "/sessions" }
     func folder(of id: String) -> String { "\(sessionsFolder)/\(id)" }
     package func journalPath(of id: String) -> String { folder(of: id) + "/live.journal" }
 
@@ -102,11 +135,36 @@ package final class Ward: Sendable {
     package var ids: [String] { state.withLock { $0.entries.keys.sorted() } }
     package func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
 
+    /// Takes the next session that nobody has begun to live again; nil where none is left.
+    func takeWaiting() -> (id: String, card: SessionFile)? {
+        state.withLock { state in
+            while let id = state.waiting.popLast() {
+                if let card = state.entries[id]?.returning { return (id, card) }
+            }
+            return nil
+        }
+    }
+
+    /// Whether somebody still wants a session back: it isn't deleted, and the ward isn't closing.
+    func isWantedBack(_ id: String) -> Bool {
+        state.withLock { !$0.isClosing && $0.entries[id]?.returning != nil }
+    }
+
+    /// What is known of a session changes; nothing where it is gone.
+    func change(_ id: String, _ body: (inout Entry) -> Void) {
+        state.withLock { state in
+            guard var entry = state.entries[id] else { return }
+            body(&entry)
+            state.entries[id] = entry
+        }
+    }
+
     func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id] } }
 
     /// Begins a session.
     /// - Returns: its id.
-    package func create(_ wish: SessionWish) throws -> String {
+    /// - Throws: `Refusal`; `NobodyWaits` where its beginning is long and nobody waits for it any more; what makes a session impossible.
+    package func create(_ wish: SessionWish, isWanted: @escaping () -> Bool = { true }) throws -> String {
         let (name, study, studyPath) = try wish.resolve(options)
         var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
         card.storedDigest = try wish.storedDigest(options)
@@ -115,7 +173,7 @@ package final class Ward: Sendable {
         return try begin(card, pace: wish.pace) { path in
             let journal = try JournalFile.create(path, opening: opening.json)
             let live = try LiveSession(opening, journal: journal, deadline: Self.deadline)
-            wish.live(live)
+            try wish.live(live, isWanted: isWanted)
             live.sync()
         }
     }
@@ -147,63 +205,71 @@ package final class Ward: Sendable {
     }
 
     /// Goes on with a session from its journal.
-    /// - Parameter pace: at what pace.
-    private func goOn(_ id: String, _ card: SessionFile, pace: (LiveSession) -> LivePace) throws {
+    /// - Parameters:
+    ///   - isBack: it is known already, and comes back.
+    ///   - isWanted: as in `LiveReplay`.
+    ///   - pace: at what pace.
+    func goOn(
+        _ id: String, _ card: SessionFile, isBack: Bool = false, isWanted: @escaping () -> Bool = { true },
+        pace: (LiveSession) -> LivePace
+    ) throws {
         let memory = SessionMemory()
         // The pace of one that goes on is in its journal, so it is lived again before the host has it.
         let relay = EventRelay()
         let live = try LiveReplay.resume(
             journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
-            onRows: { memory.take($0) }, onLook: { memory.take($0) }, listener: { relay.take($0) })
+            onRows: { memory.take($0) }, onLook: { memory.take($0) }, isWanted: isWanted,
+            listener: { relay.take($0) })
+        guard isWanted() else { throw NobodyWaits() }
         let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
-        state.withLock { $0.entries[id] = Entry(facts: facts, memory: memory) }
-        do {
-            try host.add(id, pace: pace(live)) { listener in
-                relay.pass(to: listener)
-                return live
-            }
-        } catch {
-            state.withLock { $0.entries[id] = nil }
-            throw error
+        try host.add(id, pace: pace(live)) { listener in
+            relay.pass(to: listener)
+            return live
+        }
+        let isThere = state.withLock { state -> Bool in
+            // Deleted while it was lived again, or with the ward closed, it doesn't come back.
+            if isBack, state.isClosing || state.entries[id]?.returning == nil { return false }
+            state.entries[id] = Entry(facts: facts, memory: memory)
+            return true
+        }
+        guard isThere else {
+            host.remove(id)
+            throw NobodyWaits()
         }
     }
 
     func file(of id: String) throws -> SessionFile { try SessionFile.read(folder(of: id) + "/session.json") }
 
     /// Nobody looks at the apps of sessions that go on: whoever does says so anew.
-    private func leaveFront(_ id: String) {
+    func leaveFront(_ id: String) {
         guard host.status(of: id)?.snapshot.isInForeground ?? false else { return }
         _ = host.take(LiveCommand(.background), for: id)
     }
 
-    /// Removes what has ended long enough ago.
-    package func tend() {
-        guard let days = options.retentionDays else { return }
-        let oldest = Date().addingTimeInterval(-days * 86_400)
-        for id in ids {
-            switch host.status(of: id)?.snapshot.phase {
-            case .running: continue
-            case .ended, .failed, nil: break
-            }
-            let attributes = try? FileManager.default.attributesOfItem(atPath: journalPath(of: id))
-            guard let changed = attributes?[.modificationDate] as? Date, changed < oldest else { continue }
-            try? delete(id)
+    /// Whether a session follows the ward's owner: a fork is a what-if, and a study's session is as it was.
+    private func follows(_ id: String) -> Bool {
+        guard let entry = entry(id), entry.failure == nil, entry.returning == nil else { return false }
+        return entry.facts.origin == .own
+    }
+
+    /// Sessions follow what is set in the owner's store.
+    package func followOwner() {
+        guard let owner else { return }
+        do {
+            try owner.look(
+                ids.filter { follows($0) }, view: { view($0) }, folder: { folder(of: $0) },
+                tell: { host.take(LiveCommand($1), for: $0).outcome == .taken })
+            state.withLock { $0.ownerProblem = nil }
+        } catch {
+            state.withLock { $0.ownerProblem = "\(error)" }
         }
     }
 
-    /// Goes on with a session of the folder; one that can't is shown as failed.
-    private func restore(_ id: String) {
-        var card = SessionFile(name: id, studyPath: nil, origin: .own)
-        do {
-            card = try file(of: id)
-            try goOn(id, card) { $0.anchor?.pace ?? .paused }
-            leaveFront(id)
-        } catch {
-            let facts = SessionView.Facts(id, card)
-            state.withLock {
-                $0.entries[id] = Entry(facts: facts, memory: SessionMemory(), failure: "\(error)")
-            }
-        }
+    /// What is to be done now and then.
+    package func tend() {
+        followOwner()
+        forgetEnded()
+        goOnWhereThereIsRoom(at: host.continuousNow)
     }
 
     /// Lets a session go, and removes its folder.
@@ -216,6 +282,7 @@ package final class Ward: Sendable {
 
     /// Everything so far is on disk when this returns, and another server may have the folder. To be called once, at the end.
     package func close() {
+        state.withLock { $0.isClosing = true }
         for id in ids { host.remove(id) }
         lock.release()
     }
@@ -244,15 +311,17 @@ package final class Ward: Sendable {
 
     package func view(_ id: String) -> SessionView? {
         guard let entry = entry(id) else { return nil }
-        guard entry.failure == nil, let status = host.status(of: id) else {
+        guard entry.failure == nil, entry.returning == nil, let status = host.status(of: id) else {
             var view = SessionView(id: id, name: entry.facts.name)
             (view.origin, view.kind, view.calendar) = (
                 entry.facts.origin, entry.facts.kind, entry.facts.calendar
             )
-            view.phase = .failed(entry.failure ?? "it is gone")
+            view.phase = entry.returning != nil ? .returning : .failed(entry.failure ?? "it is gone")
             return view
         }
-        return SessionView(entry.facts, status, entry.memory.now)
+        var view = SessionView(entry.facts, status, entry.memory.now)
+        if follows(id) { (view.owner, view.ownerProblem) = (owner.map { "\($0.name)" }, ownerProblem) }
+        return view
     }
 
     /// What a session's page goes by to know that nothing has changed.
@@ -282,37 +351,27 @@ package final class Ward: Sendable {
     /// Tells a session something; it is on disk when this returns.
     package func tell(_ id: String, _ command: WardCommand) throws -> LiveAnswer {
         guard let entry = entry(id) else { throw Refusal.unknown }
+        if entry.returning != nil { throw Refusal.returning }
         if let failure = entry.failure { throw Refusal.conflict("the session has failed: \(failure)") }
         switch command.wish {
         case .pace(let pace):
-            guard host.setPace(pace, of: id) else {
-                throw Refusal.conflict("devices outside keep the pace that they have")
-            }
-            return LiveAnswer(outcome: .taken)
+            return host.setPace(pace, of: id, key: command.key)
         case .input(let input):
             if case .study = entry.facts.origin {
                 throw Refusal.conflict("a session of a study is watched, and told nothing")
             }
             let answer = host.take(LiveCommand(input, key: command.key), for: id)
             if answer.isFrozen { throw Refusal.frozen }
+            if answer.outcome == .taken, WardOwner.isOwners(input), follows(id), let owner,
+                let view = view(id)
+            {
+                // The session has it; the store gets it at the next look where it can't now.
+                do { try owner.take(input, from: view) } catch {
+                    state.withLock { $0.ownerProblem = "\(error)" }
+                }
+            }
             return answer
         }
-    }
-}
-
-/// Events of a session that has no host yet, and then the host's.
-private final class EventRelay: @unchecked Sendable {
-    private(set) var held: [LiveEvent] = []
-    private var listener: ((LiveEvent) -> Void)?
-
-    func take(_ event: LiveEvent) {
-        if let listener { listener(event) } else { held.append(event) }
-    }
-
-    func pass(to listener: @escaping (LiveEvent) -> Void) {
-        for event in held { listener(event) }
-        held = []
-        self.listener = listener
     }
 }
 

@@ -37,6 +37,7 @@ package struct WardCommand: Hashable, Sendable {
         guard !fields.has("key") || Self.isKey(key) else {
             throw .invalid("key: expected up to 64 letters, digits, points, hyphens and underscores")
         }
+        for field in row.fields { try fields.check(field) }
         if let text = try fields.optionalText("page") {
             guard !text.isEmpty, LiveSession.isKey(text) else {
                 throw .invalid("page: expected a page's key")
@@ -87,6 +88,10 @@ package struct WardCommand: Hashable, Sendable {
         ) { _ throws(Ward.Refusal) in .input(input) }
     }
 
+    private static let phonePage = Field(
+        name: "page", kind: .text("the page that says so, which must be the phone", pattern: keyPattern))
+    private static let episode = Field(name: "episode", kind: .wholeNumber(0...1_000_000_000))
+
     private static func number(
         _ name: String, _ summary: String, _ field: String, _ range: ClosedRange<Double>,
         _ make: @escaping @Sendable (Double) -> LiveInput
@@ -130,15 +135,19 @@ package struct WardCommand: Hashable, Sendable {
             .requestBolus(units: $0)
         },
         Row(
-            name: "confirmBolus", summary: "The second half, within five minutes of session time.",
+            name: "confirmBolus",
+            summary:
+                "The second half, within five minutes of session time. Where the bolus asks again (`requested_bolus.asks_again`) it is refused with the reason, unless `anyway` is true.",
             fields: [
                 Field(name: "request", kind: .wholeNumber(1...Int(Int32.max))),
                 Field(name: "units", kind: .number(0.05...100)),
+                Field(name: "anyway", kind: .flag, isRequired: false),
             ]
         ) { fields throws(Ward.Refusal) in
             .input(
                 .confirmBolus(
-                    request: try fields.wholeNumber("request"), units: try fields.number("units")))
+                    request: try fields.wholeNumber("request"), units: try fields.number("units"),
+                    anyway: try fields.flag("anyway")))
         },
         plain("cancelOwed", "Calls off what is owed and not under way.", .cancelOwed),
         plain("cancelBolus", "Cuts the running bolus short at the pump.", .cancelBolus),
@@ -169,6 +178,21 @@ package struct WardCommand: Hashable, Sendable {
         plain("changeSensor", "A new sensor.", .changeSensor),
         plain("openLoop", "Suggestions only.", .openLoop),
         plain("closedLoop", "The loop doses.", .closedLoop),
+        Row(
+            name: "stateInsulin",
+            summary:
+                "The boluses of the last eight hours, as the person states them: their sum, and when the last one was given. A loop that doesn't know these hours gives no corrections before.",
+            fields: [
+                Field(name: "units", kind: .number(LiveInput.statedUnits)),
+                Field(name: "minutesAgo", kind: .wholeNumber(0...480)),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(
+                .stateInsulin(
+                    units: try fields.number("units"), minutesAgo: try fields.wholeNumber("minutesAgo")))
+        },
+        plain(
+            "takePump", "The pump outside is this app's from now on, whoever commanded it before.", .takePump),
         plain("startSession", "The loop's session begins.", .startSession),
         plain("endSession", "The loop's session ends.", .endSession),
         Row(
@@ -208,14 +232,15 @@ package struct WardCommand: Hashable, Sendable {
             .input(.quietHours(fromMinute: try fields.minute("from"), toMinute: try fields.minute("to")))
         },
         Row(
-            name: "threshold", summary: "A metric's two sides; null switches a side off.",
+            name: "threshold",
+            summary:
+                "A metric's two sides; null switches a side off, and a field that is left out is left alone.",
             fields: [
                 Field(name: "metric", kind: .text("a metric's name")),
                 Field(name: "low", kind: .number(-1000...1000), isRequired: false, canBeNull: true),
                 Field(name: "high", kind: .number(-1000...1000), isRequired: false, canBeNull: true),
                 Field(
-                    name: "sensitivity_minutes", kind: .wholeNumber(0...1440), isRequired: false,
-                    canBeNull: true),
+                    name: "sensitivity_minutes", kind: .wholeNumber(0...1440), isRequired: false),
                 Field(name: "enabled", kind: .flag, isRequired: false),
             ]
         ) { fields throws(Ward.Refusal) in
@@ -225,12 +250,17 @@ package struct WardCommand: Hashable, Sendable {
                 return .input(.switchThreshold(metric: metric, isEnabled: isEnabled))
             }
             return .input(
-                .threshold(
-                    metric: metric, low: try fields.optionalNumber("low"),
-                    high: try fields.optionalNumber("high"),
+                .changeThreshold(
+                    metric: metric,
+                    low: fields.has("low") ? ThresholdBound(try fields.optionalNumber("low")) : nil,
+                    high: fields.has("high") ? ThresholdBound(try fields.optionalNumber("high")) : nil,
                     sensitivityMinutes: try fields.optionalWholeNumber("sensitivity_minutes"),
                     isEnabled: isEnabled))
         },
+        plain(
+            "recommendThresholds",
+            "Every metric that something is recommended for, as its subject is now, has that as its threshold.",
+            .recommendThresholds),
         plain("signIn", "Somebody logs in to the app.", .signIn),
         plain("signOut", "Somebody logs out of the app.", .signOut),
         plain("openSettings", "The app's settings are opened.", .openSettings),
@@ -238,9 +268,34 @@ package struct WardCommand: Hashable, Sendable {
         Row(
             name: "subjectClaim", summary: "What the cloud answers about the subject's claim from now on.",
             fields: [Field(name: "ok", kind: .flag)]
-        ) { fields throws(Ward.Refusal) in .input(.subjectClaim(isOk: try fields.flag("ok") ?? true)) },
-        alert("dismiss", "Puts an alert's banner away, and ends a preview. The alert stays.") {
-            .dismiss(alert: $0)
+        ) { fields throws(Ward.Refusal) in .input(.subjectClaim(isOk: try fields.flag("ok") == true)) },
+        Row(
+            name: "dismiss",
+            summary:
+                "Puts an alert's banner away, and ends a preview. The alert stays. `episode`: the second at which the one that is meant was raised.",
+            fields: [
+                Field(name: "alert", kind: .text("an alert's code")),
+                Field(name: "episode", kind: .wholeNumber(0...1_000_000_000), isRequired: false),
+            ]
+        ) { fields throws(Ward.Refusal) in
+            .input(
+                .dismiss(
+                    alert: try fields.text("alert"), episode: try fields.optionalWholeNumber("episode")))
+        },
+        Row(
+            name: "bannerShown", summary: "The phone has shown an alert's banner for its ten seconds.",
+            fields: [Field(name: "alert", kind: .text("an alert's code")), episode, phonePage]
+        ) { fields throws(Ward.Refusal) in
+            _ = try fields.text("page")
+            return .input(
+                .bannerShown(alert: try fields.text("alert"), episode: try fields.wholeNumber("episode")))
+        },
+        Row(
+            name: "told", summary: "The phone has shown an alert's notification.",
+            fields: [Field(name: "alert", kind: .text("an alert's code")), phonePage]
+        ) { fields throws(Ward.Refusal) in
+            _ = try fields.text("page")
+            return .input(.told(alert: try fields.text("alert")))
         },
         alert("tap", "Taps an alert's notification.") { .tap(alert: $0) },
         alert("preview", "Shows what an alert would look like, until it is dismissed.") {

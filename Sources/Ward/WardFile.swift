@@ -65,7 +65,8 @@ package struct WardFile: Sendable {
             for line in item["say"]?.items ?? [] {
                 switch LiveWords.parse(try line.text()) {
                 case .success((.input(let input), _)): wish.say.append(input)
-                case .success((.confirm, _)): wish.say.append(.confirmBolus(request: 1, units: 1))
+                case .success((.confirm(let anyway), _)):
+                    wish.say.append(.confirmBolus(request: 1, units: 1, anyway: anyway ? true : nil))
                 case .success, .failure: throw line.problem(expected: "what can be typed in `islet-live run`")
                 }
             }

@@ -54,6 +54,12 @@ struct LiveRunCommand: ParsableCommand {
             valueName: "loopback:PORT"))
     var pump: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "With --pump: the name by which the pump knows this app. A pump takes commands of one.",
+            valueName: "NAME"))
+    var owner: String?
+
     /// How long an algorithm may take for a step, ns.
     private static let deadline = 5 * Nanoseconds.second
 
@@ -83,6 +89,10 @@ struct LiveRunCommand: ParsableCommand {
                 }
             }
         }
+        if let owner, !LiveSession.isKey(owner) || owner.isEmpty || pump == nil {
+            throw ValidationError(
+                "--owner takes up to 64 letters, digits, points, hyphens and underscores, with --pump.")
+        }
         if session < 0 { throw ValidationError("--session takes an index from 0.") }
     }
 
@@ -109,6 +119,7 @@ struct LiveRunCommand: ParsableCommand {
                 var opening = try LiveOpening(
                     study: study, session: session, studyPath: self.study, isFed: isFed)
                 opening.isLinked = pump != nil
+                if pump != nil { opening.owner = owner ?? "\(study.name)-\(session)" }
                 let live = try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json),
                     deadline: Self.deadline, listener: listener)

@@ -72,6 +72,12 @@
             help: ArgumentHelp("Remove sessions that ended so many days ago.", valueName: "DAYS"))
         var keepDays: Double?
 
+        @Option(
+            help: ArgumentHelp(
+                "Whose thresholds and quiet hours sessions follow: a store of `islet thresholds`. (default: owner.sqlite in --data)",
+                valueName: "FILE"), completion: .file())
+        var thresholds: String?
+
         private var isLoopback: Bool { host == "127.0.0.1" || host == "localhost" || host == "::1" }
 
         func validate() throws {
@@ -93,26 +99,53 @@
                     file: "--host \(host)", found: "no token",
                     expected: "--token-file, or ISLET_TOKEN in the environment: anybody could come in")
             }
-            let first = try (demo ? "Cohorts/wards/demonstration.yaml" : ward).map { try WardFile.read($0) }
+            let room = Descriptors.forServer()
+            let first = try ward.map { try WardFile.read($0) }
             var options = Ward.Options(folder: data)
-            options.studies =
-                studies.isEmpty && FileManager.default.fileExists(atPath: "Cohorts") ? ["Cohorts"] : studies
+            options.studies = studies.isEmpty ? ProgramFiles.studies.map { [$0] } ?? [] : studies
             options.results =
                 results.isEmpty && FileManager.default.fileExists(atPath: "results") ? ["results"] : results
             options.retentionDays = keepDays
+            // A store that is named must be there; the ward's own is made with it.
+            options.ownerStore = thresholds ?? data + "/owner.sqlite"
+            options.owner = thresholds == nil ? "owner" : nil
+            options.sessionLimit = min(options.sessionLimit, room.sessions)
             let ward = try Ward(options)
+            if let problem = ward.ownerProblem {
+                if thresholds != nil {
+                    throw InputError(file: "--thresholds", found: problem, expected: "an owner's store")
+                }
+                StandardStream.output.writeLineIgnoringFailure("no owner is followed: \(problem)")
+            }
             // Before the first advance everything that was is there.
-            if ward.ids.isEmpty, let first { for wish in first.sessions { _ = try ward.create(wish) } }
+            if ward.ids.isEmpty {
+                let begun =
+                    try first
+                    ?? (demo
+                        ? WardFile.read(try ProgramFiles.demonstration(in: data + "/demonstration")) : nil)
+                for wish in begun?.sessions ?? [] { _ = try ward.create(wish) }
+            }
             let news = WardNews(ward.host)
             let over = Over()
             let threads = try (0..<max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))).map { _ in
                 try SystemThread { ward.host.run(until: { over.isOver }) }
             }
+            // As many as there are cores, behind those that answer.
+            let returning = try (0..<max(1, ProcessInfo.processInfo.activeProcessorCount / 2)).map { _ in
+                try SystemThread {
+                    SystemThread.stepBack()
+                    ward.bringBack(until: { over.isOver })
+                }
+            }
             let herald = try SystemThread { news.run() }
             let door = WebDoor(
-                token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil)
+                token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil,
+                loginsPath: data + "/logins.json")
             var serverOptions = DashboardServer.Options()
             (serverOptions.host, serverOptions.port) = (host, port)
+            (serverOptions.connectionLimit, serverOptions.connectionLimitOfAddress) = (
+                room.connections, room.connections * 2 / 3
+            )
             (serverOptions.certificate, serverOptions.key) = (certificate, key)
             var logger = Logger(label: "islet") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
@@ -153,7 +186,7 @@
             over.end()
             news.stop()
             ward.host.wake()
-            for thread in threads { thread.join() }
+            for thread in threads + returning { thread.join() }
             herald.join()
             tending.join()
             ward.close()

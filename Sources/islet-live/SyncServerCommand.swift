@@ -59,13 +59,21 @@ struct SyncServerCommand: ParsableCommand {
             throw ValidationError("Name an owner at least: --owner ann.")
         }
         var served: [String: SettingsEndpoint.Owner] = [:]
+        var broken: [any Error] = []
         for name in names {
             let place = store + "/" + name
             try OwnerName.check(name)
-            served[name] = SettingsEndpoint.Owner(
-                token: try token(place + ".token"),
-                store: try SQLiteOwnerStore(path: place + ".sqlite", owner: name, device: "hub"))
+            do {
+                served[name] = SettingsEndpoint.Owner(
+                    token: try token(place + ".token"),
+                    store: try SQLiteOwnerStore(path: place + ".sqlite", owner: name, device: "hub"))
+            } catch {
+                // The others have done nothing to be without a hub.
+                broken.append(error)
+                StandardStream.error.writeLineIgnoringFailure("\(name) is not served: \(error)")
+            }
         }
+        if served.isEmpty, let first = broken.first { throw first }
         let epoch = String(UInt64.random(in: 0...UInt64.max), radix: 36)
         let endpoint = SettingsEndpoint(owners: served, epoch: epoch, clock: { OwnerName.clock })
         let server: LoopbackServer
@@ -74,7 +82,7 @@ struct SyncServerCommand: ParsableCommand {
         } catch {
             throw OutputError(.temporary, path: "127.0.0.1:\(port)", message: "cannot listen there: \(error)")
         }
-        for name in names {
+        for name in names where served[name] != nil {
             try StandardStream.output.writeLine("\(name): token in \(store)/\(name).token")
         }
         try StandardStream.output.writeLine(

@@ -75,7 +75,7 @@ final class Terminal: Sendable {
             told = try tell(after: told)
             guard let status = host.status(of: id) else { return }
             switch status.snapshot.phase {
-            case .running: host.waitForNews(after: heard, atMost: Nanoseconds.second / 5)
+            case .running, .returning: host.waitForNews(after: heard, atMost: Nanoseconds.second / 5)
             case .ended:
                 _ = try tell(after: told)
                 return
@@ -142,12 +142,16 @@ final class Terminal: Sendable {
                     if number > lastBolus?.number ?? 0 { lastBolus = (number, units) }
                     guard !answer.isRepeated else { return }
                     say("\(units) U wait for `confirm`, for 5 min of session time")
+                    let asked = host.status(of: id)?.snapshot.requestedBolus
+                    if let doubt = asked?.doubt { say("\(doubt); to give it all the same: `confirm anyway`") }
                 }
-            case .confirm:
+            case .confirm(let anyway):
                 guard let asked = lastBolus else { return say("no bolus waits") }
-                _ = answer(.confirmBolus(request: asked.number, units: asked.units), key)
+                _ = answer(
+                    .confirmBolus(request: asked.number, units: asked.units, anyway: anyway ? true : nil), key
+                )
             case .pace(let pace):
-                if !host.setPace(pace, of: id) { say("pump and sensor are outside, and keep their pace") }
+                if case .refused(let reason) = host.setPace(pace, of: id).outcome { say(reason) }
             case .status: tellStatus()
             case .help: for line in LiveWords.help.split(separator: "\n") { say(String(line)) }
             case .quit:
@@ -162,6 +166,8 @@ final class Terminal: Sendable {
         var text = key.isEmpty ? "" : "@\(key) "
         text += answer.isRepeated ? "already " : ""
         switch answer.outcome {
+        case .taken where !answer.note.isEmpty:
+            say(text + "noted as input \(answer.number ?? 0), \(answer.note)")
         case .taken: say(text + "taken as input \(answer.number ?? 0)")
         case .refused(let reason): say(text + "refused: \(reason)")
         }
@@ -181,7 +187,7 @@ final class Terminal: Sendable {
                 "\(shown.localTime), pace \(status.pace), \(status.isFrozen ? "FROZEN, " : "")\(shown.subject)"
                     + (room.stage.isEmpty ? "" : ", \(room.stage)")
                     + ", \(values.joined(separator: ", ")), \(shown.alerts.count) alerts"
-                    + (shown.isQuiet ? ", quiet hours" : ""))
+                    + (shown.isQuiet ? ", quiet hours" : "") + Self.health(of: status))
         }
         let reading =
             shown.loop?.glucose.map { "\($0.glucose.milligramsPerDecilitre.rounded()) mg/dL" } ?? "no reading"
@@ -189,6 +195,18 @@ final class Terminal: Sendable {
             "\(shown.localTime), pace \(status.pace), \(status.isFrozen ? "FROZEN, " : "")\(shown.isDegraded ? "ALGORITHM GIVES NO ANSWER, " : "")"
                 + "\(shown.isFed ? "suggestions only, " : "")\(reading), "
                 + "loop \(shown.loop.map { "\($0.status)" } ?? "-"), pump \(shown.pump.map { $0.isConnected ? "\($0.condition)" : "OUT OF REACH" } ?? "-"), "
-                + "\(shown.alerts.count) alerts")
+                + "\(shown.alerts.count) alerts" + Self.health(of: status))
+        for lapse in shown.loop?.lapses ?? [] {
+            say("not given, \(SessionStory.time(lapse.at, calendar)): \(lapse.words): \(lapse.cause.text)")
+        }
+        if let share = shown.loop?.basalShare, share < BasalAccount.bound {
+            say("INSULIN IS MISSING: \(Int(share)) % of the last two hours' came")
+        }
+    }
+
+    private static func health(of status: LiveHost.Status) -> String {
+        let health = SessionHealth(status.snapshot, isFrozen: status.isFrozen)
+        return health.isWell
+            ? "; well" : "; not well: " + health.concerns.map(\.words).joined(separator: "; ")
     }
 }

@@ -61,7 +61,7 @@ struct JournalReport {
             + SessionStory.time(session.now, session.opening.study.start.calendar)
         switch session.phase {
         case .ended(let reason): text += reason.isEmpty ? ", ended" : ", ended early: \(reason)"
-        case .running, .failed: text += ", goes on"
+        case .running, .failed, .returning: text += ", goes on"
         }
         text += "; digest \(session.outcome?.digest ?? session.digest)"
         if replay.isTorn { text += "; a torn last line is left out" }

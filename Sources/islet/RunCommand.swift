@@ -88,6 +88,7 @@ struct RunCommand: ParsableCommand {
         let folder = ResultFolder(path: out)
         let interrupt = Interrupt()
         try study.checkConfirmation(file: arguments.study)
+        try study.checkWritten(file: arguments.study)
         try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary, subjects in
             if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
             if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
@@ -205,6 +206,11 @@ struct RunCommand: ParsableCommand {
             try folder.checkStoreHash()
             // Read only: a refused folder stays as its manifest says, to the byte.
             try check(StudyStore(readingAt: folder.storePath), isOf: text, folder)
+            // Opening the store changes its bytes: a folder that says that it is complete has to say otherwise before.
+            if try folder.isComplete() {
+                try folder.writeManifest(
+                    study, identity: found, state: .running, programs: ProgramFacts.recorded(in: folder))
+            }
         }
         let store = try StudyStore(
             path: folder.storePath, studyText: text, version: Islet.version,

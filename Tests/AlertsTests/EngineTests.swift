@@ -119,18 +119,21 @@ import Testing
         world.run([(.minutes(3), [.value(.temperature, 85.5)])], until: .minutes(4))
         let center = try #require(world.app?.port as? SimulatedNotificationCenter)
         let shown = try #require(center.shown.first)
-        #expect(shown.title == "Basil" && shown.body == "Basil: Temperature 85.5 °F, above 85")
+        #expect(shown.title == "Basil" && shown.body == "Temperature 85.5 °F, above 85 since 06:16")
         #expect(
             shown.identifier == "THRESHOLD-TEMPERATURE-HIGH" && shown.category.rawValue == shown.identifier)
         #expect(shown.deepLink == "islet://subject/Basil/temperature" && !shown.isTimeSensitive)
         #expect(center.deliveries.map(\.instant) == [.minutes(3)])
         world.happen([.value(.temperature, 59)], at: .minutes(5))
-        #expect(world.app?.flow.engine.active.map(\.message) == ["Basil: Temperature 59 °F, below 60"])
+        #expect(
+            world.app?.flow.engine.active.map(\.message) == ["Basil: Temperature 59 °F, below 60 since 06:18"]
+        )
         // The timeline keeps it when it is over.
         world.happen([.value(.temperature, 70)], at: .minutes(6))
         #expect(
             world.memory.center?.recentlyCleared.map(\.alert.message) == [
-                "Basil: Temperature 59 °F, below 60", "Basil: Temperature 85.5 °F, above 85",
+                "Basil: Temperature 59 °F, below 60 since 06:18",
+                "Basil: Temperature 85.5 °F, above 85 since 06:16",
             ])
         #expect(world.memory.center?.recentlyCleared.map(\.alert.raisedAt) == [.minutes(5), .minutes(3)])
     }
@@ -153,7 +156,9 @@ import Testing
 
     @Test(arguments: AlertCode.allCases) func `every code has its words and its route`(code: AlertCode) {
         #expect(!code.message.isEmpty && !code.recommendedAction.isEmpty && !code.condition.isEmpty)
-        #expect(code.route == (code.source == .pump ? .pump : code.source == .cgm ? .cgm : .home))
+        // Where insulin is missing, the pump is what to look at.
+        let isOfPump = code.source == .pump || code == .insulinMissing
+        #expect(code.route == (isOfPump ? .pump : code.source == .cgm ? .cgm : .home))
         #expect(AlertCode.allCases[code.index] == code)
     }
 

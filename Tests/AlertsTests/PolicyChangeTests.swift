@@ -199,12 +199,13 @@ import Testing
         other { $0.notifiesInForeground.toggle() }
         other { $0.notifiesWhenStale.toggle() }
         other { $0.takesSnoozes.toggle() }
+        other { $0.afterFront = AfterFront() }
         other { $0.limits.freshness += 1 }
         other { $0.limits.cooldown.actionable = 1 }
         #expect(Set(others.map(\.fingerprint) + [policy.fingerprint]).count == others.count + 1)
         // A new property must be fed too; the claim to a truth decides nothing.
         #expect(Mirror(reflecting: policy.rules[0]).children.count == 18)
-        #expect(Mirror(reflecting: policy).children.count == 7)
+        #expect(Mirror(reflecting: policy).children.count == 8)
         #expect(Mirror(reflecting: policy.limits).children.count == 7)
         var named = policy
         named.name = "another"

@@ -17,6 +17,7 @@ import Testing
         case .codes: "[OTHER]"
         case .escalations: "[{ after: 10m, to: safetyCritical }]"
         case .cooldowns, .cooldown: "{ actionable: 9m }"
+        case .afterFront: "{ left: 20s }"
         case .truth: "sensorGap"
         }
     }
@@ -106,6 +107,8 @@ import Testing
             (.awaitingFirstStep, "ALERT-LOOP-AWAITING-FIRST-STEP"),
             (.commandBlocked, "ALERT-LOOP-COMMAND-BLOCKED"),
             (.mealNotAvailable, "ALERT-MEAL-NOT-AVAILABLE-NOW"),
+            (.insulinMissing, "LOOP-INSULIN-MISSING"), (.insulinDropped, "LOOP-INSULIN-DROPPED"),
+            (.glucoseTypedLow, "GLUCOSE-TYPED-LOW"),
         ]
         for (code, name) in codes { #expect(code.rawValue == name && AlertCode(rawValue: name) == code) }
         #expect(AlertMetric.allCases.map(\.index) == Array(AlertMetric.allCases.indices))
@@ -120,7 +123,7 @@ import Testing
             AlertMetric.allCases.map(\.codeName) == [
                 "GLUCOSE", "GLUCOSE-RATE", "INSULIN-ON-BOARD", "RESERVOIR", "SENSOR-AGE", "TEMPERATURE",
                 "HUMIDITY", "VPD", "READING-AGE", "GLUCOSE-IN20M", "FORECAST-GLUCOSE", "UNKNOWN-INSULIN",
-                "LEVEL",
+                "LEVEL", "BASAL-SHARE", "DROPPED-INSULIN",
             ])
     }
 }

@@ -56,7 +56,7 @@ import Testing
             center.shown.count == 1
                 && center.deliveries.map(\.instant) == [.start.adding(1000 * Nanoseconds.second)]
         )
-        #expect(hot.title == "Basil" && hot.body == "Basil: Temperature 88 °F, above 85")
+        #expect(hot.title == "Basil" && hot.body == "Temperature 88 °F, above 85 since 06:16")
         #expect(hot.payload.subject == "Basil" && hot.payload.metric == "temperature")
         #expect(hot.payload.value == 88 && hot.payload.threshold == 85)
         // It speaks of the moment at which quiet hours end, with the value of minute 5.

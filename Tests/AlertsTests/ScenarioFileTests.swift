@@ -121,6 +121,41 @@ import Testing
         #expect(try AlertScenario.parse(text, file: "s.yaml").cases.first?.run().passed == true)
     }
 
+    /// A case that tested nothing must not pass.
+    @Test(arguments: [
+        ("{ at: 1m, app: quit }, { at: 2m, step: ok }", "! { at: 2m, step: ok } did nothing"),
+        ("{ at: 1m, loop: disarmed }, { at: 2m, step: ok }", "! { at: 2m, step: ok } did nothing"),
+        (
+            "{ at: 1m, app: quit }, { at: 2m, user: { acknowledge: ALERT-PUMP-FAULT } }",
+            "! { at: 2m, user: { acknowledge: ALERT-PUMP-FAULT } } did nothing"
+        ),
+        (
+            "{ at: 1m, app: quit }, { at: 2m, testAlert: ALERT-PUMP-FAULT }",
+            "! { at: 2m, testAlert: ALERT-PUMP-FAULT } did nothing"
+        ),
+        ("{ at: 1m, app: quit }, { at: 2m, app: relaunch }, { at: 2m, step: ok }", nil),
+        ("{ at: 1m, app: foreground, pumpStatus: known }", nil),
+    ])
+    func `what nobody was there to hear fails its case`(timeline: String, line: String?) throws {
+        let scenario = try AlertScenario.parse(
+            Self.head + "    compare: [raise]\n    expect: []\n    timeline: [\(timeline)]\n", file: "s.yaml")
+        #expect(scenario.cases[0].run().differences == (line.map { [$0] } ?? []))
+    }
+
+    @Test func `a held glucose beside a series, and an act that is not done, are nothing`() throws {
+        let series = try AlertScenario.parse(
+            Self.head
+                + "    expect: []\n    series: { glucose: \"100x3\" }\n    timeline: [{ at: 1m, glucose: 50 }]\n",
+            file: "s.yaml")
+        #expect(series.cases[0].run().differences == ["! { at: 1m, glucose: 50.0 } did nothing"])
+        let problem = #expect(throws: InputError.self) {
+            try AlertScenario.parse(
+                Self.head + "    expect: []\n    timeline: [{ at: 1m, settingsSaved: false }]\n",
+                file: "s.yaml")
+        }
+        #expect(problem?.description.contains("s.yaml:6") == true)
+    }
+
     @Test func `a failing case shows what was expected and what happened`() throws {
         let text =
             Self.head + "    timeline: [{ at: 1m, auth: signedOut }]\n"

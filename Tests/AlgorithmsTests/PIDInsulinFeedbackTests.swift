@@ -79,6 +79,33 @@ import Testing
         #expect(tuned.run(stepInput(glucose: 140, at: .minutes(5)), state: &state).forecast == nil)
     }
 
+    /// Harm: of a bolus by hand a quarter counts, and the loop corrects what has been corrected.
+    @Test func `a manual bolus is on board in full, asked for, dropped and told`() {
+        let (byHand, never) = (Bench(), Bench())
+        _ = byHand.step(120, manual: 2)
+        _ = never.step(120)
+        let first = byHand.state.onBoard.subcutaneous - never.state.onBoard.subcutaneous
+        #expect(abs(first - 0.09516258 * 24) < 1e-6)
+        // What of it never comes is off again, to the last bit that counts.
+        let algorithm = PIDInsulinFeedback()
+        var input = stepInput(glucose: 120, at: .minutes(5))
+        _ = algorithm.run(input, state: &never.state)
+        input.dropped = Shortfall(
+            algorithmTime: 0, amount: InsulinAmount(units: 2), manual: InsulinAmount(units: 2))
+        _ = algorithm.run(input, state: &byHand.state)
+        #expect(abs(byHand.state.onBoard.subcutaneous - never.state.onBoard.subcutaneous) < 1e-9)
+        // A state that begins anew hears of it as the one that asked did.
+        var anew = PIDInsulinFeedback.State()
+        var told = stepInput(glucose: 120, at: .minutes(5))
+        let given = GivenInsulin(
+            amount: InsulinAmount(units: 2), userRequested: InsulinAmount(units: 2),
+            manual: InsulinAmount(units: 2), since: .start, until: .minutes(5))
+        told.earlier = InsulinHistory(since: .start, given: [given])
+        let before = anew.onBoard
+        _ = algorithm.run(told, state: &anew)
+        #expect(anew.onBoard.subcutaneous - before.subcutaneous > 1.8)
+    }
+
     /// models.md 7.2: exact zero-order hold of the chain 50, 70, 55 min.
     @Test func theInsulinChainHasTheExactCoefficients() {
         let table: [(step: Double, values: [Double])] = [

@@ -153,7 +153,8 @@ struct SequenceDiagramTests {
         try scene.inLoop { try $0.endSession() }
         let ended = try #require(scene.store.inner.memory)
         #expect(!ended.isInSession && ended.algorithmTime == 0 && ended.firstStepTime == nil)
-        #expect(ended.lastCgmTime == nil && ended.algorithmState == nil)
+        // A reading serves one step, whoever's session it is.
+        #expect(ended.lastCgmTime != nil && ended.algorithmState == nil)
         // The log stays, and so does what the person configured.
         #expect(scene.store.inner.log.count == 3)
         #expect(scene.inLoop { $0.display().status } == .noSession)
@@ -164,7 +165,8 @@ struct SequenceDiagramTests {
         scene.sensor.latestReading = reading(at: 17)
         try scene.run(untilMinute: 18)
         let first = try #require(scene.algorithm.inputs.last)
-        #expect(first.algorithmTime == 0 && first.firstStepTime == nil && first.lastCgmTime == nil)
+        #expect(
+            first.algorithmTime == 0 && first.firstStepTime == nil && first.lastCgmTime == ended.lastCgmTime)
         #expect(first.target.milligramsPerDecilitre == 110 && first.customFields == ["exercise": 0.5])
         #expect(scene.algorithm.states.last == 0)
     }

@@ -189,8 +189,8 @@ struct SavedStateTests {
         try lab.live(untilMinute: 31)
         // A dose that the first algorithm counts, and of which nobody knows whether it came.
         lab.pump.losesRequest = true
+        lab.pump.beforeRequest = { [pump = lab.pump] _ in pump.isConnected = false }
         try lab.live(untilMinute: 36)
-        lab.pump.isConnected = false
         let other = FakeAlgorithm(
             basalSource: .algorithm, name: name, version: version, answer: answer)
         lab.algorithm = other
@@ -202,6 +202,7 @@ struct SavedStateTests {
         lab.relaunch()
         try lab.live(untilMinute: 48)
         lab.pump.losesRequest = false
+        lab.pump.beforeRequest = nil
         lab.pump.isConnected = true
         try lab.live(untilMinute: 241)
         // A new state, not the other's; the grid and its numbers go on.
@@ -289,7 +290,8 @@ struct RequestRowTests {
         #expect(rows.map(\.requestID) == Array(0..<Int64(rows.count)))
         #expect(rows[3].algorithmTime == 0)
         #expect(abs((rows[2].accepted?.units ?? 0) - 5.1) < 1e-9 && rows[2].wasUncertain)
-        #expect(rows[5].algorithmTime == 2 && rows[5].accepted == .zero && !rows[5].wasUncertain)
+        // At 20 min, on the first session's grid.
+        #expect(rows[4].algorithmTime == 1 && rows[4].accepted == .zero && !rows[4].wasUncertain)
         let known = rows.reduce(0) { $0 + ($1.accepted?.units ?? -1000) }
         #expect(abs(known - lab.pump.delivered) < 1e-9)
         #expect(abs((lab.display.totals?.insulin.units ?? 0) - lab.pump.delivered) < 1e-9)

@@ -28,11 +28,29 @@ func withFolder<R>(_ body: (String) throws -> R) throws -> R {
 struct Desk {
     let ward: Ward
     let dashboard: Dashboard
+    let news: WardNews
 
-    init(_ folder: String, token: String? = nil, names: [String] = []) throws {
-        ward = try Ward(Ward.Options(folder: folder))
+    /// - Parameter isBack: whether its sessions have been lived again.
+    init(
+        _ folder: String, token: String? = nil, names: [String] = [], isBack: Bool = true,
+        guests: Guests = Guests { 0 }
+    ) throws {
+        try self.init(
+            try Ward(Ward.Options(folder: folder)), token: token, names: names, isBack: isBack, guests: guests
+        )
+    }
+
+    init(
+        _ ward: Ward, token: String? = nil, names: [String] = [], isBack: Bool = true,
+        guests: Guests = Guests { 0 }
+    ) throws {
+        self.ward = ward
+        if isBack { ward.bringBack() }
+        news = WardNews(ward.host)
         dashboard = Dashboard(
-            ward: ward, news: WardNews(ward.host), door: WebDoor(token: token, names: names))
+            ward: ward, news: news,
+            door: WebDoor(
+                token: token, names: names, loginsPath: ward.options.folder + "/logins.json", guests: guests))
     }
 
     func answer(

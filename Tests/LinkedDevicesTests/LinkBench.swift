@@ -128,12 +128,13 @@ final class LinkBench {
 
     init(
         algorithm: any DosingAlgorithm = SteadyAlgorithm(), hasReadings: Bool = true,
-        simulator given: PumpSimulator? = nil, worn: Int64 = 0
+        simulator given: PumpSimulator? = nil, worn: Int64 = 0, owner: String? = nil
     ) throws {
         self.worn = worn
         simulator = try given ?? PumpSimulator(startUTC: Self.start, basal: InsulinRate(unitsPerHour: 1.2))
         pump = LinkedPump(
-            executor: executor, recorder: recorder, limits: simulator.pump.limits, pulse: units(0.05))
+            executor: executor, recorder: recorder, limits: simulator.pump.limits, pulse: units(0.05),
+            owner: owner)
         sensor = LinkedSensor(executor: executor, recorder: recorder)
         let therapy = TherapySettings(
             bodyWeightKilograms: 70, basalRate: InsulinRate(unitsPerHour: 1.2),

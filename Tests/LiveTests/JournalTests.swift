@@ -22,6 +22,7 @@ import Testing
         .answer(number: 1, .refused("meal, g: found 400.0")),
         .refusal(.minutes(7), key: "", reason: "target, mg/dL: found nan"),
         .leap(from: .minutes(8), to: .minutes(120)),
+        .said(.minutes(121), key: "p-1", text: "pace max"),
         .pace(.minutes(121), .max, utc: 1),
         .end(.minutes(200), events: 90, Digest128(), reason: "low for long"),
     ]

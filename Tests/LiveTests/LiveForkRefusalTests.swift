@@ -117,7 +117,7 @@ import Trials
                 let minute = Int64(30 + 6 * place)
                 return [
                     (.minutes(minute), .requestBolus(units: 3)),
-                    (.minutes(minute + 1), .confirmBolus(request: 2 * place + 1, units: 3)),
+                    (.minutes(minute + 1), .confirmBolus(request: 2 * place + 1, units: 3, anyway: true)),
                 ]
             }
             let content = try journal(inputs, arm: 0, until: .minutes(1400), in: folder)

@@ -141,9 +141,10 @@ import Trials
                 [
                     (400, .meal(grams: 60, isEaten: true, isAnnounced: true)),
                     (590, .requestBolus(units: 0.5)),
-                    (592, .confirmBolus(request: 2, units: 0.5)), (800, .bloodGlucose(mgdl: 120)),
+                    (592, .confirmBolus(request: 2, units: 0.5, anyway: true)),
+                    (800, .bloodGlucose(mgdl: 120)),
                     (801, .calibration(mgdl: 120)), (802, .requestBolus(units: 0.5)),
-                    (803, .confirmBolus(request: 6, units: 0.5)), (805, .target(mgdl: 130)),
+                    (803, .confirmBolus(request: 6, units: 0.5, anyway: true)), (805, .target(mgdl: 130)),
                 ], in: folder)
             let fork = try LiveFork(content, at: .minutes(591), change: .init(algorithm: .basalBolus))
             #expect(fork.inputCount == 6)

@@ -25,6 +25,8 @@ import Trials
         .switchThreshold(metric: "glucose", isEnabled: true), .signIn, .signOut, .subjectClaim(isOk: false),
         .openSettings, .saveSettings, .dismiss(alert: "ALERT-CGM-URGENT-LOW"),
         .tap(alert: "ALERT-CGM-URGENT-LOW"), .preview(alert: "ALERT-LOOP-COMMAND-BLOCKED"), .dismissDropped,
+        .dismiss(alert: "ALERT-CGM-URGENT-LOW", episode: 300),
+        .bannerShown(alert: "ALERT-CGM-URGENT-LOW", episode: 300), .told(alert: "ALERT-CGM-URGENT-LOW"),
     ]
 
     @Test(arguments: sensible) func anInputReadsBackAndIsTaken(_ input: LiveInput) throws {
@@ -52,7 +54,9 @@ import Trials
             .threshold(metric: "glucose", low: 70, high: 180, sensitivityMinutes: -1),
             .threshold(metric: "glucose", low: 180, high: 70, isEnabled: false),
             .switchThreshold(metric: "vpd", isEnabled: false), .dismiss(alert: "NOBODY"),
-            .tap(alert: "NOBODY"), .preview(alert: "NOBODY"),
+            .tap(alert: "NOBODY"), .preview(alert: "NOBODY"), .told(alert: "NOBODY"),
+            .bannerShown(alert: "NOBODY", episode: 1),
+            .bannerShown(alert: "ALERT-CGM-URGENT-LOW", episode: -1),
         ] as [LiveInput])
     func whatMakesNoSenseIsRefusedJournaledAndChangesNothing(_ input: LiveInput) throws {
         try withFolder { folder in
@@ -267,12 +271,14 @@ import Trials
         let asked = try LiveSession(try opening(), journal: nil)
         let number = try #require(asked.take(LiveCommand(.requestBolus(units: 1)), at: .minutes(60)).number)
         _ = asked.take(LiveCommand(.endSession), at: .minutes(61))
-        let answer = asked.take(LiveCommand(.confirmBolus(request: number, units: 1)), at: .minutes(62))
+        let answer = asked.take(
+            LiveCommand(.confirmBolus(request: number, units: 1, anyway: true)), at: .minutes(62))
         #expect(answer.outcome != .taken)
         _ = asked.take(LiveCommand(.startSession), at: .minutes(63))
         let again = try #require(asked.take(LiveCommand(.requestBolus(units: 1)), at: .minutes(64)).number)
         #expect(
-            asked.take(LiveCommand(.confirmBolus(request: again, units: 1)), at: .minutes(64)).outcome
+            asked.take(LiveCommand(.confirmBolus(request: again, units: 1, anyway: true)), at: .minutes(64))
+                .outcome
                 == .taken)
     }
 

@@ -226,7 +226,7 @@ import Trials
             let text = try lived(
                 in: folder, pace: "1",
                 typing: "@k bolus 1\nconfirm\n@k bolus 5\nconfirm\n", until: "refused: ")
-            #expect(text.contains("> 1.0 U wait") && text.contains("@k already taken as input 1"))
+            #expect(text.contains("> 1.0 U wait") && text.contains("was another command's"))
             #expect(!text.contains("5.0 U wait"))
             #expect(text.components(separatedBy: "taken as input 2").count == 2)
         }

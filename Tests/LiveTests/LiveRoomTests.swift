@@ -186,8 +186,9 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
                 #expect(
                     Array(again.events.prefix(moment.events)) == Array(heard.events.prefix(moment.events)))
                 let known = try JournalContent.parse(Array(whole[..<moment.bytes]), path: copy)
-                for case .input(let number, _, let key) in known.lines {
-                    let answer = resumed.take(LiveCommand(.visit, key: key), at: resumed.now)
+                for case .input(let number, let stamped, let key) in known.lines {
+                    let input = try #require(LiveInput(bytes: stamped.input.bytes))
+                    let answer = resumed.take(LiveCommand(input, key: key), at: resumed.now)
                     #expect(answer.isRepeated && answer.number == number)
                 }
                 resumed.advance(to: max(resumed.now, end))
@@ -368,8 +369,7 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
         let alert = try #require(
             session.snapshot.alerts.first { $0.code.rawValue == "THRESHOLD-TEMPERATURE-HIGH" })
         #expect(
-            alert.message.hasPrefix("room#1: Temperature ")
-                && alert.message.contains("°F, above \(Int(bound))"))
+            alert.message.hasPrefix("Temperature ") && alert.message.contains("°F, above \(Int(bound))"))
         let rule = try #require(session.snapshot.policy?.rules.first { $0.code == alert.code })
         #expect(AlertMessage.destination(rule) == "islet://subject/room%231/temperature")
     }

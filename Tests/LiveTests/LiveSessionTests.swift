@@ -163,8 +163,9 @@ import Trials
                 #expect(Array(again.events.prefix(shown.count)) == shown)
                 // What was acknowledged by then is known under its key.
                 let known = try JournalContent.parse(Array(whole[..<moment.bytes]), path: copy)
-                for case .input(let number, _, let key) in known.lines {
-                    let answer = resumed.take(LiveCommand(.cancelOwed, key: key), at: resumed.now)
+                for case .input(let number, let stamped, let key) in known.lines {
+                    let input = try #require(LiveInput(bytes: stamped.input.bytes))
+                    let answer = resumed.take(LiveCommand(input, key: key), at: resumed.now)
                     #expect(answer.isRepeated && answer.number == number)
                 }
                 resumed.advance(to: max(resumed.now, end))
@@ -214,7 +215,8 @@ import Trials
         session.advance(to: .minutes(30))
         func confirm(_ request: Int?, _ units: Double, at minute: Int64) -> LiveOutcome {
             session.take(
-                LiveCommand(.confirmBolus(request: request ?? 0, units: units)), at: .minutes(minute)
+                LiveCommand(.confirmBolus(request: request ?? 0, units: units, anyway: true)),
+                at: .minutes(minute)
             ).outcome
         }
         let before = session.ledger.bolus

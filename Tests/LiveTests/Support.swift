@@ -71,7 +71,10 @@ func randomInput(_ random: inout RandomStream, number: Int) -> LiveInput {
     case 2: return .bloodGlucose(mgdl: pick([20, 110, 300, 2000]))
     case 3: return .calibration(mgdl: pick([90, 180, .nan]))
     case 4, 5: return .requestBolus(units: pick([0.5, 1, 2, 90, -1]))
-    case 6, 7, 8: return .confirmBolus(request: max(1, number - 1), units: pick([0.5, 1, 2]))
+    case 6, 7, 8:
+        return .confirmBolus(
+            request: max(1, number - 1), units: pick([0.5, 1, 2]),
+            anyway: number.isMultiple(of: 2) ? true : nil)
     case 9: return .cancelOwed
     case 10: return .cancelBolus
     case 11: return .target(mgdl: pick([100, 140, 10]))

@@ -271,6 +271,7 @@ import Testing
     @Test func `a preview is no trouble in the ward, and an old value beside an urgent alert is urgent`() {
         var preview = Samples.card("Adult 9", [Samples.alerts[1]])
         preview.top?.isPreview = true
+        preview.health = SessionHealth()
         let text = Page.ward([preview], PageContext())
         #expect(text.contains("none needs action"))
         #expect(text.contains("Preview:"))

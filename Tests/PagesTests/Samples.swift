@@ -201,6 +201,13 @@ enum Samples {
         -> WardCard
     {
         let id = String(name.lowercased().map { $0 == " " ? "-" : $0 })
+        var concerns = alerts.filter { $0.severity > .informational }.map {
+            SessionHealth.Concern(.alerts, $0.severity, $0.message)
+        }
+        if frozen {
+            concerns.append(.init(.session, .safetyCritical, "frozen: nothing that is shown is sure"))
+        }
+        if stale { concerns.append(.init(.glucose, .actionable, "the last reading is old")) }
         return WardCard(
             id: id, name: name, kind: .person, origin: .own, pace: .scaled(60), phase: .running,
             isFrozen: frozen,
@@ -213,7 +220,7 @@ enum Samples {
             top: alerts.first,
             sparkline: stride(from: Int64(180), through: 0, by: -5).map {
                 MetricPoint(now.adding(-$0 * Nanoseconds.minute), mgdl($0))
-            }, number: 4)
+            }, number: 4, health: SessionHealth(concerns))
     }
 
     static var cards: [WardCard] {

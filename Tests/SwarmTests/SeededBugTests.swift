@@ -201,6 +201,9 @@ struct SeededBug: Sendable, CustomTestStringConvertible {
             testDescription: "a pump that is never ready after an outage", breaks: LoopRecovers.name,
             faults: "{ scheduled: [{ at: 2h, kind: pump-outage, for: 20m }] }",
             pump: { SulkingPump($0, now: $1) }),
+        SeededBug(
+            testDescription: "alerts that say nothing of insulin", breaks: MissingIsTold.name,
+            faults: "{ scheduled: [{ at: 4h, kind: pump-outage, for: 3h }] }", alerts: "none"),
     ]
 
     func violations(isBroken: Bool) throws -> [Violation] {

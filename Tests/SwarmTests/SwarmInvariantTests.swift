@@ -210,7 +210,9 @@ struct SwarmInvariantTests {
             """)
         #expect(evidence.faults.count == 2)
         #expect(names(evidence) == [])
-        let rings = evidence.alerts.filter { $0.effect == "notify" }.map(\.instant.minutes)
+        let rings = evidence.alerts.filter {
+            $0.effect == "notify" && $0.code.rawValue == "ALERT-ALGORITHM-STEPPING-INTERRUPTED"
+        }.map(\.instant.minutes)
         #expect(rings.count == 2, "\(rings)")
     }
 
@@ -271,6 +273,25 @@ struct SwarmInvariantTests {
         evidence = sound
         evidence.steps[step].input.therapy.maximumBolus = InsulinAmount(units: 1)
         #expect(NoLateRequests.violations(in: evidence).map(\.instant) == [sound.calls[call].instant])
+    }
+
+    @Test("sees insulin that is missing for two hours, and nobody told, the app alive or dead")
+    func missingIsTold() throws {
+        for fault in ["command-failure, for: 3h", "app-quit, for: 45m"] {
+            let sound = try Self.evidence("{ scheduled: [{ at: 4h, kind: \(fault) }] }")
+            #expect(MissingIsTold.violations(in: sound).isEmpty)
+            var evidence = sound
+            // No pump gave anything by itself.
+            evidence.flows = [.init(instant: .start, unitsPerHour: 0)]
+            evidence.alerts.removeAll { $0.code.rawValue == "LOOP-INSULIN-MISSING" }
+            let found = MissingIsTold.violations(in: evidence)
+            #expect(found.count == 1, "\(fault): \(found)")
+        }
+        // A quiet day lacks nothing, told or not.
+        var quiet = try Self.evidence()
+        #expect(!quiet.alerts.contains { $0.code.rawValue.hasPrefix("LOOP-") })
+        quiet.alerts = []
+        #expect(MissingIsTold.violations(in: quiet).isEmpty)
     }
 
     @Test("sees a loop that doesn't recover within three steps")

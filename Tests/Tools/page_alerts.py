@@ -6,10 +6,12 @@ Each function gets a `Visit`: a session of its own, its page open in the browser
 import re
 import time
 
-from page_server import PATIENCE, until
+from page_server import PATIENCE, STUDY, until
 
 LOW, HIGH = "THRESHOLD-GLUCOSE-LOW", "THRESHOLD-GLUCOSE-HIGH"
 FAULT, LOGIN, SUSPENDED = "ALERT-PUMP-FAULT", "ALERT-AUTH-LOGIN-REQUIRED", "ALERT-PUMP-SUSPEND-IN-PROGRESS"
+# A pod that fails in the session's first hour.
+BROKEN = "faults: { scheduled: [{ at: 40m, kind: pod-fault }] }\n"
 # Inside of a day's readings, so that every reading is a violation, or none is.
 ALL_BELOW, NONE_BELOW = {"low": 390, "high": None}, {"low": 41, "high": None}
 ROWS = "return document.querySelectorAll(`[data-surface='${arguments[0]}'] li.alert`).length"
@@ -41,6 +43,38 @@ def allow(visit):
     browser.js("document.querySelector('button[data-notify]')?.click()")
     visit.check("alert-flow.permission-asked-by-a-press", until(lambda: browser.js(asked) == 1, 20), browser.js(asked))
     visit.check("alert-flow.page-stays-when-allowed", browser.js("return !document.body.hidden && document.body.getBoundingClientRect().height > 100"))
+
+
+def first_visit(visit):
+    """A first visit looks; being the phone is chosen, kept by the browser, and said in the header."""
+    browser = visit.browser
+    front = lambda: visit.view()["is_in_foreground"]
+    visit.go("home")
+    header = lambda: browser.text("phone") or ""
+    visit.check("live.first-visit-says-that-no-phone-is-there", until(lambda: re.search("no phone", header(), re.I), 20), header())
+    time.sleep(4)
+    visit.check("live.first-visit-looks", not front() and not visit.view()["has_phone"], visit.view())
+    raise_low(visit)
+    visit.check("live.rang-no-phone-in-the-header", until(lambda: re.search("rang, no phone", header(), re.I), 30), header())
+    visit.go("alerts")
+    story = "return document.querySelector(\"[data-surface='active-alerts']\")?.textContent || ''"
+    visit.check("live.rang-no-phone-in-the-story", browser.wait(f"return /rang, no phone/i.test((() => {{ {story} }})())", seconds=20))
+    visit.open("/")
+    visit.check("live.rang-no-phone-in-the-ward", until(lambda: re.search("rang, no phone", browser.text("ward") or "", re.I), 20))
+    visit.go("home")
+    visit.check("live.phone-is-chosen-by-a-press", browser.choose_phone())
+    visit.check("live.phone-is-in-front", until(front, 20), visit.view())
+    visit.check("live.phone-is-said-in-the-header", until(lambda: re.search("this browser is the phone", header(), re.I), 20), header())
+    visit.go("alerts")
+    visit.check("live.phone-is-kept", browser.is_phone())
+    time.sleep(12)
+    visit.check("live.phone-stays-in-front", front(), "the phone is looked at, and the app is in the background")
+    # The tab is gone: the session is told, and every other page says so.
+    browser.open("about:blank")
+    visit.check("live.phone-gone-leaves-the-front", until(lambda: not front(), 30))
+    visit.check("live.phone-gone", until(lambda: not visit.view()["has_phone"], 30))
+    browser.was_chosen = True
+    clear_low(visit)
 
 
 def zones_and_live_preview(visit):
@@ -237,11 +271,13 @@ def bell_opens(visit):
 
 
 def acknowledge_moves(visit):
-    """testUI008: acknowledged, an alert moves to the recently cleared."""
+    """testUI008: acknowledged, an alert moves to the recently cleared: a real one, as a preview is no history."""
     browser = visit.browser
-    status, answer = visit.say("preview", alert=FAULT)
-    if not visit.check("ui008.fault-previewed", status == 202 and until(lambda: FAULT in visit.codes(), 30), (status, answer)):
+    other, visit.id = visit.id, visit.client.create(STUDY.replace("scenario:", BROKEN + "scenario:"), 0, "600", visit.title)
+    visit.client.call("DELETE", f"/api/sessions/{other}")
+    if not visit.check("ui008.fault-raised", until(lambda: FAULT in visit.codes(), 60), visit.codes()):
         return
+    visit.say("pace", pace="60")
     visit.go("home")
     banner = browser.text("banner", 20) or ""
     visit.check("alert-flow.banner-is-the-top-alert", re.search("fault|pod|pump", banner, re.I), banner)
@@ -251,7 +287,7 @@ def acknowledge_moves(visit):
     visit.check("ui008.acknowledge-button", pressed, browser.press("acknowledge", {"alert": FAULT}) if not pressed else "")
     visit.check("ui008.gone-from-active", until(lambda: FAULT not in visit.codes(), 30), visit.codes())
     moved = browser.wait(
-        "const c = document.querySelector(\"[data-surface='cleared-alerts']\"), a = document.querySelector(\"[data-surface='active-alerts']\"); return c && a && /pod has failed/i.test(c.innerText) && !/pod has failed/i.test(a.innerText)",
+        "const c = document.querySelector(\"[data-surface='cleared-alerts']\"), a = document.querySelector(\"[data-surface='active-alerts']\"); return c && a && /pod (has failed|is broken)/i.test(c.innerText) && !/pod (has failed|is broken)/i.test(a.innerText)",
         seconds=30,
     )
     visit.check("ui008.acknowledge-moves-to-recently-cleared", moved, browser.text("cleared-alerts"))
@@ -302,13 +338,16 @@ def settings_row_counts(visit):
 def pages_of_ten(visit):
     """Recently cleared: newest first, ten at a time, More and Less."""
     browser = visit.browser
+    visit.say("pace", pace="600")
     for _ in range(12):
-        visit.say("preview", alert=FAULT)
-        until(lambda: FAULT in visit.codes(), 20, 0.05)
-        visit.say("acknowledge", alert=FAULT)
-        until(lambda: FAULT not in visit.codes(), 20, 0.05)
+        raise_low(visit)
+        clear_low(visit)
+    visit.say("pace", pace="60")
+    visit.say("preview", alert=FAULT), until(lambda: FAULT in visit.codes(), 20, 0.05)
+    visit.say("acknowledge", alert=FAULT), until(lambda: FAULT not in visit.codes(), 20, 0.05)
     cleared = visit.client.json("GET", f"/api/sessions/{visit.id}/alerts/cleared?page=0")[1]
     visit.check("alert-flow.api-cleared-in-pages-of-ten", len(next((v for v in cleared.values() if isinstance(v, list)), [])) == 10, str(cleared)[:300])
+    visit.check("alert-flow.a-preview-is-no-history", FAULT not in str(cleared["alerts"]), str(cleared)[:300])
     visit.go("alerts")
     rows = lambda: browser.js(ROWS, "cleared-alerts")
     click = "const b = [...document.querySelectorAll(\"[data-surface='cleared-alerts'] a, [data-surface='cleared-alerts'] button, [data-surface='alert-center'] a, [data-surface='alert-center'] button\")].find(b => b.innerText.trim().startsWith(arguments[0])); if (b) b.click(); return !!b"
@@ -325,7 +364,9 @@ def routes(visit):
     """A tap leads where the code routes to: pump, cgm, home, of this session."""
     browser = visit.browser
     allow(visit)
-    for code, wanted in ((SUSPENDED, "/pump"), (LOGIN, ""), ("ALERT-CGM-UNAVAILABLE", "/cgm")):
+    status, answer = visit.say("testAlert", alert="ALERT-CGM-FAILED-OR-EXPIRED")
+    visit.check("alert-flow.test-of-what-never-notifies", status == 202 and "never notifies" in (answer["said"] or ""), answer)
+    for code, wanted in ((SUSPENDED, "/pump"), (LOGIN, "")):
         visit.go("home")
         browser.forget()
         visit.until_background(browser.hide)
@@ -337,6 +378,9 @@ def routes(visit):
         if not told:
             visit.check(name, False, f"no notification of a test alert {code}")
             continue
+        visit.check(f"{name}: says that it is a test", told[-1]["title"].startswith("Test") and "Test" in told[-1]["body"], told)
+        visit.check(f"{name}: is confirmed", until(lambda: any('"told"' in str(e) for e in visit.timeline()), 20))
+        visit.check(f"{name}: of its session", told[-1]["tag"].startswith(visit.id), told)
         browser.tap()
         came = until(lambda: browser.path() == f"/sessions/{visit.id}{wanted}", 20)
         visit.check(name, came, browser.path())
@@ -346,6 +390,8 @@ def persists(visit):
     """testUI009: the server dies and comes back; alerts, cleared and the open page are as before."""
     browser = visit.browser
     raise_low(visit)
+    # Its ten seconds would end while the server is dead, or after.
+    visit.say("dismiss", alert=LOW)
     visit.say("preview", alert=FAULT), until(lambda: FAULT in visit.codes(), 20)
     visit.say("pace", pace="paused")
     time.sleep(1)
@@ -365,7 +411,41 @@ def persists(visit):
     visit.forget_console()
 
 
+def test_reaches(visit):
+    """A test says whether it reached somebody, and so does its page; two pages show the same banner."""
+    browser = visit.browser
+    allow(visit)
+    visit.go("settings")
+    browser.forget()
+    said = browser.fill("testAlert", alert=LOW) or browser.press("testAlert")
+    visit.check("alert-flow.test-by-the-form", said == "", said)
+    answer = lambda: browser.status("testAlert", 1) or ""
+    visit.check("alert-flow.test-reached-the-phone", until(lambda: "It reached the phone" in answer(), 30), answer())
+    told = browser.notified()
+    visit.check("alert-flow.test-says-so", len(told) == 1 and told[0]["title"].startswith("Test") and visit.title in told[0]["title"], told)
+    spoken = browser.wait("return [...document.querySelectorAll('[role=alert]')].some(e => /^Test/.test(e.innerText))", seconds=15)
+    visit.check("alert-flow.test-is-spoken-as-one", spoken)
+    visit.check("alert-flow.test-is-no-history", LOW not in visit.codes() and LOW not in str(visit.client.json("GET", f"/api/sessions/{visit.id}/alerts/cleared?page=0")[1]["alerts"]))
+    # Put away here, gone there.
+    shown = "return !!document.querySelector(\"[data-surface='threshold-banner'] [data-toast]\")"
+    raise_low(visit)
+    first = browser.driver.current_window_handle
+    browser.tab(visit.url("home"))
+    second = browser.driver.current_window_handle
+    if visit.check("alert-flow.banner-on-a-second-page", browser.wait(shown, seconds=30)):
+        browser.js("document.querySelector(\"[data-surface='threshold-banner'] [data-command=dismiss]\").click()")
+        visit.check("alert-flow.banner-put-away", browser.wait(f"return !(() => {{ {shown} }})()", seconds=10))
+        browser.turn(first)
+        browser.cdp("Page.bringToFront")
+        visit.check("alert-flow.banner-put-away-on-the-other-page", browser.wait(f"return !(() => {{ {shown} }})()", seconds=20))
+    browser.turn(second)
+    browser.driver.close()
+    browser.turn(first)
+    clear_low(visit)
+
+
 ALL = [
+    first_visit,
     zones_and_live_preview,
     notified_when_exceeded,
     threshold_banner,
@@ -379,6 +459,7 @@ ALL = [
     pages_of_ten,
     routes,
     persists,
+    test_reaches,
 ]
 # All but the slowest; PATIENCE is what each wait has.
 SHORT = [f for f in ALL if f not in (routes, pages_of_ten, settings_meet)]

@@ -163,6 +163,17 @@ class Browser:
                 found.add(event["params"]["request"]["url"])
         return found
 
+    # The phone
+
+    def is_phone(self):
+        return self.js("return document.body.dataset.phone === '1'")
+
+    def choose_phone(self):
+        """Uses this browser as the phone, by the page's own switch; it is kept for every page of the site."""
+        if not self.is_phone():
+            self.js("document.querySelector(\"[data-surface='phone'] [data-cookie='phone']\")?.click()")
+        return self.wait("return document.body.dataset.phone === '1'", seconds=30)
+
     # Hidden and shown
 
     def hide(self):

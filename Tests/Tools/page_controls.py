@@ -1,6 +1,7 @@
 """What check_page.py looks at of controls: each action by its form, a meal, a bolus, an acknowledgement and a threshold by the keyboard alone, and pairs of events."""
 
 import re
+import signal
 import time
 
 from page_alerts import FAULT, LOW, clear_low, raise_low, threshold
@@ -232,6 +233,66 @@ def offline(visit):
     visit.forget_console()
 
 
+# What looks as if it were known: a number, a tick, an arrow, an age that goes on.
+SURE = """const seen = e => e.getBoundingClientRect().height > 0;
+const struck = e => { for (let n = e; n; n = n.parentElement) if (getComputedStyle(n).textDecorationLine.includes('line-through')) return true; return false; };
+return [...document.querySelectorAll('.big strong, .middle strong, .values strong, .badge')].filter(e => seen(e) && !struck(e)).map(e => e.textContent)
+  .concat([...document.querySelectorAll('.calm .icon, .state.good .icon, .arrow')].filter(seen).map(e => e.parentElement.className))
+  .concat([...document.querySelectorAll('[data-age]')].filter(e => seen(e) && /\\d/.test(e.textContent)).map(e => e.textContent))"""
+
+
+def stopped(visit):
+    """The server stands still and answers nobody (`kill -STOP`): within 6 s every page says so, and nothing on it looks live; afterwards it follows again."""
+    browser, process = visit.browser, visit.server.process
+    other = next(card["id"] for card in visit.client.sessions() if card["id"] != visit.id)
+    pages = {"home": f"/sessions/{visit.id}", "environment": f"/subjects/{visit.id}/environment", "ward": "/", "beside": f"/sessions/{visit.id}/beside/{other}"}
+    pages |= {name: f"/sessions/{visit.id}/{name}" for name in ("alerts", "settings", "pump", "cgm", "timeline")}
+    lost = "return document.body.classList.contains('is-lost') && /connection lost/i.test(document.getElementById('lost').innerText)"
+    for name, path in pages.items():
+        visit.open(path)
+        time.sleep(3)
+        visit.check(f"stopped.{name}: live before", not browser.js(lost))
+        process.send_signal(signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            said = browser.wait(lost, seconds=10)
+            visit.check(f"stopped.{name}: lost within 6 s", said and time.monotonic() - began <= 6, f"{time.monotonic() - began:.1f} s")
+            time.sleep(1)
+            sure = browser.js(SURE)
+            visit.check(f"stopped.{name}: nothing looks live", not sure, sure)
+        finally:
+            process.send_signal(signal.SIGCONT)
+        visit.check(f"stopped.{name}: found again", browser.wait("return !document.body.classList.contains('is-lost')", seconds=30))
+    visit.forget_console()
+
+
+def asks_again(visit):
+    """A bolus soon after a large one: the reason and what is on board stand before the button, and the button behind one press more."""
+    browser = visit.browser
+    for units in (9, 4):
+        status, answer = visit.say("requestBolus", units=units)
+        visit.check(f"bolus-{units}: asked for", status == 202, (status, answer))
+        if units == 4:
+            break
+        visit.say("confirmBolus", request=answer["number"], units=units, anyway=True)
+        visit.say("pace", pace="600")
+        began = visit.view()["t"]
+        until(lambda: visit.view()["t"] > began + 3600, 60)
+        visit.say("pace", pace="1")
+    asked = visit.view()["loop"]["requested_bolus"]
+    visit.check("bolus.asks-again: the API says why", asked["asks_again"] and asked["insulin_on_board_units"] > 1, asked)
+    visit.go("home")
+    shown = "return document.querySelector('[data-asks-again]')?.innerText ?? ''"
+    visit.check("bolus.asks-again: the page says why", "still act" in (browser.js(shown) or ""), browser.js(shown))
+    in_sight = "return [...document.querySelectorAll(\"[data-command='confirmBolus']\")].some(e => e.getBoundingClientRect().height > 0)"
+    visit.check("bolus.asks-again: not by one press", not browser.js(in_sight))
+    browser.js("document.querySelector('[data-asks-again] summary').click()")
+    visit.check("bolus.asks-again: by two", browser.wait(in_sight, seconds=10))
+    before = visit.last()
+    browser.js("document.querySelector(\"[data-command='confirmBolus']\").click()")
+    visit.check("bolus.asks-again: given", until(lambda: "confirmBolus" in str(visit.timeline(before)) and "REFUSED" not in str(visit.timeline(before)), 20), visit.timeline(before)[-3:])
+
+
 def back_button(visit):
     browser = visit.browser
     visit.go("home")
@@ -319,6 +380,6 @@ def foreground_and_max(visit):
     visit.check("ended.commands-are-refused", status in (409, 423), (status, answer))
 
 
-ALL = [actions, temporary_basal, pump_and_loop, bolus, keyboard, half_filled, two_pages, offline, back_button, millimoles, past_and_fork, foreground_and_max, deleted]
-SHORT = [actions, bolus, keyboard, half_filled, offline]
+ALL = [actions, temporary_basal, pump_and_loop, bolus, keyboard, half_filled, two_pages, offline, stopped, asks_again, back_button, millimoles, past_and_fork, foreground_and_max, deleted]
+SHORT = [actions, bolus, keyboard, half_filled, offline, stopped, asks_again]
 assert LOW and threshold

@@ -102,7 +102,8 @@ class Server:
         self.demo, self.port, self.extra, self.environment = demo, port, list(extra), environment
         self.process, self.address, self.first_start = None, None, True
 
-    def start(self, seconds=PATIENCE):
+    def start(self, seconds=PATIENCE, waits=True):
+        """Started, and (unless it doesn't wait) with all its sessions back: it listens before they are."""
         arguments = [self.binary, "serve", "--port", str(self.port), "--data", str(self.data), *self.extra]
         if self.demo and self.first_start:
             arguments.insert(2, "--demo")
@@ -130,7 +131,17 @@ class Server:
         self.host, self.port, self.tls = parts.hostname, parts.port, parts.scheme == "https"
         if not until(self.answers, seconds, 0.05):
             raise RuntimeError(f"no answer at {self.address}")
+        if waits and not until(self.is_back, seconds, 0.05):
+            raise RuntimeError(f"not all sessions are back after {seconds} s")
         return self
+
+    def is_back(self):
+        """Whether no session is being lived again; yes where this client may not ask."""
+        try:
+            status, answer = Client(self).json("GET", "/api/sessions", timeout=10)
+        except (OSError, http.client.HTTPException):
+            return False
+        return status in (401, 421) or (status == 200 and all(card["phase"] != "returning" for card in answer["sessions"]))
 
     def answers(self):
         try:

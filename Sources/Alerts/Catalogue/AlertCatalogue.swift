@@ -1,4 +1,4 @@
-// The catalogue: 18 alerts that something raises, 3 that are defined, routed and previewable. One row an alert.
+// The catalogue: 21 alerts that something raises, 3 that are defined, routed and previewable. One row an alert.
 //
 // Guarantees: whatever lists, names, explains, routes or counts alerts goes through the rows, in their order. An alert with `issues` is raised
 // when a pump issues one of them and needs nothing else; what the flow itself finds out has a constant below.
@@ -17,6 +17,9 @@ struct AlertCodeRow: Sendable {
     var issues: [String]
     var debounce: Int64
     var truth: AlertTruth?
+    var test: MetricTest?
+    var repeatEvery: Int64?
+    var route: AlertRoute?
     var message: String
     var action: String
     var condition: String
@@ -30,6 +33,9 @@ struct AlertCodeRow: Sendable {
     ///   - issues: what a pump calls it; a pump issues it then, and takes it back.
     ///   - debounce: how long the condition must hold, ns.
     ///   - truth: what must truly be so for it to be right; nil where no session can say.
+    ///   - test: the comparison that raises it; nil where its source says so.
+    ///   - repeatEvery: how often it rings again until it is acknowledged, ns.
+    ///   - route: where a tap leads; nil for where its source's alerts lead.
     ///   - message: what the person reads.
     ///   - action: what the person should do.
     ///   - condition: when it is raised.
@@ -38,6 +44,7 @@ struct AlertCodeRow: Sendable {
         _ code: String, _ source: AlertSource, _ severity: AlertSeverity,
         acknowledgement: AlertAcknowledgement = .none, isPodBound: Bool = false, isReserved: Bool = false,
         countsDown: Bool = false, issues: [String] = [], debounce: Int64 = 0, truth: AlertTruth? = nil,
+        test: MetricTest? = nil, repeatEvery: Int64? = nil, route: AlertRoute? = nil,
         message: String, action: String,
         condition: String, closing: String
     ) {
@@ -51,6 +58,9 @@ struct AlertCodeRow: Sendable {
         self.issues = issues
         self.debounce = debounce
         self.truth = truth
+        self.test = test
+        self.repeatEvery = repeatEvery
+        self.route = route
         self.message = message
         self.action = action
         self.condition = condition
@@ -178,6 +188,29 @@ extension AlertCode {
             message: "A meal cannot be announced now.", action: "Try again in a few minutes.",
             condition: "never (preview only)",
             closing: "-"),
+        AlertCodeRow(
+            "LOOP-INSULIN-MISSING", .algorithm, .safetyCritical, acknowledgement: .reviews,
+            test: MetricTest(.basalShare, .low, 80, clearAt: 90), repeatEvery: 30 * Nanoseconds.minute,
+            route: .pump,
+            message: "Insulin is missing: much of what the loop asked for did not come.",
+            action: "Check pump and site; glucose and ketones.",
+            condition: "basalShare < 80 %",
+            closing: "basalShare ≥ 90 %; acknowledging marks it as reviewed"),
+        AlertCodeRow(
+            "LOOP-INSULIN-DROPPED", .algorithm, .actionable, acknowledgement: .closes,
+            test: MetricTest(.droppedInsulin, .high, 0), route: .home,
+            message: "Insulin that you asked for was not given.",
+            action: "Check glucose; ask again only if it is still needed.",
+            condition: "what the person asked for was not given within 15 min; each lapse",
+            closing: "acknowledged, or what lapsed was asked for again or dismissed"),
+        AlertCodeRow(
+            "GLUCOSE-TYPED-LOW", .app, .safetyCritical, acknowledgement: .reviews,
+            message: "The glucose that you measured is urgently low.",
+            action: "Eat fast carbohydrate; measure again in 15 minutes.",
+            condition: "a finger-stick below 54 mg/dL is typed in, whatever the sensor says",
+            closing:
+                "70 mg/dL or more typed in, or measured by the sensor 15 min or more after the newest typed value"
+        ),
     ]
 
     // What code speaks of by name.
@@ -202,5 +235,8 @@ extension AlertCode {
     public static let clockSkew = named("ALERT-APP-CLOCK-SKEW")
     public static let awaitingFirstStep = named("ALERT-LOOP-AWAITING-FIRST-STEP")
     public static let commandBlocked = named("ALERT-LOOP-COMMAND-BLOCKED")
+    public static let glucoseTypedLow = named("GLUCOSE-TYPED-LOW")
     public static let mealNotAvailable = named("ALERT-MEAL-NOT-AVAILABLE-NOW")
+    public static let insulinMissing = named("LOOP-INSULIN-MISSING")
+    public static let insulinDropped = named("LOOP-INSULIN-DROPPED")
 }

@@ -58,8 +58,14 @@ public struct AlertCode: Hashable, Sendable, CaseIterable, RawRepresentable, Cod
     /// What ends it.
     public var closing: String { Self.rows[index].closing }
 
+    /// The comparison that raises it; nil where its source says so.
+    var test: MetricTest? { Self.rows[index].test }
+    /// How often it rings again until it is acknowledged, ns.
+    var repeatEvery: Int64? { Self.rows[index].repeatEvery }
+
     public var route: AlertRoute {
-        switch source {
+        if let own = Self.rows[index].route { return own }
+        return switch source {
         case .pump: .pump
         case .cgm: .cgm
         case .algorithm, .app, .policy: .home

@@ -26,16 +26,18 @@ public struct AlertApp: Sendable {
     /// How often the store took not all of what it was to take.
     public private(set) var storeFailures = 0
     /// What the person sees over the app while it is in front.
-    private var banners = AlertBannerQueue()
+    private var banners: AlertBannerQueue
     private var cameToFront = false
 
     /// Launches the app.
-    /// - Parameter remembered: what it goes on from; nil for what its store holds.
+    /// - Parameters:
+    ///   - remembered: what it goes on from; nil for what its store holds.
+    ///   - bannerTime: who counts the ten seconds of a banner.
     /// - Throws: what the store throws when it is read.
     public init(
         policy: PreparedPolicy, wallClock: WallClock, environment: AppEnvironment,
         store: (any AlertStore)? = nil, port: (any NotificationPort)? = nil,
-        remembered: AlertMemory? = nil
+        remembered: AlertMemory? = nil, bannerTime: AlertBannerTime = .front
     ) throws {
         let memory = try remembered ?? store?.load() ?? AlertMemory()
         written = memory
@@ -44,17 +46,20 @@ public struct AlertApp: Sendable {
         self.port = port
         hasStore = store != nil
         mustSettleSteps = store != nil || port != nil
+        banners = AlertBannerQueue(bannerTime, remembered: memory.center?.banners ?? [])
         flow = AlertFlow(policy: policy, wallClock: wallClock, memory: memory, environment: environment)
         flow.schedulesAhead = port != nil
     }
 
     /// Restores, replays and cleans up. Its effects come when the instant is settled.
-    public mutating func launch(inForeground: Bool, at now: Instant) throws {
+    /// - Parameter isNew: false where only the policy is another: nobody has come to the front.
+    public mutating func launch(inForeground: Bool, isNew: Bool = true, at now: Instant) throws {
         // An app that was installed anew knows none of its tokens; what it asks must be news to the system.
         if let port { flow.startTokens(after: port.newestToken) }
         try performOutbox(at: now)
         flow.launch(inForeground: inForeground, at: now)
-        cameToFront = inForeground
+        cameToFront = inForeground && isNew
+        if inForeground, !isNew { banners.stayInFront(at: now) }
         try save(withCenter: false)
     }
 
@@ -68,7 +73,12 @@ public struct AlertApp: Sendable {
         case .background:
             banners.leaveFront(at: now)
             cameToFront = false
-        case .dismiss(let code): banners.dismiss(code, at: now)
+        case .dismiss(let code):
+            banners.dismiss(code, at: now)
+            keepBanners()
+        case .bannerShown(let code):
+            banners.wasShown(code, at: now)
+            keepBanners()
         case .environment, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
             .wallClock, .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap, .preview, .testAlert:
             break
@@ -79,12 +89,27 @@ public struct AlertApp: Sendable {
     /// The banner that is seen at `now`; nil where there is none.
     public func banner(at now: Instant) -> AlertBanner? { banners.banner(at: now) }
 
+    /// Banners of thresholds that any page shows at `now`, first first.
+    public func waitingBanners(at now: Instant) -> [AlertBanner] { banners.waiting(at: now) }
+    var bannerTime: AlertBannerTime { banners.time }
+    mutating func letPhoneTimeBanners() {
+        banners = AlertBannerQueue(.phone, remembered: flow.engine.state.banners)
+    }
+
+    private mutating func keepBanners() { flow.keep(banners: banners.marks) }
+
     /// A value of a metric; says whether the instant needs settling.
     public mutating func hear(
         _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
     ) -> Bool {
         flow.hear(metric, value, sampledAt: sampledAt, at: now)
     }
+
+    mutating func expectInsulin(missingAfter span: Int64?, at now: Instant) {
+        flow.expectInsulin(missingAfter: span, at: now)
+    }
+
+    mutating func describeLapses(_ words: String) { flow.describeLapses(words) }
 
     /// A reliable reading that came too late to be news; says whether the instant needs settling.
     public mutating func hearHistory(sampledAt: Instant, at now: Instant) -> Bool {
@@ -104,18 +129,21 @@ public struct AlertApp: Sendable {
     public mutating func settle(at now: Instant) throws -> [AlertEffect] {
         flow.settle(at: now)
         let effects = flow.takeEffects()
-        if flow.engine.isForeground, cameToFront || !effects.isEmpty { showBanner(effects, at: now) }
+        // A page may show banners of an app that is not in front.
+        if flow.engine.isForeground || banners.time == .phone, cameToFront || !effects.isEmpty {
+            showBanner(at: now)
+        }
         try save(withCenter: true)
         try performOutbox(at: now)
         return effects
     }
 
     /// What is raised or said anew in front is shown, and so is what waits when the person comes to the front.
-    private mutating func showBanner(_ effects: [AlertEffect], at now: Instant) {
-        let news = effects.filter { $0.kind == .raise || $0.kind == .update }.map(\.code)
-        banners.follow(flow.engine.active, news: news, at: now)
+    private mutating func showBanner(at now: Instant) {
+        banners.follow(flow.engine.active, at: now)
         if cameToFront { banners.comeToFront(flow.engine.active, at: now) }
         cameToFront = false
+        keepBanners()
     }
 
     /// The app dies at `now`, between two instants: what the system is to show ahead of time is scheduled, and the store is told.
@@ -204,6 +232,7 @@ struct LastInstant {
 extension AlertFlow {
     mutating func takeEffects() -> [AlertEffect] { engine.takeEffects() }
     mutating func forgetSchedule() { engine.forgetSchedule() }
+    mutating func keep(banners: [AlertBannerMark]) { engine.keep(banners: banners) }
     mutating func startTokens(after token: Int64) { engine.startTokens(after: token) }
     mutating func settleOutbox(upTo token: Int64) { engine.settleOutbox(upTo: token) }
 

@@ -23,7 +23,7 @@ extension AlertCenter {
             let blame = app.takeBlame(at: now)
             let launched = try AlertApp(
                 policy: policy, wallClock: wallClock, environment: app.flow.environment, store: app.store,
-                port: app.port, remembered: app.flow.rememberedMemory)
+                port: app.port, remembered: app.flow.rememberedMemory, bannerTime: app.bannerTime)
             earlierFailures += app.storeFailures
             app = launched
             prepared = policy
@@ -31,7 +31,7 @@ extension AlertCenter {
             watchesForecast.own = policy.watchesForecast
             counts.follow(policy.policy)
             app.inheritBlame(blame, at: now)
-            try app.launch(inForeground: isForeground, at: now)
+            try app.launch(inForeground: isForeground, isNew: false, at: now)
             if atDeath.isKept { app.forgetSchedule() }
         }
         judgeLater()
@@ -73,6 +73,9 @@ extension AlertCenter {
 
     /// What the cloud says of the subject's claim from now on; a dead app finds it at its launch.
     public func claimed(isOk: Bool) { change { $0.isClaimOk = isOk } }
+
+    /// From here on a page that is the phone says when a banner's ten seconds are over. To be called before the session begins.
+    public func letPhoneTimeBanners() { app.letPhoneTimeBanners() }
 
     /// The policy that holds now.
     public var currentPolicy: AlertPolicy { prepared.policy }

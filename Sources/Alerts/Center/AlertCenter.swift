@@ -19,6 +19,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private let recorder: SessionRecorder
     var app: AlertApp
     var wallClock: WallClock
+    var typedLow: TypedLow?
     private var wakeup: Wakeup? { didSet { movableWakeup = .unretained(wakeup) } }
     /// The same, uncounted: every step looks at it.
     private var movableWakeup: Unmanaged<Wakeup>?
@@ -37,7 +38,9 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private static let retry = 10 * Nanoseconds.second
     private(set) var isForeground = false
     /// From its death to its relaunch.
-    private var isDead = false
+    private(set) var isDead = false
+    /// What the loop said last of its insulin.
+    var insulin = HeardInsulin()
     private var isTold = false
     private var quietDeadline: Instant?
     var counts: AlertTallies
@@ -138,7 +141,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         guarding {
             let launched = try AlertApp(
                 policy: prepared, wallClock: wallClock, environment: environment, store: app.store,
-                port: app.port, remembered: atDeath.state)
+                port: app.port, remembered: atDeath.state, bannerTime: app.bannerTime)
             earlierFailures += app.storeFailures
             app = launched
             app.inheritBlame(blame, at: executor.now)
@@ -149,6 +152,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if app.flow.engine.blame == nil { app.inheritBlame(blame, at: executor.now) }
         atDeath.discard()
         isDead = false
+        passOnAtLaunch()
         silence()
         judgeLater()
     }
@@ -171,15 +175,15 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         guard !isDead else { return keepForLaunch(input) }
         shadows?.here(input) { $0.tell($1) }
         switch input {
-        case .foreground: isForeground = true
-        case .background: isForeground = false
+        case .foreground, .background: isForeground = input == .foreground
         case .wallClock(let clock): wallClock = clock
-        case .environment, .loopReset, .step, .pumpIssue, .pumpRetract, .cgmIssue, .cgmRetract, .metric,
-            .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap, .dismiss, .preview, .testAlert:
-            break
+        default: break
         }
         guarding { try app.apply(input, at: executor.now) }
-        if case .acknowledge = input { silence() }
+        if case .acknowledge = input {
+            silence()
+            noteSeen(input)
+        }
         judgeLater()
     }
 
@@ -204,19 +208,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// What each code of the policy came to so far.
     public func tallies() -> [AlertTally] { counts.soFar(at: executor.now) }
     public var active: [ActiveAlert] { app.flow.engine.active }
-    /// What a launch at this instant would go on from.
     package var memory: AlertMemory { app.flow.rememberedMemory }
-
-    /// What the rules judge by at this instant; nil where it is stale or was never measured.
-    public func known(_ metric: AlertMetric) -> (value: Double, ageNanoseconds: Int64)? {
-        app.flow.engine.known(metric, at: executor.now)
-    }
-
-    /// The comparisons of an effect's rule.
-    public func tests(of effect: AlertEffect) -> [MetricTest] {
-        policy.rules.indices.contains(effect.rule) && policy.rules[effect.rule].code == effect.code
-            ? policy.rules[effect.rule].tests : []
-    }
 
     // MARK: Judging
 
@@ -238,11 +230,13 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
             return scheduleNext()
         }
         isTold = false
+        passOnLapses()
         guarding {
             for effect in try app.settle(at: now) { take(effect) }
         }
         quietDeadline = app.deadlineBesideStepping(after: now)
         scheduleNext()
+        passOnSeen()
     }
 
     /// A step moves its own deadline and no other: the rest was looked up when it last changed.
@@ -314,6 +308,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if state != app.flow.environment.cgmState { change { $0.cgmState = state } }
         guard let reading, reading.isReliable, !reading.isBackfilled else { return }
         let value = reading.glucose.milligramsPerDecilitre
+        if typedLow != nil { followTypedLow(value, takenAt: reading.instant) }
         shadows?.here((value, reading.instant)) { $0.hear(.glucose, $1.0, sampledAt: $1.1) }
         let isNews = app.hear(.glucose, value, sampledAt: reading.instant, at: executor.now)
         if isNews || app.hasStore { judgeLater() }

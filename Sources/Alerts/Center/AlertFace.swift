@@ -18,16 +18,30 @@ public struct AlertFace: Sendable {
     public var isClaimOk: Bool
     /// What is on the screen while the app is in front; nil where nothing is.
     public var banner: AlertBanner?
+    /// Those of thresholds that nobody has put away and whose time isn't over, in front or not.
+    public var waitingBanners: [AlertBanner]
 }
 
 extension AlertCenter {
+    /// What the rules judge by at this instant; nil where it is stale or was never measured.
+    public func known(_ metric: AlertMetric) -> (value: Double, ageNanoseconds: Int64)? {
+        app.flow.engine.known(metric, at: executor.now)
+    }
+
+    /// The comparisons of an effect's rule.
+    public func tests(of effect: AlertEffect) -> [MetricTest] {
+        prepared.policy.rules.indices.contains(effect.rule)
+            && prepared.policy.rules[effect.rule].code == effect.code
+            ? prepared.policy.rules[effect.rule].tests : []
+    }
+
     public var face: AlertFace {
         let now = executor.now
         let engine = app.flow.engine
         return AlertFace(
-            active: engine.active, cleared: engine.state.recentlyCleared, waiting: engine.pending,
+            active: engine.activeNow(at: now), cleared: engine.state.recentlyCleared, waiting: engine.pending,
             isQuiet: engine.isQuiet(at: now), isForeground: isForeground,
             isSignedIn: app.flow.environment.isSignedIn, isClaimOk: app.flow.environment.isClaimOk,
-            banner: app.banner(at: now))
+            banner: app.banner(at: now), waitingBanners: app.waitingBanners(at: now))
     }
 }

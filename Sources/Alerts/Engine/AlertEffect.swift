@@ -83,6 +83,10 @@ public struct AlertEffect: Hashable, Sendable {
         case test
         case preview
         case monitoringEnded
+        /// Shown in front only, and nobody answered.
+        case unanswered
+        /// Its bound was moved: what it says is of the new one.
+        case boundChanged
 
         /// The place of the reason in `allCases`.
         public var index: Int { Self.inOrder.firstIndex(of: self) ?? 0 }
@@ -121,6 +125,8 @@ public struct ActiveAlert: Hashable, Sendable, Codable {
     public var acknowledgedAt: Instant?
     public var dedupeKey: String
     public var raisedAt: Instant
+    /// When the condition of this episode began to hold.
+    public var beganAt: Instant?
     public var updatedAt: Instant
     /// What the message counts down to.
     public var countdownTo: Instant?
@@ -132,6 +138,8 @@ public struct ActiveAlert: Hashable, Sendable, Codable {
     public var values: AlertValues?
     /// Shown because somebody asked to see it; nothing is the matter.
     public var isPreview = false
+    /// What its newest value is held against, in the metric's unit; nil for what compares nothing.
+    public var bound: Double?
 }
 
 /// An acknowledgement that leaves the alert active.
@@ -149,8 +157,11 @@ public struct AlertValues: Hashable, Sendable, Codable {
     public var worst: Double
     /// The newest.
     public var current: Double
+    /// When it began to be beyond the bound; nil where an older format didn't say.
+    public var since: Instant?
 
-    init(_ value: Double) {
+    init(_ value: Double, since: Instant? = nil) {
+        self.since = since
         onset = value
         worst = value
         current = value

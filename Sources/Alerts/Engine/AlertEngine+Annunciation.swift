@@ -46,10 +46,9 @@ extension AlertEngine {
 
     /// What never notifies, for good.
     private func bar(_ rule: Int, _ severity: AlertSeverity) -> AlertEffect.Reason? {
-        if !policy.rules[rule].notifies {
-            return known[rule]?.source == .cgm ? .sourceRule : .policyRule
+        if !policy.rules[rule].notifies || severity == .informational {
+            return policy.rules[rule].bar(severity)
         }
-        if severity == .informational { return .severity }
         if state.tracks[rule].active?.acknowledgedAt != nil { return .acknowledged }
         return nil
     }
@@ -71,9 +70,11 @@ extension AlertEngine {
         } else if let obstacle = obstacle(rule, severity, at: now) {
             state.tracks[rule].isOwed = true
             state.tracks[rule].isOwedByCooldown = false
+            answerInFront(rule)
             emit(.suppress, rule, obstacle, at: now)
-        } else if isForeground, !policy.notifiesInForeground {
+        } else if isForeground, !policy.notifiesInForeground, reason != .unanswered {
             state.tracks[rule].isOwed = false
+            holdInFront(rule, severity, at: now)
             emit(.suppress, rule, .foreground, at: now)
         } else if let end = coolsDownUntil(rule, severity), now < end {
             // Gone while the earlier one stands; after it was withdrawn, nothing else would say it.
@@ -89,6 +90,7 @@ extension AlertEngine {
             state.tracks[rule].isOwed = false
             emit(.notify, rule, reason, at: now)
             request(rule, .deliver, at: now)
+            answerInFront(rule)
             return
         }
         if isScheduled { request(rule, .withdraw, at: now) }
@@ -116,11 +118,27 @@ extension AlertEngine {
         state.tracks[rule].active?.message = message
     }
 
+    /// What is active, as it is to be said at `now`: a look says what is so then, and changes nothing.
+    public func activeNow(at now: Instant) -> [ActiveAlert] {
+        active.map { alert in
+            guard !alert.isPreview, let rule = indexOfCode[alert.code], !policy.rules[rule].tests.isEmpty
+            else { return alert }
+            var alert = alert
+            alert.message = text(rule, at: now)
+            return alert
+        }
+    }
+
     /// What is to be said of a rule at `now`.
     func text(_ rule: Int, at now: Instant) -> String {
         if isShadow { return "" }
-        return AlertMessage.text(
-            policy.rules[rule], state.tracks[rule].details, sample(rule, at: now), limits, at: now)
+        let text = AlertMessage.text(
+            policy.rules[rule], state.tracks[rule].details, sample(rule, at: now),
+            state.tracks[rule].values, limits, wallClock, at: now)
+        guard let place = prepared.testsOfRule(rule).first, prepared.tests[place].isAge,
+            let last = state.samples[AlertMetric.glucose.index]
+        else { return text }
+        return AlertMessage.silence(text, after: last, of: .glucose)
     }
 
     /// Makes up for a notification once nothing holds it back.
@@ -144,6 +162,15 @@ extension AlertEngine {
         case alert = ""
         case test = ".test"
         case preview = ".preview"
+
+        /// Before a title.
+        var word: String {
+            switch self {
+            case .alert: ""
+            case .test: "Test: "
+            case .preview: "Preview: "
+            }
+        }
     }
 
     mutating func request(
@@ -159,8 +186,10 @@ extension AlertEngine {
             NotificationRequest(
                 token: state.nextToken, action: action, identifier: settings.code.rawValue + kind.rawValue,
                 category: settings.code,
-                title: settings.subject.isEmpty ? "Islet" : settings.subject,
-                body: body ?? track.active?.message ?? settings.known?.message ?? settings.code.rawValue,
+                title: kind.word + (settings.subject.isEmpty ? "Islet" : settings.subject),
+                body: AlertMessage.withoutSubject(
+                    settings,
+                    body ?? track.active?.message ?? settings.known?.message ?? settings.code.rawValue),
                 isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
                 sound: action == .withdraw ? .none : .default, badge: badge(with: rule, action),
                 payload: payload(rule, severity, action, kind, at: now)))
@@ -221,7 +250,8 @@ extension AlertEngine {
         state.tracks[rule].scheduledFor = due
         emit(.schedule, rule, .deadline, at: now) { $0.due = due }
         if isShadow { return }
-        let body = AlertMessage.text(policy.rules[rule], Details(since: since), nil, limits, at: due)
+        let body = AlertMessage.text(
+            policy.rules[rule], Details(since: since), nil, nil, limits, wallClock, at: due)
         request(rule, .schedule(at: due), at: now, body: body)
     }
 
@@ -290,10 +320,18 @@ extension AlertEngine {
         }
     }
 
-    /// At launch: what was scheduled and is past has been delivered by the system.
+    /// At launch: what was scheduled and is past has been delivered by the system. Its wait was over then, and is not begun anew; what is
+    /// measured is told to the launch, and speaks for itself.
     public mutating func countDelivered(at now: Instant) {
         for rule in policy.rules.indices {
-            guard let due = state.tracks[rule].scheduledFor, due < now else { continue }
+            guard let due = state.tracks[rule].scheduledFor, due <= now else { continue }
+            if !state.tracks[rule].isRealActive, policy.rules[rule].tests.isEmpty {
+                state.tracks[rule].holds = true
+                state.tracks[rule].pendingSince = due.adding(-policy.rules[rule].debounce)
+                isCalm[rule] = false
+                isAtRest[rule] = false
+            }
+            guard due < now else { continue }
             state.tracks[rule].scheduledFor = nil
             state.tracks[rule].lastNotified = due
             state.tracks[rule].lastNotifiedSeverity = policy.rules[rule].severity
@@ -303,9 +341,14 @@ extension AlertEngine {
         }
     }
 
-    /// A notification that the person asked for, to hear whether it works: heard always, listed nowhere.
+    /// A notification that the person asked for, to hear whether it works: heard in front and in quiet hours too, listed nowhere. What never notifies
+    /// doesn't as a test either.
     public mutating func testAlert(_ rule: Int, at now: Instant) {
-        let message = AlertMessage.text(policy.rules[rule], Details(), nil, limits, at: now)
+        let message = isShadow ? "" : AlertMessage.example(policy.rules[rule], limits, "Test")
+        if let bar = policy.rules[rule].bar(policy.rules[rule].severity) {
+            emit(.suppress, rule, bar, at: now)
+            return
+        }
         emit(.notify, rule, .test, at: now) { $0.message = message }
         request(rule, .deliver, at: now, as: .test, body: message)
     }

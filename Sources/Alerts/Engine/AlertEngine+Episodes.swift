@@ -11,15 +11,19 @@ extension AlertEngine {
         if foretells[rule] { endPrediction(rule, at: now) }
         if isStale(rule, at: now) {
             if !isKnownClear(rule, at: now) { state.tracks[rule].clearingSince = nil }
+            // What is critical was to be told without another value: no silence takes that back.
+            if isCriticalDue(rule, at: now) { raiseIfDue(rule, at: now) }
             if state.tracks[rule].pendingSince != nil {
                 state.tracks[rule].pendingSince = nil
                 state.tracks[rule].holds = false
+                state.tracks[rule].criticalBy = nil
                 emit(.drop, rule, .stale, at: now)
             }
         }
         raiseIfDue(rule, at: now)
         clearIfDue(rule, at: now)
         escalate(rule, at: now)
+        remindAfterFront(rule, at: now)
         if let due = state.tracks[rule].nextRepeat, due <= now, let every = policy.rules[rule].repeatEvery {
             if state.tracks[rule].active?.acknowledgedAt == nil { attempt(rule, .repeated) }
             // On the grid of the raise, however late this comes.
@@ -62,10 +66,10 @@ extension AlertEngine {
     }
 
     mutating func raiseIfDue(_ rule: Int, at now: Instant) {
-        guard let since = state.tracks[rule].pendingSince, now >= since.adding(policy.rules[rule].debounce)
-        else {
-            return
-        }
+        guard let since = state.tracks[rule].pendingSince,
+            now >= since.adding(policy.rules[rule].debounce) && hasCompany(rule, at: now)
+                || isCriticalDue(rule, at: now)
+        else { return }
         clearPreview(rule, .replaced, at: now)
         raise(rule, .conditionHeld, at: now)
     }
@@ -102,15 +106,19 @@ extension AlertEngine {
         let code = policy.rules[rule].code
         return ActiveAlert(
             source: known[rule]?.source ?? .policy, sourceCode: details.sourceCode, code: code,
-            severity: severity, message: message, recommendedAction: known[rule]?.recommendedAction ?? "",
+            severity: severity, message: message,
+            recommendedAction: isShadow ? "" : policy.rules[rule].recommendedAction,
             acknowledgement: policy.rules[rule].acknowledgement,
             acknowledgedAt: nil, dedupeKey: code.rawValue, raisedAt: now, updatedAt: now,
-            countdownTo: details.countdownTo, ownSeverity: severity)
+            countdownTo: details.countdownTo, ownSeverity: severity,
+            bound: policy.rules[rule].tests.first?.bound)
     }
 
     mutating func raise(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
         let details = state.tracks[rule].details
+        let beganAt = state.tracks[rule].pendingSince ?? now
         state.tracks[rule].pendingSince = nil
+        state.tracks[rule].criticalBy = nil
         state.tracks[rule].clearingSince = nil
         state.tracks[rule].closedSeverity = nil
         state.tracks[rule].escalationsDone = 0
@@ -118,6 +126,7 @@ extension AlertEngine {
         state.tracks[rule].active = alert(rule, details, message, at: now)
         let values = state.tracks[rule].values
         state.tracks[rule].active?.values = values
+        state.tracks[rule].active?.beganAt = beganAt
         state.tracks[rule].nextRepeat = policy.rules[rule].repeatEvery.map { now.adding($0) }
         if refreshesMessages, details.countdownTo != nil {
             state.tracks[rule].nextRefresh = now.adding(Nanoseconds.minute)
@@ -134,7 +143,7 @@ extension AlertEngine {
     /// Shows what the alert would look like. What is active already is its own preview.
     private mutating func preview(_ rule: Int, at now: Instant) {
         guard !state.tracks[rule].isActive else { return }
-        let message = AlertMessage.text(policy.rules[rule], Details(), nil, limits, at: now)
+        let message = isShadow ? "" : AlertMessage.example(policy.rules[rule], limits, "Preview")
         state.tracks[rule].active = alert(rule, Details(), message, at: now)
         state.tracks[rule].active?.isPreview = true
         isAtRest[rule] = false
@@ -159,6 +168,7 @@ extension AlertEngine {
         state.tracks[rule].active = nil
         state.tracks[rule].clearingSince = nil
         state.tracks[rule].isOwed = false
+        answerInFront(rule)
         state.tracks[rule].nextRepeat = nil
         state.tracks[rule].nextRefresh = nil
         attempts.removeAll { $0.rule == rule }
@@ -184,7 +194,8 @@ extension AlertEngine {
     /// What is active of a rule is cleared.
     private mutating func remember(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
         if isShadow { return }
-        if let alert = state.tracks[rule].active {
+        // A preview was of nothing.
+        if let alert = state.tracks[rule].active, !alert.isPreview {
             remember(ClearedAlert(alert: alert, clearedAt: now, reason: reason))
         }
     }
@@ -265,11 +276,13 @@ extension AlertEngine {
                 state.tracks[rule].active?.acknowledgedAt = now
                 state.tracks[rule].active?.review = AlertReview(at: now, severity: active.ownSeverity)
                 state.tracks[rule].isOwed = false
+                answerInFront(rule)
                 emit(.acknowledge, rule, .person, at: now)
             }
         case .preview: preview(rule, at: now)
         case .endPreview: clearPreview(rule, .person, at: now)
         case .snooze(let span):
+            answerInFront(rule)
             state.tracks[rule].snoozedUntil = now.adding(span)
             let active = state.tracks[rule].active
             state.tracks[rule].snoozedSeverity = active?.severity ?? policy.rules[rule].severity

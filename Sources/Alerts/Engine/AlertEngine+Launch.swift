@@ -92,12 +92,17 @@ extension AlertEngine {
             put(rule, ConditionReport(verdict: .away(.cleanup), order: order))
         } else if !settings.tests.isEmpty, !isStale(rule, at: now) {
             let verdict = verdict(rule, at: now)
-            if case .holds = verdict { weigh(rule, at: now) }
+            if case .holds = verdict {
+                weigh(rule, at: now)
+                // Measured under other bounds: nothing is left to confirm it by.
+                if prepared.isCriticalAtOnce[rule] { watchCritical(rule, nil, nil, at: now) }
+            }
             put(rule, ConditionReport(verdict: verdict, order: order))
         } else if settings.tests.isEmpty, state.tracks[rule].isRealActive, state.tracks[rule].holds {
             put(rule, ConditionReport(verdict: .holds, order: order))
         }
         guard let active = state.tracks[rule].active, !active.isPreview else { return }
+        followBound(rule, at: now)
         state.tracks[rule].active?.acknowledgement = settings.acknowledgement
         let done = state.tracks[rule].escalationsDone
         state.tracks[rule].escalationsDone = min(done, settings.escalations.count)
@@ -105,5 +110,16 @@ extension AlertEngine {
             let passed = (now.nanoseconds - active.raisedAt.nanoseconds) / every
             return active.raisedAt.adding((passed + 1) * every)
         }
+    }
+
+    /// What goes on under another bound says so in the same instant; what ends by it is ended below.
+    private mutating func followBound(_ rule: Int, at now: Instant) {
+        guard let bound = policy.rules[rule].tests.first?.bound, bound.isFinite,
+            let before = state.tracks[rule].active?.bound, before != bound
+        else { return }
+        state.tracks[rule].active?.bound = bound
+        if case .away = verdict(rule, at: now) { return }
+        say(rule, at: now)
+        emit(.refresh, rule, .boundChanged, at: now)
     }
 }

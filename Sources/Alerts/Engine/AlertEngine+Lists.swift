@@ -47,6 +47,7 @@ extension AlertEngine {
             if policy.rules[rule].isLiteral { continue }
             if let since = state.tracks[rule].pendingSince {
                 consider(since.adding(policy.rules[rule].debounce))
+                consider(state.tracks[rule].criticalBy)
                 considerStaleness(rule, consider)
             }
             guard state.tracks[rule].isActive else { continue }
@@ -58,6 +59,7 @@ extension AlertEngine {
             consider(state.tracks[rule].nextRefresh)
             guard state.tracks[rule].active?.acknowledgedAt == nil else { continue }
             consider(state.tracks[rule].nextRepeat)
+            consider(reminderAfterFront(rule))
             let escalationsDone = state.tracks[rule].escalationsDone
             if escalationsDone < policy.rules[rule].escalations.count,
                 let raisedAt = state.tracks[rule].active?.raisedAt
@@ -93,5 +95,10 @@ extension AlertEngine {
                 consider(sample.sampledAt.adding(limits.freshness + late))
             }
         }
+    }
+
+    /// Remembered with the rest; mostly nothing has changed.
+    mutating func keep(banners: [AlertBannerMark]) {
+        if state.banners != banners { state.banners = banners }
     }
 }

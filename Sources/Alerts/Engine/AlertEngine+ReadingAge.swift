@@ -51,6 +51,7 @@ extension AlertEngine {
         let verdict = verdict(rule, at: now)
         if case .holds = verdict {
             weigh(rule, at: now)
+            if prepared.isCriticalAtOnce[rule] { watchCritical(rule, nil, nil, at: now) }
         } else if state.tracks[rule].isQuiet {
             return
         }

@@ -4,8 +4,9 @@
 // The rules, for one rule with debounce d, off-delay k, and conditions judged once an instant after all its inputs:
 // - condition → pending. A condition that begins to hold at t0 starts waiting. Any judgement that finds it false, and
 //   any metric older than 15 min, drops the wait; the next breach starts anew.
-// - pending → episode at the first instant t ≥ t0 + d at which it still holds. Time decides, never a count of samples:
-//   the engine names its next deadline and is woken for it.
+// - pending → episode at the first instant t ≥ t0 + d at which it still holds and, for a metric that is sampled, a second value
+//   has breached: one that is alone may be a spike. Time decides: the engine names its next deadline and is woken for it. A threshold's critical value
+//   waits for nothing but its confirmation, where it came faster than the metric moves.
 // - episode → over. When the condition is false (for a metric: a fresh value at or past `clearAt`), the episode ends at
 //   the first instant t ≥ t1 + k; a new breach forgets t1, and so does a metric that goes stale: missing data is not
 //   recovery. A latching episode waits for its acknowledgement. A source that retracts, replaces or cleans up ends it
@@ -15,8 +16,8 @@
 //   adds by escalation stops at the acknowledgement.
 // - annunciation, attempted at raise, at an update by the source, at a rise of severity, at each repeat. Held back
 //   and owed (made up for when the obstacle ends, if the episode is still active): inhibition, snooze, quiet hours, and a
-//   cooldown whose notification has been withdrawn. Held back and gone: foreground, a cooldown whose notification stands,
-//   what never notifies. A severity higher than that of the last notification passes the cooldown; one higher than what was
+//   cooldown whose notification has been withdrawn. Held back and gone: foreground (but for what `afterFront` says), a cooldown whose notification
+//   stands, what never notifies. A severity higher than that of the last notification passes the cooldown; one higher than what was
 //   snoozed passes the snooze; one higher than the inhibitor's passes the inhibition; safety-critical passes quiet hours.
 //   A notification says what is so when it is sent. A preview or a test has an identifier of its own and no consequences.
 // - a condition that time alone brings about is scheduled with the system for the instant at which it would be heard.
@@ -197,8 +198,14 @@ public struct AlertEngine: Sendable {
             }
             let afterGap =
                 before.map { now.nanoseconds - $0.sampledAt.nanoseconds > limits.freshness } ?? false
-            if case .holds = verdict { weigh(rule, at: now) }
-            put(rule, ConditionReport(verdict: verdict, afterGap: afterGap, order: order))
+            if case .holds = verdict {
+                weigh(rule, at: now)
+                if prepared.isCriticalAtOnce[rule] { watchCritical(rule, metric, before, at: now) }
+            }
+            let isReissue = metric.isNewsAtEachRise && before.map { value > $0.value } ?? false
+            put(
+                rule,
+                ConditionReport(verdict: verdict, isReissue: isReissue, afterGap: afterGap, order: order))
             needsSettling = true
         }
         return needsSettling
@@ -300,9 +307,13 @@ public struct AlertEngine: Sendable {
             if state.tracks[rule].isRealActive {
                 refreshInPlace(rule, isReissue: report.isReissue, at: now)
             } else if began {
+                let first = sample(rule, at: now)
                 state.tracks[rule].pendingSince = now
-                state.tracks[rule].values = sample(rule, at: now).map { AlertValues($0.value) }
-                if policy.rules[rule].debounce > 0 { emit(.wait, rule, .conditionBegan, at: now) }
+                state.tracks[rule].firstValueAt = first?.sampledAt
+                state.tracks[rule].values = first.map { AlertValues($0.value, since: $0.sampledAt) }
+                if policy.rules[rule].debounce > 0, !isCriticalDue(rule, at: now) {
+                    emit(.wait, rule, .conditionBegan, at: now)
+                }
             } else if let closed = state.tracks[rule].closedSeverity,
                 state.tracks[rule].details.severity ?? policy.rules[rule].severity > closed
             {
@@ -312,6 +323,7 @@ public struct AlertEngine: Sendable {
             }
             raiseIfDue(rule, at: now)
         case .between:
+            state.tracks[rule].criticalBy = nil
             if case .some = blame, state.tracks[rule].isRealActive, !isStale(rule, at: now) {
                 blame?.memories[rule].isHeldOver = true
             }
@@ -320,6 +332,7 @@ public struct AlertEngine: Sendable {
             if state.tracks[rule].pendingSince != nil { drop(rule, .conditionEnded, at: now) }
             state.tracks[rule].holds = false
             state.tracks[rule].closedSeverity = nil
+            state.tracks[rule].criticalBy = nil
             guard state.tracks[rule].isRealActive else { return }
             if reason != .recovered { return clear(rule, reason, at: now) }
             if policy.rules[rule].isLatching, state.tracks[rule].active?.acknowledgedAt == nil {
@@ -377,6 +390,8 @@ public struct AlertEngine: Sendable {
     private mutating func drop(_ rule: Int, _ reason: AlertEffect.Reason, at now: Instant) {
         state.tracks[rule].pendingSince = nil
         state.tracks[rule].holds = false
+        // After a gap the new value has been weighed already.
+        if reason != .stale { state.tracks[rule].criticalBy = nil }
         emit(.drop, rule, reason, at: now)
     }
 }

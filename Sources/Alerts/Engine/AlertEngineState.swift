@@ -9,6 +9,10 @@ extension AlertEngine {
         public var holds = false
         /// When it began to hold, while no episode has come of it.
         public var pendingSince: Instant?
+        /// When the value was measured with which the wait began; nil where no value began it.
+        public var firstValueAt: Instant?
+        /// When the newest value, which is critical, is raised whatever else is waited for; nil while it isn't critical.
+        public var criticalBy: Instant?
         /// When it ended, while the episode outlives it.
         public var clearingSince: Instant?
         public var active: ActiveAlert?
@@ -22,6 +26,10 @@ extension AlertEngine {
         public var isOwed = false
         /// It was a cooldown, whose notification had been withdrawn: with the app in front at its end nothing is owed.
         public var isOwedByCooldown = false
+        /// When it was last only shown, the app being in front; nil once it was notified or answered.
+        public var heldInFrontAt: Instant?
+        /// Since when it is shown in front only, and urgent.
+        public var urgentInFrontSince: Instant?
         /// The own severity of the episode that was closed by acknowledging while its condition held on.
         public var closedSeverity: AlertSeverity?
         /// Since the condition began, for a rule that compares metrics.
@@ -93,6 +101,8 @@ extension AlertEngine {
         public var outbox: [NotificationRequest] = []
         /// Only ever grows, over every change of the policy: the system forgets none that it has seen.
         public var nextToken: Int64 = 1
+        /// Banners that are gone though their alerts are active.
+        public var banners: [AlertBannerMark] = []
 
         init(keys: [Key], policy: UInt64) {
             self.keys = keys
@@ -105,7 +115,7 @@ extension AlertEngine {
 
 extension AlertEngine.State: Codable {
     private enum Part: String, CodingKey {
-        case policy, tracks, samples, newestReading, recentlyCleared, outbox, nextToken
+        case policy, tracks, samples, newestReading, recentlyCleared, outbox, nextToken, banners
     }
 
     private struct KeyedTrack: Codable {
@@ -130,6 +140,7 @@ extension AlertEngine.State: Codable {
         try parts.encode(recentlyCleared, forKey: .recentlyCleared)
         try parts.encode(outbox, forKey: .outbox)
         try parts.encode(nextToken, forKey: .nextToken)
+        if !banners.isEmpty { try parts.encode(banners, forKey: .banners) }
     }
 
     /// What an older format says by position is nobody's; the tokens go on from it all the same.
@@ -146,5 +157,6 @@ extension AlertEngine.State: Codable {
         newestReading = try parts.decodeIfPresent(Instant.self, forKey: .newestReading)
         recentlyCleared = try parts.decode([ClearedAlert].self, forKey: .recentlyCleared)
         outbox = try parts.decode([NotificationRequest].self, forKey: .outbox)
+        banners = try parts.decodeIfPresent([AlertBannerMark].self, forKey: .banners) ?? []
     }
 }

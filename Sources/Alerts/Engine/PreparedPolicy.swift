@@ -35,6 +35,12 @@ public final class PreparedPolicy: Hashable, Sendable {
     let followsAge: [Bool]
     /// Rules that speak of a time to come.
     let foretells: [Bool]
+    /// Rules that wait for a second value before they are raised: one that is alone may be a spike.
+    let needsCompany: [Bool]
+    /// Rules that raise a critical value without waiting.
+    let isCriticalAtOnce: [Bool]
+    /// Of each rule, when what was shown in front only is notified after all; nil for never.
+    let afterFront: [AfterFront?]
     /// For each rule, the rules that inhibit it.
     let inhibitors: [[Int]]
     let indexOfCode: [AlertName: Int]
@@ -59,7 +65,7 @@ public final class PreparedPolicy: Hashable, Sendable {
         var tests: [Test] = []
         var firstTest = [0]
         for rule in policy.rules {
-            for test in rule.tests {
+            for test in rule.reachedTests {
                 tests.append(
                     Test(
                         test: test, place: test.metric.index, isAge: test.metric == .readingAge,
@@ -87,7 +93,10 @@ public final class PreparedPolicy: Hashable, Sendable {
         }
         self.rulesOfMetric = rulesOfMetric
         let calmTests = rulesOfMetric.map { places in
-            places.map { (rule: $0, test: rules[$0].tests.count == 1 ? rules[$0].tests[0] : nil) }
+            places.map { place in
+                let tests = rules[place].reachedTests
+                return (rule: place, test: tests.count == 1 ? tests[0] : nil)
+            }
         }
         self.calmTests = calmTests
         calmValues = calmTests.map { CalmValues($0.map(\.test)) }
@@ -96,6 +105,12 @@ public final class PreparedPolicy: Hashable, Sendable {
         }
         self.followsAge = followsAge
         foretells = rules.map { rule in !rule.isLiteral && rule.tests.contains { $0.metric.isPrediction } }
+        needsCompany = rules.map { rule in
+            !rule.isLiteral && rule.debounce > 0 && !rule.tests.isEmpty
+                && !rule.tests.contains { $0.metric == .readingAge }
+        }
+        isCriticalAtOnce = rules.map(\.isCriticalAtOnce)
+        afterFront = rules.map { policy.afterFront(of: $0) }
         ageRules = rules.indices.filter { followsAge[$0] }
         inhibitors = rules.map { rule in
             rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
@@ -147,7 +162,9 @@ public final class PreparedPolicy: Hashable, Sendable {
     private static let severities = AlertSeverity.allCases.count
 
     private static func ageEdges(_ rule: AlertRule) -> [Int64] {
-        var minutes = rule.tests.filter { $0.metric == .readingAge }.flatMap { [$0.bound, $0.clearAt] }
+        var minutes = rule.reachedTests.filter { $0.metric == .readingAge }.flatMap {
+            [$0.bound, $0.clearAt]
+        }
         if rule.tests.first?.metric == .readingAge { minutes += [rule.criticalBelow, rule.criticalAbove] }
         return minutes.compactMap { $0.map(MetricTest.nanoseconds) }
     }

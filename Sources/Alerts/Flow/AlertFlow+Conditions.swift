@@ -118,6 +118,7 @@ extension AlertFlow {
         {
             codes.insert(.steppingInterrupted)
         }
+        if environment.isLowTyped { codes.insert(.glucoseTypedLow) }
         if memory.monitor.hasConflict { codes.insert(.subjectConflict) }
         if memory.monitor.isSkewed { codes.insert(.clockSkew) }
         return codes
@@ -147,7 +148,7 @@ extension AlertFlow {
         }
     }
 
-    private func details(_ code: AlertCode, at now: Instant) -> AlertEngine.Details {
+    func details(_ code: AlertCode, at now: Instant) -> AlertEngine.Details {
         var details = AlertEngine.Details(sourceCode: code.rawValue)
         if let native = memory.pump.alerts.last(where: { $0.code == code && $0.isOpen }) {
             details.sourceCode = native.issue
@@ -207,8 +208,12 @@ extension AlertFlow {
     }
 
     private mutating func moveDeadline(at now: Instant) {
-        guard schedulesAhead, let rule = rules[AlertCode.steppingInterrupted.index] else { return }
-        engine.watch(rule, deadline: steppingDeadline, since: steppingSince, now: now)
+        guard schedulesAhead else { return }
+        // In the order of their codes, as policies in shadow have it.
+        if let rule = rules[AlertCode.steppingInterrupted.index] {
+            engine.watch(rule, deadline: steppingDeadline, since: steppingSince, now: now)
+        }
+        if let insulinRule { engine.watch(insulinRule, deadline: insulinDeadline, since: nil, now: now) }
     }
 
     // MARK: Cloud

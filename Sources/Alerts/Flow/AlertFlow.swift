@@ -28,6 +28,8 @@ public struct AlertFlow: Sendable {
     var held = AlertCodeSet()
     let rules: [Int?]
     let watchesStepping: Bool
+    /// The rule of missing insulin, as the catalogue has it; nil where there is none.
+    let insulinRule: Int?
     static let codesInOrder: [AlertCode] = AlertCode.allCases.sorted { $0.rawValue < $1.rawValue }
 
     public init(
@@ -40,6 +42,8 @@ public struct AlertFlow: Sendable {
         rules = policy.rulesOfSource
         watchesStepping = rules[AlertCode.steppingInterrupted.index] != nil
         hasSources = rules.contains { $0 != nil }
+        let insulin = policy.indexOfCode[AlertCode.insulinMissing.name]
+        insulinRule = insulin.flatMap { policy.policy.rules[$0].isOfCatalogue ? $0 : nil }
     }
 
     /// Everything that a relaunch starts from.
@@ -58,11 +62,18 @@ public struct AlertFlow: Sendable {
         engine.countDelivered(at: now)
         engine.followPolicy(at: now)
         engine.endPreviews(at: now)
+        engine.show(inForeground: inForeground, at: now)
         for code in AlertCode.allCases {
             guard let rule = rules[code.index] else { continue }
             held.set(code, engine.state.tracks[rule].holds || engine.state.tracks[rule].isRealActive)
         }
         followArming(at: now)
+        // What the system rang while nobody was there is raised with the words that it would have had.
+        if held.contains(.steppingInterrupted), let rule = rules[AlertCode.steppingInterrupted.index],
+            !engine.state.tracks[rule].isRealActive
+        {
+            engine.describe(rule, details(.steppingInterrupted, at: now))
+        }
         // Live state speaks for the sensor, not messages of an earlier life.
         memory.cgm.retract(at: now) { _ in true }
         if environment.isPumpHandlerRegistered { replayAcknowledgements(at: now) }
@@ -125,14 +136,14 @@ public struct AlertFlow: Sendable {
         case .metric(let metric, let value, let sampledAt):
             _ = hear(metric, value, sampledAt: sampledAt, at: now)
         case .foreground:
-            engine.isForeground = true
+            engine.show(inForeground: true, at: now)
             let last = memory.monitor.lastClockCheck
             if last.map({ now.nanoseconds - $0.nanoseconds > limits.clockCheck }) ?? true {
                 checkClock(at: now)
             }
             checkClaim()
             sync(at: now)
-        case .background: engine.isForeground = false
+        case .background: engine.show(inForeground: false, at: now)
         case .wallClock(let clock):
             engine.wallClock = clock
             checkClock(at: now)
@@ -146,9 +157,16 @@ public struct AlertFlow: Sendable {
                 engine.snooze(rule, for: span)
             }
         case .tap(let code):
-            if let rule = engine.index(of: code) { engine.tap(rule, at: now) }
+            if let rule = engine.index(of: code) {
+                engine.tap(rule, at: now)
+                engine.answerInFront(rule)
+            }
         case .dismiss(let code):
-            if let rule = engine.index(of: code) { engine.endPreview(rule) }
+            if let rule = engine.index(of: code) {
+                engine.endPreview(rule)
+                engine.answerInFront(rule)
+            }
+        case .bannerShown: break
         case .preview(let code):
             if let rule = engine.index(of: code) { engine.preview(rule) }
         case .testAlert(let code):

@@ -83,6 +83,9 @@ public struct MonitorMemory: Hashable, Sendable, Codable {
     public var isSkewed = false
     public var hasConflict = false
     public var lastGlucose: AlertEngine.Sample?
+    /// What the loop last said of its insulin: when it said so, and how long after that too much is missing if no step runs.
+    public var insulinToldAt: Instant?
+    public var insulinMissingAfter: Int64?
     /// nil where no rule asks for a prediction.
     public var trend: GlucoseTrend?
 }

@@ -27,6 +27,8 @@ public struct AppEnvironment: Hashable, Sendable {
     public var isClaimOk = true
     /// What a UTC check would answer, s; nil where there is no answer.
     public var clockSkewSeconds: Double? = 0
+    /// Whether a finger-stick that was typed in says that glucose is low.
+    public var isLowTyped = false
     /// Whether the sources' handlers take acknowledgements.
     public var isPumpHandlerRegistered = true
     public var isCGMHandlerRegistered = true
@@ -61,6 +63,8 @@ public enum AlertInput: Hashable, Sendable {
     case tap(AlertName)
     /// The person puts the banner of this code away; a preview is over then.
     case dismiss(AlertName)
+    /// A page that is the phone has shown this code's banner for its ten seconds.
+    case bannerShown(AlertName)
     case preview(AlertName)
     case testAlert(AlertName)
 }

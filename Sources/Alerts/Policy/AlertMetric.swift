@@ -17,20 +17,27 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         var isMeasured: Bool
         var isInStudies: Bool
         var range: ClosedRange<Double>?
+        var sensed: ClosedRange<Double>?
+        var fastest: Double?
         var isPrediction: Bool
         var note: String
+        var actions: (low: String, high: String)
 
         /// - Parameters:
+        ///   - actions: what a person should do about a value that is too low, and about one that is too high.
         ///   - critical: a value beyond is safety-critical, where nothing else is said.
         ///   - isMeasured: whether somebody measures it; what isn't follows from others and the time.
         ///   - isInStudies: whether the sessions of a study of people have it.
         ///   - isPrediction: whether it speaks of a time to come.
         ///   - note: how it is computed, where that needs saying.
         ///   - range: within it nothing is wrong: what the true values of subjects are judged by.
+        ///   - sensed: what a sensor can say: at either end it means that much or more.
+        ///   - fastest: units a minute; what moves faster is a sensor's jump until another value confirms it.
         init(
             _ id: String, _ name: String, _ unit: String, critical: (below: Double?, above: Double?)? = nil,
             isMeasured: Bool = true, isInStudies: Bool = false, range: ClosedRange<Double>? = nil,
-            isPrediction: Bool = false, note: String = ""
+            sensed: ClosedRange<Double>? = nil, fastest: Double? = nil, isPrediction: Bool = false,
+            note: String = "", actions: (low: String, high: String) = ("", "")
         ) {
             self.id = id
             self.name = name
@@ -40,38 +47,78 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
             self.isMeasured = isMeasured
             self.isInStudies = isInStudies
             self.range = range
+            self.sensed = sensed
+            self.fastest = fastest
             self.isPrediction = isPrediction
             self.note = note
+            self.actions = actions
         }
     }
 
     private static let rows: [Row] = [
-        Row("glucose", "Glucose", "mg/dL", critical: (54, 400), isInStudies: true),
-        Row("glucoseRate", "Glucose rate", "mg/dL/min", isInStudies: true),
-        Row("insulinOnBoard", "Insulin on board", "U"),
-        Row("reservoir", "Reservoir", "U", isInStudies: true),
-        Row("sensorAge", "Sensor age", "h"),
-        Row("temperature", "Temperature", "°F", critical: (50, 95), range: 65...85),
-        Row("humidity", "Humidity", "% RH", critical: (20, 90), range: 40...75),
-        Row("vpd", "VPD", "kPa", critical: (0.2, 2.5), range: 0.4...1.6),
-        Row("readingAge", "Reading age", "min", isMeasured: false, isInStudies: true),
+        Row(
+            "glucose", "Glucose", "mg/dL", critical: (54, 400), isInStudies: true, sensed: 39...400,
+            fastest: 4,
+            actions: (
+                "Eat fast carbohydrate, and check again in 15 minutes.",
+                "Check the pump and its site, and ketones; drink water."
+            )),
+        Row(
+            "glucoseRate", "Glucose rate", "mg/dL/min", isInStudies: true,
+            actions: ("Be ready to eat fast carbohydrate.", "Check the last meal and its bolus.")),
+        Row(
+            "insulinOnBoard", "Insulin on board", "U",
+            actions: ("Check the pump and its site.", "Take no more insulin now, and watch glucose.")),
+        Row(
+            "reservoir", "Reservoir", "U", isInStudies: true,
+            actions: ("Have a new pod ready.", "Check what was filled in.")),
+        Row(
+            "sensorAge", "Sensor age", "h",
+            actions: ("Check its first values with a meter.", "Have a new sensor ready.")),
+        Row(
+            "temperature", "Temperature", "°F", critical: (50, 95), range: 65...85,
+            actions: ("Check the heating.", "Check cooling and ventilation.")),
+        Row(
+            "humidity", "Humidity", "% RH", critical: (20, 90), range: 40...75,
+            actions: ("Check the humidifier.", "Check the dehumidifier and ventilation.")),
+        Row(
+            "vpd", "VPD", "kPa", critical: (0.2, 2.5), range: 0.4...1.6,
+            actions: (
+                "Lower the humidity, or raise the temperature.",
+                "Raise the humidity, or lower the temperature."
+            )),
+        Row(
+            "readingAge", "Reading age", "min", isMeasured: false, isInStudies: true,
+            actions: ("Check the sensor.", "Check the sensor, and glucose with a meter.")),
         Row(
             "glucoseIn20m", "Glucose in 20 min", "mg/dL", isMeasured: false, isInStudies: true,
             isPrediction: true,
             note:
-                "a least-squares line over the readings of the last 15 min, three or more over 9.5 min or more, 20 min on from the newest; it begins anew after a gap of more than 11 min, a step of more than 5 mg/dL a minute (25 within five minutes), a warm-up or another sensor; late readings don't count; an alert of it ends when no prediction has come for 15 min"
-        ),
+                "a least-squares line over the readings of the last 15 min, three or more over 9.5 min or more, 20 min on from the newest; it begins anew after a gap of more than 11 min, a step of more than 5 mg/dL a minute (25 within five minutes), a warm-up or another sensor; late readings don't count; an alert of it ends when no prediction has come for 15 min",
+            actions: ("Be ready to eat fast carbohydrate.", "Check the last meal and its bolus.")),
         Row(
             "forecastGlucose", "Forecast glucose", "mg/dL", isInStudies: true, isPrediction: true,
             note:
-                "what the dosing algorithm forecasts at a step, as far ahead as it looks (pid-insulin-feedback: its slope, `prediction` minutes on); a study with an algorithm that forecasts nothing is refused; an alert of it ends when no forecast has come for 15 min"
-        ),
+                "what the dosing algorithm forecasts at a step, as far ahead as it looks (pid-insulin-feedback: its slope, `prediction` minutes on); a study with an algorithm that forecasts nothing is refused; an alert of it ends when no forecast has come for 15 min",
+            actions: ("Be ready to eat fast carbohydrate.", "Check the last meal and its bolus.")),
         Row(
             "unknownInsulin", "Insulin of unknown fate", "U",
             note:
-                "what was sent to a linked pump, counts as delivered, and may never have been; live sessions only"
-        ),
-        Row("level", "Level", "%", critical: (5, nil), range: 20...100),
+                "what was sent to a linked pump, counts as delivered, and may never have been; live sessions only",
+            actions: ("Look at the pump for what it gave.", "Look at the pump for what it gave.")),
+        Row(
+            "level", "Level", "%", critical: (5, nil), range: 20...100,
+            actions: ("Fill it up.", "Check the inlet.")),
+        Row(
+            "basalShare", "Share of the insulin that came", "%", isInStudies: true,
+            note:
+                "1 − missing / programmed basal over the last 2 h, since the start if that is shorter, from 30 min on; missing is basal and correction that a step with a fresh reading asked for and that the pump has not confirmed, and programme that a zero displaced for steps that never ran; not what the algorithm withheld, what a limit cut off, or what the person suspended; told at each step",
+            actions: ("Check the pump and its site, and glucose with a meter.", "")),
+        Row(
+            "droppedInsulin", "Insulin that lapsed", "U", isInStudies: true,
+            note:
+                "what the person asked for and that was not given within 15 min, all of it, until they have seen it; a meal that no step has heard of counts by the person's ratio; each rise of it is news",
+            actions: ("", "Look at what was not given, and decide about it anew.")),
     ]
 
     // The two that every reading asks for are plain constants, which nothing has to make first: the test of the constants holds
@@ -95,6 +142,11 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
 
     /// Sent to a linked pump, and nobody knows whether it was given.
     public static let unknownInsulin = named("unknownInsulin")
+
+    /// What came of the insulin that the steps asked for.
+    public static let basalShare = named("basalShare")
+    /// What lapsed of what the person asked for.
+    public static let droppedInsulin = named("droppedInsulin")
 
     public static let allCases = rows.indices.map(AlertMetric.init(index:))
 
@@ -124,10 +176,17 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public var name: String { Self.rows[index].name }
     /// How it is computed; empty for what is measured as it is.
     public var note: String { Self.rows[index].note }
+    /// What a person should do about a value beyond a bound on this side.
+    public func action(_ side: MetricTest.Side) -> String {
+        side == .low ? Self.rows[index].actions.low : Self.rows[index].actions.high
+    }
     /// It speaks of a time to come: when nobody renews it, it says nothing any more.
     public var isPrediction: Bool { Self.rows[index].isPrediction }
     /// Whether a low or high value of it is a low or high glucose, now or soon.
     public var isGlucose: Bool { self == .glucose || isPrediction }
+
+    /// Every higher value of it is another event, and told as one.
+    public var isNewsAtEachRise: Bool { self == .droppedInsulin }
 
     /// As it stands in codes: `THRESHOLD-GLUCOSE-RATE-LOW`.
     public var codeName: String {
@@ -138,6 +197,11 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public var criticalBelow: Double? { Self.rows[index].criticalBelow }
     /// A value above this is safety-critical, where nothing else is said.
     public var criticalAbove: Double? { Self.rows[index].criticalAbove }
+
+    /// What its sensor can say; nil where any number can come.
+    public var sensed: ClosedRange<Double>? { Self.rows[index].sensed }
+    /// Units a minute that it plausibly moves by at most; nil where nobody has said how fast is too fast.
+    public var fastest: Double? { Self.rows[index].fastest }
 
     /// Within it nothing is wrong; nil where nobody has said what is.
     public var range: ClosedRange<Double>? { Self.rows[index].range }

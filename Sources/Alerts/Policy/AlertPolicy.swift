@@ -15,6 +15,8 @@ public struct AlertPolicy: Hashable, Sendable, Codable {
     /// Whether an alert of a metric may ring while the metric is stale. What is held back is made up for by a fresh value
     /// that still breaches.
     public var notifiesWhenStale = true
+    /// When what was shown in front only is notified after all; nil for thresholds only, as they have it.
+    public var afterFront: AfterFront?
     /// False for a policy to which no snooze ever happened: no file says so.
     public var takesSnoozes = true
 

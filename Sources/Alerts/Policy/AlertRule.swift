@@ -116,16 +116,27 @@ public struct AlertRule: Hashable, Sendable, Codable {
 
     /// The rule of a catalogue alert as BionicLoop has it.
     public init(_ code: AlertCode) {
-        let trigger: Trigger =
-            code == .cgmUrgentLow ? .metrics([MetricTest(.glucose, .low, 55)]) : .source(code)
+        let own = code == .cgmUrgentLow ? MetricTest(.glucose, .low, 55) : code.test
+        let trigger: Trigger = own.map { .metrics([$0]) } ?? .source(code)
         self.init(
             code: code.name, trigger: trigger, severity: code.severity,
             debounce: code.debounce, acknowledgement: code.acknowledgement, notifies: code.source != .cgm)
+        repeatEvery = code.repeatEvery
     }
 
     /// The catalogue's entry, where it has one.
     public var known: AlertCode? { AlertCode(code) }
     public var source: AlertSource { known?.source ?? .policy }
+    /// What the person should do about it; empty where there is nothing.
+    public var recommendedAction: String {
+        known?.recommendedAction ?? tests.first.map { $0.metric.action($0.side) } ?? ""
+    }
+
+    /// Why it never notifies at `severity`, tests included; nil where it does.
+    package func bar(_ severity: AlertSeverity) -> AlertEffect.Reason? {
+        if !notifies { return source == .cgm ? .sourceRule : .policyRule }
+        return severity == .informational ? .severity : nil
+    }
 
     /// The shortest time between two notifications at `severity`, ns.
     public func cooldown(at severity: AlertSeverity, _ limits: AlertLimits) -> Int64 {
@@ -138,16 +149,19 @@ public struct AlertRule: Hashable, Sendable, Codable {
     }
 
     /// How severe the rule is at a value of its first metric.
-    func severity(at value: Double) -> AlertSeverity {
-        if tests.first?.metric == .readingAge { return severity(atAge: MetricTest.nanoseconds(value)) }
-        if let criticalBelow, value < criticalBelow { return .safetyCritical }
-        if let criticalAbove, value > criticalAbove { return .safetyCritical }
-        return severity
+    func severity(at value: Double) -> AlertSeverity { isCritical(value) ? .safetyCritical : severity }
+
+    /// Whether a value of the first metric is beyond a critical bound.
+    func isCritical(_ value: Double) -> Bool {
+        if tests.first?.metric == .readingAge { return isCritical(age: MetricTest.nanoseconds(value)) }
+        if let criticalBelow = reachedBelow, value < criticalBelow { return true }
+        if let criticalAbove = reachedAbove, value > criticalAbove { return true }
+        return false
     }
 
-    private func severity(atAge age: Int64) -> AlertSeverity {
-        if let criticalBelow, age < MetricTest.nanoseconds(criticalBelow) { return .safetyCritical }
-        if let criticalAbove, age >= MetricTest.nanoseconds(criticalAbove) { return .safetyCritical }
-        return severity
+    private func isCritical(age: Int64) -> Bool {
+        if let criticalBelow, age < MetricTest.nanoseconds(criticalBelow) { return true }
+        if let criticalAbove, age >= MetricTest.nanoseconds(criticalAbove) { return true }
+        return false
     }
 }

@@ -20,14 +20,14 @@ extension AlertRule {
             case .glucose, .glucoseRate, .glucoseIn20m, .forecastGlucose:
                 return test.side == .low ? .low : .high
             case .sensorAge, .readingAge: return .sensor
-            case .reservoir, .insulinOnBoard, .unknownInsulin: return .pump
+            case .reservoir, .insulinOnBoard, .unknownInsulin, .basalShare: return .pump
             default: return .app
             }
         }
         switch source {
         case .pump: return .pump
         case .cgm: return known == .cgmUrgentLow ? .low : .sensor
-        case .algorithm, .app, .policy: return .app
+        case .algorithm, .app, .policy: return known == .glucoseTypedLow ? .low : .app
         }
     }
 }

@@ -26,6 +26,8 @@ public struct PolicyField<Root>: Sendable {
         case cooldowns(any Path<AlertCooldowns>)
         /// One for all severities, or by severity.
         case cooldown(any Path<Int64?>, any Path<AlertCooldowns>)
+        /// What was shown in front only and is notified after all.
+        case afterFront(any Path<AfterFront?>)
         /// What metrics hold it against. It decides nothing.
         case truth(any Path<AlertTruthClaim>)
     }
@@ -55,6 +57,10 @@ extension AlertPolicy {
             "notifyWhenStale", .flag(\.notifiesWhenStale),
             "Whether an alert of a metric may ring while its value is older than 15 min; what is held back is made up for by a fresh value."
         ),
+        .init(
+            "afterFront", .afterFront(\.afterFront),
+            "When an alert that was only shown, the app being in front, is notified after all, unless somebody acknowledged, snoozed, dismissed or opened it: the front is `left` within so long, or something safety-critical is `unanswered` for so long; 0s for never.",
+            leftOut: "15s and 5m for thresholds, never for rules"),
     ]
 }
 

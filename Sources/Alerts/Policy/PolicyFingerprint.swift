@@ -80,6 +80,9 @@ private struct PolicyHash {
             case .cooldown(let all, let some):
                 take([root[keyPath: all] ?? -1])
                 take(root[keyPath: some])
+            case .afterFront(let path):
+                // Where nothing is said, a policy is the one that it was before there was anything to say.
+                if let front = root[keyPath: path] { take([front.left, front.unanswered]) }
             case .truth: break
             }
         }

@@ -23,11 +23,12 @@ extension AlertEngine {
         policy.rules.indices.compactMap { rule in state.tracks[rule].scheduledFor.map { (rule, $0) } }
     }
 
-    /// Whether every value of a metric counts, whatever it is: the sketch, comparisons that are joined, and what waits for a fresh value.
+    /// Whether every value of a metric counts, whatever it is: the sketch, comparisons that are joined, and what waits for a fresh value, or for a second one.
     var isEager: Bool {
         for rule in policy.rules.indices {
             if policy.rules[rule].isLiteral { return true }
             if state.tracks[rule].isOwed, !policy.notifiesWhenStale { return true }
+            if isWaitingForValue(rule) { return true }
             if prepared.testsOfRule(rule).count > 1, !state.tracks[rule].isQuiet { return true }
         }
         return false

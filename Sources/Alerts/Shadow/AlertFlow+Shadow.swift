@@ -28,6 +28,9 @@ extension AlertFlow {
 
     mutating func forgetEffects() { engine.forgetGathered() }
 
+    /// Whether leaving the front may notify something. In place, as `rest`.
+    mutating func holdsInFront() -> Bool { engine.holdsInFront }
+
     /// The same as `steppingDeadline`, in place.
     mutating func lookUpSteppingDeadline() -> Instant? { steppingDeadline }
 
@@ -80,6 +83,7 @@ extension AppEnvironment {
         )
         note(isSignedIn != new.isSignedIn || hasSession != new.hasSession, .loginRequired)
         note(isClaimOk != new.isClaimOk, .subjectConflict)
+        note(isLowTyped != new.isLowTyped, .glucoseTypedLow)
         note(clockSkewSeconds != new.clockSkewSeconds, .clockSkew)
         return codes
     }

@@ -18,14 +18,16 @@ package struct ShadowPartRecord: Sendable {
 }
 
 extension ShadowEngine {
-    /// What is going on stands otherwise with the app in front.
+    /// What is going on stands otherwise with the app in front; what is shown there may be notified when it is left.
     mutating func callForForeground(_ group: Int, _ input: AlertInput) {
         switch input {
         case .foreground, .background: break
         default: return
         }
         for part in plan.groups[group].parts
-        where keepsBlame[part] && !parts[part].isCalm && !plan.parts[part].policy.notifiesInForeground {
+        where (keepsBlame[part] || parts[part].flow.holdsInFront()) && !parts[part].isCalm
+            && !plan.parts[part].policy.notifiesInForeground
+        {
             call(part)
         }
     }

@@ -133,6 +133,9 @@ extension ShadowEngine {
         let hasGap =
             before.map { now.nanoseconds - $0.sampledAt.nanoseconds > plan.groups[group].limits.freshness }
             ?? true
+        if metric.isNewsAtEachRise, before.map({ value > $0.value }) ?? true {
+            for part in plan.groups[group].edges[place].parts { call(part) }
+        }
         let cell = groups[group].cells[place]
         if !hasGap, value > groups[group].low[place], value < groups[group].high[place] { return false }
         let edges = plan.groups[group].edges[place]
@@ -171,5 +174,20 @@ extension ShadowEngine {
         let (from, to) = (ages.cell(of: old), ages.cell(of: young))
         guard from != to else { return }
         for place in ages.edges(between: from, to) { call(ages.parts[place]) }
+    }
+
+    /// When time alone may next change something.
+    mutating func nextDeadline(after now: Instant) -> Instant? {
+        if isDead { return nil }
+        var next = earliest == .max ? Instant.distantFuture : Instant(nanoseconds: earliest)
+        for group in groups.indices {
+            next = min(next, groups[group].nextWindow, groups[group].nextAge)
+            if let deadline = groups[group].steppingDeadline, deadline > now,
+                plan.groups[group].watchesStepping
+            {
+                next = min(next, deadline)
+            }
+        }
+        return next == .distantFuture ? nil : next
     }
 }

@@ -175,7 +175,7 @@ struct ShadowEngine: Sendable {
         case .background, .step, .metric: break
         case .foreground: if !groups[group].flow.isCloudQuiet() { codes = .all }
         case .loopReset, .cgmIssue, .cgmRetract, .settingsSaved, .settingsOpened, .acknowledge, .snooze, .tap,
-            .dismiss, .preview, .testAlert:
+            .dismiss, .bannerShown, .preview, .testAlert:
             codes = .all
         }
         // One takes the other's place.
@@ -188,6 +188,11 @@ struct ShadowEngine: Sendable {
         for code in AlertCode.allCases where codes.contains(code) {
             call(plan.groups[group].waiting[code.index])
         }
+    }
+
+    /// The loop says when too much insulin is missing if it dies.
+    mutating func expectInsulin(missingAfter span: Int64?, at now: Instant) {
+        for group in groups.indices { groups[group].flow.expectInsulin(missingAfter: span, at: now) }
     }
 
     /// A step succeeded.
@@ -229,11 +234,12 @@ struct ShadowEngine: Sendable {
         dieInBlame(at: now)
         for group in groups.indices {
             groups[group].flow.engine.isForeground = false
-            for part in plan.groups[group].waiting[AlertCode.steppingInterrupted.index] {
+            for part in plan.groups[group].scheduled {
                 bringUp(part)
                 parts[part].flow.scheduleAhead(at: now)
                 parts[part].rings = parts[part].flow.engine.scheduled
-                collect(part)
+                // Parts have seen different inputs; what one engine schedules at its death stands in the order of codes.
+                collect(part, at: ShadowLog.Place())
             }
         }
         log.endInstant()
@@ -246,7 +252,10 @@ struct ShadowEngine: Sendable {
             for ring in parts[part].rings where ring.due < now { rung.append((part, ring.rule, ring.due)) }
             parts[part].rings = []
         }
-        for ring in rung.sorted(by: { ($0.due, $0.part) < ($1.due, $1.part) }) {
+        func code(_ ring: (part: Int, rule: Int, due: Instant)) -> Int {
+            plan.parts[ring.part].codes[ring.rule]
+        }
+        for ring in rung.sorted(by: { ($0.due, code($0)) < ($1.due, code($1)) }) {
             let rule = plan.parts[ring.part].policy.rules[ring.rule]
             let effect = AlertEffect(
                 instant: ring.due, kind: .notify, code: rule.code, severity: rule.severity, reason: .deadline,
@@ -266,10 +275,12 @@ struct ShadowEngine: Sendable {
         for group in groups.indices {
             for part in plan.groups[group].parts
             where !parts[part].isCalm || parts[part].isTold || !plan.parts[part].sources.isEmpty
-                || plan.parts[part].isLiteral
+                || plan.parts[part].isLiteral || plan.groups[group].scheduled.contains(part)
             {
                 bringUp(part)
                 parts[part].flow.relaunch(environment, inForeground: inForeground, at: now)
+                // What rang while it was dead holds: a step of this very instant ends it.
+                if parts[part].flow.lookUpSteppingInterrupted() { groups[group].hasInterrupted = true }
                 settleLater(part)
             }
             groups[group].flow.relaunch(environment, inForeground: inForeground, at: now)
@@ -355,12 +366,14 @@ struct ShadowEngine: Sendable {
         groups[group].nextAge = ages.next(above: age).map { newest.adding($0) } ?? .distantFuture
     }
 
-    private mutating func collect(_ part: Int) {
+    /// - Parameter place: of all of them; nil for each one's own.
+    private mutating func collect(_ part: Int, at place: ShadowLog.Place? = nil) {
         let count = parts[part].flow.gatherEffects()
         if count == 0 { return }
         for index in 0..<count {
             log.take(
-                part, parts[part].flow.engine.effects[index], parts[part].flow.engine.places[index])
+                part, parts[part].flow.engine.effects[index],
+                place ?? parts[part].flow.engine.places[index])
         }
         parts[part].flow.forgetEffects()
     }
@@ -373,20 +386,5 @@ struct ShadowEngine: Sendable {
         parts[part].isEager = rest.isEager
         if rest.isEager { groups[plan.parts[part].group].hasEager = true }
         if rest.isInterrupted { groups[plan.parts[part].group].hasInterrupted = true }
-    }
-
-    /// When time alone may next change something.
-    mutating func nextDeadline(after now: Instant) -> Instant? {
-        if isDead { return nil }
-        var next = earliest == .max ? Instant.distantFuture : Instant(nanoseconds: earliest)
-        for group in groups.indices {
-            next = min(next, groups[group].nextWindow, groups[group].nextAge)
-            if let deadline = groups[group].steppingDeadline, deadline > now,
-                plan.groups[group].watchesStepping
-            {
-                next = min(next, deadline)
-            }
-        }
-        return next == .distantFuture ? nil : next
     }
 }

@@ -58,6 +58,8 @@ public struct ShadowPlan: Sendable {
         var hasTrend = false
         /// By code of the catalogue.
         var waiting: [[Int]] = []
+        /// Parts that have something to be shown ahead of time, should the app die.
+        var scheduled: [Int] = []
         var literal: [Int] = []
         /// Keeps what all parts have in common.
         var flow: AlertFlow
@@ -142,8 +144,10 @@ extension ShadowPlan.Part {
             flow: AlertFlow(shadowing: policy))
         for rule in policy.rules {
             if case .source(let code) = rule.trigger { sources.insert(code) }
-            for (place, test) in rule.tests.enumerated() {
-                if test.metric == .glucoseRate || test.metric == .glucoseIn20m { followsReadings = true }
+            for (place, test) in rule.reachedTests.enumerated() {
+                if [.glucoseRate, .glucoseIn20m, .basalShare].contains(test.metric) {
+                    followsReadings = true
+                }
                 tests.append((test, place + 1 == rule.tests.count))
             }
         }
@@ -178,11 +182,14 @@ extension ShadowPlan.Group {
         for code in AlertCode.allCases where part.sources.contains(code) {
             waiting[code.index].append(number)
         }
+        if part.sources.contains(.steppingInterrupted) || part.flow.insulinRule != nil {
+            scheduled.append(number)
+        }
         for rule in part.policy.rules {
-            for (place, test) in rule.tests.enumerated() {
+            for (place, test) in rule.reachedTests.enumerated() {
                 let values = [
-                    test.bound, test.clearAt, place == 0 ? rule.criticalBelow : nil,
-                    place == 0 ? rule.criticalAbove : nil,
+                    test.bound, test.clearAt, place == 0 ? rule.reachedBelow : nil,
+                    place == 0 ? rule.reachedAbove : nil,
                 ].compactMap { $0 }
                 if test.metric == .readingAge {
                     for value in values { ages.add(MetricTest.nanoseconds(value), number) }

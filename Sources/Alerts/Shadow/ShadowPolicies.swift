@@ -45,6 +45,10 @@ public actor ShadowPolicies: SessionActor {
         judgeLater()
     }
 
+    func expectInsulin(missingAfter span: Int64?) {
+        engine.expectInsulin(missingAfter: span, at: executor.now)
+    }
+
     func hearAsked(_ metric: AlertMetric, _ value: Double) {
         engine.hearAsked(metric, value, at: executor.now)
         judgeLater()
@@ -57,7 +61,7 @@ public actor ShadowPolicies: SessionActor {
 
     func tell(_ input: AlertInput) {
         switch input {
-        case .acknowledge, .snooze, .tap, .dismiss, .preview, .testAlert: return
+        case .acknowledge, .snooze, .tap, .dismiss, .bannerShown, .preview, .testAlert: return
         case .foreground: isForeground = true
         case .background: isForeground = false
         case .wallClock(let clock): engine.log.wallClock = clock

@@ -60,6 +60,12 @@ public struct AlertSeries: Hashable, Sendable {
 }
 
 public struct AlertWorld: Sendable {
+    /// An event of which nothing could come: nobody was there to hear it, or something else speaks in its place.
+    package struct Idle: Hashable, Sendable {
+        package var at: Instant
+        package var event: AlertWorldEvent
+    }
+
     public static let grid = 5 * Nanoseconds.minute
     public static let podLife = 72 * Nanoseconds.hour
 
@@ -71,6 +77,8 @@ public struct AlertWorld: Sendable {
     public private(set) var system = SimulatedNotificationCenter()
     public private(set) var effects: [AlertEffect] = []
     public private(set) var deaths = 0
+    /// What was to happen and could come to nothing.
+    package private(set) var idle: [Idle] = []
     public var environment: AppEnvironment
     public var wallClock: WallClock
     public var appState: AlertWorldEvent.AppState
@@ -85,7 +93,8 @@ public struct AlertWorld: Sendable {
     private var unsettled: [AlertInput] = []
     private var newest: [AlertEngine.Sample?]
     private var steppedAt: Instant?
-    private var readAt: Instant?
+    /// Of each metric, when an event last said its value: that one takes the regular one's place.
+    private var takenAt: [Instant?]
     private var hasBegun = false
 
     public init(
@@ -101,6 +110,7 @@ public struct AlertWorld: Sendable {
         self.glucose = glucose
         self.series = series
         newest = [AlertEngine.Sample?](repeating: nil, count: AlertMetric.allCases.count)
+        takenAt = [Instant?](repeating: nil, count: AlertMetric.allCases.count)
     }
 
     // MARK: Time
@@ -140,9 +150,9 @@ public struct AlertWorld: Sendable {
             stateBeforeQuit = appState == .quit ? .foreground : appState
             if appState != .quit { launch() }
         }
-        for event in events { take(event) }
+        for event in events where !take(event) { idle.append(Idle(at: now, event: event)) }
         readSensors()
-        if stepsRun, now.nanoseconds % Self.grid == 0, steppedAt != now { step(succeeded: true) }
+        if stepsRun, now.nanoseconds % Self.grid == 0, steppedAt != now { _ = step(succeeded: true) }
         judge()
         deliver()
     }
@@ -198,12 +208,15 @@ public struct AlertWorld: Sendable {
         for input in again { tell(input) }
     }
 
-    private mutating func tell(_ input: AlertInput) {
-        guard app != nil else { return }
+    /// - Returns: whether an app was there to hear it.
+    @discardableResult
+    private mutating func tell(_ input: AlertInput) -> Bool {
+        guard app != nil else { return false }
         unsettled.append(input)
         arm()
         do { try app?.apply(input, at: now) } catch { die() }
         disarm()
+        return true
     }
 
     private mutating func judge() {
@@ -253,10 +266,12 @@ public struct AlertWorld: Sendable {
     private mutating func readSensors() {
         for one in series where now.nanoseconds % one.interval == 0 {
             let place = Int(now.nanoseconds / one.interval)
+            if takenAt[one.metric.index] == now { continue }
             if place < one.values.count, let value = one.values[place] { measure(one.metric, value) }
         }
-        guard readingsRun, !series.contains(where: { $0.metric == .glucose }), readAt != now,
-            now.nanoseconds % Self.grid == 0, environment.cgmState == .ok, environment.cgmLifecycle == .ok
+        guard readingsRun, !series.contains(where: { $0.metric == .glucose }),
+            takenAt[AlertMetric.glucose.index] != now, now.nanoseconds % Self.grid == 0,
+            environment.cgmState == .ok, environment.cgmLifecycle == .ok
         else { return }
         measure(.glucose, glucose)
     }
@@ -269,10 +284,11 @@ public struct AlertWorld: Sendable {
         tell(.metric(metric, value, sampledAt: sampledAt))
     }
 
-    private mutating func step(succeeded: Bool) {
+    private mutating func step(succeeded: Bool) -> Bool {
         steppedAt = now
-        guard environment.isArmed, app != nil else { return }
+        guard environment.isArmed, app != nil else { return false }
         tell(.step(succeeded: succeeded))
+        return true
     }
 
     private mutating func change(_ body: (inout AppEnvironment) -> Void) {
@@ -280,16 +296,24 @@ public struct AlertWorld: Sendable {
         tell(.environment(environment))
     }
 
-    private mutating func take(_ event: AlertWorldEvent) {
+    private var hasGlucoseSeries: Bool { series.contains { $0.metric == .glucose } }
+
+    /// - Returns: whether anything could come of it: somebody was there to hear it, and nothing speaks in its place. What the world is may
+    ///   be said at any time.
+    private mutating func take(_ event: AlertWorldEvent) -> Bool {
         switch event {
         case .app(let state): move(to: state)
         case .relaunch:
-            guard app != nil else { return }
-            // The instant is not judged yet: what it brought so far is delivered again.
-            let again = unsettled
-            leave()
-            launch()
-            for input in again { tell(input) }
+            if app != nil {
+                // The instant is not judged yet: what it brought so far is delivered again.
+                let again = unsettled
+                leave()
+                launch()
+                for input in again { tell(input) }
+            } else {
+                appState = stateBeforeQuit
+                launch()
+            }
         case .loop(let state):
             if state == .reset {
                 environment.isArmed = false
@@ -312,7 +336,9 @@ public struct AlertWorld: Sendable {
         case .pumpStatus(let isKnown): change { $0.isPumpStatusKnown = isKnown }
         case .cgmState(let state): change { $0.cgmState = state }
         case .cgmLifecycle(let state): change { $0.cgmLifecycle = state }
-        case .glucose(let value): glucose = value
+        case .glucose(let value):
+            glucose = value
+            return !hasGlucoseSeries
         case .signedIn(let isIn): change { $0.isSignedIn = isIn }
         case .claim(let isOk): change { $0.isClaimOk = isOk }
         case .clockSkew(let seconds): change { $0.clockSkewSeconds = seconds }
@@ -320,12 +346,15 @@ public struct AlertWorld: Sendable {
             wallClock.zone = zone
             tell(.wallClock(wallClock))
         case .reading(let value, let isReliable, let age):
-            guard isReliable else { return }
-            if age == 0 { readAt = now }
-            measure(.glucose, value, age: age)
-        case .value(let metric, let value): measure(metric, value)
-        case .readings(let isRunning): readingsRun = isRunning
-        case .step(let succeeded): step(succeeded: succeeded)
+            takenAt[AlertMetric.glucose.index] = now
+            if isReliable { measure(.glucose, value, age: age) }
+        case .value(let metric, let value):
+            takenAt[metric.index] = now
+            measure(metric, value)
+        case .readings(let isRunning):
+            readingsRun = isRunning
+            return !hasGlucoseSeries
+        case .step(let succeeded): return step(succeeded: succeeded)
         case .handlers(let pump, let cgm):
             change {
                 if let pump { $0.isPumpHandlerRegistered = pump }
@@ -334,8 +363,9 @@ public struct AlertWorld: Sendable {
         case .timeChange(let jump):
             wallClock.jump += jump
             tell(.wallClock(wallClock))
-        case .user(let input): tell(input)
+        case .user(let input): return tell(input)
         }
+        return true
     }
 
     private mutating func move(to state: AlertWorldEvent.AppState) {

@@ -42,7 +42,7 @@ package struct MetricRange: Hashable, Sendable {
         (.glucose, 20...600), (.glucoseRate, -20...20), (.insulinOnBoard, 0...300), (.reservoir, 0...500),
         (.sensorAge, 0...2000), (.temperature, -40...150), (.humidity, 0...100), (.vpd, 0...10),
         (.readingAge, 0...10_000), (.glucoseIn20m, -100...800), (.forecastGlucose, -100...800),
-        (.unknownInsulin, 0...300),
+        (.unknownInsulin, 0...300), (.basalShare, 0...100), (.droppedInsulin, 0...300),
     ]
 
     /// Bounds beyond this are slips of the hand or of the unit.

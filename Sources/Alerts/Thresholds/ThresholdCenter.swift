@@ -72,7 +72,7 @@ package struct ThresholdCenter: Sendable {
 
     /// The app comes to the front, or leaves it.
     package mutating func show(inForeground: Bool, at now: Instant) {
-        for part in parts.indices { parts[part].engine.isForeground = inForeground }
+        for part in parts.indices { parts[part].engine.show(inForeground: inForeground, at: now) }
         if !inForeground { banners.leaveFront(at: now) }
         cameToFront = inForeground && !isInFront
         isInFront = inForeground
@@ -81,6 +81,8 @@ package struct ThresholdCenter: Sendable {
     /// The person puts a banner away.
     package mutating func dismiss(_ subject: String, _ code: AlertName, at now: Instant) {
         banners.dismiss(Self.key(subject, code), at: now)
+        guard let part = part(subject), let rule = parts[part].engine.index(of: code) else { return }
+        parts[part].engine.answerInFront(rule)
     }
 
     /// The person asks to hear what an alert of the metric is like. Heard always, if at all allowed; listed nowhere.
@@ -115,8 +117,7 @@ package struct ThresholdCenter: Sendable {
                 alert.code = Self.key(one.subject, alert.code)
                 return alert
             }
-            let news = fresh.filter { $0.effect.kind == .raise || $0.effect.kind == .update }
-            banners.follow(keyed, news: news.map { Self.key($0.subject, $0.effect.code) }, at: now)
+            banners.follow(keyed, at: now)
             if cameToFront { banners.comeToFront(keyed, at: now) }
         }
         cameToFront = false
@@ -163,12 +164,6 @@ package struct ThresholdCenter: Sendable {
         if let metric = AlertMetric(rawValue: request.payload.metric) {
             request.deepLink = link(id, metric)
             request.payload.deepLink = link(id, metric)
-            // A test is of no value: it says what it would be about.
-            if request.identifier.hasSuffix(".test"), let bound = request.payload.threshold {
-                let side = request.category.rawValue.hasSuffix("-LOW") ? "below" : "above"
-                request.body =
-                    "\(request.title): test alert, \(metric.name) \(side) \(AlertMessage.number(bound)) \(metric.unit)"
-            }
         }
         request.payload.subject = id
         return request
@@ -242,7 +237,7 @@ package struct ThresholdCenter: Sendable {
         return ThresholdEpisode(
             subject: parts[part].id, metric: test.metric, side: test.side, threshold: test.bound,
             onset: values.onset, worst: values.worst, last: values.current,
-            beganAt: wallClock.epochSeconds(at: alert.raisedAt.adding(-settings.debounce)),
+            beganAt: wallClock.epochSeconds(at: alert.beganAt ?? alert.raisedAt),
             raisedAt: wallClock.epochSeconds(at: alert.raisedAt), notifiedAt: parts[part].notifiedAt[rule],
             endedAt: clearedAt.map { wallClock.epochSeconds(at: $0) }, ended: reason?.rawValue ?? "",
             style: settings.severity(at: values.worst) == .safetyCritical ? .critical : .warning)

@@ -25,6 +25,13 @@ public final class PumpSimulator: @unchecked Sendable {
     private var temporary: (rate: Double, ends: Instant)?
     /// Boluses that it took, by id; never the same id twice.
     public private(set) var boluses: [(id: Int64, units: Double)] = []
+    /// Whose commands it takes; nil before an app has named itself.
+    public private(set) var owner: String?
+    /// A pump that takes anybody's commands, as many do.
+    public var isOwnable = true
+    /// What it had given by itself, and by request, as far as it still acts.
+    private var account: [(at: Instant, basal: Double)] = []
+    private var given: [(id: Int64, at: Instant)] = []
     /// Commands that arrived, each as often as it did.
     public private(set) var arrived: [LinkCommand] = []
 
@@ -77,7 +84,10 @@ public final class PumpSimulator: @unchecked Sendable {
             guard pump.status.isConnected else { throw PumpError.notConnected }
             arrived.append(command)
             var refusal: String?
-            if command.act != .readStatus, command.number <= highest {
+            let isForeign = follow(command)
+            if isForeign, command.act != .readStatus, command.act != .readAccount {
+                refusal = "this pump belongs to \(owner ?? "")"
+            } else if command.act != .readStatus, command.act != .readAccount, command.number <= highest {
                 refusal = "command \(command.number) after \(highest)"
             } else {
                 do { refusal = try carryOut(command.act) } catch PumpError.uncertain {
@@ -85,8 +95,9 @@ public final class PumpSimulator: @unchecked Sendable {
                     throw PumpError.uncertain
                 } catch { refusal = "\(error)" }
             }
-            highest = max(highest, command.number)
-            return try report(on: command.number, refusal)
+            // What another app says fences off nothing of the owner's.
+            if !isForeign { highest = max(highest, command.number) }
+            return try report(on: command, refusal)
         }
     }
 
@@ -98,6 +109,7 @@ public final class PumpSimulator: @unchecked Sendable {
             // Whatever the answer is, and whether there is one: what the pump has is what it took.
             defer {
                 if let taken = pump.here({ $0.newestBolus() }), taken.id == id, newest?.id != id {
+                    given.append((id, executor.now))
                     newest = (id, taken.taken.units)
                     boluses.append((id, taken.taken.units))
                 }
@@ -120,12 +132,52 @@ public final class PumpSimulator: @unchecked Sendable {
                 nanoseconds: seconds.map { Int64(min(max($0, 1), 1e6) * Double(Nanoseconds.second)) })
             temporary = nil
         case .resume: try pump.resume()
-        case .readStatus: break
+        case .readStatus, .readAccount, .takeOver: break
         }
         return nil
     }
 
-    private func report(on number: Int64, _ refusal: String?) throws -> PumpReport {
+    /// The first app that names itself has it; another one only looks, until it takes over.
+    private func follow(_ command: LinkCommand) -> Bool {
+        guard isOwnable else { return false }
+        let isLook = command.act == .readStatus || command.act == .readAccount
+        if command.act == .takeOver || owner == nil && !isLook { owner = command.owner ?? owner }
+        return owner != nil && command.owner != owner
+    }
+
+    /// The simulated person begins with a known history: the programme alone.
+    private func accountNow(basal: Double) -> PumpReport.Account {
+        let acts = LinkTiming.insulinActs
+        let (now, since) = (executor.now, executor.now.adding(-acts))
+        let before = account.last { $0.at <= since }?.basal ?? 0
+        let missing = Double(max(0, acts - now.nanoseconds)) / Double(Nanoseconds.hour)
+        let known = pump.here { $0.newestBolus() }
+        var gone: [PumpReport.Account.Given] = []
+        for one in given where one.at > since {
+            var units = 0.0
+            if let known, one.id == known.id {
+                units = known.delivered.units
+            } else if let taken = boluses.last(where: { $0.id == one.id }) {
+                units = taken.units
+            }
+            let ago = Double(now.nanoseconds - one.at.nanoseconds) / Double(Nanoseconds.second)
+            gone.append(PumpReport.Account.Given(units: units, secondsAgo: ago))
+        }
+        let flowed: Double = basal - before + missing * (programmed ?? 0)
+        return PumpReport.Account(
+            secondsKnown: Double(acts) / Double(Nanoseconds.second), boluses: gone, basalUnits: flowed)
+    }
+
+    private func noteAccount(basal: Double) {
+        if let last = account.last, executor.now < last.at.adding(Nanoseconds.hour / 4) { return }
+        account.append((executor.now, basal))
+        let since = executor.now.adding(-2 * LinkTiming.insulinActs)
+        account.removeAll { $0.at < since }
+        given.removeAll { $0.at < since }
+    }
+
+    private func report(on command: LinkCommand, _ refusal: String?) throws -> PumpReport {
+        let number = command.number
         let status = pump.status
         guard let basal = pump.basalDelivered else { throw PumpError.notConnected }
         let condition: PumpReport.Condition =
@@ -142,7 +194,12 @@ public final class PumpSimulator: @unchecked Sendable {
             condition: condition, reservoirUnits: status.reservoir.units,
             basalUnits: basal.units)
         report.refusal = refusal
-        report.highestNumber = highest
+        report.highestNumber = max(highest, number)
+        report.owner = isOwnable ? owner : nil
+        noteAccount(basal: basal.units)
+        if command.act == .readAccount || command.act == .takeOver {
+            report.account = accountNow(basal: basal.units)
+        }
         report.isReservoirExact = status.isReservoirExact
         report.programmedUnitsPerHour = programmed
         if let running = status.temporaryBasal, let temporary, temporary.ends > executor.now {

@@ -6,8 +6,52 @@
 import Glibc
 package import Records
 
+/// Opens a file for reading that has to be one: a pipe, a device or a directory is refused, also behind a symbolic link, and nothing is waited for.
+/// - Returns: a descriptor, which is the caller's to close.
+package func openRegular(_ path: String) throws(InputError) -> Int32 {
+    func missing(_ code: Int32) -> InputError {
+        InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
+    }
+    // A pipe that nobody writes to would be waited for without end.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw missing(errno) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+        let code = errno
+        close(descriptor)
+        throw missing(code)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+        close(descriptor)
+        throw irregular(path, status)
+    }
+    return descriptor
+}
+
+/// Refuses what is there and no regular file, without opening it; says nothing of what isn't there.
+package func checkRegular(_ path: String) throws(InputError) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+    throw irregular(path, status)
+}
+
+private func irregular(_ path: String, _ status: stat) -> InputError {
+    let what =
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: "a directory"
+        case S_IFIFO: "a pipe"
+        case S_IFSOCK: "a socket"
+        default: "a device"
+        }
+    return InputError(file: path, found: what, expected: "a regular file")
+}
+
 /// The bytes of the file at `path`.
-package func readInput(_ path: String, limitBytes: Int) throws(InputError) -> [UInt8] {
+/// - Parameter onlyRegular: for what a folder of ours holds: a pipe or a device there is refused, and never waited for.
+package func readInput(
+    _ path: String, limitBytes: Int, onlyRegular: Bool = false
+) throws(InputError) -> [UInt8] {
+    if onlyRegular { try checkRegular(path) }
     func missing(_ code: Int32) -> InputError {
         InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
     }

@@ -40,6 +40,12 @@ package struct SystemThread: Sendable {
     /// Waits for its end. To be called once.
     package func join() { pthread_join(handle, nil) }
 
+    /// The thread that calls this runs when those who answer somebody don't need its core.
+    package static func stepBack() {
+        // Of this thread alone, as Linux has it.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 15)
+    }
+
     private final class Work {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -23,19 +23,29 @@ package enum YAMLDocument {
     /// How many words may look like aliases, and how many stand-alone question marks there may be.
     static let indicatorBudget = 24
 
-    /// The document in the file at `path`.
+    /// The document in the file at `path`. A file that is called `.json` is JSON, and nothing else.
     package static func read(path: String) throws(InputError) -> YAMLNode {
-        try parse(try readTextInput(path, limitBytes: maximumBytes), file: path)
+        let text = try readTextInput(path, limitBytes: maximumBytes)
+        return try path.hasSuffix(".json")
+            ? JSONDocument.parse(text, file: path) : parse(text, file: path)
     }
 
-    /// The document in `text`; `file` is what problems call it.
-    package static func parse(_ text: String, file: String) throws(InputError) -> YAMLNode {
+    /// The document in `text`; `file` is what problems call it. Text that is JSON is read as JSON: in its strings nothing looks like an alias.
+    /// - Parameter limitBytes: larger for what Islet wrote itself.
+    package static func parse(
+        _ text: String, file: String, limitBytes: Int = maximumBytes
+    ) throws(InputError) -> YAMLNode {
         var text = text
         text.makeContiguousUTF8()
-        guard text.utf8.count <= maximumBytes else {
+        guard text.utf8.count <= limitBytes else {
             throw InputError(
                 file: file, found: "\(text.utf8.count) bytes",
-                expected: "at most \(maximumBytes) bytes of YAML")
+                expected: "at most \(limitBytes) bytes of YAML")
+        }
+        if JSONDocument.isLikely(text),
+            let json = try? JSONDocument.parse(text, file: file, limitBytes: limitBytes)
+        {
+            return json
         }
         try checkIndicators(text, file: file)
         // Composing, and letting go of what was composed, recurse as deep as the document; see the file's head.
@@ -73,11 +83,8 @@ package enum YAMLDocument {
         while let byte = current {
             let next = bytes.next()
             if byte == UInt8(ascii: "\n") { line += 1 }
-            if !isWordByte(previous) {
-                if byte == UInt8(ascii: "*"), let next, isWordByte(next) { aliases += 1 }
-                if byte == UInt8(ascii: "?"), next.map({ $0 <= 0x20 || $0 >= 0x80 }) ?? true {
-                    questions += 1
-                }
+            if isIndicator(byte, after: previous, before: next) {
+                if byte == UInt8(ascii: "*") { aliases += 1 } else { questions += 1 }
             }
             if aliases > indicatorBudget || questions > indicatorBudget {
                 let what = aliases > indicatorBudget ? "aliases (*name)" : "complex keys (?)"
@@ -88,6 +95,13 @@ package enum YAMLDocument {
             previous = byte
             current = next
         }
+    }
+
+    /// Whether a byte may be what begins an alias or a complex key.
+    static func isIndicator(_ byte: UInt8, after previous: UInt8, before next: UInt8?) -> Bool {
+        guard !isWordByte(previous) else { return false }
+        if byte == UInt8(ascii: "*") { return next.map { isWordByte($0) } ?? false }
+        return byte == UInt8(ascii: "?") && next.map { $0 <= 0x20 || $0 >= 0x80 } ?? true
     }
 
     private static func isWordByte(_ byte: UInt8) -> Bool {

@@ -60,8 +60,26 @@ private func yamlScalar(_ text: String) -> String {
     }
     guard let first = text.unicodeScalars.first, wordlike, first.properties.isAlphabetic || first.isDigit,
         !reserved.contains(text.lowercased()), !looksNumeric(text)
-    else { return JSONValue.quoted(text) }
+    else { return withoutIndicators(JSONValue.quoted(text)) }
     return text
+}
+
+/// `quoted` with escapes for what `YAMLDocument` counts as an alias or a complex key, also in quotes, and for the two characters that libYAML refuses: a name
+/// of many stars reads back, too.
+private func withoutIndicators(_ quoted: String) -> String {
+    let bytes = Array(quoted.utf8)
+    var text: [UInt8] = []
+    for (place, byte) in bytes.enumerated() {
+        let next = place + 1 < bytes.count ? bytes[place + 1] : nil
+        if YAMLDocument.isIndicator(byte, after: place == 0 ? 0x0A : bytes[place - 1], before: next) {
+            text += Array("\\u00".utf8) + Array(String(byte, radix: 16).utf8)
+        } else {
+            text.append(byte)
+        }
+    }
+    let scalars = String(decoding: text, as: UTF8.self).unicodeScalars
+    guard scalars.contains(where: { $0.value | 1 == 0xFFFF }) else { return String(scalars) }
+    return scalars.map { $0.value | 1 == 0xFFFF ? "\\u" + String($0.value, radix: 16) : String($0) }.joined()
 }
 
 /// True for anything that some reader may take for a number or a date: digits, signs and exponents only, or 0x, 0o.

@@ -51,6 +51,9 @@ final class ForkLife {
         case .refusal(let at, let key, let reason):
             live.advance(to: at)
             live.noteRefusal(reason, key: key)
+        case .said(let at, let key, let text):
+            live.advance(to: at)
+            live.keepSaid(text, key: key)
         case .late(let at):
             // An algorithm that isn't there any more is not late either.
             if change.algorithm == nil { live.noteLateAgain(at) }
@@ -116,7 +119,8 @@ final class ForkLife {
             let apart = abs(mine[last] - original.plasma[last])
             return apart <= LiveFork.sameGlucoseMgdl
                 ? nil : "glucose is \(apart.rounded()) mg/dL away from where it was measured"
-        case .acknowledge(let alert), .snooze(let alert, _), .tap(let alert), .dismiss(let alert):
+        case .acknowledge(let alert), .snooze(let alert, _), .tap(let alert),
+            .dismiss(let alert, _), .bannerShown(let alert, _):
             let active = live.session.executor.inspect { live.session.alerts.here { $0.active } }
             let wasActive = wasActive(alert, at: live.now, in: original)
             return !wasActive || active.contains { $0.code.rawValue == alert }

@@ -29,10 +29,11 @@ extension LiveFork {
     ///   - studyPath: what a cohort table's path is relative to; nil for the journal.
     ///   - now: how far the original has come, where that is further than its journal says.
     ///   - path: of the new journal; its folder is there, and it isn't.
+    ///   - isWanted: as in `LiveReplay`; nothing is left behind where nobody waits any more.
     /// - Throws: `InputError` for what can't be forked so; `LiveSession.Divergence` for a journal that isn't what it comes to here; `OutputError`.
     package static func begin(
         from content: JournalContent, studyPath: String? = nil, at: Instant, now: Instant? = nil,
-        change: Change, to path: String
+        change: Change, to path: String, isWanted: @escaping () -> Bool = { true }
     ) throws -> Begun {
         let opening = try opening(of: content, studyPath, change)
         let end = max(
@@ -55,12 +56,12 @@ extension LiveFork {
         guard access(path, F_OK) != 0 else {
             throw OutputError(path: path, doing: "create", errno: EEXIST)
         }
-        let original = try original(content, opening, from: at)
+        let original = try original(content, opening, from: at, isWanted: isWanted)
         let hidden = path + ".new"
         unlink(hidden)
         do {
             var begun = try write(
-                content, opening, original, at: at, end: end, change, to: hidden)
+                content, opening, original, at: at, end: end, change, to: hidden, isWanted)
             begun.opening = opening
             guard rename(hidden, path) == 0 else {
                 throw OutputError(path: path, doing: "rename", errno: errno)
@@ -95,7 +96,7 @@ extension LiveFork {
 
     private static func write(
         _ content: JournalContent, _ opening: LiveOpening, _ original: Side, at: Instant, end: Instant,
-        _ change: Change, to path: String
+        _ change: Change, to path: String, _ isWanted: @escaping () -> Bool
     ) throws -> Begun {
         guard case .open(let json)? = content.lines.first else {
             throw InputError(
@@ -104,9 +105,11 @@ extension LiveFork {
         let file = try JournalFile.create(path, opening: json)
         let life = try second(content, opening, change, from: at)
         let live = life.live
+        live.isWanted = isWanted
         let parting = content.lines.firstIndex { $0.instant.map { $0 > at } ?? false } ?? content.lines.count
         var isAnswered = true
         for (index, line) in content.lines[..<parting].enumerated().dropFirst() {
+            guard isWanted() else { throw NobodyWaits() }
             try live.play(line, on: index + 1, of: content.path)
             try file.append(line, sync: false)
             if case .input = line { isAnswered = false }
@@ -122,6 +125,7 @@ extension LiveFork {
         live.exchangeNow(change)
         var begun = Begun(opening: opening, at: at, end: end, phase: .running)
         for line in content.lines[parting...] {
+            guard isWanted() else { throw NobodyWaits() }
             if case .input = line { begun.inputCount += 1 }
             if let left = try life.follow(line, change, against: original) { begun.leftOut.append(left) }
         }

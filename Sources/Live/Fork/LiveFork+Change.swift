@@ -43,7 +43,8 @@ extension LiveFork {
         /// - Throws: `InputError`: what isn't known, and where it stands.
         package init(json: String, file: String, line: Int? = nil) throws(InputError) {
             do {
-                let root = YAMLReader(try YAMLDocument.parse(json, file: file))
+                let root = YAMLReader(
+                    try JSONDocument.parse(json, file: file, limitBytes: Study.writtenBytes))
                 try root.check(Self.shape)
                 algorithm = try root["algorithm"].map { reader throws(InputError) in
                     try TunedAlgorithm.codec.decode(reader)

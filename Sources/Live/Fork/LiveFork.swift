@@ -125,12 +125,15 @@ package struct LiveFork {
 
     /// The life that the journal has.
     static func original(
-        _ content: JournalContent, _ opening: LiveOpening, from at: Instant, _ marks: [Instant] = []
+        _ content: JournalContent, _ opening: LiveOpening, from at: Instant, _ marks: [Instant] = [],
+        isWanted: @escaping () -> Bool = { true }
     ) throws -> Side {
         let life = ForkLife(
-            try LiveSession(opening, journal: nil, keepsSteps: content.hasExchange), from: at, marks)
+            try LiveSession(opening, journal: nil), from: at, marks)
         life.live.expectLate(content.lines)
+        life.live.isWanted = isWanted
         for (index, line) in content.lines.enumerated().dropFirst() {
+            guard isWanted() else { throw NobodyWaits() }
             if let instant = line.instant { life.look(before: instant) }
             try life.live.play(line, on: index + 1, of: content.path)
         }
@@ -143,10 +146,7 @@ package struct LiveFork {
         _ marks: [Instant] = []
     ) throws -> ForkLife {
         let life = ForkLife(
-            try LiveSession(
-                opening, journal: nil,
-                // The algorithm that takes over must hear of what was given before.
-                keepsSteps: change.algorithm != nil || content.hasExchange), from: at, marks)
+            try LiveSession(opening, journal: nil), from: at, marks)
         // An algorithm that isn't there any more is not late either.
         life.live.expectLate(
             content.lines.filter { line in change.algorithm == nil || line.instant.map { $0 <= at } ?? true })

@@ -114,19 +114,26 @@ package final class LiveHost: Sendable {
     }
 
     /// Goes on at another pace from here; `.paused` stops it. Says whether it does: devices outside keep the pace that they have.
+    /// - Parameter key: said again under it nothing happens.
     @discardableResult
-    package func setPace(_ pace: LivePace, of id: String) -> Bool {
-        guard let slot = slot(id) else { return false }
+    package func setPace(_ pace: LivePace, of id: String, key: String = "") -> LiveAnswer {
+        guard let slot = slot(id) else { return LiveAnswer(outcome: .refused("the session is gone")) }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
-        let hasChanged = slot.core.withLock { core -> Bool in
-            guard let session = core.session, !session.opening.isLinked else { return false }
+        let answer = slot.core.withLock { core -> LiveAnswer in
+            guard let session = core.session else {
+                return LiveAnswer(outcome: .refused("the session is gone"))
+            }
+            guard !session.opening.isLinked else {
+                return LiveAnswer(outcome: .refused("devices outside keep the pace that they have"))
+            }
             session.advance(to: core.goal(at: now, piece: nil))
+            if let known = session.say("pace \(pace)", key: key) { return known }
             core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
-            return true
+            return LiveAnswer(outcome: .taken)
         }
         show(slot)
         schedule(slot)
-        return hasChanged
+        return answer
     }
 
     /// Moves a session's time over a stretch that nobody lived through, and goes on from there at its pace. Says whether it did.

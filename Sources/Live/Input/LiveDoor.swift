@@ -4,12 +4,13 @@
 // an answer; only what breaks the body ends a session.
 // Does not: look at an input by itself: `LiveInput.problem(in:)` has done so.
 
+import AlertFiles
 import Alerts
 import ClosedLoop
 import Devices
 import LinkedDevices
-import Records
-import SessionTime
+package import Records
+package import SessionTime
 import SimulatedDevices
 import SimulationKernel
 import Trials
@@ -20,6 +21,10 @@ protocol LiveActs: AnyObject {
     func perform(_ input: LiveInput, _ number: Int) throws
     /// A bolus that waits for its confirmation.
     var requestedBolus: RequestedBolus? { get }
+    /// Whose ranges are recommended to it, as its subject is now.
+    var recommendedTo: (kind: String, stage: String) { get }
+    /// What was recorded and will not be in the recorder any more.
+    func note(_ rows: SessionRecorder)
 }
 
 /// Called on the session's thread only.
@@ -36,7 +41,11 @@ final class LiveDoor: @unchecked Sendable {
     private var thresholds: LiveThresholds
     /// Kept: a look costs nothing.
     private(set) var shownThresholds: [MetricThreshold] = []
+    /// Notifications that a phone has confirmed, the newest last.
+    private(set) var rings: [ToldRing] = []
+    private static let mostRings = 200
     var requestedBolus: RequestedBolus? { acts.requestedBolus }
+    func note(_ rows: SessionRecorder) { acts.note(rows) }
 
     /// - Parameter metrics: that the session's thresholds can watch.
     init(
@@ -86,11 +95,19 @@ final class LiveDoor: @unchecked Sendable {
         switch input {
         case .openSettings: try tell(.settingsOpened)
         case .saveSettings: try tell(.settingsSaved)
-        case .acknowledge(let alert): try tell(.acknowledge(AlertName(rawValue: alert)))
+        case .acknowledge(let alert): try acknowledge(AlertName(rawValue: alert))
         case .snooze(let alert, let minutes):
             try tell(.snooze(AlertName(rawValue: alert), for: Self.nanoseconds(minutes)))
         case .testAlert(let alert): try tell(.testAlert(AlertName(rawValue: alert)))
-        case .dismiss(let alert): try dismiss(AlertName(rawValue: alert))
+        case .dismiss(let alert, let episode): try dismiss(AlertName(rawValue: alert), episode)
+        case .bannerShown(let alert, let episode):
+            let name = AlertName(rawValue: alert)
+            _ = try active(name, episode)
+            try tell(.bannerShown(name))
+        case .told(let alert):
+            try session.needsApp()
+            rings.append(ToldRing(code: AlertName(rawValue: alert), at: session.executor.now))
+            if rings.count > Self.mostRings { rings.removeFirst() }
         case .tap(let alert): try tell(.tap(try ruled(alert)))
         case .preview(let alert): try tell(.preview(try ruled(alert)))
         case .foreground:
@@ -117,6 +134,9 @@ final class LiveDoor: @unchecked Sendable {
                 throw Refusal("\(metric.rawValue) has no threshold to switch on: set low, high, or both")
             }
             try follow(changed)
+        case .changeThreshold(let metric, let low, let high, let minutes, let isEnabled, let below, let above):
+            try change(try known(metric), low, high, minutes, isEnabled, below, above)
+        case .recommendThresholds: try recommendThresholds()
         case .leftOut(_, let reason): throw Refusal(reason)
         case .clockStep(let seconds):
             // The phone's clock is set whether or not the app lives.
@@ -124,6 +144,47 @@ final class LiveDoor: @unchecked Sendable {
             session.alerts.here(moved) { $0.wallClockMoved(by: $1) }
         default: try acts.perform(input, number)
         }
+    }
+
+    /// What isn't said is left alone, and what comes of both must make sense.
+    private func change(
+        _ metric: AlertMetric, _ low: ThresholdBound?, _ high: ThresholdBound?, _ minutes: Int?,
+        _ isEnabled: Bool?, _ criticalBelow: ThresholdBound?, _ criticalAbove: ThresholdBound?
+    ) throws {
+        try session.needsApp()
+        let before = thresholds.of(metric, in: policy)
+        let bounds = (
+            low: low.map(\.value) ?? before.low, high: high.map(\.value) ?? before.high
+        )
+        if let low = bounds.low, let high = bounds.high, low >= high {
+            throw Refusal(
+                "threshold of \(metric.rawValue), \(metric.unit): found \(low) to \(high), expected low below high"
+            )
+        }
+        if isEnabled == true, bounds.low == nil, bounds.high == nil {
+            throw Refusal("\(metric.rawValue) has no threshold to switch on: set low, high, or both")
+        }
+        var changed = thresholds.set(
+            metric, low: bounds.low, high: bounds.high, sensitivity: minutes.map(Self.nanoseconds),
+            isEnabled: isEnabled ?? !thresholds.isSwitchedOff(metric), in: policy)
+        changed.setCritical(metric, below: criticalBelow, above: criticalAbove)
+        try follow(changed)
+    }
+
+    private func recommendThresholds() throws {
+        try session.needsApp()
+        let subject = acts.recommendedTo
+        var changed = policy
+        let found = metrics.compactMap {
+            MetricRange.recommended(subject.kind, subject.stage, $0)
+        }.filter { LiveInput.range(of: $0.metric) != nil }
+        guard !found.isEmpty else { throw Refusal("nothing is recommended for \(subject.stage)") }
+        for one in found {
+            changed = thresholds.set(
+                one.metric, low: one.range.lowerBound, high: one.range.upperBound, sensitivity: nil,
+                isEnabled: true, in: changed)
+        }
+        try follow(changed)
     }
 
     private func tell(_ input: AlertInput) throws {
@@ -151,15 +212,35 @@ final class LiveDoor: @unchecked Sendable {
         return name
     }
 
-    /// A banner that asks for something stays until that is done; the alert itself stays either way.
-    private func dismiss(_ alert: AlertName) throws {
+    /// Whoever is told that it was taken relies on it.
+    private func acknowledge(_ alert: AlertName) throws {
         try session.needsApp()
         let active = session.alerts.here { $0.active }.first { $0.code == alert }
-        guard let active else { throw Refusal("\(alert.rawValue) is not active") }
+        guard let active else { throw Refusal("\(alert.rawValue) is not active: nothing to acknowledge") }
+        guard active.acknowledgement != .none else {
+            throw Refusal("\(alert.rawValue) takes no acknowledgement: it stays until it is over")
+        }
+        try tell(.acknowledge(alert))
+    }
+
+    /// A banner that asks for something stays until that is done; the alert itself stays either way.
+    private func dismiss(_ alert: AlertName, _ episode: Int?) throws {
+        let active = try active(alert, episode)
         guard active.isPreview || active.source == .policy else {
             throw Refusal("\(alert.rawValue) stays until it is over or acted on")
         }
         try tell(.dismiss(alert))
+    }
+
+    /// The alert that is meant: what was drawn of an episode that is over says nothing about the next one.
+    private func active(_ alert: AlertName, _ episode: Int?) throws -> ActiveAlert {
+        try session.needsApp()
+        let active = session.alerts.here { $0.active }.first { $0.code == alert }
+        guard let active else { throw Refusal("\(alert.rawValue) is not active") }
+        guard episode.map({ active.raisedAt.nanoseconds / Nanoseconds.second == Int64($0) }) ?? true else {
+            throw Refusal("\(alert.rawValue) is another episode by now")
+        }
+        return active
     }
 
     private func follow(_ changed: AlertPolicy) throws {
@@ -169,6 +250,14 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
+}
+
+/// A notification that a phone has shown.
+package struct ToldRing: Hashable, Sendable {
+    package var code: AlertName
+    package var at: Instant
+
+    package init(code: AlertName, at: Instant) { (self.code, self.at) = (code, at) }
 }
 
 /// Why an input can't be taken.

@@ -55,7 +55,7 @@ extension LiveInput {
         case .calibration(let mgdl):
             return Self.outside("calibration, mg/dL", mgdl, LoopController.bloodGlucoseRange)
         case .requestBolus(let units): return Self.outside("manual bolus, U", units, 0.05...100)
-        case .confirmBolus(let request, let units):
+        case .confirmBolus(let request, let units, _):
             if request < 1 { return "confirmed bolus: found request \(request), expected a request's number" }
             return Self.outside("manual bolus, U", units, 0.05...100)
         case .target(let mgdl): return Self.outside("target, mg/dL", mgdl, LoopController.targetRange)
@@ -65,6 +65,9 @@ extension LiveInput {
             }
             return Self.outside("basal multiplier", multiplier, 0...10)
                 ?? Self.outside("temporary basal, min", Double(minutes), 5...1440)
+        case .stateInsulin(let units, let minutes):
+            return Self.outside("insulin of the last eight hours, U", units, Self.statedUnits)
+                ?? Self.outside("last bolus, min ago", Double(minutes), 0...480)
         case .suspend(let minutes):
             return minutes.flatMap { Self.outside("suspension, min", Double($0), 1...1440) }
         case .subject(let id, let kilograms):
@@ -72,8 +75,11 @@ extension LiveInput {
                 return "subject: found `\(printable(id, limit: 40))`, expected 1 to 100 characters"
             }
             return Self.outside("weight, kg", kilograms, 1...300)
-        case .acknowledge(let alert), .testAlert(let alert), .dismiss(let alert):
-            return Self.unknown(alert, context)
+        case .acknowledge(let alert), .testAlert(let alert): return Self.unknown(alert, context)
+        case .dismiss(let alert, let episode): return Self.unknown(alert, context) ?? Self.problem(episode)
+        case .bannerShown(let alert, let episode):
+            return Self.unknown(alert, context) ?? Self.problem(episode)
+        case .told(let alert): return Self.unknown(alert, context)
         case .tap(let alert), .preview(let alert):
             // Whoever has no pump and no loop has none of their alerts to look at.
             return AlertCode(rawValue: alert) == nil || !context.kind.isPerson
@@ -93,6 +99,11 @@ extension LiveInput {
         case .threshold(let metric, let low, let high, let minutes, _):
             return Self.problem(metric, low, high, context.kind)
                 ?? minutes.flatMap { Self.outside("sensitivity, min", Double($0), 0...1440) }
+        case .changeThreshold(let metric, let low, let high, let minutes, _, let below, let above):
+            let criticals = [below, above].compactMap { $0?.value }
+            return Self.problem(metric, low?.value, high?.value, context.kind)
+                ?? criticals.lazy.compactMap { Self.outside("critical bound", $0, -1000...1000) }.first
+                ?? minutes.flatMap { Self.outside("sensitivity, min", Double($0), 0...1440) }
         case .switchThreshold(let metric, _): return Self.problem(metric, nil, nil, context.kind)
         case .clockStep(let seconds):
             return Self.outside(
@@ -102,7 +113,7 @@ extension LiveInput {
         case .device: return nil
         case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
             .closedLoop, .startSession, .endSession, .foreground, .background, .visit, .signIn, .signOut,
-            .subjectClaim, .openSettings, .saveSettings, .dismissDropped:
+            .subjectClaim, .openSettings, .saveSettings, .dismissDropped, .recommendThresholds, .takePump:
             return nil
         }
     }
@@ -116,11 +127,12 @@ extension LiveInput {
         let what: String
         switch self {
         case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
-            .visit, .switchThreshold, .openSettings, .saveSettings, .dismiss, .tap, .preview, .leftOut:
+            .visit, .switchThreshold, .changeThreshold, .recommendThresholds, .openSettings, .saveSettings,
+            .dismiss, .bannerShown, .told, .tap, .preview, .leftOut:
             return nil
         case .signIn, .signOut, .subjectClaim: what = "no log-in of its own"
         case .requestBolus, .confirmBolus, .cancelBolus, .cancelOwed, .temporaryBasal, .cancelTemporaryBasal,
-            .suspend, .resume, .changePod:
+            .suspend, .resume, .changePod, .stateInsulin, .takePump:
             what = "no pump"
         case .meal: what = "no meals"
         case .bloodGlucose, .calibration, .changeSensor: what = "no glucose"
@@ -145,10 +157,17 @@ extension LiveInput {
         }
     }
 
+    /// What a person may state of the last eight hours, U; more is a slip.
+    package static let statedUnits = 0.0...200
+
     /// NaN is in no range.
     private static func outside(_ name: String, _ value: Double, _ range: ClosedRange<Double>) -> String? {
         range.contains(value)
             ? nil : "\(name): found \(value), expected \(range.lowerBound) to \(range.upperBound)"
+    }
+
+    private static func problem(_ episode: Int?) -> String? {
+        episode.flatMap { Self.outside("episode, s since the start", Double($0), 0...1e9) }
     }
 
     private static func unknown(_ alert: String, _ context: LiveInputContext) -> String? {

@@ -16,8 +16,8 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case calibration(mgdl: Double)
     /// The first half of a manual bolus: nothing is given. Its answer's number is what confirms it.
     case requestBolus(units: Double)
-    /// The second half, within five minutes, with the same amount; once.
-    case confirmBolus(request: Int, units: Double)
+    /// The second half, within five minutes, with the same amount; once. What asks again is given `anyway` only.
+    case confirmBolus(request: Int, units: Double, anyway: Bool? = nil)
     /// Calls off what is owed and not under way.
     case cancelOwed
     /// Cuts the running bolus short at the pump.
@@ -34,6 +34,10 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case changeSensor
     case openLoop
     case closedLoop
+    /// The boluses of the last eight hours, as the person states them: their sum, and when the last one was given. For hours that nobody here knows.
+    case stateInsulin(units: Double, minutesAgo: Int)
+    /// The pump outside is this app's from now on, whoever commanded it before.
+    case takePump
     case startSession
     case endSession
     /// Whom the loop's sessions are about, from the next one on.
@@ -47,6 +51,13 @@ package enum LiveInput: Hashable, Sendable, Codable {
     /// off keeps all of it.
     case threshold(
         metric: String, low: Double?, high: Double?, sensitivityMinutes: Int? = nil, isEnabled: Bool? = nil)
+    /// A threshold is changed where something is said of it; what isn't said is left alone, on or off too. A critical bound that is off is the metric's own.
+    case changeThreshold(
+        metric: String, low: ThresholdBound? = nil, high: ThresholdBound? = nil,
+        sensitivityMinutes: Int? = nil, isEnabled: Bool? = nil, criticalBelow: ThresholdBound? = nil,
+        criticalAbove: ThresholdBound? = nil)
+    /// Every metric that something is recommended for, as its subject is now, has that as its threshold.
+    case recommendThresholds
     /// Both sides off, or on again as they were.
     case switchThreshold(metric: String, isEnabled: Bool)
     case signIn
@@ -55,8 +66,13 @@ package enum LiveInput: Hashable, Sendable, Codable {
     case subjectClaim(isOk: Bool)
     case openSettings
     case saveSettings
-    /// Puts an alert's banner away, and ends a preview. The alert stays.
-    case dismiss(alert: String)
+    /// Puts an alert's banner away, and ends a preview. The alert stays. Of which episode: when it was raised, in whole seconds since the start; nil
+    /// for the one that is active.
+    case dismiss(alert: String, episode: Int? = nil)
+    /// A page that is the phone has shown an alert's banner for its ten seconds.
+    case bannerShown(alert: String, episode: Int)
+    /// A page that is the phone has shown an alert's notification: somebody was told.
+    case told(alert: String)
     /// Taps an alert's notification.
     case tap(alert: String)
     /// Shows what an alert would look like, until it is dismissed.
@@ -95,6 +111,34 @@ package enum LiveInput: Hashable, Sendable, Codable {
     }
 }
 
+/// One side of a threshold, as somebody says it: a number, or that it is off.
+package enum ThresholdBound: Hashable, Sendable, Codable {
+    case off
+    case at(Double)
+
+    /// nil for off.
+    package var value: Double? { if case .at(let value) = self { value } else { nil } }
+
+    package init(_ value: Double?) { self = value.map { .at($0) } ?? .off }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if (try? container.decode(String.self)) == "off" {
+            self = .off
+        } else {
+            self = .at(try container.decode(Double.self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .off: try container.encode("off")
+        case .at(let value): try container.encode(value)
+        }
+    }
+}
+
 /// An input with the name that its sender gave it.
 package struct LiveCommand: Hashable, Sendable {
     package var input: LiveInput
@@ -116,11 +160,14 @@ package struct LiveAnswer: Hashable, Sendable {
     package var isRepeated = false
     /// Nothing reached the session, which is frozen: it may be said again.
     package var isFrozen = false
+    /// What the person must know beside that it was noted; empty for nothing.
+    package var note = ""
 
     package init(
-        outcome: LiveOutcome, number: Int? = nil, isRepeated: Bool = false, isFrozen: Bool = false
+        outcome: LiveOutcome, number: Int? = nil, isRepeated: Bool = false, isFrozen: Bool = false,
+        note: String = ""
     ) {
         (self.outcome, self.number) = (outcome, number)
-        (self.isRepeated, self.isFrozen) = (isRepeated, isFrozen)
+        (self.isRepeated, self.isFrozen, self.note) = (isRepeated, isFrozen, note)
     }
 }

@@ -57,6 +57,9 @@ struct LiveThresholds {
             isEnabled: bounds.contains { $0 != nil })
     }
 
+    /// Somebody said so: it keeps its numbers, and isn't switched on by a change of them.
+    func isSwitchedOff(_ metric: AlertMetric) -> Bool { said[metric]?.isEnabled == false }
+
     /// - Parameters:
     ///   - sensitivity: ns; nil for as before.
     ///   - isEnabled: nil for on.
@@ -82,8 +85,29 @@ struct LiveThresholds {
 }
 
 extension AlertPolicy {
+    /// An alert's words without its subject, for where the subject is named beside.
+    func plain(_ message: String, _ code: AlertName) -> String {
+        rules.first { $0.code == code }.map { AlertMessage.withoutSubject($0, message) } ?? message
+    }
+
+    func action(_ code: AlertName) -> String {
+        rules.first { $0.code == code }?.recommendedAction ?? AlertCode(code)?.recommendedAction ?? ""
+    }
+
     static func thresholdCode(_ metric: AlertMetric, _ side: MetricTest.Side) -> AlertName {
         AlertName(rawValue: "THRESHOLD-\(metric.codeName)-\(side == .low ? "LOW" : "HIGH")")
+    }
+
+    /// Of the rules that are there; off is the metric's own, and what isn't said is left alone.
+    mutating func setCritical(_ metric: AlertMetric, below: ThresholdBound?, above: ThresholdBound?) {
+        for place in rules.indices {
+            if let below, rules[place].code == Self.thresholdCode(metric, .low) {
+                rules[place].criticalBelow = below.value ?? metric.criticalBelow
+            }
+            if let above, rules[place].code == Self.thresholdCode(metric, .high) {
+                rules[place].criticalAbove = above.value ?? metric.criticalAbove
+            }
+        }
     }
 
     /// With these bounds. A side that is switched off keeps its rule, with a bound that no value passes: what was counted under it stays

@@ -11,7 +11,7 @@ package enum LiveWords {
     package enum Wish: Hashable, Sendable {
         case input(LiveInput)
         /// Confirms the bolus that was asked for last.
-        case confirm
+        case confirm(anyway: Bool)
         case pace(LivePace)
         case status
         case help
@@ -24,7 +24,8 @@ package enum LiveWords {
     package static let help = """
         meal 45 | eat 45 | announce 45       grams: eaten and announced, or one of both
         bg 110 | cal 110                     a finger-stick value, mg/dL; to calibrate with
-        bolus 1.5, then confirm              units, by hand
+        given 6.5 40                         units of all boluses of the last 8 h, the last one 40 min ago
+        bolus 1.5, then confirm              units, by hand; confirm anyway where it asks again
         cancel | stop                        what is owed; the bolus that runs
         target 110 | temp 50% 30 | temp off  mg/dL; share of the basal, minutes
         suspend [30] | resume | pod | sensor
@@ -36,6 +37,7 @@ package enum LiveWords {
         threshold glucose 70-180 15 | threshold glucose off | threshold glucose on
                                              minutes that a value must be beyond; both sides
         front | back                         the app comes to the front, or leaves it
+        takepump                             the pump outside is this app's, whoever commanded it
         visit                                a grow room: somebody goes there, and mends what is broken
         login | logout | settings | save     who is signed in; settings are opened, saved
         pace 60 | pause | status | quit      pace: 1, 60, 600, max
@@ -64,7 +66,7 @@ package enum LiveWords {
 
     private static func wish(_ verb: String, _ words: [String]) -> Wish? {
         let plain: [String: Wish] = [
-            "confirm": .confirm, "cancel": .input(.cancelOwed), "stop": .input(.cancelBolus),
+            "confirm": .confirm(anyway: false), "cancel": .input(.cancelOwed), "stop": .input(.cancelBolus),
             "resume": .input(.resume), "pod": .input(.changePod), "sensor": .input(.changeSensor),
             "open": .input(.openLoop), "close": .input(.closedLoop), "start": .input(.startSession),
             "end": .input(.endSession), "front": .input(.foreground), "back": .input(.background),
@@ -72,8 +74,10 @@ package enum LiveWords {
             "save": .input(.saveSettings), "dismiss": .input(.dismissDropped),
             "pause": .pace(.paused), "status": .status, "help": .help, "quit": .quit,
             "suspend": .input(.suspend(minutes: nil)), "visit": .input(.visit),
+            "takepump": .input(.takePump),
         ]
         if words.isEmpty { return plain[verb] }
+        if verb == "confirm", words == ["anyway"] { return .confirm(anyway: true) }
         if words.count == 1 { return wish(verb, words[0]) }
         return input(verb, words).map { .input($0) }
     }
@@ -115,6 +119,9 @@ package enum LiveWords {
                 let minutes = Int(words[1])
             else { return nil }
             return .temporaryBasal(multiplier: percent / 100, minutes: minutes)
+        case "given":
+            guard let units = Double(words[0]), let minutes = Int(words[1]) else { return nil }
+            return .stateInsulin(units: units, minutesAgo: minutes)
         case "subject": return Double(words[1]).map { .subject(id: words[0], kilograms: $0) }
         case "snooze": return Int(words[1]).map { .snooze(alert: words[0], minutes: $0) }
         case "threshold":

@@ -22,14 +22,43 @@ final class PersonActs: LiveActs {
     private var stamps: Set<Int64> = []
     private var newestStamp = Int64.min
     private var isSignedIn = true
+    private var given = GivenBoluses()
 
-    init(_ session: Session, isFed: Bool) { (self.session, self.isFed) = (session, isFed) }
+    init(_ session: Session, isFed: Bool, recommendedTo: (kind: String, stage: String)) {
+        (self.session, self.isFed, self.recommendedTo) = (session, isFed, recommendedTo)
+    }
+
+    let recommendedTo: (kind: String, stage: String)
+
+    func note(_ rows: SessionRecorder) { given.note(rows, at: session.executor.now) }
+
+    /// As things are now.
+    private func judgement(of units: Double) -> (onBoard: Double, doubt: String?) {
+        let now = session.executor.now
+        var all = given
+        all.note(session.recorder, at: now)
+        let (reading, therapy) = session.loop.here { ($0.display().glucose, $0.settingsInForce.therapy) }
+        let mgdl = reading.flatMap {
+            now.nanoseconds - $0.instant.nanoseconds <= LoopTiming.freshness
+                ? $0.glucose.milligramsPerDecilitre : nil
+        }
+        let onBoard = all.onBoard(at: now, therapy)
+        return (
+            onBoard,
+            GivenBoluses.doubt(
+                of: units, onBoard: onBoard, needed: all.needed(at: now, therapy), mgdl: mgdl, therapy)
+        )
+    }
 
     var requestedBolus: RequestedBolus? {
         let now = session.executor.now
         return requested.first.flatMap { number, asked in
             let until = asked.at.adding(LiveInput.confirmsWithin)
-            return until < now ? nil : RequestedBolus(number: number, units: asked.units, until: until)
+            guard until >= now else { return nil }
+            let judged = judgement(of: asked.units)
+            return RequestedBolus(
+                number: number, units: asked.units, until: until, onBoard: judged.onBoard,
+                doubt: judged.doubt)
         }
     }
 
@@ -55,13 +84,20 @@ final class PersonActs: LiveActs {
             try session.loop.here(InsulinAmount(units: units)) { try $0.check(manualBolus: $1) }
             // Whoever asks anew has thought better of what was asked before.
             requested = [number: (units, session.executor.now)]
-        case .confirmBolus(let request, let units): try confirm(request, units)
+        case .confirmBolus(let request, let units, let anyway): try confirm(request, units, anyway ?? false)
         case .bloodGlucose, .calibration, .cancelOwed, .target, .temporaryBasal, .cancelTemporaryBasal,
             .openLoop,
-            .closedLoop, .startSession, .endSession, .subject:
+            .closedLoop, .startSession, .endSession, .subject, .stateInsulin:
             try session.needsApp()
+            if case .stateInsulin = input { try isOutside() }
             try session.loop.here(input) { try $0.perform($1) }
-            if input == .startSession || input == .endSession { tellWhetherThereIsASession() }
+            switch input {
+            case .bloodGlucose(let mgdl), .calibration(let mgdl):
+                let glucose = GlucoseConcentration(milligramsPerDecilitre: mgdl)
+                session.alerts.here(glucose) { $0.hear(typed: $1) }
+            case .startSession, .endSession: tellWhetherThereIsASession()
+            default: break
+            }
         case .signIn, .signOut:
             try session.needsApp()
             isSignedIn = input == .signIn
@@ -73,6 +109,11 @@ final class PersonActs: LiveActs {
             session.loop.here { $0.dismissDropped() }
         case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
         case .resume: try session.controls.resume()
+        case .takePump:
+            try session.needsApp()
+            guard let links = session.links else { throw Refusal("no pump is outside of this session") }
+            guard links.pump.status.isCommandedByOther else { throw Refusal("nobody else commands the pump") }
+            try links.pump.here { try $0.takeOver() }
         case .cancelBolus:
             // Whether or not the pump can be told: what has not arrived isn't sent again.
             if session.isAppAlive { session.loop.here { $0.cancelRequest() } }
@@ -91,13 +132,14 @@ final class PersonActs: LiveActs {
             if let reason = links.hear(input) { throw Refusal("not believed: \(reason.text)") }
         case .visit: throw Refusal("nobody looks after a person")
         case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
-            .switchThreshold, .openSettings, .saveSettings, .dismiss, .tap, .preview, .leftOut:
+            .switchThreshold, .changeThreshold, .recommendThresholds, .openSettings, .saveSettings, .dismiss,
+            .bannerShown, .told, .tap, .preview, .leftOut:
             // The door has told the alert center.
             break
         }
     }
 
-    private func confirm(_ request: Int, _ units: Double) throws {
+    private func confirm(_ request: Int, _ units: Double, _ anyway: Bool) throws {
         try session.needsApp()
         try needsSession()
         let now = session.executor.now
@@ -110,6 +152,10 @@ final class PersonActs: LiveActs {
         }
         guard asked.units == units else {
             throw Refusal("request \(request) was of \(asked.units) U, not of \(units) U")
+        }
+        // It waits on: whoever has read the reason may still want it.
+        if !anyway, let doubt = judgement(of: units).doubt {
+            throw Refusal("\(doubt); nothing was given: confirm it anyway, or leave it")
         }
         requested = [:]
         try session.loop.request(manualBolus: InsulinAmount(units: units))
@@ -137,6 +183,11 @@ final class PersonActs: LiveActs {
     /// What a person outside does with body, pod and sensor, nobody here does.
     private func isOfTheStudy() throws {
         guard session.links == nil else { throw Refusal("body, pump and sensor are outside of this session") }
+    }
+
+    /// What a simulated body was given is known.
+    private func isOutside() throws {
+        guard session.links != nil else { throw Refusal("what was given here is known") }
     }
 
     /// Nobody has to be signed in for a session that has ended, and no step is missed.
@@ -182,6 +233,10 @@ extension LoopController {
         case .openLoop: try setOpenLoop(true)
         case .closedLoop: try setOpenLoop(false)
         case .startSession: try startSession()
+        case .stateInsulin(let units, let minutesAgo):
+            try state(
+                boluses: InsulinAmount(units: units),
+                lastGiven: executor.now.adding(-Int64(minutesAgo) * Nanoseconds.minute))
         case .endSession: try endSession()
         case .subject(let id, let kilograms):
             try setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))

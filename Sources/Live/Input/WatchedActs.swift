@@ -2,6 +2,7 @@
 //
 // Guarantees: what only people have is refused, with what is missing.
 
+import Records
 import Trials
 
 final class WatchedActs: LiveActs {
@@ -12,6 +13,8 @@ final class WatchedActs: LiveActs {
     init(_ session: WatchedSession, _ kind: SubjectKind) { (self.session, self.kind) = (session, kind) }
 
     var requestedBolus: RequestedBolus? { nil }
+    var recommendedTo: (kind: String, stage: String) { (kind.id, session.look().stage) }
+    func note(_ rows: SessionRecorder) {}
 
     func perform(_ input: LiveInput, _ number: Int) throws {
         if let missing = input.missing(in: kind) { throw Refusal(missing) }

@@ -154,9 +154,6 @@ package struct JournalContent: Sendable {
         return String(hash.finished().description.prefix(16))
     }
 
-    /// Whether an algorithm may take over in it, and must hear of the insulin before.
-    var hasExchange: Bool { lines.contains { if case .exchange = $0 { true } else { false } } }
-
     /// As far as it goes by its lines.
     package var end: Instant { lines.lazy.compactMap(\.instant).max() ?? .start }
 

@@ -26,6 +26,8 @@ package enum JournalLine: Hashable, Sendable {
     case answer(number: Int, LiveOutcome)
     /// An input that was refused before it reached the session.
     case refusal(Instant, key: String, reason: String)
+    /// What was taken under a key and is no input: how fast time goes. Said again it does nothing.
+    case said(Instant, key: String, text: String)
     /// The algorithm gave no answer in time for the step of this instant. On disk before the step goes on without.
     case late(Instant)
     /// The session has come to this instant, and did so much on the way. Written before anybody is shown what happened.
@@ -53,6 +55,7 @@ package enum JournalLine: Hashable, Sendable {
         case .answer(let number, .refused(let reason)): "answer \(number) refused \(Self.line(reason))"
         case .refusal(let at, let key, let reason):
             "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.line(reason))"
+        case .said(let at, let key, let text): "said \(at.nanoseconds) \(key) \(Self.line(text))"
         case .late(let at): "late \(at.nanoseconds)"
         case .mark(let at, let events, let digest): "mark \(at.nanoseconds) \(events) \(digest)"
         case .command(let at, let json): "command \(at.nanoseconds) \(json)"
@@ -101,6 +104,11 @@ package enum JournalLine: Hashable, Sendable {
             guard let at = instant() else { return nil }
             let key = word()
             self = .refusal(at, key: key == "-" ? "" : String(key), reason: String(rest))
+        case "said":
+            guard let at = instant() else { return nil }
+            let key = word()
+            guard !key.isEmpty, !rest.isEmpty else { return nil }
+            self = .said(at, key: String(key), text: String(rest))
         case "late":
             guard let at = instant() else { return nil }
             self = .late(at)

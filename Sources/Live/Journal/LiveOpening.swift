@@ -22,6 +22,8 @@ package struct LiveOpening: Sendable {
     package let isFed: Bool
     /// Pump and sensor are outside of the session.
     package var isLinked = false
+    /// Which app commands the pump outside; nil for a journal of before there were owners.
+    package var owner: String?
 
     private static let format: UInt64 = 1
 
@@ -36,6 +38,7 @@ package struct LiveOpening: Sendable {
     /// A session that this program begins.
     /// - Throws: `InputError` where the study has no such session; what `CohortLoader` throws.
     package init(study: Study, session: Int, studyPath: String, isFed: Bool = false) throws {
+        try study.checkWritten(file: studyPath)
         self.study = study
         self.isFed = isFed
         self.session = session
@@ -63,6 +66,7 @@ package struct LiveOpening: Sendable {
     package var json: String {
         let kind: [JSONValue.Member] =
             (isFed ? [.init("fed", .bool(true))] : []) + (isLinked ? [.init("linked", .bool(true))] : [])
+            + (owner.map { [.init("owner", .string($0))] } ?? [])
         return JSONValue.object(
             kind + [
                 .init("format", .unsigned(Self.format)), .init("version", .string(version)),
@@ -83,7 +87,8 @@ package struct LiveOpening: Sendable {
         guard case .open(let json)? = content.lines.first else {
             throw InputError(file: file, line: 1, found: "no opening", expected: "a journal's first line")
         }
-        let root = YAMLReader(try YAMLDocument.parse(json, file: file))
+        let root = YAMLReader(
+            try JSONDocument.parse(json, file: file, limitBytes: Study.writtenBytes + 1 << 20))
         func value(_ key: String) throws(InputError) -> YAMLReader {
             guard let reader = root[key] else {
                 throw root.problem(found: "no \(key)", expected: "a journal that Islet wrote")
@@ -105,6 +110,7 @@ package struct LiveOpening: Sendable {
                 expected: "\(name) \(wanted): results of the two may differ")
         }
         if let linked = root["linked"] { isLinked = try linked.flag() }
+        owner = try root["owner"]?.text()
         study = try Study.decode(try value("study").node, hasRun: true)
         if isFed || isLinked { try Self.check(study.subject.kind, file: file, line: 1) }
         subject = try LiveSubject(session / study.arms.count, of: study, studyPath: studyPath ?? file)

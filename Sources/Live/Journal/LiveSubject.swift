@@ -14,6 +14,8 @@ package struct LiveSubject: Sendable {
     package let name: String
     /// nil for what is no person.
     package let person: VirtualSubject?
+    /// Of its life, for recommended ranges, where it doesn't change: a person's.
+    package var stage: String { person.map { $0.group == .adult ? "adult" : "child" } ?? "" }
     /// Two of one checksum are the same.
     package let checksum: String
 

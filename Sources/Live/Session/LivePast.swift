@@ -14,11 +14,13 @@ package enum LivePast {
     ///   - now: how far the session has come, where that is further than its journal says.
     ///   - onRows: sees what was recorded since the last time, before the events of it are told.
     ///   - listener: hears all that happened up to then, from the first event on.
+    ///   - isWanted: as in `LiveReplay`.
     /// - Returns: a session without a journal, that nobody advances.
-    /// - Throws: `InputError` for an instant that isn't in the session's past; `LiveSession.Divergence` for a journal that isn't what it comes to here.
+    /// - Throws: `NobodyWaits`; `InputError` for an instant that isn't in the session's past; `LiveSession.Divergence` for a journal that isn't what it comes to here.
     package static func open(
         _ content: JournalContent, studyPath: String? = nil, at: Instant, now: Instant? = nil,
         onRows: ((SessionRecorder) -> Void)? = nil, onLook: ((LiveSnapshot) -> Void)? = nil,
+        isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
         let end = max(content.end, now ?? .start)
@@ -30,18 +32,19 @@ package enum LivePast {
         var stop = at
         for case .leap(let from, let to) in content.lines where from < at && at < to { stop = from }
         let replay = try LiveReplay(
-            content, studyPath: studyPath, until: stop, onRows: onRows, onLook: onLook, listener: listener)
+            content, studyPath: studyPath, until: stop, onRows: onRows, onLook: onLook, isWanted: isWanted,
+            listener: listener)
         if let divergence = replay.divergence { throw divergence }
-        replay.session.stand(at: stop)
+        try replay.session.stand(at: stop)
         return replay.session
     }
 }
 
 extension LiveSession {
     /// Comes to the end of an instant between two lines of a journal.
-    fileprivate func stand(at instant: Instant) {
+    fileprivate func stand(at instant: Instant) throws {
         guard phase == .running else { return }
-        if now <= instant { move(to: instant) }
+        if now <= instant { try approach(instant) }
         report()
         look()
     }

@@ -9,6 +9,11 @@ package import SessionTime
 import SimulationKernel
 package import Trials
 
+/// What was to be lived again is wanted by nobody any more.
+package struct NobodyWaits: Error, Hashable, Sendable {
+    package init() {}
+}
+
 package struct LiveReplay {
     package var session: LiveSession
     /// nil where the journal agrees.
@@ -24,20 +29,24 @@ package struct LiveReplay {
     ///   - studyPath: what a cohort table's path is relative to; nil for the journal.
     ///   - until: lines beyond this instant are left out; nil for none.
     ///   - deadline: of algorithms, from the journal's end on; nil for none.
+    ///   - isWanted: whether anybody still waits for it; asked before each line, and each day.
     ///   - listener: hears what happened.
-    /// - Throws: `InputError`; what makes a session impossible.
+    /// - Throws: `InputError`; what makes a session impossible; `NobodyWaits`.
     package init(
         _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
-        onLook: ((LiveSnapshot) -> Void)? = nil, listener: @escaping (LiveEvent) -> Void = { _ in }
+        onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
+        listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         session = try LiveSession(
             try LiveOpening(content, studyPath: studyPath), journal: nil, deadline: deadline, seams: seams,
-            keepsSteps: content.hasExchange, onRows: onRows, onLook: onLook, listener: listener)
+            onRows: onRows, onLook: onLook, listener: listener)
         session.expectLate(content.lines)
+        session.isWanted = isWanted
         isTorn = content.isTorn
         for (index, line) in content.lines.enumerated().dropFirst() {
             if let until, let instant = line.instant, instant > until { break }
+            guard isWanted() else { throw NobodyWaits() }
             do {
                 try session.play(line, on: index + 1, of: content.path)
                 lineCount = index + 1
@@ -58,12 +67,13 @@ package struct LiveReplay {
     package static func resume(
         _ path: String, studyPath: String? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
-        onLook: ((LiveSnapshot) -> Void)? = nil, listener: @escaping (LiveEvent) -> Void = { _ in }
+        onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
+        listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
         let (file, content) = try JournalFile.reopen(path)
         let replay = try LiveReplay(
             content, studyPath: studyPath, deadline: deadline, seams: seams, onRows: onRows, onLook: onLook,
-            listener: listener)
+            isWanted: isWanted, listener: listener)
         if let divergence = replay.divergence { throw divergence }
         var isAnswered = true
         for line in content.lines.reversed() {
@@ -84,7 +94,7 @@ extension JournalLine {
         switch self {
         case .open, .answer: nil
         case .pace(let at, _, _, _), .refusal(let at, _, _), .mark(let at, _, _), .end(let at, _, _, _),
-            .late(let at), .command(let at, _), .exchange(let at, _):
+            .late(let at), .command(let at, _), .exchange(let at, _), .said(let at, _, _):
             at
         case .input(_, let stamped, _): stamped.instant
         case .leap(_, let to): to

@@ -47,6 +47,9 @@ extension LiveSession {
             inputCount = count
             if !key.isEmpty { answers[key] = count }
             move(to: stamped.instant)
+        case .said(let at, let key, let text):
+            try reach(at, problem)
+            said[key] = text
         case .late(let at):
             guard at >= now else {
                 throw problem("a late step at minute \(at.minutes)", "minute \(now.minutes) or later")
@@ -115,8 +118,20 @@ extension LiveSession {
             throw problem(
                 "minute \(instant.minutes)", "minute \(now.minutes) to \(session.duration.minutes)")
         }
+        try approach(instant)
+    }
+
+    /// Moves to an instant of a replay: a quiet subject has years between two lines.
+    /// - Throws: `NobodyWaits`.
+    func approach(_ instant: Instant) throws {
+        while outcome == nil, instant.nanoseconds - now.nanoseconds > Self.pieceLivedAgain {
+            guard isWanted() else { throw NobodyWaits() }
+            move(to: now.adding(Self.pieceLivedAgain))
+        }
         if outcome == nil { move(to: instant) }
     }
+
+    private static let pieceLivedAgain = Nanoseconds.day
 
     private func compare(_ events: Int, _ digest: Digest128, _ line: Int) throws {
         let here = (session.executor.journal.count, self.digest)

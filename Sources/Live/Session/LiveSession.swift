@@ -17,28 +17,6 @@ package import SessionTime
 package import SimulationKernel
 package import Trials
 
-/// One thing that happened, with its place among all that happened in the session: the same after a replay.
-package struct LiveEvent: Hashable, Sendable {
-    /// From 1, without a gap.
-    package var number: Int
-    package var instant: Instant
-    package var text: String
-    /// What the alert center did, where that is what happened.
-    package var alert: AlertRow?
-    /// What the person read then; empty for what shows nothing.
-    package var message = ""
-
-    package init(
-        number: Int, instant: Instant, text: String, alert: AlertRow? = nil, message: String = ""
-    ) {
-        self.number = number
-        self.instant = instant
-        self.text = text
-        self.alert = alert
-        self.message = message
-    }
-}
-
 /// What the alert center's effects said, in their order. Belongs to the session's thread.
 private final class EffectMessages: @unchecked Sendable {
     private var texts: [String] = []
@@ -57,6 +35,8 @@ package final class LiveSession: @unchecked Sendable {
         case ended(String)
         /// It stopped here and can go on from its journal.
         case failed(String)
+        /// Its journal is being lived again: it is not there yet.
+        case returning
     }
 
     package let opening: LiveOpening
@@ -81,6 +61,10 @@ package final class LiveSession: @unchecked Sendable {
     let door: LiveDoor
     var journal: JournalFile?
     var answers: [String: Int] = [:]
+    /// What was taken under a key and is no input, such as a pace.
+    var said: [String: String] = [:]
+    /// Whether anybody waits for a replay.
+    var isWanted: () -> Bool = { true }
     let watch: AlgorithmWatch
     /// Of the alert center's effects since the last report.
     private let messages = EffectMessages()
@@ -109,13 +93,12 @@ package final class LiveSession: @unchecked Sendable {
     /// - Parameters:
     ///   - journal: nil for a replay.
     ///   - deadline: how long the algorithm may take for a step, ns; nil for as long as it takes.
-    ///   - keepsSteps: for an algorithm that takes over (`exchange`); it changes nothing else.
     ///   - onRows: sees what was recorded since the last time, before the events of it are told.
     ///   - onLook: sees each snapshot when it is made.
     ///   - listener: hears each event, in order, on the thread that advances.
     package init(
         _ opening: LiveOpening, journal: JournalFile?, deadline: Int64? = nil,
-        seams: SessionSeams = SessionSeams(), keepsSteps: Bool = false,
+        seams: SessionSeams = SessionSeams(),
         onRows: ((SessionRecorder) -> Void)? = nil, onLook: ((LiveSnapshot) -> Void)? = nil,
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
@@ -132,7 +115,7 @@ package final class LiveSession: @unchecked Sendable {
         var seams = seams
         seams.isFed = opening.isFed
         seams.isLinked = opening.isLinked
-        seams.stepMemory = keepsSteps ? LoopTiming.insulinMemory : nil
+        seams.owner = opening.owner
         algorithm = opening.arm.algorithm
         let own = seams.algorithm
         seams.algorithm = { TimedAlgorithm(first: own($0), watch: watch) }
@@ -142,7 +125,8 @@ package final class LiveSession: @unchecked Sendable {
             let person = try Session(
                 study: study, subject: subject, index: opening.subjectIndex, arm: arm,
                 seams: seams)
-            acts = PersonActs(person, isFed: opening.isFed)
+            acts = PersonActs(
+                person, isFed: opening.isFed, recommendedTo: ("person", opening.subject.stage))
             (session, self.person, watched) = (person, person, nil)
         } else {
             if opening.isLinked { try LiveOpening.check(study.subject.kind, file: study.name) }
@@ -166,6 +150,7 @@ package final class LiveSession: @unchecked Sendable {
         session.executor.inspect { [session, messages] in
             session.alerts.here(messages) { center, messages in
                 center.observer = { messages.add($0.message) }
+                center.letPhoneTimeBanners()
             }
         }
         watch.onLate = { [unowned self] in noteLate($0) }
@@ -251,6 +236,7 @@ package final class LiveSession: @unchecked Sendable {
     func report() {
         if let unwritten { return fail(unwritten) }
         let rows = session.recorder.takeRows()
+        door.note(rows)
         onRows?(rows)
         var lines = SessionStory(
             rows, calendar: opening.study.start.calendar, isWhole: false, tellsFaults: person != nil
@@ -306,7 +292,9 @@ package final class LiveSession: @unchecked Sendable {
         eventCount += 1
         listener(
             LiveEvent(
-                number: eventCount, instant: instant ?? now, text: text, alert: alert, message: message))
+                number: eventCount, instant: instant ?? now, text: text, alert: alert,
+                message: alert.map { door.policy.plain(message, $0.code) } ?? message,
+                action: alert.map { door.policy.action($0.code) } ?? ""))
     }
 
     /// Writes a line, where there is a journal; what can't be written stops the session.

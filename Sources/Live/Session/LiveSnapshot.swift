@@ -53,6 +53,10 @@ package struct LiveSnapshot: Sendable {
     package var isClaimOk = true
     /// What the app in front shows above everything, at `now`.
     package var banner: AlertBanner?
+    /// Of thresholds: those that nobody has put away and whose ten seconds aren't over, first first. Every page shows the same.
+    package var waitingBanners: [AlertBanner] = []
+    /// Notifications that a phone has confirmed, the newest last.
+    package var told: [ToldRing] = []
     /// Whom the loop's session is about, and whom the next one will be.
     package var loopSubject: LoopSubject?
     package var chosenSubject: LoopSubject?
@@ -101,18 +105,35 @@ package struct LiveSnapshot: Sendable {
         (alerts, cleared, waiting) = (face.active, face.cleared, face.waiting)
         (isQuiet, isInForeground, isSignedIn) = (face.isQuiet, face.isForeground, face.isSignedIn)
         (banner, isClaimOk) = (face.banner, face.isClaimOk)
+        (waitingBanners, told) = (face.waitingBanners, live.door.rings)
         thresholds = live.door.shownThresholds
-        guard let session = live.person else { return }
+        guard let session = live.person else {
+            dropSubject(policy)
+            return
+        }
         insulin = live.ledger
-        requestedBolus = live.door.requestedBolus
         forecast = live.watch.forecast
         session.executor.inspect {
+            requestedBolus = live.door.requestedBolus
             (loop, pump, sensor) = (
                 session.loop.here { $0.display() }, session.controls.status, session.readings.state
             )
             let settings = session.loop.here { $0.settingsInForce }
             (loopSubject, chosenSubject) = (settings.subject, settings.chosenSubject)
             (target, basalMultiplier) = (settings.target, settings.basalMultiplier)
+        }
+    }
+}
+
+extension LiveSnapshot {
+    /// A session is about one subject, and whoever shows it names that.
+    private mutating func dropSubject(_ policy: AlertPolicy) {
+        for place in alerts.indices {
+            alerts[place].message = policy.plain(alerts[place].message, alerts[place].code)
+        }
+        for place in cleared.indices {
+            let alert = cleared[place].alert
+            cleared[place].alert.message = policy.plain(alert.message, alert.code)
         }
     }
 }
@@ -130,6 +151,10 @@ package struct RequestedBolus: Hashable, Sendable {
     package var units: Double
     /// Later it must be asked for anew.
     package var until: Instant
+    /// What still acts of earlier boluses, U.
+    package var onBoard = 0.0
+    /// Why it asks again, with what speaks against it now; nil where nothing does.
+    package var doubt: String?
 }
 
 /// What left the pump, in units.

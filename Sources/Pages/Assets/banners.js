@@ -1,6 +1,9 @@
 // The carousel of active alerts, and the banner of a threshold. Guarantees: the carousel stays on the alert that the reader stepped to, until a
-// more urgent one comes; a threshold's banner stays ten seconds of the reader's own time while the page is in front, and comes anew when they come back,
-// unless they put it away; all of it works without a pointer.
+// more urgent one comes; a page that is the phone tells the session when a threshold's banner was on its screen for ten seconds; all of it works without a
+// pointer. Does not: decide which banner is shown. The session does, for all pages alike.
+import { command, isScreen, pageKey } from './commands.js';
+import { refresh } from './live.js';
+
 const lifetime = 10000;
 const facts = document.body.dataset;
 let chosen = null;
@@ -33,32 +36,37 @@ function step(by) {
 
 // MARK: threshold banner
 
-const store = () => { try { return JSON.parse(sessionStorage.getItem(`toasts-${facts.session}`)) || {}; } catch { return {}; } };
-const keep = (all) => { try { sessionStorage.setItem(`toasts-${facts.session}`, JSON.stringify(all)); } catch { /* Private windows keep nothing. */ } };
+// The session knows whether a banner is shown, over or put away; what nobody but a page that is the phone can know is how long it was on the screen. From
+// one page to the next its time goes on.
+const kept = `toast-${facts.session}`;
+let spent = { key: '', ms: 0 };
 let countedTo = performance.now();
-// A swap hides what is shown for a moment; its time goes on.
-let shown = null;
+let isTelling = false;
 
 function toast() {
   const now = performance.now();
   const passed = document.hidden ? 0 : now - countedTo;
   countedTo = now;
-  const all = store();
-  const kept = {};
-  let isTaken = false;
-  let onScreen = null;
-  for (const banner of document.querySelectorAll('[data-toast]')) {
-    const mine = all[banner.dataset.toast] ?? { spent: 0 };
-    if (banner.dataset.toast === shown) mine.spent += passed;
-    // One at a time: the next one's time begins when the first one's is over.
-    const isOn = !isTaken && !mine.dismissed && mine.spent < lifetime;
-    if (isOn) onScreen = banner.dataset.toast;
-    isTaken = isTaken || isOn;
-    if (banner.hidden === isOn) banner.hidden = !isOn;
-    kept[banner.dataset.toast] = mine;
+  if (!isScreen) return;
+  const banner = document.querySelector('[data-toast]');
+  if (!banner) { spent = { key: '', ms: 0 }; return; }
+  if (banner.dataset.toast === spent.key) {
+    spent.ms += passed;
+  } else {
+    spent = { key: banner.dataset.toast, ms: 0 };
+    try {
+      const before = JSON.parse(sessionStorage.getItem(kept));
+      if (before?.key === spent.key) spent.ms = before.ms;
+    } catch { /* Private windows keep nothing. */ }
   }
-  shown = onScreen;
-  keep(kept);
+  try { sessionStorage.setItem(kept, JSON.stringify(spent)); } catch { /* Nor here. */ }
+  if (spent.ms < lifetime || isTelling) return;
+  isTelling = true;
+  command('bannerShown', { alert: banner.dataset.alert, episode: Number(banner.dataset.episode), page: pageKey }).then(() => {
+    spent = { key: '', ms: 0 };
+    try { sessionStorage.removeItem(kept); } catch { /* Nor here. */ }
+    refresh();
+  }).finally(() => { setTimeout(() => { isTelling = false; }, 2000); });
 }
 
 /** After each change of the page. */
@@ -71,20 +79,6 @@ export function startBanners() {
   document.addEventListener('click', (event) => {
     const button = event.target.closest?.('[data-step]');
     if (button) step(Number(button.dataset.step));
-    const away = event.target.closest?.('[data-toast] button');
-    if (away) {
-      const banner = away.closest('[data-toast]');
-      keep({ ...store(), [banner.dataset.toast]: { spent: lifetime, dismissed: true } });
-      banner.hidden = true;
-      toast();
-    }
   });
-  document.addEventListener('visibilitychange', () => {
-    countedTo = performance.now();
-    if (document.hidden) return;
-    const all = store();
-    for (const one of Object.values(all)) if (!one.dismissed) one.spent = 0;
-    keep(all);
-    toast();
-  });
+  document.addEventListener('visibilitychange', () => { countedTo = performance.now(); });
 }

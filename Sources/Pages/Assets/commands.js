@@ -1,10 +1,10 @@
 // Sends what the reader does. Guarantees: each command has a key of its own, and is sent again under the same key while no answer came, so that it is carried out once; the
 // answer stands in the form (`role="status"`), a refusal with its reason until the next try; what the form says goes in the units of the API
-// (`data-factor`). The page's visibility is the app's foreground and background, unless it only looks.
+// (`data-factor`). The visibility of a page that is the phone is the app's foreground and background, said anew every few seconds while it is looked at; other pages look.
 import { refresh } from './live.js';
 
 const facts = document.body.dataset;
-const numbers = new Set(['grams', 'mgdl', 'units', 'request', 'percent', 'minutes', 'kilograms', 'low', 'high', 'sensitivity_minutes']);
+const numbers = new Set(['grams', 'mgdl', 'units', 'request', 'percent', 'minutes', 'kilograms', 'low', 'high', 'sensitivity_minutes', 'episode']);
 const base = () => `/api/sessions/${encodeURIComponent(facts.session)}`;
 
 function newKey() {
@@ -15,7 +15,7 @@ function newKey() {
 /** This page, as one of those that show the session's app. */
 export const pageKey = newKey();
 /** Whether it is one. */
-export const isScreen = Boolean(facts.session) && !facts.look && !facts.readonly && facts.page !== 'past' && facts.page !== 'beside';
+export const isScreen = Boolean(facts.session) && Boolean(facts.phone) && !facts.readonly && facts.page !== 'past' && facts.page !== 'beside';
 let told = null;
 
 /** Says whether the app is in front: what is looked at is. Said anew after a server was started anew. */
@@ -70,16 +70,17 @@ function fieldsOf(form) {
 
 function fieldsOfButton(button) {
   const fields = {};
-  for (const name of ['alert', 'request', 'units', 'minutes', 'metric']) {
+  for (const name of ['alert', 'episode', 'request', 'units', 'minutes', 'metric']) {
     if (button.dataset[name] !== undefined) fields[name] = numbers.has(name) ? Number(button.dataset[name]) : button.dataset[name];
   }
+  if (button.dataset.anyway !== undefined) fields.anyway = true;
   for (const name of (button.dataset.nulls ?? '').split(' ').filter(Boolean)) fields[name] = null;
   return fields;
 }
 
 const done = {
   requestBolus: 'Asked for. Confirm it above.', confirmBolus: 'the pump has been asked.', meal: 'Saved.', threshold: 'Saved.',
-  quietHours: 'Saved.', subject: 'Saved.', pace: '', testAlert: 'Sent: look for it.', preview: 'shown above.',
+  quietHours: 'Saved.', subject: 'Saved.', pace: '', preview: 'shown above.',
 };
 
 function write(place, text, isBad) {
@@ -122,7 +123,13 @@ async function act(element, name, fields) {
     refresh();
     return;
   }
-  write(place, done[name] === undefined ? `${about}done.` : `${about}${done[name]}`, false);
+  const said = typeof answer.body?.said === 'string' ? answer.body.said : null;
+  // What was noted is not given yet where the session says so.
+  const note = answer.body?.note;
+  if (note && name === 'confirmBolus') write(document.querySelector('form[data-command="requestBolus"] .answer'), `Noted: ${note}.`, true);
+  if (note) write(place, `${about}noted: ${note}.`, true);
+  else write(place, said ?? (done[name] === undefined ? `${about}done.` : `${about}${done[name]}`), false);
+  if (name === 'testAlert') awaitPhone(place, fields.alert, said);
   if (about) setTimeout(() => { if (place.textContent.startsWith(about) && !place.classList.contains('refused')) write(place, '', false); }, 8000);
   if (element.tagName === 'FORM') {
     // The field is done with: what the session says may be shown there again.
@@ -133,6 +140,31 @@ async function act(element, name, fields) {
   // The clinical settings are saved with the subject: then the session asks whose the ID is.
   if (name === 'subject' && facts.page === 'settings') command('saveSettings');
   refresh();
+}
+
+// Tests that were sent to the phone, and that it has not confirmed.
+const tested = new Map();
+
+function awaitPhone(place, alert, said) {
+  if (!said?.startsWith('Sent')) return;
+  const timer = setTimeout(() => {
+    tested.delete(alert);
+    write(place, 'The phone has not confirmed it: look whether its browser allows notifications of this site.', true);
+  }, 10000);
+  tested.set(alert, { place, timer, said });
+  if (early.delete(alert)) toldOf(alert);
+}
+
+// Confirmed before the test's own answer was there.
+const early = new Set();
+
+/** A phone has shown an alert's notification. */
+export function toldOf(alert) {
+  const test = tested.get(alert);
+  if (!test) { early.add(alert); setTimeout(() => early.delete(alert), 5000); return; }
+  tested.delete(alert);
+  clearTimeout(test.timer);
+  write(test.place, test.said.replace('Sent to the phone.', 'It reached the phone.'), false);
 }
 
 /** Forms that make a session: from a study, from results, from a past. */
@@ -185,6 +217,8 @@ export function startCommands() {
   });
   if (!isScreen) return;
   tellScreen();
+  // Whoever is not heard for ten seconds is not in front any more.
+  setInterval(() => { if (document.visibilityState === 'visible') tellScreen(true, true); }, 3000);
   // From one page of a session to another the app stays in front: the next page says so, and the server waits some seconds for it.
   let isMovingOn = false;
   document.addEventListener('click', (event) => {

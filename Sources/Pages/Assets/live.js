@@ -1,17 +1,19 @@
 // Follows the server. Guarantees: asks for fragments when the stream says that something changed, at most 4 times a second and one at a time; a stream
-// that breaks (also because the server was killed) is opened again by itself, later and later up to 10 s, while a surface says since when nothing is
-// known; then everything is fetched anew, and events that were missed come once, by their numbers. A new alert is spoken once.
+// that breaks (also because the server was killed) or says nothing for 5 s (the server says something every 2 s) is opened again by itself, later and later up to
+// 10 s, while a surface says since when nothing is known; then everything is fetched anew, and events that were missed come once, by their numbers. A new alert is spoken once.
 import { swap, forget } from './swap.js';
 import { setClock, writeTimes, tick, setLost } from './times.js';
 import { afterSwap } from './banners.js';
 import { notify, withdraw } from './notify.js';
 import { redraw } from './thresholds.js';
 import { words as inWords } from './words.js';
-import { hideDeclined, isScreen, pageKey, tellScreen } from './commands.js';
+import { hideDeclined, isScreen, pageKey, tellScreen, toldOf } from './commands.js';
 
 const facts = document.body.dataset;
 const between = 250;          // ms, at least, between two fetches
 const atLeastEvery = 10000;   // ms, where only time went on
+const silence = 4500;         // ms without a word of the server, which speaks every 2 s: then nothing shown is live
+let heardAt = performance.now();
 let isFetching = false;
 let isWanted = false;
 let fetchedAt = 0;
@@ -42,7 +44,7 @@ async function run() {
   isFetching = true;
   fetchedAt = performance.now();
   try {
-    const answer = await fetch(address(), { headers: { accept: 'application/json' }, cache: 'no-store' });
+    const answer = await fetch(address(), { headers: { accept: 'application/json' }, cache: 'no-store', signal: AbortSignal.timeout(10000) });
     if (answer.status === 401 || answer.status === 403) { location.reload(); return; }
     if (answer.status === 404 || answer.status === 410) { gone(); return; }
     if (!answer.ok) throw new Error(`${answer.status}`);
@@ -96,6 +98,7 @@ function lose() {
 }
 
 function found() {
+  heardAt = performance.now();
   wait = 500;
   if (!isLost) return;
   isLost = false;
@@ -107,16 +110,23 @@ function found() {
   refresh();
 }
 
+/** A connection that stands and is silent is lost too: the server has stopped, or the network has gone. */
+function listen() {
+  if (source && performance.now() - heardAt > silence) lose();
+}
+
 function open() {
   if (source || isGone) return;
   const stream = facts.page === 'ward' || facts.page === 'beside' ? '/api/events'
     : `/api/sessions/${encodeURIComponent(facts.session)}/events?after=${newest}${isScreen ? `&page=${pageKey}` : ''}`;
   source = new EventSource(stream);
+  heardAt = performance.now();
   backlog = [];
   source.onopen = found;
   source.onerror = lose;
   source.addEventListener('view', (message) => { found(); view(JSON.parse(message.data)); catchUp(); });
   source.addEventListener('gone', gone);
+  source.addEventListener('beat', found);
   source.addEventListener('ward', (message) => {
     found();
     const changed = JSON.parse(message.data).changed ?? [];
@@ -131,7 +141,7 @@ function view(said) {
   const isFrozen = said.is_frozen ?? said.frozen;
   const isStill = isFrozen || (typeof said.phase === 'string' && said.phase !== 'running');
   setClock(Number(said.t ?? said.now), isStill ? 'paused' : said.pace);
-  const key = JSON.stringify([said.number, said.pace, isFrozen, said.phase, said.alerts]);
+  const key = JSON.stringify([said.number, said.pace, isFrozen, said.phase, said.alerts, said.has_phone]);
   if (key !== shown || performance.now() - fetchedAt > atLeastEvery) {
     shown = key;
     refresh();
@@ -147,6 +157,8 @@ function happened(event) {
   const number = Number(event.number);
   if (number <= newest) return;
   newest = number;
+  const told = /^input.*"told":\{"alert":"([^"]+)"/.exec(event.text ?? '');
+  if (told && !backlog) toldOf(told[1]);
   if (!event.alert) return;
   const alert = { ...event.alert, at: event.at };
   if (backlog) backlog.push(alert); else take(alert);
@@ -155,7 +167,7 @@ function happened(event) {
 function take(alert) {
   if (alert.effect === 'raise' || (alert.effect === 'notify' && alert.reason !== 'conditionHeld')) announce(alert);
   if (alert.effect === 'notify') notify(alert);
-  if (alert.effect === 'withdraw' || alert.effect === 'clear') withdraw(alert.code);
+  if (alert.effect === 'withdraw' || alert.effect === 'clear') withdraw(alert);
 }
 
 /** Of what was missed only what still holds is told, each alert once. */
@@ -167,7 +179,7 @@ function catchUp() {
   for (const alert of missed) {
     if (alert.effect === 'clear' || alert.effect === 'withdraw') {
       still.delete(alert.code);
-      withdraw(alert.code);
+      withdraw(alert);
     } else if (alert.effect === 'notify' || (alert.effect === 'raise' && !still.has(alert.code))) {
       still.set(alert.code, alert);
     }
@@ -178,17 +190,20 @@ function catchUp() {
   }
 }
 
-// One at a time, each once: a reader hears "Urgent: Glucose is urgently low. Eat fast carbohydrate".
+// One at a time, each once: a reader hears "Urgent, Ada: Glucose is urgently low. Eat fast carbohydrate".
 const queue = [];
 const spoken = new Map();
 let isSpeaking = false;
 
 function announce(alert) {
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
-  const recently = spoken.get(alert.code);
+  // The same twice is said once; what became more severe is not the same.
+  const shows = { test: 'Test', preview: 'Preview' };
+  const key = `${alert.code} ${shows[alert.reason] ?? alert.severity}`;
+  const recently = spoken.get(key);
   if (recently && performance.now() - recently < 10000) return;
-  spoken.set(alert.code, performance.now());
-  queue.push([words[alert.severity] || 'Alert', ': ', inWords(alert.message || alert.code), alert.action ? ` ${alert.action}` : ''].join(''));
+  spoken.set(key, performance.now());
+  queue.push([shows[alert.reason] || words[alert.severity] || 'Alert', `, ${facts.name || 'Islet'}: `, inWords(alert.message || alert.code), alert.action ? `. ${alert.action}` : ''].join('').replace('..', '.'));
   while (queue.length > 3) queue.shift();
   speak();
 }
@@ -205,7 +220,8 @@ function speak() {
 export function startLive() {
   if (facts.page === 'past' || !(facts.session || facts.page === 'ward')) return;
   open();
-  document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) { listen(); refresh(); } });
+  setInterval(listen, 250);
   window.addEventListener('online', () => { if (!source) open(); });
   window.addEventListener('pagehide', () => { source?.close(); source = null; });
   window.addEventListener('pageshow', (event) => { if (event.persisted) { open(); forget(); refresh(); } });

@@ -1,7 +1,9 @@
-// The browser's own notifications. Guarantees: asked for when the reader presses the button, never by itself; shown only while the page is hidden; one an alert (a later one takes
-// its place, and it goes when the alert is over); a tap opens what the alert is about.
+// The browser's own notifications. Guarantees: asked for when the reader presses the button or sets a first threshold, never by itself; shown only by a page that is the phone, while it is hidden (a test
+// always); one an alert of a session (a later one takes its place, and it goes when the alert is over); what was shown is confirmed to the session; a tap
+// opens what the alert is about.
 import { clockOf } from './times.js';
 import { words as inWords } from './words.js';
+import { command, isScreen, pageKey } from './commands.js';
 
 const facts = document.body.dataset;
 const can = () => facts.canNotify === '1' && 'Notification' in window;
@@ -14,20 +16,28 @@ const pages = {
 const notes = new Map();
 
 /** What it was about is over. */
-export function withdraw(code) {
-  notes.get(code)?.close();
-  notes.delete(code);
+export function withdraw(alert) {
+  const key = alert.reason === 'preview' ? `${alert.code}/preview` : alert.code;
+  notes.get(key)?.close();
+  notes.delete(key);
+  if (key !== alert.code) return;
+  // A preview of what is cleared or replaced is over, too.
+  notes.get(`${key}/preview`)?.close();
+  notes.delete(`${key}/preview`);
 }
 
 export function notify(alert) {
-  if (!can() || Notification.permission !== 'granted' || !document.hidden || facts.look) return;
+  if (!can() || Notification.permission !== 'granted' || !isScreen || !(document.hidden || alert.reason === 'test')) return;
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
-  const note = new Notification(`${words[alert.severity] || 'Alert'} · ${facts.name || 'Islet'}`, {
-    body: [inWords(alert.message || ''), alert.action, clockOf(alert.at) && `(${clockOf(alert.at)})`].filter(Boolean).join(' '), tag: alert.code, renotify: true,
+  const shows = { test: 'Test', preview: 'Preview' };
+  const note = new Notification(`${shows[alert.reason] || words[alert.severity] || 'Alert'} · ${facts.name || 'Islet'}`, {
+    body: [inWords(alert.message || ''), alert.action, clockOf(alert.at) && `(${clockOf(alert.at)})`].filter(Boolean).join(' '), tag: `${facts.session}/${alert.code}${shows[alert.reason] ? `/${alert.reason}` : ''}`, renotify: true,
     requireInteraction: alert.severity === 'safetyCritical',
   });
-  notes.get(alert.code)?.close();
-  notes.set(alert.code, note);
+  const key = shows[alert.reason] ? `${alert.code}/${alert.reason}` : alert.code;
+  notes.get(key)?.close();
+  notes.set(key, note);
+  command('told', { alert: alert.code, page: pageKey });
   note.onclick = () => {
     window.focus();
     fetch(`/api/sessions/${encodeURIComponent(facts.session)}/commands`, {
@@ -45,12 +55,17 @@ function write() {
   for (const button of document.querySelectorAll('button[data-notify]')) button.hidden = !can() || Notification.permission !== 'default';
 }
 
+/** Once, while the browser has no answer; to be called when the reader has pressed something. */
+export function askPermission() {
+  if (!can() || facts.look || Notification.permission !== 'default') return;
+  Notification.requestPermission().then(write, () => {});
+}
+
 export function startNotify() {
   if (!facts.session) return;
   write();
-  document.addEventListener('click', async (event) => {
+  document.addEventListener('click', (event) => {
     if (!event.target.closest?.('button[data-notify]') || !can()) return;
-    await Notification.requestPermission();
-    write();
+    askPermission();
   });
 }

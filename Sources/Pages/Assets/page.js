@@ -1,5 +1,5 @@
 // The page's entry. Guarantees: without it the page shows what was known when it was loaded; every part it starts works by itself, so that one
-// that fails takes no other with it. Keeps the reader's choices (units, look only) as cookies of this site.
+// that fails takes no other with it. Keeps the reader's choices (units, being the phone) as cookies of this site.
 import { startTimes } from './times.js';
 import { startCommands } from './commands.js';
 import { startBanners } from './banners.js';

@@ -2,6 +2,7 @@
 // move) and shown on the chart and in words; a lower bound that isn't below the upper one can't be sent, and the form says why.
 import { send, reason, command } from './commands.js';
 import { refresh } from './live.js';
+import { askPermission } from './notify.js';
 
 const facts = document.body.dataset;
 const timers = new WeakMap();
@@ -134,6 +135,8 @@ async function save(form) {
   const place = answers[answers.length - 1];
   place.classList.remove('refused');
   place.textContent = 'Sending…';
+  // Whoever sets a threshold wants to hear of it.
+  askPermission();
   const answer = await command('threshold', {
     metric: form.dataset.metric, low: sent(form, 'low'), high: sent(form, 'high'),
     sensitivity_minutes: Number(form.querySelector('[name="sensitivity_minutes"]:checked')?.value ?? 0),
@@ -172,6 +175,7 @@ export function startThresholds() {
     if (form) save(form);
   });
   document.addEventListener('click', (event) => {
+    if (event.target.closest?.('[data-recommend] button')) askPermission();
     if (!event.target.closest?.('[data-undo]')) return;
     const form = event.target.closest('form');
     form.reset();

@@ -1,6 +1,6 @@
 // Times as the reader's browser writes them, ages and countdowns that go on at the session's pace. Guarantees: a time is the session's own local time, in
 // 12 or 24 h as the browser has it, with the reader's own zone as its title; between two looks at the server nothing runs ahead of it by more than a
-// quarter of an hour of session time, but that values grow old while the connection is lost; a reading that turns 310 s old turns red without waiting for the server.
+// quarter of an hour of session time; while the connection is lost nobody knows how old anything is, and the page says that in place of an age; a reading that turns 310 s old turns red without waiting for the server.
 let at = 0;       // session seconds
 let wall = 0;     // ms, when that was so
 let speed = 0;    // session seconds per second
@@ -18,11 +18,11 @@ export function setClock(seconds, pace) {
 /** The session's time, s since its start. */
 export function sessionNow() {
   const ahead = (performance.now() - wall) / 1000 * speed;
-  return at + (isLost ? ahead : Math.min(ahead, Math.max(mostAhead, speed)));
+  return at + Math.min(ahead, Math.max(mostAhead, speed));
 }
 
-/** Nobody says any more what time it is: what is shown grows old. */
-export function setLost(value) { isLost = value; }
+/** Nobody says any more what is so, nor how old it is. */
+export function setLost(value) { isLost = value; tick(); }
 
 // As the server writes them (`Telling.span`).
 export function span(seconds) {
@@ -48,6 +48,12 @@ export function clockOf(iso) {
   return shown ? local.format(new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])))) : '';
 }
 
+/** `14:05` in a sentence, as the browser writes it. */
+export function clockText(text) {
+  const shown = /^(\d\d):(\d\d)$/.exec(text);
+  return shown ? local.format(new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])))) : text;
+}
+
 /** To be called for what has just been put into the page. */
 export function writeTimes(root = document) {
   for (const time of root.querySelectorAll('time[datetime][data-t]')) {
@@ -71,24 +77,33 @@ export function writeTimes(root = document) {
     }
   }
   for (const clock of root.querySelectorAll('[data-clock]')) {
-    const shown = /^(\d\d):(\d\d)$/.exec(clock.dataset.clock || clock.textContent.trim());
-    if (!shown) continue;
-    clock.dataset.clock = shown[0];
-    set(clock, local.format(new Date(Date.UTC(2000, 0, 1, Number(shown[1]), Number(shown[2])))));
+    const shown = clock.dataset.clock || clock.textContent.trim();
+    if (!/^\d\d:\d\d$/.test(shown)) continue;
+    clock.dataset.clock = shown;
+    set(clock, clockText(shown));
   }
 }
 
 export function tick() {
+  if (isLost) {
+    for (const node of document.querySelectorAll('[data-age]')) set(node, 'age unknown');
+    for (const node of document.querySelectorAll('[data-until]')) set(node, 'unknown');
+    for (const node of document.querySelectorAll('[data-stale-after]')) turnStale(node);
+    return;
+  }
   const now = sessionNow();
   for (const node of document.querySelectorAll('[data-age]')) set(node, `${span(now - Number(node.dataset.age))} ago`);
   for (const node of document.querySelectorAll('[data-until]')) set(node, span(Number(node.dataset.until) - now));
   for (const node of document.querySelectorAll('[data-stale-after]')) {
-    if (now - Number(node.dataset.of) <= Number(node.dataset.staleAfter)) continue;
-    for (const look of ['inrange', 'low', 'high', 'verylow', 'veryhigh']) node.classList.remove(look);
-    node.classList.add('stale');
-    const words = node.parentElement?.querySelector('[data-when-stale]');
-    if (words) words.hidden = false;
+    if (now - Number(node.dataset.of) > Number(node.dataset.staleAfter)) turnStale(node);
   }
+}
+
+function turnStale(node) {
+  for (const look of ['inrange', 'low', 'high', 'verylow', 'veryhigh']) node.classList.remove(look);
+  node.classList.add('stale');
+  const words = node.parentElement?.querySelector('[data-when-stale]');
+  if (words) words.hidden = false;
 }
 
 export function startTimes() {

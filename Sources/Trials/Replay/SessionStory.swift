@@ -59,6 +59,7 @@ package struct SessionStory: Sendable {
             if !row.failure.isEmpty { text += "; FAILED: \(row.failure)" }
             add(row.instant, text)
         }
+        for row in rows.lapses { add(row.instant, "not given  \(row.words)") }
         for row in rows.deliveries {
             add(row.instant, "delivery   \(Self.number(row.units)) U for request \(row.requestID)")
         }

@@ -35,9 +35,8 @@ package struct ProgramFacts: Hashable, Sendable {
     /// Whose results a folder holds, by its manifest; none where it doesn't tell, whatever the reason.
     package static func recorded(in folder: ResultFolder) -> [ProgramFacts] {
         guard FileManager.default.fileExists(atPath: folder.manifestPath),
-            let document = try? YAMLDocument.read(path: folder.manifestPath)
+            let root = try? folder.manifest()
         else { return [] }
-        let root = YAMLReader(document)
         func facts(_ reader: YAMLReader) -> ProgramFacts? {
             let hash = try? reader["program_sha256"]?.text()
             guard let hash, hash.isHex, hash.utf8.count == 64 else { return nil }

@@ -188,8 +188,7 @@ package struct ResultFolder: Sendable {
 
     /// Adds a report to a complete run's files, and its hash to the manifest, which else stays as it is.
     package func add(report: String) throws {
-        let hash = try AtomicFile.write(report, to: reportPath)
-        let root = YAMLReader(try YAMLDocument.read(path: manifestPath))
+        let root = try manifest()
         guard let study = root["study"] else {
             throw InputError(file: manifestPath, found: "no `study`", expected: "the manifest of a run")
         }
@@ -199,11 +198,17 @@ package struct ResultFolder: Sendable {
             guard let text = try root["files"]?[name]?.text() else { continue }
             files.append((name, String(text.dropFirst("sha256:".count))))
         }
-        try writeManifest(
-            Study.decode(study.node, hasRun: true), identity: try RunIdentity(of: self), state: .complete,
-            programs: ProgramFacts.recorded(in: self),
-            files: (files + [("report.html", hash.description)]).sorted { $0.0 < $1.0 },
-            build: BuildFacts.Build(recordedIn: root))
+        let decoded = try Study.decode(study.node, hasRun: true)
+        func tell(_ files: [(String, String)]) throws {
+            try writeManifest(
+                decoded, identity: try RunIdentity(of: self), state: .complete,
+                programs: ProgramFacts.recorded(in: self), files: files.sorted { $0.0 < $1.0 },
+                build: BuildFacts.Build(recordedIn: root))
+        }
+        // Killed between two writes, the folder must not hash a page that is another by now.
+        if root["files"]?["report.html"] != nil { try tell(files) }
+        let hash = try AtomicFile.write(report, to: reportPath)
+        try tell(files + [("report.html", hash.description)])
     }
 
     /// Writes the manifest: what was asked for, by what, on what.
@@ -238,8 +243,23 @@ package struct ResultFolder: Sendable {
             members.append(.init("earlier_programs", .array(earlier.map { .object($0.members) })))
         }
         members.append(.init("files", .object(files.map { .init($0.0, .string("sha256:" + $0.1)) })))
-        let manifest = JSONValue.object(members)
-        try AtomicFile.write(manifest.prettyText, to: manifestPath)
+        let text = JSONValue.object(members).prettyText
+        // What can't be read back is not written: the folder would be refused by everything from then on.
+        guard text.utf8.count <= Self.manifestBytes else {
+            throw InputError(
+                file: manifestPath, found: "\(text.utf8.count) bytes to write",
+                expected: "at most \(Self.manifestBytes)")
+        }
+        try AtomicFile.write(text, to: manifestPath)
+    }
+
+    /// The largest manifest that is written and read: a study at its largest, and what stands beside it.
+    static let manifestBytes = Study.writtenBytes + 1 << 20
+
+    /// What the manifest says.
+    /// - Throws: `InputError` for one that can't be read.
+    func manifest() throws(InputError) -> YAMLReader {
+        YAMLReader(try JSONDocument.read(path: manifestPath, limitBytes: Self.manifestBytes))
     }
 
     /// How far what is in the folder got.
@@ -253,7 +273,7 @@ package struct ResultFolder: Sendable {
     /// - Throws: `InputError` for a manifest that can't be read.
     package func state() throws(InputError) -> State {
         guard FileManager.default.fileExists(atPath: manifestPath) else { return .unknown }
-        let reader = YAMLReader(try YAMLDocument.read(path: manifestPath))["state"]
+        let reader = try manifest()["state"]
         return State(rawValue: try reader?.text() ?? "") ?? .unknown
     }
 
@@ -262,7 +282,7 @@ package struct ResultFolder: Sendable {
 
     /// Refuses a complete folder whose store isn't the one that its manifest hashes.
     package func checkStoreHash() throws {
-        let root = YAMLReader(try YAMLDocument.read(path: manifestPath))
+        let root = try manifest()
         guard let recorded = try root["files"]?["study.sqlite"]?.text() else { return }
         guard recorded == "sha256:" + (try hash(of: storePath)) else {
             throw InputError(
@@ -291,13 +311,7 @@ package struct ResultFolder: Sendable {
     }
 
     func hash(of path: String) throws -> String {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw OutputError(.temporary, path: path, message: "cannot be read back")
-        }
-        var isDirectory: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw InputError(file: path, found: "a directory", expected: "a file that Islet wrote")
-        }
+        let handle = FileHandle(fileDescriptor: try openRegular(path), closeOnDealloc: true)
         var hash = SHA256()
         while let block = try handle.read(upToCount: 1 << 20), !block.isEmpty { hash.update([UInt8](block)) }
         return hash.finished().description

@@ -36,7 +36,7 @@ package struct RunIdentity: Hashable, Sendable {
 
     /// What stands in the manifest of `folder`.
     package init(of folder: ResultFolder) throws(InputError) {
-        let root = YAMLReader(try YAMLDocument.read(path: folder.manifestPath))
+        let root = try folder.manifest()
         func text(_ key: String) throws(InputError) -> String {
             guard let reader = root[key] else {
                 throw root.problem(found: "no \(key)", expected: "a manifest that Islet wrote")

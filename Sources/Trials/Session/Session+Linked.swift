@@ -13,11 +13,12 @@ import SimulatedDevices
 import SimulationKernel
 
 extension SessionLinks {
-    init(_ study: Study, _ executor: SessionExecutor, _ recorder: SessionRecorder) {
+    init(_ study: Study, _ executor: SessionExecutor, _ recorder: SessionRecorder, owner: String?) {
         let device = study.pump.device
         self.init(
             pump: LinkedPump(
-                executor: executor, recorder: recorder, limits: device.limits, pulse: device.pulse),
+                executor: executor, recorder: recorder, limits: device.limits, pulse: device.pulse,
+                owner: owner),
             sensor: LinkedSensor(executor: executor, recorder: recorder))
     }
 
@@ -25,6 +26,7 @@ extension SessionLinks {
         alerts: AlertCenter, loop: LoopController, watchers: [any DeviceObserver]
     ) async throws {
         await alerts.begin(pump: pump)
+        await alerts.tellSeen(to: loop)
         let observers: [any DeviceObserver] = watchers + [alerts, loop]
         await sensor.begin(observers: observers)
         await pump.begin(observers: observers, alertObservers: [alerts])
@@ -45,11 +47,14 @@ extension Session {
 }
 
 extension AlertPolicy {
-    /// With what every session of linked devices has, whatever its policy says: what the pump says of itself rings, so do steps that don't run and insulin of
-    /// unknown fate, and so does a sensor that falls silent, since nobody says why it did. A rule that the policy has for any of these stays as it is.
+    /// With what every session of linked devices has, whatever its policy says: what the pump says of itself rings, so do steps that don't run, insulin that
+    /// doesn't come or is of unknown fate, and so does a sensor that falls silent, since nobody says why it did. A rule that the policy has for any of these stays as it is.
     package var ofLinkedPump: AlertPolicy {
         var policy = self
-        let own = AlertCode.allCases.filter { $0.source == .pump || $0 == .steppingInterrupted }
+        let own = AlertCode.allCases.filter {
+            $0.source == .pump
+                || [.steppingInterrupted, .insulinMissing, .insulinDropped].contains($0)
+        }
         for rule in own.map({ AlertRule($0) }) + [
             AlertRule(
                 code: AlertName(rawValue: "ALERT-PUMP-DELIVERY-UNKNOWN"),

@@ -39,9 +39,6 @@ extension Session {
         self.policy = policy
     }
 
-    /// How many steps are kept that nobody has taken.
-    package var keptStepCount: Int { stepLog?.count ?? 0 }
-
     /// The algorithm that `SessionSeams` put there has become another one.
     package func algorithmDidChange() { executor.inspect { [loop] in loop.here { $0.algorithmDidChange() } } }
 }

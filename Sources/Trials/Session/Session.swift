@@ -118,8 +118,8 @@ public final class Session {
         var settings = TherapySettings(subject)
         settings.basalRate = min(settings.basalRate, study.pump.device.largestBasal)
         let therapy = settings
-        let stepLog = keepsStepLog ? StepLog() : seams.stepMemory.map { StepLog(span: $0) }
-        let links = seams.isLinked ? SessionLinks(study, executor, recorder) : nil
+        let stepLog = keepsStepLog ? StepLog() : nil
+        let links = seams.isLinked ? SessionLinks(study, executor, recorder, owner: seams.owner) : nil
         self.links = links
         let loopPump: any InsulinPumpPort = links?.pump ?? seams.pump(pump)
         let loop = LoopController(
@@ -175,6 +175,7 @@ public final class Session {
             // Only where somebody listens: what is in the way matters to nobody else.
             if personSettings != nil { await alerts.keepBlame() }
             await alerts.begin(pump: pump, listener: personSettings == nil ? nil : person)
+            await alerts.tellSeen(to: loop)
             let observers: [any DeviceObserver] = watchers + (phone.map { [$0] } ?? [alerts, loop])
             try await sensor.begin(observers: observers)
             await pump.begin(observers: observers, alertObservers: [phone ?? alerts])

@@ -25,12 +25,11 @@ public struct SessionSeams {
     public var observers: [any DeviceObserver] = []
     /// Pump and sensor are outside of the session, and so is the person: the study's body, sensor, pump and meals are not lived.
     public var isLinked = false
+    /// Which app commands a pump outside; nil for a journal of before there were owners.
+    public var owner: String?
 
     /// Glucose comes from outside (`Session.feed`): the sensor measures nothing of the body, and the loop suggests only.
     public var isFed = false
-
-    /// How long steps are kept for an algorithm that takes over, ns; nil for not at all. It changes nothing else.
-    public var stepMemory: Int64?
 
     public init() {}
 }

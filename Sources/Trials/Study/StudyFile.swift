@@ -24,7 +24,24 @@ extension Study {
     package static func parse(
         _ text: String, file: String, overrides: [SetOverride] = [], hasRun: Bool = false
     ) throws(InputError) -> Study {
-        try decode(try YAMLDocument.parse(text, file: file), overrides: overrides, hasRun: hasRun)
+        try decode(
+            try YAMLDocument.parse(
+                text, file: file, limitBytes: hasRun ? writtenBytes : YAMLDocument.maximumBytes),
+            overrides: overrides, hasRun: hasRun)
+    }
+
+    /// The longest text of a resolved study that is written, and so the longest that is read back: presets and sweeps say much in few words.
+    package static let writtenBytes = 32 << 20
+
+    /// Refuses a study that would be too long to be read back, before anything of it is run or written.
+    package func checkWritten(file: String) throws(InputError) {
+        let longest = max(json.prettyText.utf8.count, yaml.utf8.count)
+        guard longest > Self.writtenBytes else { return }
+        throw InputError(
+            file: file,
+            found:
+                "\(arms.count) arms that take \(longest) bytes written out",
+            expected: "at most \(Self.writtenBytes) bytes: fewer arms, or `mode: shadow`")
     }
 
     /// The study that a tree says, changed by `overrides`.

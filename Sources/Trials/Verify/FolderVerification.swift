@@ -43,7 +43,7 @@ package struct FolderVerification {
         guard FileManager.default.fileExists(atPath: folder.manifestPath) else {
             return ["manifest.json: is not there: the run never began or was killed; incomplete"]
         }
-        let root = YAMLReader(try YAMLDocument.read(path: folder.manifestPath))
+        let root = try folder.manifest()
         var findings: [String] = []
         let state = try root["state"]?.text() ?? "nothing"
         if state != "complete" {
@@ -62,7 +62,13 @@ package struct FolderVerification {
                 if state == "complete" { findings.append("\(name): manifest.json has no hash of it") }
                 continue
             }
-            let found = "sha256:" + (try folder.hash(of: path))
+            let found: String
+            do {
+                found = "sha256:" + (try folder.hash(of: path))
+            } catch let problem as InputError {
+                findings.append("\(name): is \(problem.found), expected \(problem.expected)")
+                continue
+            }
             if found != recorded {
                 findings.append("\(name): \(found), manifest.json says \(printable(recorded, limit: 100))")
             }
@@ -82,8 +88,7 @@ package struct FolderVerification {
         var isComplete = false
         var subjects = study.cohort.subjectCount
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
-            let document = try YAMLDocument.read(path: folder.manifestPath)
-            let root = YAMLReader(document)
+            let root = try folder.manifest()
             isComplete = try root["state"]?.text() == "complete"
             if let told = root["study"] {
                 if try Study.decode(told.node, hasRun: true) != study {
@@ -170,7 +175,7 @@ package struct FolderVerification {
     private func summary(_ store: any ResultStore, _ study: Study) throws -> [String] {
         let path = folder.file("summary.json")
         guard FileManager.default.fileExists(atPath: path) else { return [] }
-        let text = try readInput(path, limitBytes: 1 << 30)
+        let text = try readInput(path, limitBytes: 1 << 30, onlyRegular: true)
         let found: Any
         do {
             found = try JSONSerialization.jsonObject(with: Data(text), options: [.fragmentsAllowed])

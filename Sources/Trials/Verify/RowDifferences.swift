@@ -19,7 +19,7 @@ struct RowDifferences {
         self.columns = columns
         let path = folder.file(name)
         if FileManager.default.fileExists(atPath: path) {
-            rest = try readInput(path, limitBytes: 2 << 30)[...]
+            rest = try readInput(path, limitBytes: 2 << 30, onlyRegular: true)[...]
         }
         check(columns.joined(separator: ","), "the header")
     }
@@ -28,7 +28,7 @@ struct RowDifferences {
     static func header(_ folder: ResultFolder, _ name: String) throws -> [String]? {
         let path = folder.file(name)
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let bytes = try readInput(path, limitBytes: 2 << 30)
+        let bytes = try readInput(path, limitBytes: 2 << 30, onlyRegular: true)
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         return String(decoding: line, as: UTF8.self).split(
             separator: ",", omittingEmptySubsequences: false

@@ -163,9 +163,10 @@ struct FaultStudyTests {
             #expect(minutes("notify", "SIGNAL-LOSS") == [135])
             #expect(minutes("clear", "SIGNAL-LOSS") == [1320])
         case "xdrip":
-            // High when the signal goes: it rings while the value is fresh, and no more until there is another.
+            // High when the signal goes: it rings while the value is fresh, and no more until there is another. The silence is told once.
             #expect(minutes("notify", "HIGH").contains { $0 < 120 })
-            #expect(minutes("notify").filter { $0 > 130 && $0 < 1320 } == [])
+            #expect(minutes("notify").filter { $0 > 130 && $0 < 1320 } == [135])
+            #expect(minutes("notify", "SIGNAL-LOSS") == [135])
         default:
             #expect(minutes("raise").filter { $0 > 120 && $0 < 1320 } == [])
         }

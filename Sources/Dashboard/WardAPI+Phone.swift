@@ -1,0 +1,47 @@
+// What commands have to do with phones: which page says that it is one, and whether a test reaches somebody.
+//
+// Guarantees: what only a phone can know (a banner was on the screen, a notification was shown) is taken from a page that is one.
+
+import Alerts
+import Documents
+import Live
+import Pages
+import Records
+import Ward
+
+extension WardAPI {
+    /// What a page says of itself: the answer where the session need not hear of it.
+    func heard(_ command: WardCommand, of id: String) throws -> WebResponse? {
+        guard let page = command.page else { return nil }
+        guard command.wish == .input(.foreground) || command.wish == .input(.background) else {
+            guard screens.isPhone(page, of: id) else {
+                throw Ward.Refusal.conflict("this page is not the phone: nobody was shown anything by it")
+            }
+            return nil
+        }
+        // Several pages may be the phone: its app is in front while any of them is looked at.
+        let isShown = command.wish == .input(.foreground)
+        screens.see(page, isShown: isShown, of: id, at: ward.host.continuousNow)
+        let isInFront = ward.host.status(of: id)?.snapshot.isInForeground ?? false
+        guard !isShown || isInFront else { return nil }
+        return Self.json(
+            .object([
+                .init("number", .null), .init("repeated", .bool(isInFront)), .init("said", .null),
+            ]), 202)
+    }
+
+    /// Whether a test reaches somebody, or why not; nil for what is no test.
+    func said(_ command: WardCommand, of id: String) -> String? {
+        guard case .input(.testAlert(let code)) = command.wish, let view = ward.view(id, screens),
+            let rule = view.live.policy?.rules.first(where: { $0.code.rawValue == code })
+        else { return nil }
+        if let bar = rule.bar(rule.severity) {
+            return "It rang nowhere, as the real one never notifies: \(Page.words(of: bar))."
+        }
+        guard view.hasPhone else {
+            return "It reached nobody: no browser is used as the phone of this session."
+        }
+        let held = view.live.isQuiet && rule.severity < .safetyCritical
+        return "Sent to the phone." + (held ? " The real one would wait for the end of the quiet hours." : "")
+    }
+}

@@ -1,0 +1,20 @@
+// The route by which a session that failed goes on.
+
+import Documents
+import Ward
+
+extension WardAPI {
+    var goOn: Route {
+        Route(
+            method: "POST", path: "/api/sessions/{id}/resume",
+            summary:
+                "Goes on with a session that failed, from its journal; 409 where it hasn't, or can't yet.",
+            refusals: [409, 503], work: .livesAgain
+        ) { _, names in
+            let id = names["id"] ?? ""
+            try ward.resume(id)
+            return .text(
+                200, JSONValue.object([.init("id", .string(id))]).compactText, type: "application/json")
+        }
+    }
+}

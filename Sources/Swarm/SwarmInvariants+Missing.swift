@@ -1,0 +1,127 @@
+// The invariant of insulin that did not come: who lives with the loop is told in time.
+
+import ClosedLoop
+import Devices
+import Records
+import SessionTime
+import SimulatedDevices
+
+/// Where a fifth of the programme of two hours is missing, it is told within a quarter of an hour.
+enum MissingIsTold: SwarmInvariant {
+    static let name = "missing-told"
+    static let promise =
+        "where more than a fifth of two hours' programme, and a pulse, is missing under an active pod, `LOOP-INSULIN-MISSING` is active or rings within 15 min, the app alive or dead"
+
+    /// Five minutes are wanted; a request whose fate is unknown is counted up to two steps later. A step may begin early, and wait for its reading.
+    private static let within = 3 * LoopTiming.step + 2 * LoopTiming.earlyWindow
+
+    static func violations(in evidence: SwarmEvidence) -> [Violation] {
+        guard let first = evidence.steps.first(where: { $0.input.firstStepTime != nil }),
+            let grid = first.input.firstStepTime
+        else { return [] }
+        let perStep = first.input.therapy.basalRate.unitsPerHour / 12
+        guard perStep > 0 else { return [] }
+        let missing = missing(evidence, grid: grid, perStep: perStep)
+        let told = toldSpans(evidence)
+        var found: [Violation] = []
+        // A stretch is told of once.
+        var since: (instant: Instant, isFound: Bool)?
+        for number in missing.indices {
+            let from = max(0, number + 1 - Int(BasalAccount.window))
+            let at = grid.adding(Int64(number) * LoopTiming.step)
+            // What the pump gives by itself stands in for what was asked for before.
+            let flowed = evidence.flow(
+                from: grid.adding(Int64(from) * LoopTiming.step), to: at.adding(LoopTiming.step))
+            let sum = missing[from...number].reduce(0, +) - flowed - evidence.device.pulse.units
+            let programmed = perStep * Double(number + 1 - from)
+            guard number >= BasalAccount.begins, sum > (1 - BasalAccount.bound / 100) * programmed else {
+                since = nil
+                continue
+            }
+            let begun = since?.instant ?? at
+            if since == nil { since = (at, false) }
+            let due = begun.adding(within)
+            guard at >= due, since?.isFound == false,
+                !told.contains(where: { $0.instant <= due && $0.end > begun })
+            else { continue }
+            since?.isFound = true
+            let share = Int((100 * (1 - sum / programmed)).rounded())
+            found.append(
+                violation(
+                    at, "the insulin of two hours", found: "\(share) % came, and nobody was told",
+                    expected: "told by minute \(due.minutes)"))
+        }
+        return found
+    }
+
+    /// U of each grid point that nobody pushed: what a step with a fresh reading asked for, and the programme where no step ran. What the
+    /// pump gave by itself is to be taken off. Without an active pod nothing counts.
+    private static func missing(_ evidence: SwarmEvidence, grid: Instant, perStep: Double) -> [Double] {
+        let count = Int((evidence.endedAt.nanoseconds - grid.nanoseconds) / LoopTiming.step)
+        guard count > 0 else { return [] }
+        var missing = [Double](repeating: 0, count: count)
+        let pushed = evidence.pushedByRequest()
+        let pulse = evidence.device.pulse.units
+        var ran = [Bool](repeating: false, count: count)
+        var rest = 0.0
+        for step in evidence.steps {
+            let number = Int(step.input.algorithmTime)
+            guard ran.indices.contains(number), let output = step.output else { continue }
+            ran[number] = true
+            guard !step.input.isOpenLoop, step.input.cgm != nil else { continue }
+            let given = Double(pushed[step.input.algorithmTime] ?? 0) * pulse
+            let own = (output.basal + output.correction).units
+            if given > 0 {
+                rest = min(pulse, max(0, rest + own - given))
+            } else if rest + own < pulse {
+                rest += own
+            } else {
+                missing[number] = own
+            }
+        }
+        for number in missing.indices where missing[number] > 0 || !ran[number] {
+            let begin = grid.adding(Int64(number) * LoopTiming.step)
+            let end = begin.adding(LoopTiming.step)
+            guard !evidence.podGaps.contains(where: { $0.overlaps(from: begin, to: end) }) else {
+                missing[number] = 0
+                continue
+            }
+            if !ran[number] { missing[number] = perStep }
+        }
+        return missing
+    }
+
+    /// From each raise or ring to the end of its episode.
+    private static func toldSpans(_ evidence: SwarmEvidence) -> [FaultRow] {
+        var spans: [FaultRow] = []
+        for row in evidence.alerts where row.code.rawValue == "LOOP-INSULIN-MISSING" {
+            switch row.effect {
+            case "raise", "notify":
+                if spans.last?.end != .distantFuture {
+                    spans.append(FaultRow(instant: row.instant, end: .distantFuture, kind: ""))
+                }
+            case "clear":
+                if let last = spans.indices.last { spans[last].end = min(spans[last].end, row.instant) }
+            default: break
+            }
+        }
+        return spans
+    }
+}
+
+extension SwarmEvidence {
+    /// U of the pump's own basal between two instants.
+    func flow(from begin: Instant, to end: Instant) -> Double {
+        var units = 0.0
+        for place in flows.indices {
+            let until = place + 1 < flows.count ? flows[place + 1].instant : .distantFuture
+            let (from, to) = (max(begin, flows[place].instant), min(end, until))
+            if from < to {
+                units +=
+                    flows[place].unitsPerHour * Double(to.nanoseconds - from.nanoseconds)
+                    / Double(Nanoseconds.hour)
+            }
+        }
+        return units
+    }
+}

@@ -1,0 +1,124 @@
+// Insulin that should have come and has not is counted, whatever kept it away, and nothing else is.
+
+import ClosedLoop
+import Devices
+import SessionTime
+import SimulationKernel
+import Testing
+
+/// What a loop tells of its insulin.
+final class InsulinListener: LoopObserver, @unchecked Sendable {
+    var shares: [Double] = []
+    var news = 0
+    var missingAfter: Int64?
+    var lapsed: [LoopLapsed] = []
+    func loopDidStep(succeeded: Bool, forecast: LoopForecast?) {}
+    func loopDidAccount(_ insulin: LoopInsulin) {
+        news += 1
+        if let share = insulin.basalShare { shares.append(share) }
+        missingAfter = insulin.missingAfter
+    }
+    func loopDidDrop(_ lapsed: LoopLapsed) { self.lapsed.append(lapsed) }
+}
+
+@Suite("Account of missing insulin")
+struct BasalAccountTests {
+    /// The programme of a step is 0.1 U.
+    private func lab(_ answer: @escaping (StepInput) throws -> StepOutput) throws -> (Lab, InsulinListener) {
+        let lab = try Lab(begins: false, hasStore: true, answer: answer)
+        lab.sensor.latestReading = reading(at: 0)
+        let listener = InsulinListener()
+        // The lab has launched its loop by then, with nobody who listens.
+        try lab.executor.advance(to: .start)
+        try lab.executor.inspect { try lab.loop.here { try $0.begin(observers: [listener]) } }
+        return (lab, listener)
+    }
+
+    @Test("where all comes the share is whole, and nobody is called after the first two hours")
+    func steady() throws {
+        let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
+        try lab.live(untilMinute: 125)
+        let news = heard.news
+        try lab.live(untilMinute: 600)
+        #expect(heard.news == news && Set(heard.shares) == [100])
+        #expect(lab.memory.missing.isEmpty)
+        // Five steps' programme of 24 are more than a fifth: a zero that nobody renews rings then.
+        #expect(heard.missingAfter == 25 * Nanoseconds.minute)
+    }
+
+    @Test("what the algorithm withholds is not missing")
+    func withheld() throws {
+        let (lab, heard) = try lab { _ in StepOutput() }
+        try lab.live(untilMinute: 300)
+        #expect(Set(heard.shares) == [100])
+    }
+
+    @Test("a pump out of reach, asked for more than its programme gives: told within five minutes of 80 %")
+    func outOfReach() throws {
+        let (lab, heard) = try lab { _ in
+            StepOutput(basal: InsulinAmount(units: 0.1), correction: InsulinAmount(units: 0.1))
+        }
+        try lab.live(untilMinute: 180)
+        lab.pump.isConnected = false
+        var below: Double?
+        while lab.executor.now < .minutes(240), below == nil {
+            try lab.live(untilMinute: Int64(lab.executor.now.minutes) + 5)
+            if let share = heard.shares.last, share < 80 { below = lab.executor.now.minutes }
+        }
+        // 0.2 U a step of 2.4 U in two hours: a fifth is gone with the third step without an answer.
+        #expect(try #require(below) <= 200)
+        lab.pump.isConnected = true
+        try lab.live(untilMinute: 420)
+        #expect(heard.shares.last == 100 && lab.memory.missing.isEmpty)
+    }
+
+    @Test("a store's death keeps the account, and the next life tells it at its launch")
+    func outlivesTheApp() throws {
+        let (lab, _) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
+        try lab.live(untilMinute: 180)
+        lab.executor.inspect { lab.loop.here { $0.kill() } }
+        try lab.executor.advance(to: .minutes(206))
+        lab.relaunch()
+        // Dead for 25 min under a zero of 30.
+        let share = try #require(lab.display.basalShare)
+        #expect(share < 80 && share > 70)
+    }
+
+    @Test("each lapse is told with its meal, until it is seen")
+    func eachLapse() throws {
+        let (lab, heard) = try lab { input in
+            StepOutput(meal: InsulinAmount(units: (input.user.meal?.carbohydrate.grams ?? 0) / 10))
+        }
+        try lab.live(untilMinute: 2)
+        lab.pump.isConnected = false
+        for (minute, grams) in [(3, 40.0), (63, 60.0), (123, 30.0)] as [(Int64, Double)] {
+            try lab.live(untilMinute: minute)
+            try lab.executor.inspect {
+                try lab.loop.announce(
+                    MealAnnouncement(
+                        carbohydrate: Carbohydrate(grams: grams), instant: lab.executor.now))
+            }
+        }
+        try lab.live(untilMinute: 200)
+        #expect(heard.lapsed.map(\.units) == [4, 10, 13])
+        #expect(heard.lapsed.allSatisfy { $0.isNew })
+        #expect(
+            heard.lapsed.last?.words
+                == "4 U for a meal of 40 g; 6 U for a meal of 60 g; 3 U for a meal of 30 g")
+        #expect(lab.display.lapses.count == 3 && lab.display.dropped?.amount.units == 3)
+        lab.executor.inspect { lab.loop.here { $0.dismissDropped() } }
+        #expect(heard.lapsed.last == LoopLapsed(units: 0, words: "", isNew: false))
+        #expect(lab.display.lapses.isEmpty)
+    }
+
+    @Test("a dose that the person called off has not lapsed")
+    func calledOff() throws {
+        let (lab, heard) = try lab { input in StepOutput(meal: input.user.manualBolus ?? .zero) }
+        try lab.live(untilMinute: 2)
+        lab.pump.isConnected = false
+        try lab.executor.inspect { try lab.loop.request(manualBolus: InsulinAmount(units: 2)) }
+        try lab.live(untilMinute: 8)
+        lab.executor.inspect { lab.loop.here { $0.cancelOwed() } }
+        #expect(heard.lapsed.allSatisfy { !$0.isNew && $0.units == 0 })
+    }
+}

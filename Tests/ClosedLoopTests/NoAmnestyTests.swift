@@ -1,0 +1,75 @@
+// What a loop must not forget: insulin of the session before, a meal of before the sleep, how often it has sent a bolus.
+
+import ClosedLoop
+import Devices
+import SessionTime
+import SimulationKernel
+import Testing
+
+@Suite("What outlives a session and a sleep", .timeLimit(.minutes(15))) struct NoAmnestyTests {
+    /// What each step was told of the hours before, by its instant.
+    private final class Heard: @unchecked Sendable {
+        var earlier: [(at: Instant, history: InsulinHistory)] = []
+    }
+
+    /// Without a store, as a live session has none: its journal is lived again.
+    private func restarted(_ prepare: (Lab) -> Void) throws -> (lab: Lab, heard: Heard) {
+        let heard = Heard()
+        let lab = try Lab(hasStore: false) { input in
+            if let earlier = input.earlier { heard.earlier.append((input.now, earlier)) }
+            return StepOutput(
+                basal: InsulinAmount(units: 0.1), meal: input.user.manualBolus ?? .zero)
+        }
+        try lab.live(untilMinute: 61)
+        prepare(lab)
+        try lab.live(untilMinute: 67)
+        try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+        try lab.live(untilMinute: 68)
+        try lab.executor.inspect { try lab.loop.here { try $0.startSession() } }
+        try lab.live(untilMinute: 90)
+        return (lab, heard)
+    }
+
+    /// Harm: a session that starts anew knows nothing of the insulin of the one before.
+    @Test func `a start hears of the insulin before it, by hand in full`() throws {
+        let (lab, heard) = try restarted { lab in
+            lab.executor.inspect { try? lab.loop.request(manualBolus: InsulinAmount(units: 3)) }
+        }
+        let history = try #require(heard.earlier.first?.history)
+        #expect(heard.earlier.count == 1)
+        #expect(abs(history.given.reduce(0) { $0 + $1.manual.units } - 3) < 1e-9)
+        #expect(history.given.reduce(0) { $0 + $1.amount.units } > 4)
+        // On the old grid.
+        #expect(heard.earlier.first?.at == .minutes(70))
+        #expect(lab.minutes.allSatisfy { $0.truncatingRemainder(dividingBy: 5) == 0 })
+    }
+
+    /// Harm: what was sent and never answered is forgotten with the session.
+    @Test func `a start hears of insulin of unknown fate`() throws {
+        let (_, heard) = try restarted { lab in
+            lab.pump.losesRequest = true
+            lab.pump.beforeRequest = { [pump = lab.pump] _ in pump.isConnected = false }
+            lab.executor.inspect { try? lab.loop.request(manualBolus: InsulinAmount(units: 3)) }
+        }
+        let history = try #require(heard.earlier.first?.history)
+        #expect(history.given.reduce(0) { $0 + $1.manual.units } > 2.9)
+    }
+
+    /// Harm: an app that slept knows that the meal has lapsed, and says nothing until a step runs, if one does.
+    @Test(arguments: [true, false]) func `a meal that lapsed over a stop is told when the app wakes`(
+        _ dies: Bool
+    ) throws {
+        let lab = try Lab()
+        try lab.live(untilMinute: 61)
+        try lab.executor.inspect {
+            try lab.loop.announce(
+                MealAnnouncement(carbohydrate: Carbohydrate(grams: 60), instant: lab.executor.now))
+        }
+        lab.executor.inspect { lab.loop.here { if dies { $0.kill() } else { $0.suspend() } } }
+        try lab.executor.advance(to: .minutes(121).adding(10 * Nanoseconds.second))
+        if dies { lab.relaunch() } else { lab.executor.inspect { lab.loop.here { $0.resume() } } }
+        let dropped = try #require(lab.display.dropped)
+        #expect(dropped.carbohydrate.grams == 60 && dropped.cause == .noStep)
+        #expect(dropped.at == lab.executor.now)
+    }
+}
