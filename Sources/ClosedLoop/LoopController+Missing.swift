@@ -48,7 +48,8 @@ extension LoopController {
 
     /// A bolus is over; what was cut off it never came.
     func misses(_ bolus: LoopMemory.Delivery, _ lost: InsulinAmount, cutBy: BolusCut?) {
-        let own = lost - bolus.owed.remaining(after: bolus.accepted - lost, .cutShort).sum
+        let ours = lost - bolus.owed.remaining(after: bolus.accepted - lost, .cutShort).sum
+        let own = ours - min(ours, bolus.withheldBasal)
         let isMissing = lost.units + 1e-9 >= pump.pulse.units && cutBy != .person && !bolus.isCancelled
         let units = isMissing ? max(.zero, min(bolus.own, own)).units : 0
         guard units > 0 || !memory.missing.isEmpty else { return }
@@ -121,6 +122,7 @@ extension LoopController {
             let units = displacedProgramme(of: step)
             if units <= 0 { return }
             memory.missing.displace(units, step: step)
+            memory.withheldBasal = memory.withheldBasal + InsulinAmount(units: units)
         }
     }
 

@@ -33,7 +33,8 @@ extension LoopController {
         switch try pump.outcome(of: request.id) {
         // The pump tells when it knows.
         case .underWay: break
-        case .carriedOut(let amount): settle(request, accepted: amount)
+        case .carriedOut(let amount):
+            settle(request, accepted: amount)
         case .unknowable: giveUp(request)
         case .neverArrived:
             guard executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession,
@@ -43,7 +44,6 @@ extension LoopController {
                     request, accepted: .zero, pumpError: "never arrived", cause: .neverArrived)
             }
             guard catchUp() else { throw PumpError.uncertain }
-            if request.replacesBasal > .zero { renewZeroBasal() }
             _ = try send(request)
             if memory.awaitsOutcome { throw PumpError.uncertain }
         }
@@ -62,13 +62,15 @@ extension LoopController {
         memory.request = nil
         memory.delivery = LoopMemory.Delivery(
             id: request.id, algorithmTime: request.algorithmTime, accepted: request.amount,
-            own: request.own, owed: request.owed, isUnknowable: true,
+            own: request.own, withheldBasal: request.withheldBasal, owed: request.owed, isUnknowable: true,
             isOfEarlierSession: request.isOfEarlierSession)
         memory.missing.giveUp(request.id)
+        if !request.isOfEarlierSession { memory.isLastRequestUnpaid = true }
         saveOutcome(of: request.id, accepted: nil, pumpError: "unknowable: counts as delivered")
         journal.record(
             .requestUnknowable, at: executor.now, UInt64(bitPattern: request.id),
             request.amount.units.bitPattern)
+        followZero(of: request)
     }
 
     /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong, if anything did.
@@ -106,10 +108,12 @@ extension LoopController {
             let error = PumpError.outOfRange(amount, limit: limit)
             close(request, accepted: .zero, cause: .impossible)
             saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
+            followZero(of: request)
             return (.zero, "pump: \(error)")
         } catch let error as PumpError {
             close(request, accepted: .zero)
             saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
+            followZero(of: request)
             return (.zero, "pump: \(error)")
         }
     }
@@ -120,12 +124,18 @@ extension LoopController {
         pumpError: String = "", cause: DropCause = .refused
     ) {
         close(request, accepted: accepted, cause: cause)
+        // What is written has the zero that follows, so that a crash in between forgets none.
+        let before = memory.temporaryBasal
+        let isRenewed = paysForZero(request)
+        if isRenewed { planZero() }
         saveOutcome(of: request.id, accepted: accepted, pumpError: pumpError)
         if !isDelivered {
             journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
                 accepted.units.bitPattern)
         }
+        if isRenewed { return setZero(before: before, isWritten: true) }
+        followZero(of: request)
     }
 
     /// Parts of a pulse are carried on. Of more, the person's part is owed again; the rest was meant for its step alone,
@@ -137,11 +147,13 @@ extension LoopController {
         if accepted > .zero {
             memory.delivery = LoopMemory.Delivery(
                 id: request.id, algorithmTime: request.algorithmTime, accepted: accepted,
-                own: request.own, owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
+                own: request.own, withheldBasal: request.withheldBasal,
+                owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
                 isOfEarlierSession: request.isOfEarlierSession)
         }
         guard !request.isOfEarlierSession else { return }
         let left = max(.zero, request.amount - accepted)
+        noteFate(of: request, lacking: left)
         if left.units + 1e-9 < pump.pulse.units {
             memory.carried += left
             if !memory.missing.isEmpty {
@@ -157,9 +169,22 @@ extension LoopController {
         } else if !owed.isEmpty {
             memory.owed = owed + memory.owed
         }
-        let own = left - owed.sum - carried
-        misses(request, own)
-        fallShort(own, of: request.algorithmTime)
+        let lost = left - owed.sum - carried
+        misses(request, lost - min(lost, request.withheldBasal))
+        fallShort(lost, of: request.algorithmTime)
+    }
+
+    /// Its step's zero, and whether the step delivered, go by that.
+    private func noteFate(of request: borrowing LoopMemory.Request, lacking left: InsulinAmount) {
+        let isLeftToPump = request.amount.units + 1e-9 < pump.pulse.units
+        if !isLeftToPump { memory.isLastRequestUnpaid = left.units + 1e-9 >= pump.pulse.units }
+        if request.hasReading, isLeftToPump || !memory.isLastRequestUnpaid {
+            memory.lastDelivering = request.decidedAt
+        }
+        // What a shortage takes, it takes from this first.
+        if request.withheldBasal > .zero {
+            memory.missing.repay((request.withheldBasal - min(left, request.withheldBasal)).units)
+        }
     }
 
     /// The algorithm is told at its next good step. What two requests lack counts with the later one.

@@ -53,6 +53,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var programmedBasal: InsulinRate?
     /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
     var zeroEnds: Instant?
+    /// The pump, when it was last told to, didn't take the zero.
+    var wasZeroRefused = false
+    /// It is told again until then.
+    var zeroIsPaidUntil: Instant?
     private var observers: [Held<any LoopObserver>] = []
     /// The same, uncounted: they hear of every step.
     private(set) var callable: [Unmanaged<Held<any LoopObserver>>] = []
@@ -157,6 +161,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         unwritten = []
         programmedBasal = nil
         zeroEnds = nil
+        wasZeroRefused = false
+        zeroIsPaidUntil = nil
         lastPoll = nil
         memory = LoopMemory()
         state.clear()

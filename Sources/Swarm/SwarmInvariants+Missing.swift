@@ -63,6 +63,8 @@ enum MissingIsTold: SwarmInvariant {
         let pushed = evidence.pushedByRequest()
         let pulse = evidence.device.pulse.units
         var ran = [Bool](repeating: false, count: count)
+        /// What a step was given of what a zero withheld before it.
+        var repaid: [(number: Int, units: Double)] = []
         var rest = 0.0
         for step in evidence.steps {
             let number = Int(step.input.algorithmTime)
@@ -72,6 +74,9 @@ enum MissingIsTold: SwarmInvariant {
             let given = Double(pushed[step.input.algorithmTime] ?? 0) * pulse
             let own = (output.basal + output.correction).units
             if given > 0 {
+                if let withheld = step.input.pumpBasal?.withheld, withheld > .zero {
+                    repaid.append((number, min(withheld.units, max(0, given - own))))
+                }
                 rest = min(pulse, max(0, rest + own - given))
             } else if rest + own < pulse {
                 rest += own
@@ -87,6 +92,14 @@ enum MissingIsTold: SwarmInvariant {
                 continue
             }
             if !ran[number] { missing[number] = perStep }
+        }
+        for (step, units) in repaid {
+            var left = units
+            for number in stride(from: step - 1, through: 0, by: -1) where !ran[number] && left > 0 {
+                let paid = min(left, missing[number])
+                missing[number] -= paid
+                left -= paid
+            }
         }
         return missing
     }
