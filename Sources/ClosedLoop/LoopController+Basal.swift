@@ -2,7 +2,8 @@
 //
 // Guarantees: the programme in the pump is always the person's own rate. Where the algorithm doses all basal itself, a temporary
 // basal of 0 U/h replaces it only for time that confirmed insulin pays for, or that a step with a fresh reading decided to give
-// nothing for. A step asks for its bolus first, and renews the zero for the pump's shortest time once that is confirmed; after a
+// nothing for. A step with a fresh reading asks for its bolus first, and renews the zero for the pump's shortest time once that is
+// confirmed; one without leaves its basal to the pump where no zero runs, as nobody could make up for a longer one. After a
 // request that was refused, lost, or that nobody will ever know of, the zero is cancelled as soon as the pump answers. So the
 // programmed basal runs before the first such step and within the pump's shortest time of the last one, whatever stopped
 // them. A step after one whose zero the pump didn't confirm leaves its basal to the pump until it does. What the pump gave by
@@ -161,8 +162,10 @@ extension LoopController {
         guard mayDose, !isSent, dose.own > .zero else { return }
         // Less than a pulse waits for the next request, and is paid for by it as by the last one.
         if memory.isLastRequestUnpaid { return endUnpaidZero() }
-        renewZeroBasal()
-        if wasZeroRefused, !isZero(during: dose.decidedAt) { leaveCarriedToPump(dose.own, of: dose) }
+        if dose.hasReading { renewZeroBasal() }
+        if wasZeroRefused || !dose.hasReading, !isZero(during: dose.decidedAt) {
+            leaveCarriedToPump(dose.own, of: dose)
+        }
     }
 
     /// The pump gives its own basal: what is less than a pulse is not carried on beside it.
@@ -176,7 +179,8 @@ extension LoopController {
     /// Whether a request that is answered pays for its step's zero. Insulin of a step that is over pays for no time to come.
     @inline(__always)
     func paysForZero(_ request: borrowing LoopMemory.Request) -> Bool {
-        algorithmDosesBasal && request.replacesBasal > .zero && !memory.isLastRequestUnpaid
+        algorithmDosesBasal && request.hasReading && request.replacesBasal > .zero
+            && !memory.isLastRequestUnpaid
             && !request.isOfEarlierSession && dosesBasal
             && executor.now < request.decidedAt.adding(LoopTiming.step)
     }
@@ -209,8 +213,10 @@ extension LoopController {
     /// Where the pump's own basal may run on during the request's step although a zero was asked for, it stands in for the
     /// step's: the request asks for what is beyond it, and the algorithm is told. Where none was asked for, the step's own follows it.
     func leaveBasalToPump(_ request: inout LoopMemory.Request) {
-        guard request.replacesBasal > .zero, isZeroDoubtful(during: request.decidedAt) else { return }
-        if !memory.isLastRequestUnpaid {
+        guard request.replacesBasal > .zero, !isZero(during: request.decidedAt),
+            !request.hasReading || isZeroDoubtful(during: request.decidedAt)
+        else { return }
+        if request.hasReading, !memory.isLastRequestUnpaid {
             renewZeroBasal()
             if isZero(during: request.decidedAt) { return }
         }

@@ -34,7 +34,11 @@ extension LoopController {
         if hasFailed { return displaced(by: step) }
         // What the person suspends is not missing.
         if !isAvailable, pump.status.condition != .suspended {
-            memory.missing.ask(own.units, step: step, requestID: requestID)
+            // Out of reach, the zero runs on as where no step runs; a pump that is busy has its bolus.
+            let isDisplaced = pump.status.condition == .ready
+            let displaced = isDisplaced ? min(own.units, displacedProgramme(of: step)) : 0
+            withhold(displaced, step: step)
+            memory.missing.ask(own.units - displaced, step: step, requestID: requestID)
         }
         memory.missing.expect(programme(during: step), step: step)
     }
@@ -121,9 +125,14 @@ extension LoopController {
         for step in first..<end {
             let units = displacedProgramme(of: step)
             if units <= 0 { return }
-            memory.missing.displace(units, step: step)
-            memory.withheldBasal = memory.withheldBasal + InsulinAmount(units: units)
+            withhold(units, step: step)
         }
+    }
+
+    private func withhold(_ units: Double, step: Int64) {
+        guard units > 0 else { return }
+        memory.missing.displace(units, step: step)
+        memory.withheldBasal = memory.withheldBasal + InsulinAmount(units: units)
     }
 
     // MARK: Telling

@@ -1,8 +1,8 @@
-// Basal that a zero withheld over steps that never ran.
+// Basal that a zero withheld over steps that never ran, or that found the pump out of reach.
 //
 // Guarantees: the next step asks for it beside the algorithm's own dose, within the maximum bolus, at most half an hour's, and only
 // with a fresh reading of 80 mg/dL or more, no forecast below 70, and a pump that says what it gave meanwhile: what flowed all the
-// same is taken off. Otherwise it lapses; it never waits. The algorithm is told of it as of insulin that was given, so
+// same is taken off. Otherwise it lapses at the first step that could give it, and where the zero has been over for half an hour. The algorithm is told of it as of insulin that was given, so
 // that it doesn't replace it a second time, and of what doesn't come.
 // Does not: owe what the algorithm decided not to give, nor what a pump refused.
 
@@ -15,19 +15,21 @@ extension LoopController {
     func withheldBasal(
         _ reading: GlucoseReading?, _ status: StepPumpStatus, flowed: PumpBasal?, at now: Instant
     ) -> InsulinAmount {
+        guard status.isAvailable else { return .zero }
         let withheld = memory.withheldBasal
         memory.withheldBasal = .zero
-        guard let reading, reading.glucose.milligramsPerDecilitre >= Self.leastForWithheld,
-            status.isAvailable, let flowed, !memory.isOpenLoop, !memory.awaitsHistory, isInsulinKnown(at: now)
+        guard let reading, reading.glucose.milligramsPerDecilitre >= Self.leastForWithheld, let flowed,
+            let known = memory.knownBasal, !memory.isOpenLoop, !memory.awaitsHistory, isInsulinKnown(at: now),
+            let zero = memory.temporaryBasal, now < zero.ends.adding(LoopTiming.withheld)
         else { return .zero }
+        let rate = settings.therapy.basalRate.unitsPerHour
+        let multiplied = rate * memory.basalMultiplier
+        guard rate > 0, multiplied > 0 else { return .zero }
         // A pod that lost its zero gave the programme.
-        let covered = Double(withheld.units) / max(settings.therapy.basalRate.unitsPerHour, 1e-9)
-        let hours = Double(now.nanoseconds - flowed.since.nanoseconds) / Double(Nanoseconds.hour)
-        let expected = settings.therapy.basalRate.unitsPerHour * max(0, hours - covered)
+        let hours = Double(now.nanoseconds - known.at.nanoseconds) / Double(Nanoseconds.hour)
+        let expected = rate * max(0, hours - withheld.units / multiplied)
         let unexpected = max(0, flowed.amount.units - expected - pump.pulse.units)
-        let most =
-            settings.therapy.basalRate.unitsPerHour * memory.basalMultiplier
-            * Double(LoopTiming.withheld) / Double(Nanoseconds.hour)
+        let most = multiplied * Double(LoopTiming.withheld) / Double(Nanoseconds.hour)
         return InsulinAmount(units: max(0, min(withheld.units, most) - unexpected))
     }
 

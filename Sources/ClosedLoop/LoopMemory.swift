@@ -157,7 +157,7 @@ public struct LoopMemory: Hashable, Sendable {
     public var isZeroUnpaid = false
     /// The last request was refused or lost, or nobody will ever know of it.
     public var isLastRequestUnpaid = false
-    /// What a zero withheld over the steps since the last good one, which never ran.
+    /// What a zero withheld since the last step that could dose: steps never ran, or the pump was out of reach.
     public var withheldBasal = InsulinAmount.zero
     /// The last step that had a reading, and whose request was confirmed or that asked for nothing.
     public var lastDelivering: Instant?

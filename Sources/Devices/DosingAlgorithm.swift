@@ -111,7 +111,7 @@ public struct PumpBasal: Hashable, Sendable {
     public var amount: InsulinAmount
     /// It flowed between this instant and the step's own.
     public var since: Instant
-    /// Of `amount`, what a zero basal withheld over steps that never ran: this step's request holds it, beside the algorithm's own
+    /// Of `amount`, what a zero basal withheld while no step ran or the pump was out of reach: this step's request holds it, beside the algorithm's own
     /// dose, so the algorithm must not ask for it again.
     public var withheld: InsulinAmount
 
