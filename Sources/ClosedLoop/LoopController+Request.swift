@@ -1,7 +1,7 @@
 // One request: sent, under way, settled.
 //
 // Guarantees: while a request's outcome is not known nothing else is sent, and it counts as delivered. One that never arrived is sent again
-// under its own number while its step lasts; one that nobody will ever know of counts as delivered for good and is never
+// under its own number once, while its step lasts; one that nobody will ever know of counts as delivered for good and is never
 // asked for again. What the pump says later all the same is told to the algorithm.
 // Does not: decide what is asked for. The step does.
 
@@ -27,8 +27,8 @@ extension LoopController {
         }
     }
 
-    /// Settles a request whose answer never came. One that the pump never got is sent once more under its number while
-    /// its step lasts; after that its time has passed.
+    /// Settles a request whose answer never came. One that the pump never got is sent once more under its number, while
+    /// its step lasts; after that it is over, and its zero with it.
     private func reconcile(_ request: LoopMemory.Request) throws {
         switch try pump.outcome(of: request.id) {
         // The pump tells when it knows.
@@ -37,14 +37,17 @@ extension LoopController {
             settle(request, accepted: amount)
         case .unknowable: giveUp(request)
         case .neverArrived:
-            guard executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession,
-                !request.isCancelled, request.owed.allSatisfy({ executor.now <= $0.lapsesAfter })
+            guard !request.isSentAgain, executor.now < request.decidedAt.adding(LoopTiming.step),
+                !request.isOfEarlierSession, !request.isCancelled,
+                request.owed.allSatisfy({ executor.now <= $0.lapsesAfter })
             else {
                 return settle(
                     request, accepted: .zero, pumpError: "never arrived", cause: .neverArrived)
             }
             guard catchUp() else { throw PumpError.uncertain }
-            _ = try send(request)
+            var again = request
+            again.isSentAgain = true
+            _ = try send(again)
             if memory.awaitsOutcome { throw PumpError.uncertain }
         }
     }

@@ -167,6 +167,9 @@ extension LoopController {
         if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
         // Only a step that is kept takes the basal from the pump.
+        if requested == nil, !hasFailed, dose.hasReading, dose.isOfDecidedZero || mayDose {
+            if dose.isOfDecidedZero || !memory.isLastRequestUnpaid { memory.lastDelivering = input.now }
+        }
         if dose.isOfAlgorithm, !hasFailed { followZero(of: dose, mayDose: mayDose, isSent: requested != nil) }
         var accepted = InsulinAmount.zero
         if let requested {

@@ -39,6 +39,8 @@ public struct LoopMemory: Hashable, Sendable {
         /// Parts of a pulse that earlier requests left.
         public var carried: InsulinAmount
         public var decidedAt: Instant
+        /// It never arrived, and was sent once more.
+        public var isSentAgain = false
         /// The person called it off after it was sent: it may be in the body, and is not sent again.
         public var isCancelled = false
         /// The part of it that the pump's own basal would give during its step.

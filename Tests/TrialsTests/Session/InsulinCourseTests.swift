@@ -204,7 +204,7 @@ struct InsulinCourseTests {
                 })
             return (lived.course, lived.session.recorder.steps)
         }
-        let (low, lowSteps) = try course(4)
+        let (low, lowSteps) = try course(7)
         let (level, levelSteps) = try course(0)
         func back(_ steps: [StepRow]) -> StepRow? { steps.first { $0.instant.minutes > 200 } }
         let (lowStep, levelStep) = (try #require(back(lowSteps)), try #require(back(levelSteps)))
