@@ -95,7 +95,7 @@ enum MissingIsTold: SwarmInvariant {
         }
         for (step, units) in repaid {
             var left = units
-            for number in stride(from: step - 1, through: 0, by: -1) where !ran[number] && left > 0 {
+            for number in stride(from: step - 1, through: 0, by: -1) where left > 0 {
                 let paid = min(left, missing[number])
                 missing[number] -= paid
                 left -= paid
