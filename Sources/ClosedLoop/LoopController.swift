@@ -284,6 +284,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         watchdog?.here(.pump) { $0.ping($1) }
         collect()
         applyBasal()
+        // A zero that runs only now displaces the programme all the same, if the app dies next.
+        if memory.temporaryBasal != nil { tellInsulin(of: memory.algorithmTime - 1) }
     }
 
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }

@@ -10,10 +10,10 @@ import SimulatedDevices
 enum MissingIsTold: SwarmInvariant {
     static let name = "missing-told"
     static let promise =
-        "where more than a fifth of two hours' programme, and a pulse, is missing under an active pod, `LOOP-INSULIN-MISSING` is active or rings within 15 min, the app alive or dead"
+        "where more than a fifth of two hours' programme, and a pulse, is missing under an active pod, `LOOP-INSULIN-MISSING` is active or rings within 5 min, the app alive or dead"
 
-    /// Five minutes are wanted; a request whose fate is unknown is counted up to two steps later. A step may begin early, and wait for its reading.
-    private static let within = 3 * LoopTiming.step + 2 * LoopTiming.earlyWindow
+    /// A step may begin early, and wait for its reading.
+    private static let within = LoopTiming.step + 2 * LoopTiming.earlyWindow
 
     static func violations(in evidence: SwarmEvidence) -> [Violation] {
         guard let first = evidence.steps.first(where: { $0.input.firstStepTime != nil }),
@@ -72,7 +72,9 @@ enum MissingIsTold: SwarmInvariant {
             ran[number] = true
             guard !step.input.isOpenLoop, step.input.cgm != nil else { continue }
             let given = Double(pushed[step.input.algorithmTime] ?? 0) * pulse
-            let own = (output.basal + output.correction).units
+            // Above the maximum bolus the step's own part goes first: that is a limit's, and not missing.
+            let room = max(0, step.input.therapy.maximumBolus.units - output.meal.units)
+            let own = min((output.basal + output.correction).units, room)
             if given > 0 {
                 if let withheld = step.input.pumpBasal?.withheld, withheld > .zero {
                     repaid.append((number, min(withheld.units, max(0, given - own))))
