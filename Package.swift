@@ -28,255 +28,229 @@ func serving(_ product: String, _ package: String) -> Target.Dependency {
     .product(name: product, package: package, condition: .when(traits: ["Serve"]))
 }
 
+/// A product of a package that `islet-live serve` needs where it speaks TLS itself.
+func encrypting(_ product: String, _ package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["TLS"]))
+}
+
 let package = Package(
     name: "islet",
     products: [
-        .library(name: "SimulationKernel", targets: ["SimulationKernel", "SessionTime"]),
         .library(
-            name: "Trials",
+            name: "Islet",
             targets: [
-                "Trials", "SessionTime", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "DosingAlgorithms", "People",
+                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "IsletPeople", "IsletFiles", "IsletTrials",
             ]),
-        .library(name: "DeviceLinks", targets: ["DeviceLinks", "LinkedDevices", "DriverContract"]),
+        .library(name: "DeviceLinks", targets: ["DeviceLinks", "DriverContract"]),
         .executable(name: "islet", targets: ["islet"]),
         .executable(name: "islet-live", targets: ["islet-live"]),
+        .executable(name: "islet-thresholds", targets: ["islet-thresholds"]),
+        .executable(name: "islet-swarm", targets: ["islet-swarm"]),
     ],
     traits: [
         // What `islet-live serve` needs. Without it nothing more is resolved or built than for `islet`.
-        .trait(name: "Serve", description: "The web page and the API of `islet-live serve`.")
+        .trait(name: "Serve", description: "The web page and the API of `islet-live serve`."),
+        // Most of what a build with it takes, for a port that is loopback's by default.
+        .trait(
+            name: "TLS", description: "TLS for `islet-live serve` beyond this machine.",
+            enabledTraits: ["Serve"]),
     ],
+    // What was resolved last stands in Tests/resolved.json, and CI compares it.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
+        // Core: what `islet` is built of.
         // Floor 0
-        .systemLibrary(name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"])]),
-        module("SessionTime"),
-        .target(name: "CSHA256"),
-        .systemLibrary(name: "CThread"),
+        .systemLibrary(
+            name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"]), .brew(["gsl"])]),
+        .target(name: "CIslet"),
         // Floor 1
-        module("Checksums", ["CSHA256"]),
-        module("GSL", ["CGSL"]),
-        module("SimulationKernel", ["SessionTime", "CThread"]),
-        module("Charts", ["SessionTime"]),
-        module("Devices", ["SessionTime"]),
-        module("Records", ["SessionTime"]),
+        module("IsletKernel", ["CIslet"]),
+        module("IsletNumerics", ["CGSL"]),
         // Floor 2
-        module("Physiology", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
-        module("SimulatedDevices", ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records"]),
-        module("LinkedDevices", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
-        module("Alerts", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
-        module("GrowRoom", ["SessionTime", "GSL", "SimulationKernel"]),
+        module("IsletDevices", ["IsletKernel"]),
         // Floor 3
-        module("ClosedLoop", ["SessionTime", "SimulationKernel", "Devices", "Records"]),
-        module("DosingAlgorithms", ["SessionTime", "Devices"]),
-        module("AlertMetrics", ["SessionTime", "Records", "Alerts"]),
-        module(
-            "People",
-            ["SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology", "Alerts"]),
+        module("IsletModels", ["IsletKernel", "IsletNumerics", "IsletDevices"]),
+        module("IsletAlerts", ["IsletKernel", "IsletDevices"]),
+        module("IsletLoop", ["IsletKernel", "IsletDevices"]),
         // Floor 4
-        module("Documents", ["Checksums", "SessionTime", "Devices", "Records", "Yams"]),
+        module(
+            "IsletPeople",
+            ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts"]),
         // Floor 5
-        module(
-            "Persistence",
-            [
-                "Alerts", "Documents", "Records", "SessionTime",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
-        module("GlucoseMetrics", ["SessionTime", "Records", "Documents"]),
-        module(
-            "AlertFiles",
-            ["SessionTime", "Charts", "Devices", "Records", "Alerts", "GrowRoom", "Documents"]),
-        module(
-            "DeviceLinks",
-            [
-                "Alerts", "Checksums", "SessionTime", "Records", "Devices", "LinkedDevices",
-                "SimulationKernel",
-                "SimulatedDevices",
-            ]),
+        module("IsletFiles", ["IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "Yams"]),
         // Floor 6
-        module("DriverContract", ["LinkedDevices", "DeviceLinks"]),
         module(
-            "Trials",
+            "IsletTrials",
             [
-                "Checksums", "SessionTime", "GSL", "SimulationKernel", "Devices", "LinkedDevices",
-                "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "AlertMetrics", "ClosedLoop", "DosingAlgorithms", "People",
-                "GrowRoom", "Documents", "GlucoseMetrics", "AlertFiles", "Charts",
+                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "IsletPeople", "IsletFiles",
             ]),
         // Floor 7
         module(
-            "Reports",
+            "IsletResults",
             [
-                "Alerts", "DosingAlgorithms", "Charts", "Devices", "Documents", "People", "Physiology",
-                "Records",
-                "SessionTime", "SimulatedDevices", "Trials",
-            ]),
-        module(
-            "Swarm",
-            [
-                "SessionTime", "GSL", "SimulationKernel", "Devices", "Records", "Physiology",
-                "SimulatedDevices", "Alerts", "ClosedLoop", "People", "Documents", "Trials",
-            ]),
-        module(
-            "Live",
-            [
-                "Checksums", "SessionTime", "SimulationKernel", "Devices", "LinkedDevices", "DeviceLinks",
-                "AlertFiles", "Records", "Physiology", "SimulatedDevices", "Alerts", "DosingAlgorithms",
-                "ClosedLoop",
-                "Documents", "Trials",
+                "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletPeople",
+                "IsletFiles", "IsletTrials", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Floor 8
-        .target(
-            name: "Ward",
+        module(
+            "IsletCommands",
+            [
+                "IsletDevices", "IsletLoop", "IsletFiles", "IsletTrials", "IsletResults",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        // Floor 11
+        .executableTarget(
+            name: "islet",
             dependencies: [
-                "AlertFiles", "Alerts", "ClosedLoop", "Devices", "Documents", "DosingAlgorithms",
-                "Live", "Persistence",
-                "Physiology", "Records", "SessionTime", "SimulationKernel", "Trials",
+                "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletFiles", "IsletTrials",
+                "IsletResults", "IsletCommands",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            resources: [.embedInCode("Demonstration")], swiftSettings: strict),
+            swiftSettings: strict),
+
+        // Links: devices outside of a session.
+        // Floor 5
+        module("DeviceLinks", ["IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts"]),
+        // Floor 6
+        module("DriverContract", ["DeviceLinks"]),
+
+        // Live: sessions in real time.
+        // Floor 8
+        .target(
+            name: "IsletLive",
+            dependencies: [
+                "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletFiles",
+                "IsletTrials", "IsletResults", "DeviceLinks",
+            ],
+            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict),
         // Floor 9
         .target(
             name: "Pages",
             dependencies: [
-                "AlertFiles", "Alerts", "Charts", "ClosedLoop", "Devices", "DosingAlgorithms", "Live",
-                "Records", "SessionTime", "Ward",
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletLive",
             ],
             resources: [.embedInCode("Assets")], swiftSettings: strict),
         // Floor 10
         module(
             "Dashboard",
             [
-                "Alerts", "Charts", "Checksums", "ClosedLoop", "Devices", "Documents", "Live", "Pages",
-                "Records", "SessionTime", "Trials", "Ward",
-                serving("Hummingbird", "hummingbird"), serving("HummingbirdCore", "hummingbird"),
-                serving("HummingbirdTLS", "hummingbird"),
-                serving("HTTPTypes", "swift-http-types"),
-                serving("Logging", "swift-log"),
-                serving("NIOCore", "swift-nio"), serving("NIOPosix", "swift-nio"),
-                serving("NIOSSL", "swift-nio-ssl"),
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
+                "IsletLive", "Pages", serving("Hummingbird", "hummingbird"),
+                serving("HummingbirdCore", "hummingbird"), serving("HTTPTypes", "swift-http-types"),
+                serving("Logging", "swift-log"), serving("NIOCore", "swift-nio"),
+                serving("NIOPosix", "swift-nio"), encrypting("HummingbirdTLS", "hummingbird"),
+                encrypting("NIOSSL", "swift-nio-ssl"),
             ]),
         // Floor 11
         .executableTarget(
-            name: "islet",
-            dependencies: [
-                "Charts", "Checksums", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "Reports",
-                "Swarm", "Live", "Persistence",
-                "Records", "Physiology", "Devices", "Alerts", "DosingAlgorithms",
-                "SessionTime",
-                "SimulationKernel", "DeviceLinks",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
-        .executableTarget(
             name: "islet-live",
             dependencies: [
-                "Alerts", "ClosedLoop", "Dashboard", "DeviceLinks", "Devices", "Documents", "Live",
-                "Persistence",
-                "Records",
-                "SessionTime", "Trials", "Ward",
+                "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletFiles",
+                "IsletTrials", "IsletResults", "IsletCommands", "DeviceLinks", "IsletLive", "Dashboard",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 serving("Logging", "swift-log"),
             ],
             swiftSettings: strict),
 
+        // Thresholds: an owner's store.
+        // Floor 11
+        .executableTarget(
+            name: "islet-thresholds",
+            dependencies: [
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles", "IsletTrials", "IsletResults",
+                "IsletCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        // Workshop: what the project is tried with.
+        // Floor 8
+        module(
+            "Swarm",
+            [
+                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "IsletPeople", "IsletFiles", "IsletTrials",
+            ]),
+        // Floor 11
+        .executableTarget(
+            name: "islet-swarm",
+            dependencies: [
+                "IsletDevices", "IsletFiles", "IsletTrials", "IsletCommands", "Swarm",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "islet-bench",
             dependencies: [
-                "AlertFiles", "Alerts", "Checksums", "Dashboard", "Documents", "GlucoseMetrics",
-                "Persistence",
-                "Trials", "Live", "Physiology", "Devices",
-                "Records", "SessionTime", "SimulationKernel", "GSL", "Ward",
+                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletFiles",
+                "IsletTrials", "IsletResults", "IsletLive", "Dashboard",
             ],
             path: "Benchmarks/IsletBench", swiftSettings: strict),
 
-        tests("GSLTests", ["GSL"]),
-        tests("SessionTimeTests", ["SessionTime"]),
-        tests("ChartsTests", ["Charts", "SessionTime"]),
-        tests("SimulationKernelTests", ["SimulationKernel", "SessionTime"]),
-        tests(
-            "SimulatedDevicesTests",
-            ["SimulatedDevices", "Devices", "Records", "SimulationKernel", "SessionTime", "GSL"]),
-        tests(
-            "AlertsTests",
-            ["Alerts", "AlertFiles", "Documents", "Devices", "Records", "SimulationKernel", "SessionTime"]),
-        tests(
-            "AlertMetricsTests",
-            ["AlertMetrics", "Alerts", "AlertFiles", "Documents", "Records", "SessionTime"]),
-        tests("GrowRoomTests", ["GrowRoom", "SimulationKernel", "SessionTime"]),
-        tests("AlgorithmsTests", ["DosingAlgorithms", "Devices", "SessionTime"]),
-        tests(
-            "LinkedDevicesTests",
-            [
-                "LinkedDevices", "DeviceLinks", "ClosedLoop", "Devices", "Records", "SimulationKernel",
-                "SessionTime", "SimulatedDevices",
-            ]),
-        tests("ClosedLoopTests", ["ClosedLoop", "Devices", "Records", "SimulationKernel", "SessionTime"]),
-        tests(
-            "PeopleTests",
-            ["People", "GSL", "Alerts", "Devices", "Records", "SimulationKernel", "SessionTime"]),
-        tests("TidyTests", []),
-        tests(
-            "PhysiologyTests",
-            ["Physiology", "GSL", "SimulationKernel", "SessionTime", "Devices", "Records"]),
-        tests("DocumentsTests", ["Documents", "Checksums", "CSHA256", "Records"]),
-        tests("GlucoseMetricsTests", ["GlucoseMetrics", "Documents", "Records"]),
-        tests(
-            "SwarmTests",
-            [
-                "Swarm", "Trials", "Documents", "Records", "SessionTime", "SimulationKernel", "Physiology",
-                "Devices", "SimulatedDevices", "ClosedLoop", "DosingAlgorithms",
-            ]),
-        tests(
-            "LiveTests",
-            [
-                "Live", "LinkedDevices", "DeviceLinks", "Trials", "Documents", "Records", "SessionTime",
-                "SimulationKernel", "Devices",
-                "ClosedLoop", "Alerts", "AlertFiles", "DosingAlgorithms", "Physiology", "FaultyServer",
-                "islet",
-                "islet-live",
-            ]),
-        tests(
-            "TrialsTests",
-            [
-                "Charts", "Documents", "GlucoseMetrics", "AlertFiles", "Trials", "GSL", "Records",
-                "SessionTime", "SimulationKernel", "Physiology", "Devices", "Alerts", "SimulatedDevices",
-                "ClosedLoop", "DosingAlgorithms", "People",
-            ]),
-        tests(
-            "PersistenceTests",
-            ["Persistence", "Records", "SessionTime", "Alerts", "Devices", "SimulationKernel"]),
+        // Tests
         // A test kit: an HTTP server that fails on purpose.
         .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict),
+        tests("AlertMetricsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
+        tests("AlertsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
+        tests("AlgorithmsTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),
+        tests("ChartsTests", ["IsletKernel", "IsletFiles"]),
+        tests("ClosedLoopTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),
+        tests(
+            "DashboardTests",
+            ["IsletKernel", "IsletAlerts", "IsletFiles", "IsletResults", "IsletLive", "Pages", "Dashboard"]),
         tests(
             "DeviceLinksTests",
             [
-                "Alerts", "Checksums", "DeviceLinks", "DriverContract", "LinkedDevices", "SessionTime",
-                "FaultyServer", "Persistence", "Records",
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletResults", "DeviceLinks",
+                "DriverContract", "FaultyServer",
+            ]),
+        tests("DocumentsTests", ["CIslet", "IsletKernel", "IsletDevices", "IsletFiles"]),
+        tests("GSLTests", ["IsletNumerics"]),
+        tests("GlucoseMetricsTests", ["IsletDevices", "IsletFiles"]),
+        tests("GrowRoomTests", ["IsletKernel", "IsletModels"]),
+        tests("IsletTests", ["FaultyServer", "islet", "islet-live", "islet-thresholds", "islet-swarm"]),
+        tests(
+            "LinkedDevicesTests",
+            ["IsletKernel", "IsletDevices", "IsletModels", "IsletLoop", "DeviceLinks"]),
+        tests(
+            "LiveTests",
+            [
+                "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletFiles",
+                "IsletTrials", "DeviceLinks", "IsletLive", "FaultyServer", "islet", "islet-live",
             ]),
         tests(
             "PagesTests",
-            [
-                "Alerts", "Charts", "ClosedLoop", "Devices", "Live", "Pages", "Records", "SessionTime",
-                "Ward",
-            ]),
+            ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletLive", "Pages"]),
+        tests("PeopleTests", ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletAlerts", "IsletPeople"]),
+        tests("PersistenceTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletResults"]),
+        tests("PhysiologyTests", ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels"]),
+        tests("ReportsTests", ["IsletKernel", "IsletDevices", "IsletFiles", "IsletTrials", "IsletResults"]),
+        tests("SessionTimeTests", ["IsletKernel"]),
+        tests("SimulatedDevicesTests", ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels"]),
+        tests("SimulationKernelTests", ["IsletKernel"]),
         tests(
-            "DashboardTests",
+            "SwarmTests",
             [
-                "AlertFiles", "Alerts", "Dashboard", "Documents", "Live", "Pages", "Persistence",
-                "SessionTime",
-                "Ward",
+                "IsletKernel", "IsletDevices", "IsletModels", "IsletLoop", "IsletFiles", "IsletTrials",
+                "Swarm",
             ]),
-        tests("ReportsTests", ["Reports", "Trials", "Charts", "Records", "SessionTime"]),
-        tests("IsletTests", ["islet", "islet-live", "FaultyServer"]),
+        tests("TidyTests", []),
+        tests(
+            "TrialsTests",
+            [
+                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "IsletPeople", "IsletFiles", "IsletTrials",
+            ]),
     ]
 )

@@ -6,10 +6,12 @@ cd "$(dirname "$0")/.."
 
 base=${BASE:-HEAD}
 changed=$(git diff --name-only "$base" --; git ls-files -o --exclude-standard)
-tests=${TESTS:-$(sed -nE 's#^Sources/([A-Za-z]+)/.*#\1Tests#p; s#^Tests/([A-Za-z]+Tests)/.*#\1#p' <<<"$changed" | sort -u | paste -sd'|' -)}
+# A target's tests bear its folders' names: Sources/IsletAlerts/AlertMetrics has AlertMetricsTests.
+tests=${TESTS:-$(sed -nE 's#^Sources/(Islet)?([A-Za-z]+)/([A-Za-z]+)(/.*|\.swift)#\2Tests\n\3Tests#p; s#^Tests/([A-Za-z]+Tests)/.*#\1#p' <<<"$changed" |
+    grep -xFf <(cd Tests && printf '%s\n' *Tests) | sort -u | paste -sd'|' - || true)}
 
 grep '\.swift$' <<<"$changed" | while read -r file; do [ -e "$file" ] && echo "$file"; done |
     xargs -r swift format lint --strict --parallel
-swift build --build-tests --traits Serve
+.ci/debug.sh build --build-tests
 echo "tests: TidyTests${tests:+|$tests}"
-exec swift test --skip-build --traits Serve --filter "^(TidyTests${tests:+|$tests})\."
+exec .ci/debug.sh test --skip-build --filter "^(TidyTests${tests:+|$tests})\."

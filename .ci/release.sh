@@ -4,4 +4,5 @@
 #
 # Dynamic exclusivity checks cost 8 to 20 % of a session. Debug builds and tests keep them.
 set -euo pipefail
+"$(dirname "$0")/pin.sh"
 exec swift "$1" -c release -Xswiftc -enforce-exclusivity=unchecked "${@:2}"

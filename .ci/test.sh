@@ -89,31 +89,37 @@ debug='' release=''
 build_debug() {
     [ -z "$debug" ] || return 0
     step "debug build, with all tests"
-    if ! swift build --build-tests --traits Serve; then
+    if ! .ci/debug.sh build --build-tests; then
         one_failed "swift build --build-tests"
         finish
     fi
-    debug=$(swift build --traits Serve --show-bin-path)
+    debug=$(.ci/debug.sh build --show-bin-path)
 }
 build_release() {
     [ -z "$release" ] || return 0
-    step "release build of islet"
-    if ! .ci/release.sh build --product islet; then
-        one_failed "the release build"
-        finish
-    fi
+    step "release build of islet and of the programs beside it"
+    local program
+    for program in islet islet-live islet-thresholds islet-swarm; do
+        if ! .ci/release.sh build --product $program; then
+            one_failed "the release build of $program"
+            finish
+        fi
+    done
     release=$(.ci/release.sh build --show-bin-path)/islet
 }
 
 # --- Short form --------------------------------------------------------------------------------------------------------
 
-# What a first trial resolves, asked of SwiftPM: nothing of the page's server.
-resolves_three_packages() {
+# What a first trial resolves, asked of SwiftPM: nothing of the page's server, and that in the versions that are recorded; so
+# what the build with everything has resolved.
+resolves_what_is_recorded() {
     local manifest status
     manifest=$(mktemp -d) || return 1
     cp Package.swift "$manifest"
+    cp Tests/resolved.json "$manifest/Package.resolved"
     swift package --package-path "$manifest" resolve >/dev/null 2>&1 &&
-        [ "$(grep -c '"identity"' "$manifest/Package.resolved")" = 3 ]
+        python3 Tests/Tools/resolved_versions.py "$manifest/Package.resolved" --count 3 &&
+        python3 Tests/Tools/resolved_versions.py Package.resolved
     status=$?
     rm -rf "$manifest"
     return $status
@@ -123,7 +129,7 @@ swift_tests() {
     local results counts status
     step "swift test"
     results=$(mktemp -d) || exit 70
-    swift test --skip-build --traits Serve --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
+    .ci/debug.sh test --skip-build --xunit-output "$results/tests.xml" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     # Swift Testing adds `-swift-testing` to the name of its file.
     if counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
@@ -147,7 +153,7 @@ short() {
     counted "the picture of the floors" python3 Tests/Tools/draw_floors.py --check
     build_release
     build_debug
-    one "a build without the page resolves GRDB, swift-argument-parser and Yams alone" resolves_three_packages
+    one "a build without the page resolves GRDB, swift-argument-parser and Yams alone, in recorded versions" resolves_what_is_recorded
     swift_tests
     counted "digest checks, release and debug build" \
         env SEED="${SEED:-24}" Tests/Tools/digest_checks.sh --islet "$release" --other "$debug/islet"
@@ -161,7 +167,9 @@ short() {
 
 # Each part: what it is, the minutes that it takes on two cores once built, and what may touch it (prefixes of paths; a part's
 # own tools are among them).
-readonly core='Package.swift .ci/test.sh .ci/release.sh Sources/A Sources/C Sources/D Sources/G Sources/People Sources/Persistence Sources/Physiology Sources/Records Sources/Reports Sources/S Sources/Trials Sources/islet/'
+core='Package.swift .ci/test.sh .ci/release.sh Sources/C Sources/islet/ Sources/islet-swarm Sources/Swarm'
+for module in Kernel Numerics Devices Models Alerts Loop People Files Trials Results Commands; do core+=" Sources/Islet$module"; done
+readonly core
 part_name=([1]="library, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")
 part_minutes=([1]=12 [2]=12 [3]=16)
 part_touched=(

@@ -1,9 +1,9 @@
 // The yardsticks: the same model and tolerance as a session's body, driven by plain loops with nothing around them.
 
-import Devices
-import GSL
-import Physiology
-import Trials
+import IsletDevices
+import IsletNumerics
+import IsletModels
+import IsletTrials
 
 enum BareLoop {
     /// Integrates days in segments of five minutes whose insulin rate changes at each edge, with three meals of 45, 70

@@ -1,9 +1,9 @@
 // The measurements, their table and their JSON.
 
-import Documents
+import IsletFiles
 import Foundation
-import Physiology
-import Trials
+import IsletModels
+import IsletTrials
 
 struct BenchTable {
     private struct Row {

@@ -4,10 +4,10 @@
 // refuse with any error of the project's; an error of another kind, or a problem of more than one line, is told as a failure.
 // `Tests/Tools/fuzz_readers.py` starts it, watches it, and goes on behind what ended it.
 
-import Documents
+import IsletFiles
 import Foundation
 import Glibc
-import Records
+import IsletDevices
 
 struct Fuzz {
     /// What reads one kind of input.

@@ -1,18 +1,14 @@
 // What `islet-bench fuzz` reads: every reader of the project that meets bytes from outside, or from a disk, with inputs that are whole.
 
-import AlertFiles
-import Alerts
-import Checksums
+import IsletFiles
+import IsletAlerts
+import IsletKernel
 import Dashboard
-import Documents
 import Foundation
-import GlucoseMetrics
-import Live
-import Persistence
-import Records
-import SessionTime
-import Trials
-import Ward
+import IsletLive
+import IsletResults
+import IsletDevices
+import IsletTrials
 
 struct FuzzReaders {
     static let names = [

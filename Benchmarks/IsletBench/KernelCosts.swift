@@ -1,7 +1,6 @@
 // What the kernel's primitives cost: nanoseconds and jobs.
 
-import SessionTime
-import SimulationKernel
+import IsletKernel
 
 /// An actor with nothing to do but answer.
 actor Bystander: SessionActor {

@@ -1,8 +1,8 @@
 // What a live session weighs.
 
 import Foundation
-import SessionTime
-import Trials
+import IsletKernel
+import IsletTrials
 
 enum LiveSessions {
     /// Resident bytes of this process with `count` sessions alive, each a simulated day in.

@@ -5,7 +5,7 @@
 // Does not: write results. What a row, a log and a policy's outcomes take in the store is not among the figures.
 
 import Foundation
-import Trials
+import IsletTrials
 
 struct SessionCosts {
     private struct Lived {

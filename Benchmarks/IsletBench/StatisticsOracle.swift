@@ -3,11 +3,11 @@
 // Guarantees: one JSON object a line in, one out, in the same order; numbers as they come from `Statistics`, shortest text that reads back to the same.
 // Tests/Oracles/statistics_oracle.py asks.
 
-import Documents
+import IsletFiles
 import Foundation
-import GSL
-import SimulationKernel
-import Trials
+import IsletNumerics
+import IsletKernel
+import IsletTrials
 
 enum StatisticsOracle {
     private struct Case: Decodable {

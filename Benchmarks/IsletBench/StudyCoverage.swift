@@ -6,12 +6,12 @@
 // made-up arms with a shift that is known exactly. Leaves with 1 where a bar is not met.
 // Does not: say anything about whether the virtual people are like real ones.
 
-import Documents
+import IsletFiles
 import Foundation
-import GSL
-import Physiology
-import Records
-import Trials
+import IsletNumerics
+import IsletModels
+import IsletDevices
+import IsletTrials
 
 /// Summaries that a study is summed up from.
 private final class MemoryStore: ResultStore {

@@ -4,13 +4,13 @@
 // machine's load stands beside them. Says whether the bars hold: 5 % of a core, 300 MiB, 1 s; 0.5 s and 30 MB for 30 days.
 // Does not: know what else runs on the machine.
 
-import Documents
+import IsletFiles
 import Foundation
-import Live
-import Records
-import SessionTime
+import IsletLive
+import IsletDevices
+import IsletKernel
 import Synchronization
-import Trials
+import IsletTrials
 
 struct WardBench {
     var sessions: Int

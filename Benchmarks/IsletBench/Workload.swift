@@ -1,11 +1,11 @@
 // The sessions of Cohorts/speed.yaml, as work to be timed.
 
-import Documents
+import IsletFiles
 import Foundation
-import Physiology
-import Records
+import IsletModels
+import IsletDevices
 import Synchronization
-import Trials
+import IsletTrials
 
 struct Workload: Sendable {
     let study: Study

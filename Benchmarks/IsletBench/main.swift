@@ -4,9 +4,9 @@
 // its rounds; ratios are the message, seconds the side note.
 // Does not: run in tests. A timing is no assertion.
 
-import Documents
+import IsletFiles
 import Foundation
-import Trials
+import IsletTrials
 
 /// Run by this program itself, side by side with a twin: `islet-bench sessions ROUNDS JOBS [path=value ...]`.
 if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "sessions",

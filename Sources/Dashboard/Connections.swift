@@ -4,13 +4,13 @@
 // nobody's place. A connection whose client is gone says so to what works for it.
 
 #if Serve
-    import Documents
+    import IsletFiles
     import Glibc
     import Hummingbird
     import Logging
     import NIOCore
     import NIOPosix
-    import SessionTime
+    import IsletKernel
     import Synchronization
 
     /// A request's context that knows its channel.

@@ -3,12 +3,11 @@
 // Guarantees: every response has the headers that keep a page from doing what it shouldn't; an error is one JSON object or one page with a reason, and never
 // what the inside looked like. Does not: read sockets (`DashboardServer` does).
 
-import Documents
-import Live
+import IsletFiles
+package import IsletLive
 import Pages
-import Records
+import IsletDevices
 import Synchronization
-package import Ward
 
 package final class Dashboard: Sendable {
     package let ward: Ward

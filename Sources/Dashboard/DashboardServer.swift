@@ -5,18 +5,22 @@
 // other. What lives again is bounded, and given up when nobody waits for it any more. Does not: decide anything.
 
 #if Serve
-    import Documents
+    import IsletFiles
     import Foundation
     import HTTPTypes
     import Hummingbird
     import HummingbirdCore
-    import HummingbirdTLS
-    import Live
+    #if TLS
+        import HummingbirdTLS
+    #endif
+    import IsletLive
     package import Logging
     import NIOCore
     import NIOPosix
-    import NIOSSL
-    import Records
+    #if TLS
+        import NIOSSL
+    #endif
+    import IsletDevices
 
     package struct DashboardServer: Sendable {
         package struct Options: Sendable {
@@ -64,11 +68,7 @@
             http.httpDecoder.maxHeaderFieldCount = 100
             var server = HTTPServerBuilder.http1(configuration: http)
             if let certificate = options.certificate, let key = options.key {
-                var tls = TLSConfiguration.makeServerConfiguration(
-                    certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-                    privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-                tls.minimumTLSVersion = .tlsv12
-                server = try .tls(server, tlsConfiguration: tls)
+                server = try Self.encrypted(server, certificate: certificate, key: key)
             }
             let application = Application(
                 responder: responder, server: server,
@@ -82,6 +82,27 @@
             }
             try await stopPools()
         }
+
+        #if TLS
+            private static func encrypted(
+                _ server: HTTPServerBuilder, certificate: String, key: String
+            ) throws -> HTTPServerBuilder {
+                var tls = TLSConfiguration.makeServerConfiguration(
+                    certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+                    privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+                tls.minimumTLSVersion = .tlsv12
+                return try .tls(server, tlsConfiguration: tls)
+            }
+        #else
+            /// - Throws: always: a server that was asked to encrypt does not listen without.
+            private static func encrypted(
+                _: HTTPServerBuilder, certificate: String, key _: String
+            ) throws -> HTTPServerBuilder {
+                throw InputError(
+                    file: certificate, found: "a certificate, in a program that is built without TLS",
+                    expected: "one built with --traits Serve,TLS")
+            }
+        #endif
 
         private func stopPools() async throws {
             try await answers.shutdownGracefully()

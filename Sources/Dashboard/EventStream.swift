@@ -3,11 +3,10 @@
 // Guarantees: events come in their order, none twice, none left out that the host still has; `Last-Event-ID` goes on where a connection broke. What waits
 // for a slow client is its place in the log and nothing else. The server says something every 2 s, news or none: who hears nothing for 5 s has lost it.
 
-import Documents
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletFiles
+import IsletLive
+import IsletDevices
+import IsletKernel
 
 struct EventStream: TextSource {
     private let ward: Ward

@@ -3,8 +3,8 @@
 // Guarantees: so many log-ins a second, so many guesses at a secret, so many open streams; whoever is over it is told when to come back, and no thread waits for them.
 // What is kept is bounded, whoever asks. Does not: tell people behind one address apart.
 
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Synchronization
 
 package final class Guests: Sendable {

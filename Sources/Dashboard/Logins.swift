@@ -4,9 +4,9 @@
 // used last, whichever comes first, and not when the server is started anew. A file that can't be read logs everybody out; one that can't be written keeps nobody
 // out. Another token, and nobody is logged in any more.
 
-import Documents
+import IsletFiles
 import Glibc
-import Records
+import IsletDevices
 import Synchronization
 
 package final class Logins: Sendable {

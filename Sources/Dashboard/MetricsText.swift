@@ -1,8 +1,7 @@
 // Figures about the server, as Prometheus reads them.
 
 import Foundation
-import Live
-import Ward
+import IsletLive
 
 enum MetricsText {
     static func text(_ ward: Ward, _ news: WardNews, _ counters: Counters) -> String {

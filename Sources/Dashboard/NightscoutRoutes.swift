@@ -3,13 +3,11 @@
 // Guarantees: read only; what these protocols call a secret is derived from the token and opens nothing else; without a token (loopback) none is asked for.
 // A session's root is `/ns/ID`; Share's account name is the session's id. Does not: take uploads, and says so.
 
-import Devices
-import Documents
+import IsletDevices
+import IsletFiles
 import Foundation
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletLive
+import IsletKernel
 
 struct NightscoutRoutes: Sendable {
     let ward: Ward

@@ -1,10 +1,9 @@
 // The API's document, from its routes.
 
-import Documents
-import Live
-import Records
-import Trials
-import Ward
+import IsletFiles
+import IsletLive
+import IsletDevices
+import IsletTrials
 
 enum OpenAPIDocument {
     static func text(_ routes: [Route]) -> String {

@@ -2,13 +2,11 @@
 //
 // Guarantees: a page is what its session's view says at one moment; assets are named by their content, and may be kept for ever.
 
-import Charts
-import Documents
-import Live
+import IsletFiles
+import IsletLive
 import Pages
-import Records
-import SessionTime
-import Ward
+import IsletDevices
+import IsletKernel
 
 struct PageRoutes: Sendable {
     let ward: Ward

@@ -3,8 +3,8 @@
 // Guarantees: a path that no row has is 404, one whose method no row has 405; a row's handler sees a request that has passed the door. Handlers may wait
 // for a disk or a session: they run where that is allowed.
 
-import Documents
-import Ward
+import IsletFiles
+import IsletLive
 
 /// Where a route is answered. What answers never waits for what lives again.
 package enum RouteWork: Sendable {

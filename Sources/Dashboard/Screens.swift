@@ -4,9 +4,9 @@
 // (closed, crashed, cut off, frozen) keeps no phone silent for longer. Whoever goes from one page of a session to the next never leaves its app.
 // A phone is there while one of its pages listens, hidden or not, and some seconds longer.
 
-import SessionTime
+import IsletKernel
 import Synchronization
-import Ward
+import IsletLive
 
 final class Screens: Sendable {
     /// How long a page counts as there that says nothing; hidden ones are heard by their streams, ns.

@@ -3,14 +3,12 @@
 // Guarantees: instants stand twice, as the session's local time with its offset (`at`) and as seconds since its start (`t`); glucose is in mg/dL, insulin in U;
 // what isn't known is null.
 
-import Alerts
-import ClosedLoop
-import Devices
-import Documents
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletFiles
+import IsletLive
+import IsletKernel
 
 enum SessionJSON {
     static func seconds(_ instant: Instant) -> JSONValue {

@@ -2,12 +2,11 @@
 //
 // Guarantees: what only a phone can know (a banner was on the screen, a notification was shown) is taken from a page that is one.
 
-import Alerts
-import Documents
-import Live
+import IsletAlerts
+import IsletFiles
+import IsletLive
 import Pages
-import Records
-import Ward
+import IsletDevices
 
 extension WardAPI {
     /// What a page says of itself: the answer where the session need not hear of it.

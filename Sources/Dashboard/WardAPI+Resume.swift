@@ -1,7 +1,7 @@
 // The route by which a session that failed goes on.
 
-import Documents
-import Ward
+import IsletFiles
+import IsletLive
 
 extension WardAPI {
     var goOn: Route {

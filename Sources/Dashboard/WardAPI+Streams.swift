@@ -3,10 +3,9 @@
 // Guarantees: they hold no queue: a client that is slow or comes back reads from where it was. An address has so many and no more; one ends when the browser that
 // opened it is logged out.
 
-import Live
+import IsletLive
 import Pages
-import Records
-import Ward
+import IsletDevices
 
 extension WardAPI {
     // MARK: Event streams

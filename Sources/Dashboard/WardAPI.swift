@@ -2,13 +2,12 @@
 //
 // Guarantees: a look changes nothing; a command is on the session's disk before it is answered, and answered with its number or with why it was refused.
 
-import Alerts
-import Documents
-import Live
+import IsletAlerts
+import IsletFiles
+import IsletLive
 import Pages
-import Records
-import SessionTime
-import Ward
+import IsletDevices
+import IsletKernel
 
 struct WardAPI: Sendable {
     let ward: Ward

@@ -4,9 +4,8 @@
 // something comes from the page itself or from a program that is no browser; with a token nothing but the health check, the way to log in and the page's
 // own looks is answered without it. Comparisons take the same time whatever differs; an address that has guessed wrong too often is told to wait, and no longer compared.
 
-import Checksums
-import Glibc
-import Records
+import IsletKernel
+import IsletDevices
 
 package struct WebDoor: Sendable {
     /// What a client must know; nil on loopback without one.
@@ -127,7 +126,10 @@ package struct WebDoor: Sendable {
     }
 
     private func isOwn(_ origin: String, host: String) -> Bool {
-        origin.lowercased() == "\(isTLS ? "https" : "http")://\(host)".lowercased()
+        // By a name of its own it may be known through a proxy that speaks TLS for it.
+        let isNamed = names.contains(Self.withoutPort(host).lowercased())
+        let schemes = isTLS ? ["https"] : isNamed ? ["http", "https"] : ["http"]
+        return schemes.contains { origin.lowercased() == "\($0)://\(host)".lowercased() }
     }
 
     private static func withoutPort(_ host: String) -> String {
@@ -164,11 +166,12 @@ package struct WebDoor: Sendable {
     }
 }
 
-/// A clock that nobody sets, ns.
+/// A clock that nobody sets, ns since it was first looked at.
 enum Monotonic {
+    private static let began = SuspendingClock.now
+
     static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        let (seconds, attoseconds) = began.duration(to: .now).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

@@ -3,7 +3,7 @@
 // Guarantees: each byte is looked at once or twice, whatever stands there; of a name that comes several times the first counts; what is not rightly encoded
 // is not there.
 
-import Documents
+import IsletFiles
 
 package struct WebFields: Sendable {
     private var values: [String: String] = [:]

@@ -1,6 +1,6 @@
 // The `Retry-After` header of RFC 9110: seconds, or an HTTP date.
 
-import SessionTime
+import IsletKernel
 
 /// The seconds to wait from `now`; 0 for a date that has passed, nil for what is neither.
 public func retryAfterSeconds(_ text: String, nowEpochSeconds now: Double) -> Double? {

@@ -9,7 +9,7 @@
 //   the client with one line.
 // Does not: follow redirects (they could carry steps and token elsewhere), or send two batches at a time.
 
-public import Records
+public import IsletDevices
 
 /// How far a client is.
 public struct SyncProgress: Hashable, Sendable {

@@ -4,7 +4,6 @@
 // Does not: know a driver. Its author says how to make one, how to break its link, and what its pump gave.
 
 public import DeviceLinks
-import LinkedDevices
 
 /// A driver to be tested, with the pump behind it. The pump is a simulator or a bench, never on a body.
 public protocol PumpDriverSubject: Sendable {

@@ -2,14 +2,12 @@
 //
 // Guarantees: one stretch of time for both; the left one is first everywhere. Does not: compute what is compared (`Ward.compare`).
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-package import SessionTime
-package import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+package import IsletLive
+package import IsletKernel
 
 extension Page {
     /// - Parameters:

@@ -3,7 +3,7 @@
 // Guarantees: one `h1`, `header`, `nav`, `main` and `footer` each; nothing inline; `#announcer` is the one `role="alert"`: only the page's script
 // writes there, each alert once, so that a refresh repeats nothing.
 
-import Charts
+import IsletFiles
 
 struct Document {
     var title: String

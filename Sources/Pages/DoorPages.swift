@@ -2,8 +2,8 @@
 //
 // Guarantees: the page to log in has no script and names nothing that it guards; a refusal is told in words.
 
-import Charts
-import Ward
+import IsletFiles
+import IsletLive
 
 extension Page {
     /// Where a browser shows its token.

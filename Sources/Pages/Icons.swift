@@ -2,7 +2,7 @@
 //
 // Guarantees: each is decoration (`aria-hidden`): the word beside it says the same; colours come from the text around.
 
-import Charts
+import IsletFiles
 
 enum Icon: String {
     case bell = "M12 3a6 6 0 0 0-6 6v4l-2 4h16l-2-4V9a6 6 0 0 0-6-6zm-2 16a2 2 0 0 0 4 0"

@@ -4,9 +4,8 @@
 // script (`HTML` escapes); no inline script or style; no address of another host. The same view gives the same bytes.
 // Does not: know a session, a socket or a clock. Whatever it shows is in the view.
 
-package import Charts
-package import Live
-package import Ward
+package import IsletFiles
+package import IsletLive
 
 /// What a reader's browser asks for, besides the page.
 package struct PageContext: Sendable {

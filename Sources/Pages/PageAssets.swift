@@ -2,7 +2,7 @@
 //
 // Guarantees: an address with a hash in its query never means other bytes; names outside of the list have no bytes.
 
-import Charts
+import IsletFiles
 
 extension Page {
     /// A file of `/assets/`; nil for a name that is none.

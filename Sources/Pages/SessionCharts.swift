@@ -2,14 +2,12 @@
 //
 // Guarantees: drawn by the report's own code; what lies outside of the range is not drawn; the description says in words what there is to see.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 struct SessionCharts {
     let view: SessionView

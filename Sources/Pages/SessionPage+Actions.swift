@@ -3,14 +3,12 @@
 // Guarantees: names of fields are those of the commands; numbers are bounded as the session bounds them, in the reader's unit (`data-factor`: the
 // script multiplies before it sends); every field has a label; a bolus takes two steps, and its second one stays in sight.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 extension SessionPage {
     var actions: [Surface] {

@@ -2,14 +2,12 @@
 //
 // Guarantees: a severity is an icon and a word, never a colour alone; what can be done about an alert stands beside it; every alert shown has its story.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 extension SessionPage {
     static func icon(_ severity: AlertSeverity) -> Icon {

@@ -2,14 +2,12 @@
 //
 // Guarantees: the same surfaces as on the home screen, with everything that can be done to the device.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 extension SessionPage {
     var pumpPage: [Surface] {

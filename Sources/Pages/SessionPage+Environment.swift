@@ -2,14 +2,12 @@
 //
 // Guarantees: the thresholds that are drawn are those that ring; recommended and critical ranges are named in words as well.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 extension SessionPage {
     var environment: Surface {

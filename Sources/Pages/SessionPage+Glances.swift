@@ -3,14 +3,12 @@
 // Guarantees: a value that is old or missing is red and says so in words; what the pump only knows as a lower bound stands as "more than"; what nobody
 // knows is a dash.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 extension SessionPage {
     private var display: LoopDisplay? { view.live.loop }

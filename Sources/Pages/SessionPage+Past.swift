@@ -2,16 +2,12 @@
 //
 // Guarantees: what is shown is of then, and says so first; nothing here acts on the session but its fork, which is another session.
 
-import AlertFiles
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import DosingAlgorithms
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletFiles
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 extension SessionPage {
     var pastPage: [Surface] {

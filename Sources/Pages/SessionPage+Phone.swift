@@ -2,11 +2,10 @@
 //
 // Guarantees: a first visit looks; being the phone is chosen, and kept by the browser. Where no phone is, the page says so, and what rang unheard.
 
-import Alerts
-import Charts
-import Live
-import Records
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLive
+import IsletDevices
 
 extension SessionPage {
     var phone: Surface {

@@ -3,14 +3,12 @@
 // Guarantees: a slider's zones are named in words too; what is sent is what the field beside the slider shows, in the units of the API; a lower bound above the
 // upper one is not sent, and the form says why. Does not: compute a preview: the server does, by the live engine's rule.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 extension SessionPage {
     var settings: [Surface] {

@@ -2,14 +2,12 @@
 //
 // Guarantees: what is urgent comes first on each page; where controls don't work (frozen, watched, over, past) they are disabled and a surface says why.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 struct SessionPage {
     let page: PageName

@@ -2,7 +2,7 @@
 //
 // Guarantees: each effect and each reason has words: the switches have no default, so that a new one doesn't compile without.
 
-package import Alerts
+package import IsletAlerts
 
 extension Page {
     /// For an answer of the API.

@@ -2,8 +2,8 @@
 //
 // Guarantees: a session is chosen by its index in the study; what it is watched with is what its study recorded.
 
-import Charts
-package import Ward
+import IsletFiles
+package import IsletLive
 
 extension Page {
     /// Folders of results, with their sessions.

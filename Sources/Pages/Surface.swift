@@ -3,7 +3,7 @@
 // Guarantees: the element of a surface stays while the page is open, and only what is inside of it is swapped; a surface's name stands in `Surface.Name`, so that none
 // is misspelt.
 
-import Charts
+import IsletFiles
 
 struct Surface {
     /// The DOM's contract.

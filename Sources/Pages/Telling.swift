@@ -3,12 +3,11 @@
 // Guarantees: times are the session's own local ones, in 24 h, and carry what a browser needs to show its own way and to count on (`data-t`: seconds since
 // the session's start); glucose is in the reader's unit everywhere. Does not: know the wall clock.
 
-import Alerts
-import Charts
-import Devices
-import Live
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 struct Telling {
     var calendar: SessionCalendar

@@ -1,13 +1,11 @@
 // One metric's thresholds: toggle, two sliders with number fields beside them, zones, sensitivity, and what the setting would have rung.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 struct ThresholdForm {
     let threshold: ThresholdView

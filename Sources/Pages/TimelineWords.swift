@@ -3,9 +3,9 @@
 // Guarantees: every input has words, one that has no row here those of its name; glucose is in the reader's unit, with as many digits as a meter shows. Does not: tell of the app's
 // comings and goings: they are no news.
 
-import Alerts
-import Charts
-import Devices
+import IsletAlerts
+import IsletFiles
+import IsletDevices
 import Foundation
 
 struct TimelineWords {

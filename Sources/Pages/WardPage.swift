@@ -2,14 +2,12 @@
 //
 // Guarantees: keeps the order it is given; each card says in words why it stands where it stands.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
-import Live
-import Records
-import SessionTime
-import Ward
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletLive
+import IsletKernel
 
 struct WardPage {
     var cards: [WardCard]

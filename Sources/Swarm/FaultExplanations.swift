@@ -3,13 +3,12 @@
 // Guarantees: every kind's row says it; the table in the documents is printed from here; an explanation is judged by the evidence,
 // never by the kind alone where the kind has an alert.
 
-import Trials
-import Alerts
-import ClosedLoop
-import Devices
-package import Records
-import SessionTime
-package import SimulatedDevices
+import IsletTrials
+import IsletAlerts
+import IsletLoop
+package import IsletDevices
+import IsletKernel
+package import IsletModels
 
 /// One kind's line of the table.
 package struct FaultRule: Sendable {

@@ -2,14 +2,12 @@
 //
 // Guarantees: a seed's verdict doesn't depend on the other seeds, on the number of workers or on their order.
 
-package import Documents
-package import Trials
-import Devices
-import Physiology
+package import IsletFiles
+package import IsletTrials
+import IsletDevices
+import IsletModels
 import Foundation
-import Records
-package import SessionTime
-import SimulatedDevices
+package import IsletKernel
 
 package struct Swarm: Sendable {
     package let seeds: ClosedRange<UInt64>

@@ -3,11 +3,10 @@
 // Guarantees: plain values, in the order of time; what devices and body truly did stands beside what loop and alert center
 // said. Nothing here is taken from the loop's own memory.
 
-import Trials
-package import Devices
-package import Records
-package import SessionTime
-package import SimulatedDevices
+import IsletTrials
+package import IsletDevices
+package import IsletKernel
+package import IsletModels
 
 package struct SwarmEvidence: Sendable {
     /// A call of the loop that may have moved insulin.

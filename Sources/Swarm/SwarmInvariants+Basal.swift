@@ -1,10 +1,9 @@
 // The invariants of the pump's own basal: it is the floor when steps stop, and no algorithm is kept in the dark about it.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
+import IsletLoop
+import IsletDevices
+import IsletKernel
+import IsletModels
 
 /// The programmed basal runs whenever nobody has dosed for half an hour.
 enum BasalFloor: SwarmInvariant {

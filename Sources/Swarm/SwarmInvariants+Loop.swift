@@ -1,10 +1,9 @@
 // The invariants of counting: steps, insulin, and the way back after a fault.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
+import IsletLoop
+import IsletDevices
+import IsletKernel
+import IsletModels
 
 /// One step a grid point, none lost, none doubled.
 enum StepsConsistent: SwarmInvariant {

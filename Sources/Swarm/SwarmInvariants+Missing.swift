@@ -1,10 +1,9 @@
 // The invariant of insulin that did not come: who lives with the loop is told in time.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
+import IsletLoop
+import IsletDevices
+import IsletKernel
+import IsletModels
 
 /// Where a fifth of the programme of two hours is missing, it is told within a quarter of an hour.
 enum MissingIsTold: SwarmInvariant {

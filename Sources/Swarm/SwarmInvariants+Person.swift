@@ -1,10 +1,9 @@
 // The invariant of what a person asked for: late insulin is not given at all.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
+import IsletLoop
+import IsletDevices
+import IsletKernel
+import IsletModels
 
 /// Insulin for a meal is pushed within a quarter of an hour of the person's word, or never.
 enum NoLateRequests: SwarmInvariant {

@@ -3,12 +3,11 @@
 // Guarantees: each invariant is a pure function of the evidence, named as reports name it, and says when it was broken, by
 // what, and what was expected. Where a body left its range the session is judged up to there.
 
-import Trials
-package import SessionTime
-import ClosedLoop
-import Devices
-import Records
-import SimulatedDevices
+import IsletTrials
+package import IsletKernel
+import IsletLoop
+import IsletDevices
+import IsletModels
 
 /// One breach.
 package struct Violation: Hashable, Sendable {

@@ -4,15 +4,14 @@
 // faults at instants, so that they can be taken away one by one; what has no instant (habits) stands as a setting.
 // Does not: know what a fault does. Lengths and rates are chosen to reach corners, not to be likely.
 
-package import Documents
-package import Trials
-internal import Devices
-internal import GSL
-internal import People
+package import IsletFiles
+package import IsletTrials
+internal import IsletDevices
+internal import IsletNumerics
+internal import IsletPeople
 internal import Glibc
-internal import SessionTime
-internal import SimulatedDevices
-internal import SimulationKernel
+internal import IsletKernel
+internal import IsletModels
 
 package enum SwarmPlan {
     package static let defaultDuration = TimeSpan(seconds: 86_400)

@@ -6,10 +6,10 @@
 // Delta debugging after Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE TSE 28:183
 // (2002), over faults and habits; then each fault's length is halved while it still breaks.
 
-import Documents
-import Trials
-import SessionTime
-import SimulatedDevices
+import IsletFiles
+import IsletTrials
+import IsletKernel
+import IsletModels
 
 package struct SwarmShrink: Sendable {
     package static let mostRuns = 600

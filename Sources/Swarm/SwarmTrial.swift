@@ -2,12 +2,10 @@
 //
 // Guarantees: the same study gives the same verdict; the watched session has the digest of the one that `islet run` runs.
 
-package import Trials
-import Devices
-package import Physiology
-import Records
-import SessionTime
-import SimulationKernel
+package import IsletTrials
+import IsletDevices
+package import IsletModels
+import IsletKernel
 
 package struct SwarmVerdict: Sendable {
     package var seed: UInt64

@@ -4,14 +4,11 @@
 // Guarantees: a watched session has the digest of an unwatched one; what the pump pushed during each call is read from the
 // pump's own account before and after it.
 
-import Trials
-import ClosedLoop
-import Devices
-import Physiology
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletTrials
+import IsletLoop
+import IsletDevices
+import IsletModels
+import IsletKernel
 
 /// Belongs to the session's thread.
 final class SwarmWitness: @unchecked Sendable {

@@ -3,8 +3,8 @@
 // Guarantees: each row once, in the file's order; what is refused or can't be read is told with its line, and the rest goes on.
 
 import Glibc
-import Live
-import SessionTime
+import IsletLive
+import IsletKernel
 import Synchronization
 
 final class Feeder: SessionFeeder {

@@ -3,11 +3,10 @@
 // Guarantees: every way out is one of the exit codes of `islet`; what went wrong is one line on standard error.
 
 import ArgumentParser
-import Documents
 import Glibc
-import Live
-import Records
-import Trials
+import IsletCommands
+import IsletLive
+import IsletTrials
 
 /// `islet-live`
 @main
@@ -40,38 +39,10 @@ struct IsletLive: ParsableCommand {
     }
 
     static func main() {
-        signal(SIGXFSZ, SIG_IGN)
+        if isCalledIslet { JournalCommands.runAsProgram() }
         signal(SIGPIPE, SIG_IGN)
-        do {
-            var command = try parseAsRoot()
-            do {
-                #if Serve
-                    if let serve = command as? ServeCommand {
-                        try AsyncWork.run { try await serve.run() }
-                        Glibc.exit(0)
-                    }
-                #endif
-                try command.run()
-            } catch {
-                leave(after: error)
-            }
-        } catch {
-            exit(withError: error)
+        runAsProgram { error in
+            (error as? LiveSession.Divergence).map { "the journal isn't what it comes to here: \($0)" }
         }
-        Glibc.exit(0)
-    }
-
-    private static func leave(after error: any Error) -> Never {
-        let (status, line): (Int32, String) =
-            switch error {
-            case let problem as InputError: (problem.kind == .missing ? 66 : 65, problem.description)
-            case let problem as OutputError: (problem.kind == .temporary ? 75 : 73, problem.description)
-            case let divergence as LiveSession.Divergence:
-                (1, "the journal isn't what it comes to here: \(divergence)")
-            case _ where exitCode(for: error) != .failure: exit(withError: error)
-            default: (70, "internal error: \(error)")
-            }
-        StandardStream.error.writeLineIgnoringFailure(printable(line, limit: 5000))
-        Glibc.exit(status)
     }
 }

@@ -2,11 +2,11 @@
 
 import ArgumentParser
 import DeviceLinks
-import Documents
+import IsletFiles
 import Glibc
-import Live
-import Records
-import Trials
+import IsletLive
+import IsletDevices
+import IsletTrials
 
 /// `islet-live pump`
 struct LivePumpCommand: ParsableCommand {

@@ -2,13 +2,12 @@
 
 import ArgumentParser
 import DeviceLinks
-import Devices
-import Documents
+import IsletDevices
+import IsletFiles
 import Glibc
-import Live
-import Records
-import SessionTime
-import Trials
+import IsletLive
+import IsletKernel
+import IsletTrials
 
 /// `islet-live run`
 struct LiveRunCommand: ParsableCommand {

@@ -3,9 +3,9 @@
 #if Serve
     import ArgumentParser
     import Dashboard
-    import Documents
+    import IsletFiles
     import Foundation
-    import Records
+    import IsletDevices
 
     /// `islet-live secrets`
     struct SecretsCommand: ParsableCommand {

@@ -4,16 +4,15 @@
     import ArgumentParser
     import Dashboard
     import Dispatch
-    import Documents
+    import IsletFiles
     import Foundation
-    import Live
+    import IsletLive
     import Logging
-    import Records
+    import IsletDevices
     import Synchronization
-    import Ward
 
     /// `islet-live serve`
-    struct ServeCommand: AsyncParsableCommand {
+    struct ServeCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "serve", abstract: "Serve a ward of sessions as a web page, with an API.",
             discussion: """
@@ -86,13 +85,22 @@
             guard (certificate == nil) == (key == nil) else {
                 throw ValidationError("--tls-cert and --tls-key belong together.")
             }
+            #if !TLS
+                if certificate != nil {
+                    throw ValidationError(
+                        "--tls-cert: this program is built without TLS: build it with --traits Serve,TLS, or let a reverse proxy speak it."
+                    )
+                }
+            #endif
             if !isLoopback, certificate == nil {
                 throw ValidationError("--host \(host) needs --tls-cert and --tls-key: others could listen.")
             }
             if let keepDays, !(keepDays >= 0) { throw ValidationError("--keep-days takes a number from 0.") }
         }
 
-        func run() async throws {
+        func run() throws { try AsyncWork.run { try await serve() } }
+
+        private func serve() async throws {
             let token = try tokenSource.read()
             if !isLoopback, token == nil {
                 throw InputError(

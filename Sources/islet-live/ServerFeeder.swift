@@ -3,10 +3,10 @@
 // Guarantees: whatever the server does, the session goes on, and this ends within a moment of being asked to. What is wrong is said once, until it changes.
 
 import DeviceLinks
-import Documents
+import IsletFiles
 import Foundation
 import Glibc
-import Live
+import IsletLive
 import Synchronization
 
 final class ServerFeeder: SessionFeeder {

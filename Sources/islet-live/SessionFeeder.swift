@@ -4,9 +4,9 @@
 
 import ArgumentParser
 import DeviceLinks
-import Documents
+import IsletFiles
 import Foundation
-import Live
+import IsletLive
 
 /// A thread's work: hands readings to a session.
 protocol SessionFeeder: Sendable {

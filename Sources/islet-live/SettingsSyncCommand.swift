@@ -2,10 +2,10 @@
 
 import ArgumentParser
 import DeviceLinks
-import Documents
+import IsletFiles
 import Foundation
-import Persistence
-import Records
+import IsletResults
+import IsletDevices
 
 /// `islet-live sync`
 struct SettingsSyncCommand: ParsableCommand {

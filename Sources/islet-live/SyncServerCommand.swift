@@ -2,11 +2,11 @@
 
 import ArgumentParser
 import DeviceLinks
-import Documents
+import IsletFiles
 import Foundation
 import Glibc
-import Persistence
-import Records
+import IsletResults
+import IsletDevices
 
 /// `islet-live sync-server`
 struct SyncServerCommand: ParsableCommand {

@@ -2,17 +2,16 @@
 //
 // Guarantees: what is typed is answered after it has taken effect; an interruption leaves the journal that the same command goes on with.
 
-import Alerts
-import ClosedLoop
+import IsletAlerts
+import IsletLoop
 import Dashboard
-import Devices
-import Documents
+import IsletDevices
+import IsletFiles
 import Glibc
-import Live
-import Records
-import SessionTime
+import IsletLive
+import IsletKernel
 import Synchronization
-import Trials
+import IsletTrials
 
 /// A session at the terminal: events out, lines in.
 final class Terminal: Sendable {

@@ -1,7 +1,7 @@
 // `islet alerts`: test, list and explain alerts.
 
 import ArgumentParser
-import Trials
+import IsletTrials
 
 /// `islet alerts`
 struct AlertsCommand: ParsableCommand {

@@ -1,13 +1,14 @@
 // `islet alerts explain DIR --session K --alert N`: the chain of decisions behind one alert.
 
-import Documents
-import Alerts
+import IsletFiles
+import IsletAlerts
 import ArgumentParser
+import IsletCommands
 import Foundation
-import Persistence
-import Records
-import SimulationKernel
-import Trials
+import IsletResults
+import IsletDevices
+import IsletKernel
+import IsletTrials
 
 /// `islet alerts explain`
 struct AlertsExplainCommand: ParsableCommand {

@@ -1,11 +1,11 @@
 // `islet alerts list`: the catalogue.
 
-import AlertFiles
-import Documents
-import Alerts
+import IsletFiles
+import IsletAlerts
 import ArgumentParser
-import Records
-import Trials
+import IsletCommands
+import IsletDevices
+import IsletTrials
 
 /// `islet alerts list`
 struct AlertsListCommand: ParsableCommand {

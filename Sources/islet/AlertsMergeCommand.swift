@@ -1,11 +1,10 @@
 // `islet alerts merge FILE...`: thresholds that one owner set on several devices.
 
-import AlertFiles
-import Documents
-import Alerts
+import IsletFiles
+import IsletAlerts
 import ArgumentParser
-import Records
-import Trials
+import IsletDevices
+import IsletTrials
 
 /// `islet alerts merge`
 struct AlertsMergeCommand: ParsableCommand {

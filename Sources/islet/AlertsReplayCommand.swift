@@ -1,14 +1,13 @@
 // `islet alerts replay TRACE...`: alert policies over glucose that was really measured.
 
-import AlertFiles
-import Alerts
+import IsletFiles
+import IsletAlerts
 import ArgumentParser
-import Charts
-import Documents
+import IsletCommands
 import Foundation
-import Records
-import Reports
-import Trials
+import IsletDevices
+import IsletResults
+import IsletTrials
 
 /// `islet alerts replay`
 struct AlertsReplayCommand: ParsableCommand {

@@ -1,10 +1,9 @@
 // `islet alerts schema`: the JSON Schemas of policy and scenario files.
 
-import AlertFiles
-import Documents
-import Alerts
+import IsletFiles
+import IsletAlerts
 import ArgumentParser
-import Trials
+import IsletTrials
 
 /// `islet alerts schema`
 struct AlertsSchemaCommand: ParsableCommand {

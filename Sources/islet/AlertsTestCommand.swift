@@ -1,9 +1,9 @@
 // `islet alerts test FILE...`: unit tests of alert policies.
 
-import AlertFiles
-import Documents
+import IsletFiles
 import ArgumentParser
-import Trials
+import IsletCommands
+import IsletTrials
 
 /// `islet alerts test`
 struct AlertsTestCommand: ParsableCommand {

@@ -1,10 +1,11 @@
 // `islet cohort`: the virtual people of a study, as data.
 
 import ArgumentParser
+import IsletCommands
 import Foundation
-import Physiology
-import Records
-import Trials
+import IsletModels
+import IsletDevices
+import IsletTrials
 
 /// `islet cohort`
 struct CohortCommand: ParsableCommand {

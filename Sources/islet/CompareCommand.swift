@@ -1,10 +1,11 @@
 // `islet compare A B`: what changed between two results folders, and whether it is within bounds.
 
 import ArgumentParser
-import Documents
-import Persistence
-import Records
-import Trials
+import IsletCommands
+import IsletFiles
+import IsletResults
+import IsletDevices
+import IsletTrials
 
 /// `islet compare`
 struct CompareCommand: ParsableCommand {

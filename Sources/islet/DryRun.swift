@@ -2,9 +2,10 @@
 //
 // Guarantees: writes nothing; people who listen in shadow, hidden listeners of sole causes and what is kept of them are in both estimates.
 
-import Documents
-import Records
-import Trials
+import IsletCommands
+import IsletFiles
+import IsletDevices
+import IsletTrials
 
 struct DryRun {
     let study: Study

@@ -1,9 +1,13 @@
 // `islet export DIR`: what happened in a study's sessions, table by table, as CSV or JSON lines.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Records
-import Trials
+import IsletCommands
+import IsletDevices
+public import IsletTrials
+
+extension StepFormat: ExpressibleByArgument {}
+extension ExportTable: ExpressibleByArgument {}
 
 /// `islet export`
 struct ExportCommand: ParsableCommand {

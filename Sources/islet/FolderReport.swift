@@ -1,14 +1,11 @@
 // The report of a results folder: reads what it needs, runs again what no table keeps.
 
-import Charts
-import Devices
-import Documents
+import IsletFiles
+import IsletDevices
 import Foundation
-import Persistence
-import Physiology
-import Records
-import Reports
-import Trials
+import IsletResults
+import IsletModels
+import IsletTrials
 
 struct FolderReport {
     let page: StudyReport

@@ -3,12 +3,12 @@
 // Guarantees: every way out is one of the codes in `ExitStatus`; what went wrong is one line on standard error.
 
 import ArgumentParser
-import Glibc
-import Trials
+import IsletCommands
+import IsletTrials
 
 /// `islet`
 @main
-struct Islet: AsyncParsableCommand {
+struct Islet: ParsableCommand {
     static let version = BuildFacts.version
 
     static let configuration = CommandConfiguration(
@@ -38,24 +38,12 @@ struct Islet: AsyncParsableCommand {
             SwarmCommand.self,
         ])
 
-    static func main() async {
-        // A file that would grow beyond a limit is an error to report, like a full disk, not a reason to die.
-        signal(SIGXFSZ, SIG_IGN)
-        var command: any ParsableCommand
+    static func main() {
         do {
-            command = try await asyncParseAsRoot()
-        } catch {
-            exit(withError: error)
-        }
-        do {
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
+            try OtherProgram.takeOverIfAsked()
         } catch {
             leave(after: error)
         }
-        Glibc.exit(ExitStatus.done.rawValue)
+        runAsProgram()
     }
 }

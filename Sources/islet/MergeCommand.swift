@@ -1,10 +1,11 @@
 // `islet merge DIR... --out DIR`: the shards of one study, joined.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Persistence
-import Records
-import Trials
+import IsletCommands
+import IsletResults
+import IsletDevices
+import IsletTrials
 
 /// `islet merge`
 struct MergeCommand: ParsableCommand {

@@ -1,9 +1,8 @@
 // `islet metrics FILE.csv`: the consensus metrics of one glucose trace.
 
-import Documents
-import GlucoseMetrics
+import IsletFiles
 import ArgumentParser
-import Trials
+import IsletTrials
 
 /// `islet metrics`
 struct MetricsCommand: ParsableCommand {

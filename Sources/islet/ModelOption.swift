@@ -1,8 +1,8 @@
 // A model's name on the command line.
 
 public import ArgumentParser
-import Devices
-public import Physiology
+import IsletDevices
+public import IsletModels
 
 extension ModelKind: ExpressibleByArgument {
     public init?(argument: String) {

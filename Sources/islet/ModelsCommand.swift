@@ -1,9 +1,10 @@
 // `islet models`: the glucose models, and what their parameter tables hold.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Physiology
-import Trials
+import IsletCommands
+import IsletModels
+import IsletTrials
 
 /// `islet models`
 struct ModelsCommand: ParsableCommand {

@@ -1,11 +1,12 @@
 // `islet power PILOT`: how many people and days a difference takes.
 
 import ArgumentParser
-import Documents
+import IsletCommands
+import IsletFiles
 import Foundation
-import Persistence
-import Records
-import Trials
+import IsletResults
+import IsletDevices
+import IsletTrials
 
 /// `islet power`
 struct PowerCommand: ParsableCommand {

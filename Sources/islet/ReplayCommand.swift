@@ -1,15 +1,13 @@
 // `islet replay DIR --session K`, `islet replay JOURNAL`: one session again, its digest checked, its story told.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Charts
 import Foundation
-import Live
-import Persistence
-import Records
-import SessionTime
-import SimulationKernel
-import Trials
+import IsletCommands
+import IsletResults
+import IsletDevices
+import IsletKernel
+import IsletTrials
 
 /// `islet replay`
 struct ReplayCommand: ParsableCommand {
@@ -30,81 +28,39 @@ struct ReplayCommand: ParsableCommand {
               islet replay live/session-12.journal --until 12h --fork policy=none
             """)
 
-    @Argument(help: "A study's output directory, or a live session's journal.")
-    var directory: String
-
-    @Option(help: "The session's index, as in sessions.csv.")
-    var session: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "Stop this long after the start, as in 90m or 1d2h.", valueName: "T"))
-    var until: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Tell what happened from 30 min before to 30 min after each effect of this alert: a code, or an alert's number as in `islet alerts explain --list`.",
-            valueName: "ALERT"))
-    var around: String?
-
-    @Option(help: "The alerts of this policy, which listened in shadow, in place of the arm's own.")
-    var policy: String?
-
-    @OptionGroup var source: CohortSource
-
-    @Option(
-        help: ArgumentHelp(
-            "What is otherwise from --until on, of a live session: policy=FILE, algorithm=NAME, or both in turn.",
-            valueName: "policy=FILE|algorithm=NAME"))
-    var fork: [String] = []
-
-    @OptionGroup var units: GlucoseUnits
-
-    func validate() throws {
-        if !fork.isEmpty {
-            guard until != nil else {
-                throw ValidationError("--fork takes --until: from when on it is otherwise.")
-            }
-            _ = try ForkWords(fork)
-        }
-        if let until, TimeSpan(until) == nil {
-            throw ValidationError("--until takes a duration, as in 90m or 1d2h.")
-        }
-        if let session, session < 0 { throw ValidationError("--session takes an index from 0.") }
-    }
+    @OptionGroup var arguments: ReplayArguments
 
     func run() throws {
-        guard FileManager.default.fileExists(atPath: directory) else {
+        guard FileManager.default.fileExists(atPath: arguments.directory) else {
             throw InputError(
-                .missing, file: directory, found: "nothing",
+                .missing, file: arguments.directory, found: "nothing",
                 expected: "a study's output directory, or a live session's journal")
         }
-        if JournalContent.isFile(directory) {
-            guard session == nil, around == nil, policy == nil, units.unit == .mgdl else {
+        if isRegularFile(arguments.directory) {
+            guard arguments.session == nil, arguments.around == nil, arguments.policy == nil,
+                arguments.units.unit == .mgdl
+            else {
                 throw ValidationError("A journal takes --until and --study only, and is told in mg/dL.")
             }
-            if !fork.isEmpty {
-                return try ForkReport(
-                    path: directory, study: source.study, until: until ?? "", words: try ForkWords(fork)
-                )
-                .tell()
-            }
-            return try JournalReport(path: directory, study: source.study).replay(
-                until: until.flatMap { TimeSpan($0) })
+            try OtherProgram.live.takeOver()
         }
-        guard fork.isEmpty else { throw ValidationError("--fork takes a live session's journal.") }
-        guard let session else { throw ValidationError("Missing expected argument '--session <session>'") }
-        let folder = ResultFolder(path: directory)
+        guard arguments.fork.isEmpty else { throw ValidationError("--fork takes a live session's journal.") }
+        guard let session = arguments.session else {
+            throw ValidationError("Missing expected argument '--session <session>'")
+        }
+        let folder = ResultFolder(path: arguments.directory)
         let store = try StudyStore(readingAt: folder.storePath)
         try folder.tellIfIncomplete()
-        let sessions = try ResultSessions(store, directory: directory, studyPath: source.study, jobs: 1)
+        let sessions = try ResultSessions(
+            store, directory: arguments.directory, studyPath: arguments.source.study, jobs: 1)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (resolved, (cohort, arm)) = (sessions.study, try sessions.cohort(of: stored))
         let replay = try Replay(
             resolved, cohort: cohort, index: stored.subjectIndex, arm: arm, storedDigest: stored.digest,
             checkpoints: Journal.Checkpoint.list(try store.checkpointText(ofSession: session)),
-            until: until.flatMap { TimeSpan($0) }.map { Instant(nanoseconds: $0.nanoseconds) },
-            policy: try policy.flatMap { try sessions.policy($0, in: arm) }, unit: units.unit)
+            until: arguments.end.map { Instant(nanoseconds: $0.nanoseconds) },
+            policy: try arguments.policy.flatMap { try sessions.policy($0, in: arm) },
+            unit: arguments.units.unit)
         try StandardStream.output.writeLine(
             "session \(session): \(stored.subject) in \(stored.arm), \(resolved.name), seed \(resolved.seed)")
         for line in try selected(replay.story, session) {
@@ -116,16 +72,17 @@ struct ReplayCommand: ParsableCommand {
         let width = resolved.outcomes.map(\.name.count).max() ?? 0
         for outcome in resolved.outcomes {
             guard let value = replay.outcome.outcomes[outcome.name] else { continue }
-            let name = units.unit.text(ofName: outcome.name)
+            let name = arguments.units.unit.text(ofName: outcome.name)
             let padding = String(repeating: " ", count: max(0, width - name.count))
             let text =
-                units.unit.converts(outcome.unit)
-                ? units.unit.pair(value, nil, places: units.unit.places(of: outcome.unit)).value
+                arguments.units.unit.converts(outcome.unit)
+                ? arguments.units.unit.pair(value, nil, places: arguments.units.unit.places(of: outcome.unit))
+                    .value
                 : JSONValue.number(value).compactText
             try StandardStream.output.writeLine(
-                "\(name)\(padding)  \(text) \(units.unit.text(ofUnit: outcome.unit))")
+                "\(name)\(padding)  \(text) \(arguments.units.unit.text(ofUnit: outcome.unit))")
         }
-        if let note = units.unit.note { try StandardStream.output.writeLine(note) }
+        if let note = arguments.units.unit.note { try StandardStream.output.writeLine(note) }
         try tell(replay.verdict, stored.digest, folder, session)
     }
 
@@ -133,7 +90,7 @@ struct ReplayCommand: ParsableCommand {
         switch replay.verdict {
         case .agrees:
             try StandardStream.output.writeLine(
-                "stopped after \(until ?? ""): the \(replay.checkedEvents) events that the store has digests of are as stored"
+                "stopped after \(arguments.until ?? ""): the \(replay.checkedEvents) events that the store has digests of are as stored"
             )
         case .diverges(let event, _, _), .differs(_, _, let event, _):
             throw CheckFailure(
@@ -145,7 +102,7 @@ struct ReplayCommand: ParsableCommand {
 
     private func selected(_ story: SessionStory, _ session: Int) throws -> [SessionStory.Line] {
         let lines = story.lines
-        guard let around else { return lines }
+        guard let around = arguments.around else { return lines }
         let alerts = lines.filter { $0.alertCode != nil }
         let centres: [Instant]
         if let number = Int(around) {
@@ -156,7 +113,7 @@ struct ReplayCommand: ParsableCommand {
         if centres.isEmpty {
             let codes = Set(alerts.compactMap(\.alertCode?.rawValue)).sorted().joined(separator: ", ")
             throw InputError(
-                file: directory, found: "no alert \(around) in session \(session)",
+                file: arguments.directory, found: "no alert \(around) in session \(session)",
                 expected: alerts.isEmpty
                     ? "a session with alerts"
                     : "1 to \(alerts.compactMap(\.episode).max() ?? 0), or one of \(codes)")

@@ -1,12 +1,12 @@
 // `islet report DIR`: the results of a study as one page.
 
 import ArgumentParser
-import Documents
+import IsletCommands
+import IsletFiles
 import Foundation
-import Persistence
-import Records
-import Reports
-import Trials
+import IsletResults
+import IsletDevices
+import IsletTrials
 
 /// `islet report`
 struct ReportCommand: ParsableCommand {

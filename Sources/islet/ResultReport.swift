@@ -1,8 +1,8 @@
 // What `run` and `merge` print when they are done.
 
-import Charts
-import Documents
-import Trials
+import IsletCommands
+import IsletFiles
+import IsletTrials
 
 struct ResultReport {
     let summary: StudySummary
@@ -29,9 +29,4 @@ struct ResultReport {
 
             """)
     }
-}
-
-enum SummaryText {
-    /// One place after the point.
-    static func decimal(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 }

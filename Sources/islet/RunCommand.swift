@@ -1,14 +1,13 @@
 // `islet run STUDY.yaml --out DIR`: the study's sessions, and what they come to.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Charts
+import IsletCommands
 import Foundation
-import Persistence
-import Physiology
-import Records
-import Reports
-import Trials
+import IsletResults
+import IsletModels
+import IsletDevices
+import IsletTrials
 
 /// `islet run`
 struct RunCommand: ParsableCommand {

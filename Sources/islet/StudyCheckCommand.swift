@@ -1,8 +1,8 @@
 // `islet study check FILE`: is this a study, and how large is it?
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Trials
+import IsletTrials
 
 /// `islet study check`
 struct StudyCheckCommand: ParsableCommand {

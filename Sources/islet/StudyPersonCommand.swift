@@ -1,8 +1,8 @@
 // `islet study person`: the model of the person, and every setting with its source.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Trials
+import IsletTrials
 
 /// `islet study person`
 struct StudyPersonCommand: ParsableCommand {

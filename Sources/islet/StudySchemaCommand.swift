@@ -1,8 +1,8 @@
 // `islet study schema`: the JSON Schema of study files, for editors and other tools.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Trials
+import IsletTrials
 
 /// `islet study schema`
 struct StudySchemaCommand: ParsableCommand {

@@ -1,10 +1,11 @@
 // `islet trace`: one subject of a table, driven by inputs of each minute.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Physiology
-import Records
-import Trials
+import IsletCommands
+import IsletModels
+import IsletDevices
+import IsletTrials
 
 /// `islet trace`
 struct TraceCommand: ParsableCommand {

@@ -1,12 +1,12 @@
 // `islet verify DIR`: is a results folder what a run of its study left? `islet verify JOURNAL`: the same of a live session.
 
-import Documents
+import IsletFiles
 import ArgumentParser
-import Live
+import IsletCommands
 import Foundation
-import Persistence
-import Records
-import Trials
+import IsletResults
+import IsletDevices
+import IsletTrials
 
 /// `islet verify`
 struct VerifyCommand: ParsableCommand {
@@ -26,48 +26,29 @@ struct VerifyCommand: ParsableCommand {
               islet verify results/quickstart --session 12
             """)
 
-    @Argument(help: "A study's output directory, or a live session's journal.", completion: .file())
-    var directory: String
-
-    @Option(help: "Run so many sessions again, spread evenly (default: all).")
-    var sample: Int?
-
-    @Option(help: "Run this session again only: its index, as in sessions.csv.")
-    var session: Int?
-
-    @OptionGroup var source: CohortSource
-
-    @OptionGroup var threads: ThreadCount
-
-    @Flag(help: "No progress.")
-    var quiet = false
-
-    func validate() throws {
-        if let sample, sample < 0 { throw ValidationError("--sample takes a number from 0.") }
-        if let session, session < 0 { throw ValidationError("--session takes an index from 0.") }
-        if sample != nil, session != nil { throw ValidationError("--sample or --session, not both.") }
-    }
+    @OptionGroup var arguments: VerifyArguments
 
     func run() throws {
-        if JournalContent.isFile(directory) {
-            guard sample == nil, session == nil else {
+        if isRegularFile(arguments.directory) {
+            guard arguments.sample == nil, arguments.session == nil else {
                 throw ValidationError("A journal takes no --sample and no --session.")
             }
-            return try JournalReport(path: directory, study: source.study).verify()
+            try OtherProgram.live.takeOver()
         }
         let interrupt = Interrupt()
         var findings = 0
         var sessions = 0
-        var folder: ResultFolder? = ResultFolder(path: directory)
+        var folder: ResultFolder? = ResultFolder(path: arguments.directory)
         // What was selected in a folder is confirmed in one within it.
         while let next = folder { folder = try check(next, interrupt, &findings, &sessions) }
         guard findings > 0 else {
             return try StandardStream.output.writeLine(
-                "\(printable(directory, limit: 4096)): nothing is off; \(sessions) sessions run again")
+                "\(printable(arguments.directory, limit: 4096)): nothing is off; \(sessions) sessions run again"
+            )
         }
         throw CheckFailure(
             message:
-                "\(directory): \(findings) finding\(findings == 1 ? "" : "s"); \(sessions) sessions run again"
+                "\(arguments.directory): \(findings) finding\(findings == 1 ? "" : "s"); \(sessions) sessions run again"
         )
     }
 
@@ -80,9 +61,10 @@ struct VerifyCommand: ParsableCommand {
                 || FileManager.default.fileExists(atPath: folder.storePath)
         else {
             throw InputError(
-                .missing, file: directory, found: "no results", expected: "a study's output directory")
+                .missing, file: arguments.directory, found: "no results",
+                expected: "a study's output directory")
         }
-        let place = folder.path == directory ? "" : "confirm/"
+        let place = folder.path == arguments.directory ? "" : "confirm/"
         var (found, rerun) = (0, 0)
         defer {
             findings += found
@@ -97,7 +79,7 @@ struct VerifyCommand: ParsableCommand {
             do { try body() } catch let problem as InputError { try tell(problem.description) }
         }
         let verification = FolderVerification(
-            folder: folder, studyPath: source.study, jobs: threads.count,
+            folder: folder, studyPath: arguments.source.study, jobs: arguments.threads.count,
             isInterrupted: { interrupt.isRaised })
         try trying { for finding in try verification.files() { try tell(finding) } }
         var next: ResultFolder?
@@ -110,16 +92,17 @@ struct VerifyCommand: ParsableCommand {
             do {
                 // A session's index is of the folder that was named.
                 try verification.rerun(
-                    session != nil && !place.isEmpty ? .none : choice, store,
+                    arguments.session != nil && !place.isEmpty ? .none : choice, store,
                     compare: { record in
                         rerun += 1
                         return try store.differences(
                             from: record, outcomes: outcomes,
                             policyOutcomes: PolicyOutcome.storedNames)
                     },
-                    progress: { ProgressLine(sessions: $0, style: .standardError(quiet: quiet)) }, tell: tell)
+                    progress: { ProgressLine(sessions: $0, style: .standardError(quiet: arguments.quiet)) },
+                    tell: tell)
             } catch is CancellationError {
-                throw OutputError(.temporary, path: directory, message: "interrupted")
+                throw OutputError(.temporary, path: arguments.directory, message: "interrupted")
             }
             guard let wanted = try verification.confirmation(store) else { return }
             let other = ResultFolder(path: folder.confirmationPath)
@@ -135,7 +118,7 @@ struct VerifyCommand: ParsableCommand {
     }
 
     private var choice: FolderVerification.Choice {
-        if let session { return .one(session) }
-        return sample.map { .sample($0) } ?? .all
+        if let session = arguments.session { return .one(session) }
+        return arguments.sample.map { .sample($0) } ?? .all
     }
 }

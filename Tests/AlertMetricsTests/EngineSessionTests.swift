@@ -1,7 +1,6 @@
-import AlertMetrics
-import Alerts
-import Records
-import SessionTime
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// The whole way: plasma that a perfect sensor reads, a policy, the real engine, its log, the metrics; worked out by hand before it ran.

@@ -1,7 +1,6 @@
-import AlertMetrics
-import Alerts
-import Records
-import SessionTime
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// Each definition at its edges, by hand.

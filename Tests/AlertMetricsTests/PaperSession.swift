@@ -1,9 +1,8 @@
 // A small session as data, and what it comes to on paper.
 
-import AlertMetrics
-import Alerts
-import Records
-import SessionTime
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// One day, unless it says otherwise; times are minutes from its start.

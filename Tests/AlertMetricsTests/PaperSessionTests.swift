@@ -1,6 +1,5 @@
-import AlertMetrics
-import Alerts
-import SessionTime
+import IsletAlerts
+import IsletKernel
 import Testing
 
 /// Ten small sessions, worked out by hand: every number here was computed on paper from the page's definitions, before the code ran.

@@ -1,9 +1,7 @@
-import AlertFiles
-import AlertMetrics
-import Alerts
-import Documents
-import Records
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// `truth:` in a policy file: what a rule is judged by, on paper.

@@ -1,8 +1,6 @@
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// What must hold whatever the engine behind the center is.

@@ -1,10 +1,8 @@
 // The app dies with alerts acknowledged, snoozed and ringing: with a store, without, and with a store that fails at that very time.
 
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 private final class Disk: @unchecked Sendable {

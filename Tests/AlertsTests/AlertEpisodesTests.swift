@@ -1,7 +1,7 @@
 // The numbers of episodes.
 
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct AlertEpisodesTests {

@@ -1,9 +1,9 @@
 // Alerts keep the type of their name up to who writes it; written, it is plain text.
 
-import Alerts
+import IsletAlerts
 import Foundation
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct AlertNameTests {

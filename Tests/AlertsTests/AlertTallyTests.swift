@@ -1,10 +1,8 @@
 // What each code of a policy is counted as.
 
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct AlertTallyTests {

@@ -1,8 +1,8 @@
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Alerts
+@testable import IsletAlerts
 
 /// What an alert says.
 @Suite struct AlertTextTests {

@@ -1,7 +1,6 @@
-import Alerts
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// What the engine says stands in the way, and from when to when exactly.

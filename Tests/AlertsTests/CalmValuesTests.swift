@@ -1,9 +1,9 @@
 // The values at which nobody looks twice, against a look at every rule.
 
-import AlertFiles
+import IsletFiles
 import Testing
 
-@testable import Alerts
+@testable import IsletAlerts
 
 @Suite struct CalmValuesTests {
     @Test(arguments: AlertPreset.allCases)

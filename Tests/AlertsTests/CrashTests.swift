@@ -1,8 +1,7 @@
 // The app is killed between any two of its writes.
 
-import Alerts
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletKernel
 import Testing
 
 @Suite struct CrashTests {

@@ -1,9 +1,8 @@
 // What scenario files can't see: limits, pages, stores, the system's requests.
 
-import Alerts
-import Devices
-import Records
-import SessionTime
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct EngineTests {

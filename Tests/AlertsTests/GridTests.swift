@@ -1,8 +1,8 @@
 // Metric × sensitivity × quiet hours × snooze × front × loss of the sensor × what the values do: each cell against the oracle, and what no cell may do.
 
-import Alerts
-import Records
-import SessionTime
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct GridTests {

@@ -1,9 +1,8 @@
 // The engine against probability theory: independent samples, on-delay n, off-delay m.
 
-import Alerts
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct OracleTests {

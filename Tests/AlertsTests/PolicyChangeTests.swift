@@ -1,9 +1,9 @@
 // A relaunch under another policy, or with another memory: what is kept, what is cleared, what the system is asked.
 
-import Alerts
+import IsletAlerts
 import Foundation
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct PolicyChangeTests {

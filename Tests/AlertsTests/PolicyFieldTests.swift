@@ -1,9 +1,8 @@
 // Rows of policies, alerts and metrics: each does all that a list of its own did.
 
-import AlertFiles
-import Alerts
-import Documents
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletKernel
 import Testing
 
 @Suite struct PolicyFieldTests {

@@ -1,11 +1,10 @@
 // Policy files: presets, round trips, what is refused.
 
-import AlertFiles
-import Documents
-import Alerts
+import IsletFiles
+import IsletAlerts
 import Foundation
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct PolicyFileTests {

@@ -1,8 +1,7 @@
-import AlertFiles
-import Alerts
-import Documents
-import Records
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// The line that `glucoseIn20m` is, by hand. What alerts make of it stands in the scenarios `prediction.yaml`.

@@ -1,9 +1,8 @@
 // What must hold of any session.
 
-import Alerts
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct PropertyTests {

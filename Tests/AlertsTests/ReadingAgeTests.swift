@@ -1,11 +1,9 @@
 // The age of the newest reading: who is woken when, and what backfill says.
 
-import AlertFiles
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct ReadingAgeTests {

@@ -1,12 +1,10 @@
 // Requirements that no scenario file can say: what the system is asked for, what the banner holds, what is kept.
 
-import Documents
-import AlertFiles
-import Alerts
-import Devices
+import IsletFiles
+import IsletAlerts
+import IsletDevices
 import Foundation
-import Records
-import SessionTime
+import IsletKernel
 import Testing
 
 @Suite struct RequirementTests {

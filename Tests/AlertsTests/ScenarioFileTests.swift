@@ -1,8 +1,8 @@
 // Every scenario file passes; malformed ones say where and why.
 
-import AlertFiles
+import IsletFiles
 import Foundation
-import Records
+import IsletDevices
 import Testing
 
 @Suite struct ScenarioFileTests {

@@ -1,9 +1,9 @@
 // Random histories of three devices and their hub: offline edits, lost, doubled and late messages, restarts, clocks that jump.
 
-import Alerts
+import IsletAlerts
 import Foundation
-import Records
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// Devices, hub, and what is on its way between them.

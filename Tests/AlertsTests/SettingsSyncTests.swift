@@ -1,9 +1,8 @@
 // Settings of several devices converge, whatever the order and however often they are delivered.
 
-import Alerts
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct SettingsSyncTests {

@@ -1,10 +1,8 @@
 // What the alert tests share: a zone, a world, random sessions.
 
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 
 extension ZoneTable {
     static let utc = ZoneTable(name: "UTC", firstOffsetSeconds: 0)

@@ -1,9 +1,9 @@
 // Thresholds by subject and metric, as their story's criteria have them; each test's name begins with its criterion's number.
 
-import AlertFiles
-import Alerts
-import Records
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct ThresholdTests {

@@ -1,6 +1,6 @@
-import DosingAlgorithms
-import Devices
-import SessionTime
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 func stepInput(

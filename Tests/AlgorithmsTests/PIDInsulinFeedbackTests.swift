@@ -1,8 +1,8 @@
-import Devices
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import DosingAlgorithms
+@testable import IsletLoop
 
 @Suite struct PIDInsulinFeedbackTests {
     /// The controller with its state, stepped every five minutes.

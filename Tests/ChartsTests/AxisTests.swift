@@ -1,7 +1,7 @@
 // Axes: which values are named, and where values stand.
 
-import Charts
-import SessionTime
+import IsletFiles
+import IsletKernel
 import Testing
 
 @Suite("Axes") struct AxisTests {

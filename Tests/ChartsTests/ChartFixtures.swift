@@ -1,7 +1,7 @@
 // Charts for tests, and a plain reader of the numbers in an SVG.
 
-import Charts
-import SessionTime
+import IsletFiles
+import IsletKernel
 
 enum ChartFixtures {
     /// A generator of our own, so that a failure repeats.

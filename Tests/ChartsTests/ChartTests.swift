@@ -1,7 +1,7 @@
 // Charts: what is drawn, to the byte, and what holds of every chart.
 
-import Charts
-import SessionTime
+import IsletFiles
+import IsletKernel
 import Testing
 
 @Suite("Charts") struct ChartTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Charts
+@testable import IsletFiles
 
 @Suite("Units of glucose")
 struct GlucoseUnitTests {

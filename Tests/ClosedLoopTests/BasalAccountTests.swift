@@ -1,9 +1,8 @@
 // Insulin that should have come and has not is counted, whatever kept it away, and nothing else is.
 
-import ClosedLoop
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// What a loop tells of its insulin.

@@ -1,9 +1,8 @@
 // The person's programmed basal is the floor: it runs until steps take it over, and comes back when they stop.
 
-import ClosedLoop
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("The programmed basal")

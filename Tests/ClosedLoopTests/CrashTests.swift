@@ -1,10 +1,8 @@
 // The app dies between any two writes of a step, and comes back.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// While it is off, nothing that the dying app does reaches the outside.

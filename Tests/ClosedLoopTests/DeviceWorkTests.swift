@@ -1,10 +1,8 @@
 // What the loop does about its devices: readings off the grid, a sensor that must be asked, signs of life, totals.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 private let seconds = Nanoseconds.second

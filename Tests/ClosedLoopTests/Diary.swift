@@ -1,10 +1,8 @@
 // A loop whose surroundings write down what they are asked, in order.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 
 /// What happened, in order, whoever did it.
 final class Diary: @unchecked Sendable {

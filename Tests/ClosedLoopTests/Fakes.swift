@@ -1,10 +1,8 @@
 // Ports that do as the test says, and a loop between them.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 
 struct AlgorithmFailure: Error {}
 

@@ -1,10 +1,8 @@
 // A loop on a bench of fakes, with a store, a watchdog and a second life.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 
 func therapy() -> TherapySettings {
     TherapySettings(

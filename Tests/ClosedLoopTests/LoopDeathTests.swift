@@ -1,10 +1,9 @@
 // The app dies with insulin that somebody waits for, or whose outcome nobody wrote down: with a store, without, and with a store that
 // fails at that very time.
 
-import ClosedLoop
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 /// What stands behind the loop, and what happens to it.

@@ -1,9 +1,8 @@
 // What a loop must not forget: insulin of the session before, a meal of before the sleep, how often it has sent a bolus.
 
-import ClosedLoop
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("What outlives a session and a sleep", .timeLimit(.minutes(15))) struct NoAmnestyTests {

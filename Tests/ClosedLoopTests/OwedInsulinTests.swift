@@ -1,9 +1,8 @@
 // What a person waits for comes within a quarter of an hour or not at all; limits hold; nonsense is refused where it enters.
 
-import ClosedLoop
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("Owed insulin")

@@ -1,10 +1,8 @@
 // When the loop works: its grid, its early window, what it does about lateness, errors and silence.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 private let seconds = Nanoseconds.second

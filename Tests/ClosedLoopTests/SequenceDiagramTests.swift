@@ -1,10 +1,8 @@
 // The legacy controller's sequence diagrams, one test each, under their names.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("Sequence diagrams of the legacy controller")

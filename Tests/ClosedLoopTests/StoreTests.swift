@@ -1,10 +1,8 @@
 // The disk is full, can't be read, or holds what another algorithm wrote: no insulin that nobody wrote down, none twice.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 private func meal(_ grams: Double, _ minute: Int64) -> MealAnnouncement {

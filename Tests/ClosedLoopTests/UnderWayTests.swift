@@ -1,10 +1,8 @@
 // Requests that are under way, and what becomes of them: what a linked pump makes a loop wait for.
 
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("Requests under way") struct UnderWayTests {

@@ -1,9 +1,8 @@
 // Failing algorithms, ended sessions and boluses cut short: no insulin comes twice, none is forgotten, none is left off.
 
-import ClosedLoop
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("Off the happy path, the loop")

@@ -1,8 +1,7 @@
 import Dashboard
 import Foundation
-import Live
+import IsletLive
 import Testing
-import Ward
 
 @Suite struct APITests {
     /// What isn't understood, or makes no sense, is a refusal with a reason, and changes nothing that was.

@@ -1,14 +1,13 @@
 // What the API's document says of a command is what is checked, and what does nothing is refused.
 
-import AlertFiles
-import Alerts
+import IsletFiles
+import IsletAlerts
 import Foundation
-import Live
-import SessionTime
+@testable import IsletLive
+import IsletKernel
 import Testing
 
 @testable import Dashboard
-@testable import Ward
 
 @Suite("Commands are taken as their document says") struct CommandTests {
     private func threshold(_ desk: Desk, _ id: String, _ metric: String = "glucose") -> [String: Any] {

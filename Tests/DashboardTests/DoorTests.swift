@@ -1,7 +1,7 @@
 import Dashboard
 import Foundation
 import Testing
-import Ward
+import IsletLive
 
 @Suite struct DoorTests {
     private static let token = "0123456789abcdef0123"
@@ -43,6 +43,26 @@ import Ward
                 "POST", "/api/sessions/\(id)/commands", #"{"command":"target","mgdl":120}"#,
                 headers: ["origin": "http://127.0.0.1:8080", "sec-fetch-site": "same-origin"])
             #expect(own.status == 202)
+        }
+    }
+
+    /// A proxy speaks TLS for it: what a browser says then is the name's https, and no other's.
+    @Test func behindAProxyItsNamesPagesAreItsOwn() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder, names: ["ward.example"])
+            let id = try desk.session(from: 1)
+            func post(_ host: String, from origin: String) -> Int {
+                desk.answer(
+                    "POST", "/api/sessions/\(id)/commands", #"{"command":"target","mgdl":120}"#,
+                    headers: ["host": host, "origin": origin, "sec-fetch-site": "same-origin"]
+                ).status
+            }
+            #expect(post("ward.example", from: "https://ward.example") == 202)
+            #expect(post("ward.example", from: "http://ward.example") == 202)
+            #expect(post("ward.example", from: "https://evil.example") == 403)
+            #expect(post("ward.example", from: "https://ward.example.evil") == 403)
+            #expect(post("ward.example", from: "https://ward.example:444") == 403)
+            #expect(post("127.0.0.1:8080", from: "https://127.0.0.1:8080") == 403)
         }
     }
 

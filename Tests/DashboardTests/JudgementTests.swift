@@ -1,13 +1,12 @@
 // What is not well never looks well, and what is not live never looks live.
 
 import Foundation
-import Live
-import SessionTime
+@testable import IsletLive
+import IsletKernel
 import Testing
 
 @testable import Dashboard
 @testable import Pages
-@testable import Ward
 
 @Suite("What is not well never looks well") struct JudgementTests {
     private let broken = study.replacing(

@@ -1,14 +1,13 @@
 // One owner, one store: what is set on the page, on the command line and on another device is the same setting.
 
-import Alerts
+import IsletAlerts
 import Foundation
-import Live
-import Persistence
-import SessionTime
+@testable import IsletLive
+import IsletResults
+import IsletKernel
 import Testing
 
 @testable import Dashboard
-@testable import Ward
 
 @Suite("One owner has one store") struct OwnerTests {
     private func desk(_ folder: String) throws -> Desk {

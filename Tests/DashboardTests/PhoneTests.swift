@@ -1,8 +1,7 @@
 import Foundation
-import Live
-import SessionTime
+import IsletLive
+import IsletKernel
 import Testing
-import Ward
 
 @testable import Dashboard
 

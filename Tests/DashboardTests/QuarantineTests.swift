@@ -1,9 +1,8 @@
 import Dashboard
 import Foundation
 import Glibc
-import Live
+import IsletLive
 import Testing
-import Ward
 
 /// A session that failed is kept, whatever its age, and goes on where the cause is gone.
 @Suite struct QuarantineTests {

@@ -1,9 +1,8 @@
 import Dashboard
 import Foundation
-import Live
+import IsletLive
 import Synchronization
 import Testing
-import Ward
 
 /// A server that is started anew answers before it has lived everything again, and says what isn't there yet.
 @Suite struct ReturningTests {

@@ -1,9 +1,9 @@
 import Dashboard
-import Documents
+import IsletFiles
 import Foundation
 import Synchronization
 import Testing
-import Ward
+import IsletLive
 
 /// Whoever has no token costs the server little, and takes nothing from those who have one.
 @Suite struct StrangerTests {

@@ -2,8 +2,7 @@
 
 import Dashboard
 import Foundation
-import Live
-import Ward
+import IsletLive
 
 let study = """
     study: ward

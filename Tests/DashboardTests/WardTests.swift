@@ -1,7 +1,7 @@
 import Dashboard
 import Foundation
 import Testing
-import Ward
+import IsletLive
 
 @Suite struct WardTests {
     /// Whoever opens the folder has the same sessions, as they stood, and what was said under a key stays said.

@@ -1,4 +1,4 @@
-import Checksums
+import IsletKernel
 import FaultyServer
 import Synchronization
 import Testing

@@ -4,8 +4,7 @@ import DeviceLinks
 import DriverContract
 import Foundation
 import Glibc
-import LinkedDevices
-import SessionTime
+import IsletKernel
 import Synchronization
 import Testing
 

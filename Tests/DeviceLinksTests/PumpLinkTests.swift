@@ -3,8 +3,7 @@
 import DeviceLinks
 import Foundation
 import Glibc
-import LinkedDevices
-import SessionTime
+import IsletKernel
 import Synchronization
 import Testing
 

@@ -1,10 +1,10 @@
 // The settings endpoint on a real socket: what it takes, what it refuses, and what it never does.
 
-import Alerts
+import IsletAlerts
 import Foundation
 import Glibc
-import Persistence
-import Records
+import IsletResults
+import IsletDevices
 import Testing
 
 @testable import DeviceLinks

@@ -2,7 +2,7 @@
 
 import DeviceLinks
 import FaultyServer
-import Records
+import IsletDevices
 import Synchronization
 
 /// SplitMix64: the same draws from the same seed.

@@ -3,8 +3,8 @@
 import DeviceLinks
 import FaultyServer
 import Foundation
-import Persistence
-import Records
+import IsletResults
+import IsletDevices
 import Testing
 
 @Suite("A sync client")

@@ -2,7 +2,7 @@
 
 import DeviceLinks
 import FaultyServer
-import Records
+import IsletDevices
 import Testing
 
 @Suite("An exchange")

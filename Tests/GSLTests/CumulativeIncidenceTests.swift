@@ -1,7 +1,7 @@
 // Cumulative incidence with competing risks, against lifelines 0.30.3 and statsmodels 0.15, pasted as literals. The oracle of
 // `make test` compares it on random data.
 
-import GSL
+import IsletNumerics
 import Testing
 
 @Suite struct CumulativeIncidenceTests {

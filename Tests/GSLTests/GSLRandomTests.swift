@@ -1,6 +1,6 @@
 // The distributions: right moments, same draws from the same bits, edges that don't loop or leave their domain.
 
-import GSL
+import IsletNumerics
 import Testing
 
 /// Steele, Lea and Flood 2014; here so that these tests need no other target.

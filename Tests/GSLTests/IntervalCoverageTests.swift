@@ -1,7 +1,7 @@
 // Whether the interval of a mean of paired differences holds its level: simulated, in the tests shortly, under `make soak` at length.
 
 import Foundation
-import GSL
+import IsletNumerics
 import Testing
 
 @Suite struct IntervalCoverageTests {

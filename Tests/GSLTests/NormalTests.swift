@@ -1,4 +1,4 @@
-import GSL
+import IsletNumerics
 import Testing
 
 @Suite struct NormalTests {

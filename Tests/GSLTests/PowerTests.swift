@@ -1,6 +1,6 @@
 // Power against statsmodels and simulation, and what has no answer.
 
-import GSL
+import IsletNumerics
 import Testing
 
 @Suite struct PowerTests {

@@ -1,6 +1,6 @@
 // Statistics against scipy 1.17.1 and numpy 2.4, pasted as literals; and what has no answer says so.
 
-import GSL
+import IsletNumerics
 import Testing
 
 private func close(_ a: Double, _ b: Double, _ tolerance: Double = 1e-12) -> Bool {

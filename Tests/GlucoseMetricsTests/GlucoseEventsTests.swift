@@ -1,6 +1,6 @@
 // Events: 15 min to begin, 15 min to end, and what a gap does.
 
-import GlucoseMetrics
+import IsletFiles
 import Testing
 
 @Suite("Glucose events") struct GlucoseEventsTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import GlucoseMetrics
+@testable import IsletFiles
 
 struct GlucoseGridTests {
     @Test(arguments: [0, 1, 137, 299])

@@ -1,6 +1,6 @@
 // Glucose metrics against the consensus' numbers and against iglu_python 0.4.3, pasted as literals.
 
-import GlucoseMetrics
+import IsletFiles
 import Testing
 
 @Suite("Glucose metrics") struct GlucoseMetricsTests {

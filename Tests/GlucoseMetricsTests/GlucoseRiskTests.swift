@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import GlucoseMetrics
+@testable import IsletFiles
 
 @Suite("The risk of a reading")
 struct GlucoseRiskTests {

@@ -1,8 +1,7 @@
 // The table of `islet metrics`: what it accepts, and the line and words of each refusal.
 
-import Documents
-import GlucoseMetrics
-import Records
+import IsletFiles
+import IsletDevices
 import Testing
 
 @Suite("Metrics CSV") struct MetricsCSVTests {

@@ -1,5 +1,5 @@
 import Foundation
-import GrowRoom
+import IsletModels
 import Testing
 
 @Suite struct MoistAirTests {

@@ -1,7 +1,6 @@
 import Foundation
-import GrowRoom
-import SessionTime
-import SimulationKernel
+import IsletModels
+import IsletKernel
 import Testing
 
 @Suite struct RoomTests {

@@ -8,9 +8,6 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "LibraryUser",
-            dependencies: [
-                .product(name: "SimulationKernel", package: "islet"),
-                .product(name: "Trials", package: "islet"),
-            ])
+            dependencies: [.product(name: "Islet", package: "islet")])
     ]
 )

@@ -1,14 +1,11 @@
 // A loop with a linked pump and a linked sensor, a simulated pump behind them, and everything that can go wrong between.
 
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
+import IsletDevices
 import Foundation
-import LinkedDevices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletKernel
+import IsletModels
 
 func units(_ value: Double) -> InsulinAmount { InsulinAmount(units: value) }
 

@@ -1,11 +1,9 @@
 // Every fault, every pair, and triples of them, over hours: what they do to the person.
 
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
-import LinkedDevices
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("A linked pump between faults", .timeLimit(.minutes(45))) struct LinkFaultTests {

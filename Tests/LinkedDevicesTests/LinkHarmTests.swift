@@ -3,13 +3,12 @@
 // The algorithm asks for what the programme is, 1.2 U/h, so that all that flows is to be 3.6 U in three hours: at least four fifths less a pulse, and
 // no more than half an hour's beyond: a request of unknown fate counts as given, while the programme may run beside it.
 
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
-import LinkedDevices
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import DeviceLinks
+import IsletKernel
+import IsletModels
 import Testing
 
 @Suite("A person's basal by a linked pump", .timeLimit(.minutes(45))) struct LinkHarmTests {

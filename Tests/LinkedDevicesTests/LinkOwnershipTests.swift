@@ -1,12 +1,10 @@
 // Two apps on one pump, and one that was installed anew.
 
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
-import LinkedDevices
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
 /// Steps that ask for what the basal would give, and for a correction beside it; keeps what it was told of the hours before.

@@ -1,12 +1,10 @@
 // What people, pumps and clocks do beside a link that fails: alone, in pairs and triples, over nine hours, and what it does to the person.
 
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
-import LinkedDevices
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
 /// What happens beside the link.

@@ -1,12 +1,10 @@
 // A pump that is replaced, reprogrammed, or used by somebody else: what the loop believes of insulin, and what the person gets.
 
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
-import LinkedDevices
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
 @Suite("A linked pump that is met anew", .timeLimit(.minutes(45))) struct LinkedMeetingTests {

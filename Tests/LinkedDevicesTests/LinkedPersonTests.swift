@@ -1,13 +1,10 @@
 // What a linked pump's faults do to the person in the hours after: nobody is left without insulin unawares, and nobody gets what she called off.
 
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
-import LinkedDevices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
 /// A body that takes what comes as it comes: what was cut off never came.

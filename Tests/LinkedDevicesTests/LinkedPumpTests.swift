@@ -1,10 +1,8 @@
-import ClosedLoop
+import IsletLoop
 import DeviceLinks
-import Devices
-import LinkedDevices
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
 @Suite("A linked pump") struct LinkedPumpTests {

@@ -1,8 +1,6 @@
-import Devices
-import LinkedDevices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import DeviceLinks
+import IsletKernel
 import Testing
 
 @Suite("A linked sensor") struct LinkedSensorTests {

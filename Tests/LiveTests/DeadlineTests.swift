@@ -1,15 +1,13 @@
-import Alerts
-import ClosedLoop
-import Devices
+import IsletAlerts
+import IsletLoop
+import IsletDevices
 import Foundation
-import Physiology
-import Records
-import SessionTime
-import SimulationKernel
+import IsletModels
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// What an algorithm that hangs does to its session, to the others, and to the person.
 @Suite(.timeLimit(.minutes(45)), .serialized) struct DeadlineTests {

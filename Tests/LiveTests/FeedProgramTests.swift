@@ -1,10 +1,9 @@
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Live
+@testable import IsletLive
 
 /// `islet-live run --feed` as a process of its own.
 @Suite(.serialized, .timeLimit(.minutes(45))) struct FeedProgramTests {

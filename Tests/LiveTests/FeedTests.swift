@@ -1,15 +1,13 @@
-import Alerts
-import ClosedLoop
-import Devices
-import Documents
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletFiles
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Glucose from outside: what is read, what is news, and that nothing is given.
 @Suite(.timeLimit(.minutes(45))) struct FeedTests {

@@ -1,11 +1,10 @@
 // When a bolus by hand asks again.
 
-import Devices
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Live
+@testable import IsletLive
 
 @Suite("A bolus asks again where something speaks against it") struct GivenBolusesTests {
     private let therapy = TherapySettings(

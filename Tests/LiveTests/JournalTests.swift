@@ -1,10 +1,9 @@
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Live
+@testable import IsletLive
 
 /// Journals on disk: what is read back, what is cut, what is refused.
 @Suite(.timeLimit(.minutes(45))) struct JournalTests {

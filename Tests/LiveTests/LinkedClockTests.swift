@@ -1,17 +1,14 @@
 // Devices outside of a session, and clocks that are set while the session lives and while it doesn't.
 
-import Alerts
+import IsletAlerts
 import DeviceLinks
-import Devices
-import LinkedDevices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Synchronization
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 @Suite("Linked devices and clocks", .timeLimit(.minutes(45))) struct LinkedClockTests {
     private final class Outbox: Sendable {

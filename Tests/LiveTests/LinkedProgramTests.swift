@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Live
+@testable import IsletLive
 
 @Suite("The linked programs", .serialized, .timeLimit(.minutes(45))) struct LinkedProgramTests {
     private func start(_ arguments: [String], output: String) throws -> Process {

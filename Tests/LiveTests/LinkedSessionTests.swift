@@ -1,18 +1,15 @@
 // A live session with a pump and a sensor outside of it: its journal, kills, sleep and alerts.
 
-import AlertFiles
-import Alerts
+import IsletFiles
+import IsletAlerts
 import DeviceLinks
-import Devices
+import IsletDevices
 import Foundation
-import LinkedDevices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 @Suite("A live session with linked devices", .timeLimit(.minutes(45))) struct LinkedSessionTests {
     /// A session and the pump that it commands; the process may die between any two of its acts.

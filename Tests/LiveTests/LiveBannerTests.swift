@@ -1,11 +1,10 @@
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Alerts
-@testable import Live
+@testable import IsletAlerts
+@testable import IsletLive
 
 /// Banners, words and confirmations of a session that pages look at: what they show is the session's, the same for all of them, and after a replay.
 @Suite(.timeLimit(.minutes(45))) struct LiveBannerTests {

@@ -1,11 +1,10 @@
-import ClosedLoop
-import Records
-import SessionTime
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Clocks that are set or change over: quiet hours go by the wall, timers by the session.
 @Suite(.timeLimit(.minutes(45))) struct LiveClockTests {

@@ -1,17 +1,14 @@
-import Alerts
-import AlertFiles
-import Devices
-import DosingAlgorithms
-import Documents
+import IsletAlerts
+import IsletFiles
+import IsletDevices
+import IsletLoop
 import Foundation
-import Physiology
-import Records
-import SessionTime
-import SimulationKernel
+import IsletModels
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Forks that make no sense, and the words for those that do.
 @Suite(.timeLimit(.minutes(45))) struct LiveForkRefusalTests {

@@ -1,15 +1,13 @@
-import Alerts
-import DosingAlgorithms
-import Devices
+import IsletAlerts
+import IsletLoop
+import IsletDevices
 import Foundation
-import Physiology
-import Records
-import SessionTime
-import SimulationKernel
+import IsletModels
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// A session as it was and as it would have been.
 @Suite(.timeLimit(.minutes(45))) struct LiveForkTests {

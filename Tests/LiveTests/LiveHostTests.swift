@@ -1,14 +1,12 @@
-import ClosedLoop
-import Devices
+import IsletLoop
+import IsletDevices
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Synchronization
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Clocks that a test moves.
 final class FakeClocks: LiveClocks {

@@ -1,14 +1,12 @@
-import Alerts
-import ClosedLoop
-import Devices
+import IsletAlerts
+import IsletLoop
+import IsletDevices
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Inputs: read back, refused at the door, and what each does to a session.
 @Suite(.timeLimit(.minutes(45))) struct LiveInputTests {

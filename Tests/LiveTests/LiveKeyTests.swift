@@ -1,8 +1,8 @@
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Live
+@testable import IsletLive
 
 /// A key says the same thing twice: the command under it is done once, and another command under it never passes for done.
 @Suite(.timeLimit(.minutes(45))) struct LiveKeyTests {
@@ -39,7 +39,7 @@ import Testing
             let (path, opening) = (folder + "/a.journal", try opening())
             func host() throws -> LiveHost {
                 let host = LiveHost()
-                let isNew = !JournalContent.isFile(path)
+                let isNew = !isRegularFile(path)
                 try host.add("a", pace: .paused) { _ in
                     guard isNew else { return try LiveReplay.resume(path) }
                     return try LiveSession(

@@ -1,14 +1,12 @@
-import AlertFiles
-import Alerts
-import ClosedLoop
-import Documents
-import Records
-import SessionTime
-import SimulationKernel
+import IsletFiles
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// What a page says beside what a terminal said: who is signed in, settings, banners, previews, thresholds with their sensitivity and switch.
 @Suite(.timeLimit(.minutes(45))) struct LivePageInputTests {

@@ -1,12 +1,11 @@
-import Alerts
+import IsletAlerts
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// A past instant, looked at.
 @Suite(.timeLimit(.minutes(45))) struct LivePastTests {

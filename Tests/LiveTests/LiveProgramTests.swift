@@ -1,11 +1,10 @@
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// The program in processes of its own, killed at random moments.
 @Suite(.serialized, .timeLimit(.minutes(45))) struct LiveProgramTests {

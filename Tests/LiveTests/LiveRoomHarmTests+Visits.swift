@@ -1,12 +1,11 @@
-import Alerts
-import Documents
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletFiles
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Visits, and who is seen to have seen what.
 extension LiveRoomHarmTests {

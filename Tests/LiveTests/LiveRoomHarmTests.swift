@@ -1,13 +1,12 @@
-import Alerts
-import Documents
+import IsletAlerts
+import IsletFiles
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// What the threshold story promises, held against rooms in real time: combinations of sensitivity, critical bounds, quiet hours, visits, kills, faults.
 /// The harm in each: plants freeze or cook while an alert is late, or the owner is woken for nothing and stops listening.

@@ -1,10 +1,10 @@
 import Foundation
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// A grow room by the program: in the terminal, killed, resumed, replayed.
 @Suite(.serialized, .timeLimit(.minutes(45))) struct LiveRoomProgramTests {

@@ -1,13 +1,12 @@
-import Alerts
-import Documents
+import IsletAlerts
+import IsletFiles
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Rooms with many faults, two arms.
 func roomStudy(_ lines: String = "", duration: String = "4d", faults: Double = 8) throws -> Study {

@@ -1,11 +1,10 @@
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// A live session against the study's, against its replay, and against itself after a kill.
 @Suite(.timeLimit(.minutes(45))) struct LiveSessionTests {

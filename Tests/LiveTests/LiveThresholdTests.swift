@@ -1,15 +1,13 @@
-import AlertFiles
-import Alerts
-import ClosedLoop
-import Documents
+import IsletFiles
+import IsletAlerts
+import IsletLoop
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Thresholds with their sensitivity and switch.
 @Suite(.timeLimit(.minutes(45))) struct LiveThresholdTests {

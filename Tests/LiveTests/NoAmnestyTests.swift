@@ -1,17 +1,14 @@
 // What ends and starts in a live session, and what is typed in: no dose twice, none against a meter.
 
-import Alerts
-import ClosedLoop
-import Devices
-import DosingAlgorithms
-import Physiology
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletModels
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 @Suite("Sessions that start anew", .timeLimit(.minutes(45))) struct NoAmnestyTests {
     private static let typedLow = "GLUCOSE-TYPED-LOW"

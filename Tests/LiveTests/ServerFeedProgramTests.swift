@@ -1,12 +1,11 @@
 import FaultyServer
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Synchronization
 import Testing
 
-@testable import Live
+@testable import IsletLive
 
 /// `islet-live run --feed nightscout:URL` and `dexcom-share:URL`, as a person starts them.
 @Suite("The program on a server's glucose", .timeLimit(.minutes(45)))

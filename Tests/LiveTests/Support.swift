@@ -1,15 +1,14 @@
 // What tests of live sessions share: a small study, folders, and a session with its events.
 
-import Alerts
-import Documents
+import IsletAlerts
+import IsletFiles
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Live
+@testable import IsletLive
 
 /// Two people, two arms, a day.
 func smallStudy(_ lines: String = "", duration: String = "1d") throws -> Study {

@@ -1,17 +1,15 @@
 // What the pages say of a session's state, and what can be done in it.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
 import Foundation
-import Live
-import Records
-import SessionTime
+@testable import IsletLive
+import IsletKernel
 import Testing
 
 @testable import Pages
-@testable import Ward
 
 @Suite("States on pages") struct PageStateTests {
     private func page(

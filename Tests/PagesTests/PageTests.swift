@@ -1,17 +1,15 @@
 // The pages: each surface in its place, text that stays text, one unit, controls that are off when nothing can be done.
 
-import Alerts
-import Charts
-import ClosedLoop
-import Devices
+import IsletAlerts
+import IsletFiles
+import IsletLoop
+import IsletDevices
 import Foundation
-import Live
-import Records
-import SessionTime
+@testable import IsletLive
+import IsletKernel
 import Testing
 
 @testable import Pages
-@testable import Ward
 
 @Suite("Pages") struct PageTests {
     private func page(

@@ -1,12 +1,12 @@
-import Alerts
-import Charts
+import IsletAlerts
+import IsletFiles
 import Foundation
-import Records
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
 @testable import Pages
-@testable import Ward
+@testable import IsletLive
 
 /// What pages draw of banners and phones: what the session says, nothing of their own.
 @Suite struct PhonePageTests {

@@ -1,14 +1,12 @@
 // Views made by hand, for the tests of the pages.
 
-@testable import Alerts
-@testable import ClosedLoop
-import Devices
-@testable import Live
-@testable import Records
-import SessionTime
+@testable import IsletAlerts
+@testable import IsletLoop
+@testable import IsletDevices
+@testable import IsletLive
+import IsletKernel
 
 @testable import Pages
-@testable import Ward
 
 enum Samples {
     static let now = Instant.minutes(2 * 1440 + 14 * 60 + 5)

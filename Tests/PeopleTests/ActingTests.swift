@@ -1,13 +1,11 @@
 // What a person does, and what they must never do.
 
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import People
+@testable import IsletPeople
 
 extension TherapySettings {
     static let testing = TherapySettings(

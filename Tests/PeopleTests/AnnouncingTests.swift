@@ -1,13 +1,11 @@
 // Meal insulin that comes late, not at all, or beside something else: what a person must not make of it in the hours after.
 
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import People
+@testable import IsletPeople
 
 @Suite("A person announces")
 struct AnnouncingTests {

@@ -1,13 +1,12 @@
 // Who hears what, how soon, and with which luck.
 
-import Alerts
-import GSL
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletNumerics
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import People
+@testable import IsletPeople
 
 @Suite("A person hears")
 struct HearingTests {
@@ -194,13 +193,13 @@ struct HearingTests {
             try world.advance(toMinute: 1439)
             let opened = world.recorder.person.first { $0.kind == .looked }
             let minutes = try #require(opened?.instant.minutes)
-            logs.append(logarithm(minutes))
+            logs.append(naturalLogarithm(minutes))
         }
         #expect(isWithin3Errors(Double(heard) / Double(people), 0.9, people))
         let n = Double(logs.count)
         let mean = logs.reduce(0, +) / n
         let sd = (logs.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (n - 1)).squareRoot()
-        #expect(abs(mean - logarithm(4)) <= 3 * 0.8 / n.squareRoot())
+        #expect(abs(mean - naturalLogarithm(4)) <= 3 * 0.8 / n.squareRoot())
         #expect(abs(sd - 0.8) <= 3 * 0.8 / (2 * n).squareRoot())
     }
 

@@ -1,12 +1,10 @@
 // A person with a phone, a body and devices that do what a test says.
 
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 
-@testable import People
+@testable import IsletPeople
 
 /// Belongs to the session's thread.
 final class FakePhone: PersonPhone, PersonDevices, @unchecked Sendable {

@@ -1,11 +1,10 @@
 // When people sleep, also where clocks are changed.
 
-import Alerts
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletKernel
 import Testing
 
-@testable import People
+@testable import IsletPeople
 
 @Suite("A person sleeps")
 struct SleepTests {

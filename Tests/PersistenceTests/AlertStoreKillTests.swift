@@ -1,12 +1,10 @@
 // The alert center in real time over its file, killed and launched again.
 
-import Alerts
-import Devices
+import IsletAlerts
+import IsletDevices
 import Foundation
-import Persistence
-import Records
-import SessionTime
-import SimulationKernel
+import IsletResults
+import IsletKernel
 import Testing
 
 /// While it is off, nothing that the dying app does reaches its file or the system.

@@ -1,10 +1,10 @@
 // SQLite files that somebody or something damaged: each is a problem with its file's name, and none ends the process.
 
-import Alerts
+import IsletAlerts
 import Foundation
 import Glibc
-import Persistence
-import Records
+import IsletResults
+import IsletDevices
 import Testing
 
 @Suite struct DamagedStoreTests {

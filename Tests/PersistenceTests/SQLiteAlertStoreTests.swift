@@ -1,8 +1,8 @@
-import Alerts
+import IsletAlerts
 import Foundation
-import Persistence
-import Records
-import SessionTime
+import IsletResults
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct SQLiteAlertStoreTests {

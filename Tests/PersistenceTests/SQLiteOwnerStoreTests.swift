@@ -1,10 +1,10 @@
 // An owner's settings on the disk: kept whole, or not changed at all.
 
-import Alerts
+import IsletAlerts
 import Foundation
-import Persistence
-import Records
-import SessionTime
+import IsletResults
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite struct SQLiteOwnerStoreTests {

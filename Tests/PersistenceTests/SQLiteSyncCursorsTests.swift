@@ -1,8 +1,8 @@
 // Cursors on the disk: kept, one endpoint's, one client's.
 
 import Foundation
-import Persistence
-import Records
+import IsletResults
+import IsletDevices
 import Testing
 
 @Suite("Sync cursors")

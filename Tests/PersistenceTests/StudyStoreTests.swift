@@ -2,9 +2,9 @@
 
 import Foundation
 import GRDB
-import Persistence
-import Records
-import SessionTime
+import IsletResults
+import IsletDevices
+import IsletKernel
 import Testing
 
 private let calendar = SessionCalendar(startEpochSeconds: 1_772_449_200, offsetSeconds: -5 * 3600)

@@ -1,8 +1,8 @@
-import Devices
-import SessionTime
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Physiology
+@testable import IsletModels
 
 /// What a body has beside the published equations, and what it does to the person.
 @Suite struct BodyVariationTests {

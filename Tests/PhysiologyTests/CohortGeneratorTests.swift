@@ -1,10 +1,10 @@
 // Generated cohorts against the statistics of the field's table.
 
-import Devices
-import GSL
+import IsletDevices
+import IsletNumerics
 import Testing
 
-@testable import Physiology
+@testable import IsletModels
 
 private func mean(_ x: [Double]) -> Double { x.reduce(0, +) / Double(x.count) }
 private func deviation(_ x: [Double]) -> Double {

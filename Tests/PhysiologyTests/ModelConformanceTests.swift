@@ -1,10 +1,10 @@
 // What every glucose model must do, whichever it is.
 
-import Devices
-import GSL
+import IsletDevices
+import IsletNumerics
 import Testing
 
-@testable import Physiology
+@testable import IsletModels
 
 @Suite struct ModelConformanceTests {
     @Test func basalInfusionHoldsTheSteadyStateForADay() throws {

@@ -1,5 +1,5 @@
-import Devices
-import Physiology
+import IsletDevices
+import IsletModels
 
 /// Glucose that insulin lowers and carbohydrate raises: four states, an example.
 struct OneDepot: GlucoseEquations {

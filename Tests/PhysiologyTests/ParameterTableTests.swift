@@ -1,10 +1,9 @@
 // Tables and inputs as users have them, and as users break them.
 
-import Devices
-import Records
+import IsletDevices
 import Testing
 
-@testable import Physiology
+@testable import IsletModels
 
 @Suite struct ParameterTableTests {
     private static let required = ModelKind.uvaPadova2008.columns

@@ -1,10 +1,10 @@
 // Steady states and responses that need no third-party data.
 
-import Devices
-import GSL
+import IsletDevices
+import IsletNumerics
 import Testing
 
-@testable import Physiology
+@testable import IsletModels
 
 @Suite struct PublishedResponsesTests {
     /// The golden protocol: an impulse into the first gut compartment or the depot, then glucose by the minute.

@@ -1,9 +1,8 @@
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Physiology
+@testable import IsletModels
 
 /// What a sensor finds between the body's own instants, against a body that stops wherever it is asked.
 @Suite struct SampledBodyTests {

@@ -1,9 +1,9 @@
 // Subjects to test with, made here: no row of anybody's table.
 
-import Devices
-import GSL
+import IsletDevices
+import IsletNumerics
 
-@testable import Physiology
+@testable import IsletModels
 
 /// splitmix64: a stream for tests.
 struct TestStream: RandomNumberGenerator {

@@ -1,10 +1,9 @@
 // Traces: inputs by the minute, the size of the meal, and the text that comes out.
 
-import Devices
-import Records
+import IsletDevices
 import Testing
 
-@testable import Physiology
+@testable import IsletModels
 
 @Suite struct TraceRunTests {
     private func problem(_ text: String) -> InputError? {

@@ -1,12 +1,12 @@
 // Parts of a report that need no study: what is escaped, how numbers are written, what a profile counts.
 
-import Charts
-import Records
-import SessionTime
+import IsletFiles
+import IsletDevices
+import IsletKernel
 import Testing
-import Trials
+import IsletTrials
 
-@testable import Reports
+@testable import IsletResults
 
 @Suite("Parts of a report") struct ReportPartTests {
     @Test func `what is interpolated is text, whatever it holds, and markup stays markup`() {

@@ -1,4 +1,4 @@
-import SessionTime
+import IsletKernel
 import Testing
 
 /// What makes an episode, in minutes: a quarter of an hour begins and ends one.

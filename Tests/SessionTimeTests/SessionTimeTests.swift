@@ -1,4 +1,4 @@
-import SessionTime
+import IsletKernel
 import Testing
 
 @Suite struct SessionTimeTests {

@@ -1,11 +1,9 @@
 // Bodies that only note what reaches them, and a session for them to live in.
 
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// Its glucose is what the test says; it notes the insulin it gets. Belongs to the session's thread.
 final class FakeBody: InterstitialGlucoseSource, InsulinReceiver, @unchecked Sendable {

@@ -1,8 +1,8 @@
 import Glibc
-import SimulationKernel
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// 21 CFR 862.1355 on the G6 error model: paired readings of many sensors on six clinic days of their ten, on which
 /// glucose is led down and up, as in the trials that the rule asks for.

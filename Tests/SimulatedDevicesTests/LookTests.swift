@@ -1,11 +1,10 @@
 // Who looks at a pump changes nothing about it.
 
-import Devices
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 @Suite("A look at a pump")
 struct LookTests {

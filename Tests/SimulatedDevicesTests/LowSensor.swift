@@ -1,7 +1,7 @@
-import Devices
-import GSL
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletNumerics
+import IsletModels
+import IsletKernel
 
 /// Reads a share too low, another one for each sensor; no noise.
 struct LowSensor: SensorErrorModel {

@@ -1,12 +1,10 @@
 // A newcomer's sensor: one file, and it is worn like any other.
 
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 @Suite struct LowSensorTests {
     @Test func aSensorThatOnlyThisFileKnowsIsWornForDaysAndKeepsItsPromise() throws {

@@ -1,10 +1,8 @@
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// A pod from its priming to its end, and what it says on the way.
 @Suite struct PodLifeTests {

@@ -1,10 +1,8 @@
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 @Suite struct PumpFaultTests {
     @Test func faultsComeAtTheirRatesAndTheirSpansAreLogged() throws {

@@ -1,10 +1,10 @@
 // An account changes by its verbs alone, and each of them keeps its balance.
 
 import Foundation
-import SimulationKernel
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 @Suite("The pump's account")
 struct PumpLedgerTests {

@@ -1,8 +1,8 @@
 import Glibc
-import SimulationKernel
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// The sensors' statistics against those that were computed from the papers' equations, by other code.
 @Suite struct SensorErrorModelTests {

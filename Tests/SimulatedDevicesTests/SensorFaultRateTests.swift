@@ -1,11 +1,9 @@
-import Devices
-import GSL
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletNumerics
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// Rates, durations and survival of 5000 sensors, ten days each, against the published figures.
 @Suite struct SensorFaultRateTests {

@@ -1,10 +1,8 @@
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// When a sensor measures, when its reading arrives, and what it finds at the session's start.
 @Suite struct SensorTimingTests {

@@ -1,10 +1,8 @@
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// What one session's luck may hang on: its own streams and the time, not what else is on or was sent.
 @Suite struct SharedLuckTests {

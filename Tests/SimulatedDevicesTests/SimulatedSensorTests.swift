@@ -1,10 +1,8 @@
-import Devices
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 @Suite struct SimulatedSensorTests {
     /// Runs a sensor and answers with its readings, what it told, and its journal's digest.

@@ -1,11 +1,9 @@
-import Devices
-import GSL
-import Records
-import SessionTime
-import SimulationKernel
+import IsletDevices
+import IsletNumerics
+import IsletKernel
 import Testing
 
-@testable import SimulatedDevices
+@testable import IsletModels
 
 /// What a blocked cannula and a failing site make of the insulin, against the guides' tables.
 @Suite struct SiteTests {

@@ -1,5 +1,4 @@
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
 
 /// A session is run twice and its digests compared. That check is only worth something if it finds what it is for: a

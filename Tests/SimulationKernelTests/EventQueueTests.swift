@@ -1,7 +1,5 @@
-import SessionTime
+@testable import IsletKernel
 import Testing
-
-@testable import SimulationKernel
 
 @Suite struct EventQueueTests {
     @Test(arguments: UInt64(0)..<20)

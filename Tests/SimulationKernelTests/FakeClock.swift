@@ -1,6 +1,6 @@
 // A wall clock that tests move.
 
-import SessionTime
+import IsletKernel
 import Synchronization
 
 /// Stands still until it is moved; `jumps` makes it leap to whatever somebody sleeps until.

@@ -1,5 +1,4 @@
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
 
 /// A live session's inputs, replayed in virtual time, give the digest of the live run.

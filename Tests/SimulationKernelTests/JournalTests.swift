@@ -1,5 +1,4 @@
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
 
 @Suite struct JournalTests {

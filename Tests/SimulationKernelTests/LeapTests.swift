@@ -1,5 +1,4 @@
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
 
 /// Time that nobody lived through, and inputs that are kept before they count.

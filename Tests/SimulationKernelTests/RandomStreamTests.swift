@@ -1,4 +1,4 @@
-import SimulationKernel
+import IsletKernel
 import Testing
 
 @Suite struct RandomStreamTests {

@@ -1,7 +1,5 @@
-import SessionTime
+@testable import IsletKernel
 import Testing
-
-@testable import SimulationKernel
 
 /// However a session ran, `end` lets everything in it go.
 @Suite struct SessionEndTests {

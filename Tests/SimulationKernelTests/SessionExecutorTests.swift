@@ -1,7 +1,5 @@
-import SessionTime
+@testable import IsletKernel
 import Testing
-
-@testable import SimulationKernel
 
 @Suite struct SessionExecutorTests {
     private func jobs(waits: Int) throws -> (jobs: Int, events: Int) {

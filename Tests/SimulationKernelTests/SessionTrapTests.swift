@@ -1,6 +1,5 @@
 import Glibc
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
 
 /// What must stop the program rather than let a session depend on the machine's mood.

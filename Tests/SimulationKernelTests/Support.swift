@@ -1,7 +1,6 @@
 // What the kernel's tests share: small actors, a log, and sessions that end themselves.
 
-import SessionTime
-import SimulationKernel
+import IsletKernel
 
 /// Lines noted in a session. One thread at a time is inside a session, so it needs no lock.
 final class Log: @unchecked Sendable {

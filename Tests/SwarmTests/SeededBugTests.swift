@@ -4,16 +4,13 @@
 // over it must see it; the same day without the bug must break nothing. No invariant may lack a bug.
 
 @testable import Swarm
-import ClosedLoop
-import DosingAlgorithms
-import Devices
-import Physiology
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletModels
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// Passes everything on; a bug overrides what it breaks.
 private class PumpDouble: InsulinPumpPort, @unchecked Sendable {

@@ -1,15 +1,13 @@
 // Each invariant, shown evidence that breaks it.
 
 @testable import Swarm
-import ClosedLoop
-import Devices
-import Physiology
-import Records
-import SessionTime
-import SimulatedDevices
+import IsletLoop
+import IsletDevices
+import IsletModels
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("An invariant of the swarm")
 struct SwarmInvariantTests {

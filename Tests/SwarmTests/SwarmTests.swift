@@ -1,15 +1,14 @@
 // The swarm finds what it is for, shrinks it, and is quiet where nothing is wrong.
 
-import Documents
+import IsletFiles
 @testable import Swarm
-import Devices
+import IsletDevices
 import Foundation
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// The seeded bug: a driver of a pump without any memory of what it was asked. It can't say what became of a request,
 /// and hands each one to the pump under a number of its own, so that the pump can't know it again either.

@@ -6,7 +6,7 @@ import Testing
     /// Exceptions: `start` is the one place that starts tasks, and the pacer has the real world as its neighbour.
     private func isExcepted(_ word: String, in path: String) -> Bool {
         switch word {
-        case "Task(", "Task {": path == "Sources/SimulationKernel/SessionExecutor.swift"
+        case "Task(", "Task {": path == "Sources/IsletKernel/SimulationKernel/SessionExecutor.swift"
         default: false
         }
     }
@@ -22,7 +22,7 @@ import Testing
     private static let ungenerated = [".random(in:", ".shuffled()", ".shuffle()", ".randomElement()"]
 
     @Test func engineAndModelCodeSaysNothingThatDependsOnTheMachine() {
-        for file in Project.sources where (Manifest.floor(of: file.target) ?? 0) <= 3 {
+        for file in Project.sources where Floors.isEngine(file) {
             for (index, line) in file.code.enumerated() {
                 for word in Self.forbidden where contains(line, word) {
                     #expect(isExcepted(word, in: file.path), "\(file.path):\(index + 1): \(word)")
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func theKernelStartsTasksInOnePlaceOnly() {
-        let places = Project.sources.filter { $0.target == "SimulationKernel" }.flatMap { file in
+        let places = Project.sources.filter { $0.target == "IsletKernel" }.flatMap { file in
             file.code.enumerated().filter { contains($0.element, "Task(") || contains($0.element, "Task {") }
                 .map { "\(file.path):\($0.offset + 1)" }
         }
@@ -62,7 +62,7 @@ import Testing
 
     /// As far as a scan can tell: names that a file declares as a Set or a Dictionary and then walks through.
     @Test func nothingWalksThroughASetOrADictionary() {
-        for file in Project.sources where (Manifest.floor(of: file.target) ?? 0) <= 3 {
+        for file in Project.sources where Floors.isEngine(file) {
             let names = unorderedNames(in: file)
             for (index, line) in file.code.enumerated() {
                 for name in names where walks(line, through: name) {

@@ -25,11 +25,11 @@ import Testing
         for file in Project.sources {
             for (index, line) in file.code.enumerated() {
                 for word in ["try!", "fatalError", "as!", "print("] where line.contains(word) {
-                    if word == "print(", (Manifest.floor(of: file.target) ?? 0) >= 4 { continue }
+                    if word == "print(", !Floors.isEngine(file) { continue }
                     #expect(Bool(false), "\(file.path):\(index + 1): \(word)")
                 }
                 // Where files and arguments are read, nothing may end the program.
-                guard (Manifest.floor(of: file.target) ?? 0) >= 4 else { continue }
+                guard !Floors.isEngine(file) else { continue }
                 for word in ["precondition(", "preconditionFailure(", "assertionFailure("]
                 where line.contains(word) {
                     #expect(Bool(false), "\(file.path):\(index + 1): \(word) on a path that input reaches")
@@ -65,24 +65,17 @@ import Testing
             .map { String($0.output.1).lowercased() }
         #expect(Set(named) == ["swift-argument-parser", "grdb.swift"])
         #expect(manifest.contains("condition: .when(traits: [\"Serve\"])"))
+        #expect(manifest.contains("condition: .when(traits: [\"TLS\"])"))
         let trial = try Project.text(".ci/trial.sh")
         let builds = trial.matches(of: #/release\.sh build [^\n)]*/#).map { String($0.output) }
         #expect(builds == ["release.sh build --product islet", "release.sh build --show-bin-path"])
-        // From `islet` no way leads to the program in real time, nor to anything that only it needs.
-        var reached: Set<String> = []
-        var rest = ["islet"]
-        while let name = rest.popLast() {
-            guard reached.insert(name).inserted else { continue }
-            rest += Manifest.targets.first { $0.name == name }?.dependencies ?? []
-        }
-        #expect(reached.contains("Live") && !reached.contains("islet-live"))
     }
 
-    /// One file a target that calls libm keeps the numeric fingerprint honest.
+    /// One file that calls libm keeps the numeric fingerprint honest.
     @Test func engineCodeReachesTheLibraryOfTheSystemInNamedPlacesOnly() {
-        let allowed = ["LibM.swift", "SessionExecutor.swift"]
+        let allowed = ["IsletKernel/LibM.swift", "SimulationKernel/SessionExecutor.swift"]
         for file in Project.sources
-        where (Manifest.floor(of: file.target) ?? 0) <= 3 && file.target != "GSL"
+        where Floors.isEngine(file) && file.target != "IsletNumerics"
             && !allowed.contains(where: { file.path.hasSuffix("/\($0)") })
         {
             for (index, line) in file.code.enumerated() {

@@ -43,7 +43,9 @@ enum Manifest {
             let path = body.firstMatch(of: #/path: "([^"]+)"/#).map { String($0.output.1) }
             let packages =
                 body.matches(of: #/package: "([^"]+)"/#).map { String($0.output.1) }
-                + body.matches(of: #/serving\("[^"]+", "([^"]+)"\)/#).map { String($0.output.1) }
+                + body.matches(of: #/(?:serving|encrypting)\("[^"]+", "([^"]+)"\)/#).map {
+                    String($0.output.1)
+                }
             let list = body.firstIndex(of: "[").map { body[$0...] } ?? ""
             let end =
                 ["resources", "swiftSettings"].compactMap { list.range(of: $0)?.lowerBound }.min()

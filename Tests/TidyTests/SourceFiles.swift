@@ -12,6 +12,13 @@ struct SourceFile: Sendable {
     /// The target it belongs to: the folder within Sources.
     var target: String { String(path.split(separator: "/")[1]) }
 
+    /// The folder within its target, where its target is made of folders with an order of their own.
+    var folder: String? {
+        let parts = path.split(separator: "/").map(String.init)
+        guard let folders = Floors.folders[target] else { return nil }
+        return parts.count > 3 && folders.contains(parts[2]) ? parts[2] : folders.last
+    }
+
     /// The module it is compiled into.
     var module: String { path.hasPrefix("Benchmarks/") ? "islet-bench" : target }
 

@@ -12,6 +12,23 @@ engine must be followed here. `--check` looks for that only, and builds nothing.
 import argparse, concurrent.futures, glob, os, re, shutil, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ENGINE = "Sources/IsletAlerts/Alerts"
+# What the engine and its tests need: targets, and of these the folders that are copied.
+TARGETS = ["CGSL", "CIslet", "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletFiles", "AlertsTests"]
+PARTS = [
+    "Sources/CGSL", "Sources/CIslet", "Sources/IsletKernel", "Sources/IsletNumerics", "Sources/IsletDevices", "Sources/IsletModels/GrowRoom",
+    ENGINE, "Sources/IsletFiles/Charts", "Sources/IsletFiles/Documents", "Sources/IsletFiles/AlertFiles", "Tests/AlertsTests",
+]
+# `islet alerts test`, without the rest of `islet`.
+PROGRAM = """import Glibc
+import IsletFiles
+
+var failed = 0
+for path in CommandLine.arguments.dropFirst() {
+    for one in try AlertScenario.read(path: path).cases where !one.run().passed { failed += 1 }
+}
+exit(failed == 0 ? 0 : 1)
+"""
 FILES = {
     "engine": "Engine/AlertEngine.swift", "values": "Engine/AlertEngine+Values.swift", "episodes": "Engine/AlertEngine+Episodes.swift",
     "annunciation": "Engine/AlertEngine+Annunciation.swift", "lists": "Engine/AlertEngine+Lists.swift",
@@ -313,7 +330,7 @@ def mutated(texts):
 
 
 def sources():
-    folder = os.path.join(ROOT, "Sources/Alerts")
+    folder = os.path.join(ROOT, ENGINE)
     return {path: open(os.path.join(folder, path), encoding="utf-8").read()
             for path in FILES.values() if os.path.exists(os.path.join(folder, path))}
 
@@ -327,29 +344,32 @@ def write(path, text):
 
 
 def copy_package(work, texts):
-    """The package with the program and the tests of the alerts, and nothing else."""
-    for part in ["Sources", "Tests/AlertsTests"]:
+    """The alert engine, what reads its files, its tests, and a program that runs scenarios; nothing else."""
+    for part in PARTS:
         for folder, _, names in os.walk(os.path.join(ROOT, part)):
             for name in names:
                 source = os.path.join(folder, name)
                 relative = os.path.relpath(source, ROOT)
-                inner = os.path.relpath(source, os.path.join(ROOT, "Sources/Alerts"))
+                inner = os.path.relpath(source, os.path.join(ROOT, ENGINE))
                 write(os.path.join(work, relative), texts.get(inner) or open(source, encoding="utf-8").read())
     link = os.path.join(work, "Tests/AlertScenarios")
     if not os.path.lexists(link):
         os.symlink(os.path.join(ROOT, "Tests/AlertScenarios"), link)
+    write(os.path.join(work, "Sources/scenarios/main.swift"), PROGRAM)
     manifest = open(os.path.join(ROOT, "Package.swift"), encoding="utf-8").read()
-    manifest = re.sub(r'^ +tests\(\s*"(?!AlertsTests")\w+",\s*\[[^\]]*\]\),\n', "", manifest, flags=re.M)
-    manifest = re.sub(r'^ +\.target\(name: "FaultyServer".*\n', "", manifest, flags=re.M)
-    manifest = re.sub(r'^ +\.executableTarget\(\s*name: "islet-(?:.|\n)*?swiftSettings: strict\),\n', "", manifest, flags=re.M)
-    manifest = re.sub(r'^ +\.executable\(name: "islet-.*\n', "", manifest, flags=re.M)
+    entries = [re.search(rf'^        (?:module|tests|\.target|\.systemLibrary)\(\s*(?:name: )?"{name}"(?:.|\n)*?\),\n(?= {{0,8}}\S|\n)', manifest, re.M)[0]
+               for name in TARGETS]
+    manifest = re.sub(r"    products: \[(?:.|\n)*?\n    \],\n    traits(?:.|\n)*?\n    \],\n", "", manifest)
+    manifest = manifest[:manifest.index("\n    targets: [\n")] + "\n    targets: [\n" + "".join(entries) + (
+        '        .executableTarget(name: "scenarios", dependencies: ["IsletFiles"], swiftSettings: strict),\n    ]\n)\n')
+    manifest = re.sub(r'^ +\.package\((?!.*/Yams").*\n', "", manifest, flags=re.M)
     # A break may leave a value unread.
     manifest = manifest.replace("    .treatAllWarnings(as: .error),\n", "")
     write(os.path.join(work, "Package.swift"), manifest)
     resolved = os.path.join(ROOT, "Package.resolved")
     if os.path.exists(resolved):
         write(os.path.join(work, "Package.resolved"), open(resolved, encoding="utf-8").read())
-    write(os.path.join(work, "Sources/Alerts/Breaks.swift"),
+    write(os.path.join(work, ENGINE, "Breaks.swift"),
           "import Glibc\n\n/// The break that is on.\nprivate let number: Int =\n"
           "    getenv(\"ALERT_BREAK\").flatMap { Int(String(cString: $0)) } ?? 0\n\n"
           "@inline(never) func breaks(_ one: Int) -> Bool { number == one }\n")
@@ -393,7 +413,7 @@ def run(work, texts, options, numbers):
     binaries = os.path.join(work, ".build/debug")
     scenarios = sorted(glob.glob(os.path.join(ROOT, "Tests/AlertScenarios/*.yaml")))
     commands = [
-        [os.path.join(binaries, "islet"), "alerts", "test", "--quiet", *scenarios],
+        [os.path.join(binaries, "scenarios"), *scenarios],
         [os.path.join(binaries, "isletPackageTests.xctest"), "--testing-library", "swift-testing", "--filter", SWIFT_TESTS],
     ]
 

@@ -11,13 +11,14 @@ home=$PWD/.build-seeded
 source=$home/source
 mkdir -p "$source"
 git ls-files -z -- Package.swift Sources Benchmarks Tests | tar -c --null -T - | tar -x -C "$source"
-bolus=$source/Sources/SimulatedDevices/Pump/SimulatedPump+Bolus.swift
+bolus=$source/Sources/IsletModels/SimulatedDevices/Pump/SimulatedPump+Bolus.swift
 sed -i '/^        lastRequest = request$/d' "$bolus"
-if cmp -s "$bolus" Sources/SimulatedDevices/Pump/SimulatedPump+Bolus.swift; then
+if cmp -s "$bolus" Sources/IsletModels/SimulatedDevices/Pump/SimulatedPump+Bolus.swift; then
     echo "the line to lose is not there any more" >&2
     exit 70
 fi
 .ci/release.sh build --package-path "$source" --scratch-path "$home/build" --product islet
+.ci/release.sh build --package-path "$source" --scratch-path "$home/build" --product islet-swarm
 islet=$home/build/release/islet
 
 cd "$home"

@@ -4,7 +4,7 @@
 // 300 at once; one that ends or fails is opened again, after a pause that grows to a minute.
 // Does not: judge readings. The session does.
 
-import SessionTime
+import IsletKernel
 import Synchronization
 
 public final class GlucoseLink: Sendable {

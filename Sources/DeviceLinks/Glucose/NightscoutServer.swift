@@ -2,7 +2,7 @@
 //
 // Guarantees: the secret goes as a token and as the hash that an API secret is asked for, and nowhere else.
 
-import Checksums
+import IsletKernel
 import Foundation
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -2,7 +2,6 @@
 
 import Foundation
 import Glibc
-import LinkedDevices
 
 /// What a driver asks first.
 struct LinkHello: Codable {

@@ -7,7 +7,6 @@
 // Does not: send a command again. There is no option in this project that sends insulin commands to a pump in a person's body.
 
 import Foundation
-public import LinkedDevices
 import Synchronization
 
 public final class LoopbackPumpDriver: PumpDriver {

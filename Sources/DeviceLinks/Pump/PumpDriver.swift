@@ -2,8 +2,6 @@
 //
 // Guarantees: none; a driver gives them. `PumpDriverContract` tests them.
 
-public import LinkedDevices
-
 /// Carries commands to one pump, outside of any session.
 ///
 /// Called with one command at a time. A driver may take as long as it likes, hang, or fail: who calls has a timeout, and cancels. What it says is

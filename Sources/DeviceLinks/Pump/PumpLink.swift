@@ -5,7 +5,6 @@
 // What a driver says after its timeout is handed on all the same: it may be what became of a bolus.
 // Does not: believe an answer, or try anything again. The session does both.
 
-public import LinkedDevices
 import Synchronization
 
 public final class PumpLink: Sendable {

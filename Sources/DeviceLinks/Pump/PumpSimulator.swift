@@ -5,12 +5,9 @@
 // became of it stands in the next report.
 // Does not: know a clock or a wire. Its owner says what time it is, one thread at a time.
 
-public import Devices
-public import LinkedDevices
-import Records
-public import SessionTime
-public import SimulatedDevices
-public import SimulationKernel
+public import IsletDevices
+public import IsletKernel
+public import IsletModels
 
 public final class PumpSimulator: @unchecked Sendable {
     public let executor: SessionExecutor

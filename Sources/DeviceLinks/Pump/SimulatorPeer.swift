@@ -6,7 +6,6 @@
 
 import Foundation
 import Glibc
-public import LinkedDevices
 import Synchronization
 
 public final class SimulatorPeer: Sendable {

@@ -4,11 +4,9 @@
 // time. A pump in a person's body can't, and nothing that passes commands on to one does so unless it is built to deceive.
 // Does not: resist somebody who means harm. The connection is loopback; whoever commands this machine commands it.
 
-import Devices
-import LinkedDevices
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletKernel
+import IsletModels
 
 public enum SimulatorProof {
     /// - Parameter challenge: drawn anew for each connection.

@@ -4,7 +4,7 @@
 // is a 400, a write that can't be taken is refused by itself.
 // Does not: delete anything but by a write that says so.
 
-package import Alerts
+package import IsletAlerts
 import Foundation
 
 package struct SettingsEndpoint: Sendable {

@@ -4,9 +4,9 @@
 // again. It goes to 127.0.0.1 only. What the hub refuses stays here, and the reason with it.
 // Does not: try again by itself: the next call does.
 
-package import Alerts
+package import IsletAlerts
 import Foundation
-import Records
+import IsletDevices
 
 package struct SettingsLink: Sendable {
     /// What one sync came to.

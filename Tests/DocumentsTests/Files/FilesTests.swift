@@ -1,10 +1,10 @@
-import CSHA256
-import Checksums
+import CIslet
+import IsletKernel
 import Foundation
-import Records
+import IsletDevices
 import Testing
 
-@testable import Documents
+@testable import IsletFiles
 
 /// A directory that is gone after the test.
 private func inScratch(_ body: (String) throws -> Void) throws {

@@ -1,7 +1,7 @@
-import Records
+import IsletDevices
 import Testing
 
-@testable import Documents
+@testable import IsletFiles
 
 /// What is JSON is read as JSON: in its strings nothing means anything.
 @Suite struct JSONDocumentTests {

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Documents
+@testable import IsletFiles
 
 /// A clock and a screen that the test owns.
 private final class Desk: Sendable {

@@ -1,7 +1,7 @@
-import Records
+import IsletDevices
 import Testing
 
-@testable import Documents
+@testable import IsletFiles
 
 /// The problem that reading `text` ends in; nil when it is a document.
 private func refusal(_ text: String) -> InputError? {

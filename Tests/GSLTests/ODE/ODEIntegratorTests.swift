@@ -1,7 +1,7 @@
 // The integrator's promises: accuracy, edges, counts and errors, on systems with known answers.
 
 import Foundation
-import GSL
+import IsletNumerics
 import Testing
 
 /// y0' = -k·y0 + u ; y1' = k·y0. `calls` counts the evaluations.

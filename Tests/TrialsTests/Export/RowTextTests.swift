@@ -1,11 +1,11 @@
 // Cells as bytes: the same as the slow way writes them.
 
-import Documents
+import IsletFiles
 import Foundation
-import SessionTime
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A row's text")
 struct RowTextTests {

@@ -1,16 +1,14 @@
 // Step logs on their way out: whole, true to the session, the same bytes each time.
 
-import Documents
-import GlucoseMetrics
-import ClosedLoop
-import Devices
+import IsletFiles
+import IsletLoop
+import IsletDevices
 import Foundation
-import Physiology
-import Records
-import SessionTime
+import IsletModels
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// A store that knows no more than an export asks for.
 private final class FakeStore: ResultStore {

@@ -1,15 +1,13 @@
 // Tables of a study's sessions on their way out: the truth, from which outcomes can be computed again, and all others.
 
-import Documents
-import GlucoseMetrics
-import ClosedLoop
-import Devices
+import IsletFiles
+import IsletLoop
+import IsletDevices
 import Foundation
-import Records
-import SessionTime
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 private func study(_ overrides: String...) throws -> Study {
     try Study.parse(

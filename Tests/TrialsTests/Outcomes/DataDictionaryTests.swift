@@ -1,11 +1,11 @@
 // docs/data.md says what is there.
 
-import Documents
+import IsletFiles
 import Foundation
-import Records
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("The data dictionary")
 struct DataDictionaryTests {

@@ -1,14 +1,12 @@
 // The registry of outcomes: what follows from its rows, and what a session's values are.
 
-import Documents
-import GlucoseMetrics
-import Alerts
-import Records
-import SessionTime
-import SimulationKernel
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// Runs the first subject of a one-arm study of a day.
 func outcomes(of overrides: String...) throws -> (SessionOutcome, SessionRecorder) {

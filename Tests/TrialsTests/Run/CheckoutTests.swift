@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite struct CheckoutTests {
     private let one = String(repeating: "1a", count: 20)

@@ -1,11 +1,11 @@
 // `islet power`: what it foretells, against studies that are simulated; and what a pilot can't tell.
 
-import GSL
-import Records
-import SimulationKernel
+import IsletNumerics
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A power plan")
 struct PowerPlanTests {

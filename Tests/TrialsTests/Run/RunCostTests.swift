@@ -4,7 +4,7 @@
 
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("What a run would cost")
 struct RunCostTests {

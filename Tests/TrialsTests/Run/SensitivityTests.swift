@@ -1,11 +1,11 @@
 // Whether a ranking of arms holds when what is assumed about people is something else.
 
-import Documents
-import People
-import Records
+import IsletFiles
+import IsletPeople
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A sensitivity analysis")
 struct SensitivityTests {

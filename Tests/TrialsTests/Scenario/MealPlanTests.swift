@@ -1,7 +1,7 @@
-import Documents
+import IsletFiles
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 private let day: Int64 = 86_400_000_000_000
 

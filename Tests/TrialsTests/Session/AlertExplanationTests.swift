@@ -1,13 +1,12 @@
 // What `islet alerts explain` and `islet replay` tell of an alert, and that they call it by the same number.
 
-import AlertFiles
-import Alerts
-import Documents
-import Records
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("An alert is explained")
 struct AlertExplanationTests {

@@ -1,11 +1,11 @@
 // Alerts held against the truth in whole sessions: what their metrics come to, and who is to blame.
 
-import Alerts
-import Documents
-import Records
+import IsletAlerts
+import IsletFiles
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite struct AlertTruthSessionTests {
     private func outcomes(_ overrides: String..., policy: String = "dexcom-g7") throws -> [OutcomeValues] {

@@ -1,16 +1,13 @@
 // What a study may say of an algorithm, and what a newcomer has to write for one.
 
-import DosingAlgorithms
-import ClosedLoop
-import Devices
-import Documents
+import IsletLoop
+import IsletDevices
+import IsletFiles
 import Foundation
-import Records
-import SessionTime
-import SimulationKernel
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("An algorithm")
 struct AlgorithmTests {
@@ -109,7 +106,7 @@ struct AlgorithmTests {
         let page = try String(contentsOf: Self.root.appending(path: "HACKING.md"), encoding: .utf8)
         #expect(page.contains("```swift\n\(code)```"))
         // Nor is there any in those that come with Islet.
-        let folder = Self.root.appending(path: "Sources/DosingAlgorithms").path()
+        let folder = Self.root.appending(path: "Sources/IsletLoop/DosingAlgorithms").path()
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             let text = try String(contentsOf: URL(filePath: folder + "/" + name), encoding: .utf8)
             #expect(!text.contains("Unsafe") && !text.contains("assumingMemoryBound"), "\(name)")

@@ -1,15 +1,13 @@
 // A study whose app is dead for a while: what goes on without it, and how it comes back.
 
-import Documents
-import Alerts
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("An app that is dead for a while")
 struct AppDeathTests {

@@ -1,12 +1,12 @@
 // `margin:` in a study: an arm that rings less is called better only where it costs no lows, and only where somebody has measured
 // what lows an unheard alarm costs.
 
-import Documents
+import IsletFiles
 import Foundation
-import Records
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// A store of summaries that were made up.
 final class MadeStore: ResultStore {

@@ -1,16 +1,14 @@
 // Sessions of people who miscount, bolus late and forget: who decides about it, who shares it, and what it must not do in the hours after.
 
-import DosingAlgorithms
-import Devices
-import Documents
-import People
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletFiles
+import IsletPeople
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A session with a person who counts")
 struct CountingPersonTests {

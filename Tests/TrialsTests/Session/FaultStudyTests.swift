@@ -1,15 +1,12 @@
 // Studies with faults: what the key says, what a session makes of it, and that the account stays exact.
 
-import Documents
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
-import Physiology
+import IsletFiles
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A study with faults")
 struct FaultStudyTests {

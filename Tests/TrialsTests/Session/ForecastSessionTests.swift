@@ -1,13 +1,12 @@
 // What the algorithm forecasts, from its step to an alert; and studies in which nobody would.
 
-import AlertFiles
-import Alerts
-import Documents
-import Records
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite struct ForecastSessionTests {
     private func study(_ algorithm: String, _ rest: String) throws -> Study {

@@ -1,17 +1,15 @@
 // The harm as an invariant: whatever goes wrong, of what a person's programme is at most a fifth, and a pulse, is missing over
 // any three hours with an active pod, unless the algorithm decided by a fresh reading to give less; and nothing comes twice.
 
-import Alerts
-import ClosedLoop
-import Devices
-import Documents
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletFiles
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// What a person had, every five minutes, beside what the programme was and the algorithm wanted of it.
 private struct InsulinCourse {

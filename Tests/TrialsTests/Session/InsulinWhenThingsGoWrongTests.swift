@@ -2,14 +2,12 @@
 //
 // Each study states the harm that it looks for. Bounds are against the same person in a quiet session or in open loop.
 
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("When things go wrong, a person's insulin")
 struct InsulinWhenThingsGoWrongTests {

@@ -1,14 +1,12 @@
-import Devices
-import Documents
+import IsletDevices
+import IsletFiles
 import Foundation
-import People
-import Physiology
-import Records
-import SessionTime
-import SimulationKernel
+import IsletPeople
+import IsletModels
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// Believable weeks: what they are made of, and what they do to people.
 @Suite struct LifeTests {

@@ -2,16 +2,13 @@
 //
 // Each states the harm that it looks for, and looks for it in true glucose.
 
-import DosingAlgorithms
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletLoop
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// A store whose disk is full when the test says so.
 private final class FullDisk: LoopStore, @unchecked Sendable {

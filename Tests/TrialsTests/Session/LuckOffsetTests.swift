@@ -1,12 +1,12 @@
 // `luckOffset` of an arm: the same people on the same therapy, with other luck.
 
-import Documents
-import Physiology
-import Records
-import SimulationKernel
+import IsletFiles
+import IsletModels
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("luckOffset")
 struct LuckOffsetTests {

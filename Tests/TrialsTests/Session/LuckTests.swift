@@ -1,16 +1,13 @@
 // What chance may do to a session: sensors with a phase of their own, faults that shift no other's, luck that arms share.
 
-import Documents
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
-import Physiology
+import IsletFiles
+import IsletLoop
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("The luck of a session")
 struct LuckTests {

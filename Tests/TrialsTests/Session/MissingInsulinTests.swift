@@ -1,15 +1,13 @@
 // Nobody is without insulin in silence: what does not come rings, what lapses is told, and a quiet week says nothing.
 
-import Alerts
-import ClosedLoop
-import Devices
-import Documents
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletFiles
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// Takes every setting of the basal, and no bolus for a while.
 final class BolusRefusingPump: InsulinPumpPort, @unchecked Sendable {

@@ -1,12 +1,12 @@
 // What becomes of adolescents who hear nothing: in weeks as people live them some sessions end early.
 
-import Documents
-import Physiology
-import Records
-import SessionTime
+import IsletFiles
+import IsletModels
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite struct MutedAdolescentTests {
     /// Of 200 such adolescents 13 end within 14 days (seed 1), two of them among the first 21 within six. Each of the 13 was low for 57 min or more, down to 10 mg/dL, and

@@ -1,10 +1,10 @@
-import Documents
-import Physiology
-import Records
-import SimulationKernel
+import IsletFiles
+import IsletModels
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// What a week without anything special does to the people of the shipped study of open and closed loop.
 @Suite struct OrdinaryWeekTests {

@@ -1,17 +1,15 @@
 // Sessions with a person who listens: the chain from alert to glucose, and what must stay as it is.
 
-import Alerts
-import DosingAlgorithms
-import Devices
-import Documents
-import People
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletFiles
+import IsletPeople
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A session with a person who listens")
 struct PersonSessionTests {

@@ -1,11 +1,11 @@
 // `primary:` in a study: what is claimed is adjusted, all else is called exploratory.
 
-import Documents
+import IsletFiles
 import Foundation
-import Records
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 private final class SummaryStore: ResultStore {
     let summaries: [SessionSummary]

@@ -1,15 +1,13 @@
 // Whoever watches, exports or looks at a session: it is the very session that ran.
 
-import Alerts
-import ClosedLoop
-import Devices
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("The same session")
 struct SameSessionTests {

@@ -1,13 +1,12 @@
 // What a study may set of a sensor, for all arms or for one, and what that does to the person who wears it.
 
-import Devices
-import Documents
-import Records
-import SessionTime
-import SimulatedDevices
+import IsletDevices
+import IsletFiles
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A sensor's parameters")
 struct SensorParameterTests {

@@ -1,14 +1,12 @@
 // What a session promises: a pure function of (study, subject, arm).
 
-import Documents
-import Devices
-import Physiology
-import Records
-import SessionTime
-import SimulationKernel
+import IsletFiles
+import IsletDevices
+import IsletModels
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// A study small enough to run many times.
 private func smallStudy(_ overrides: String...) throws -> Study {

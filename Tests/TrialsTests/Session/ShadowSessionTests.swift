@@ -1,13 +1,12 @@
 // Policies in shadow: each decides what it decides alone with a deaf person, and nobody notices that it is there.
 
-import AlertFiles
-import Alerts
-import Documents
-import Records
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("Policies that listen in shadow")
 struct ShadowSessionTests {

@@ -1,12 +1,12 @@
 // Summaries: what is computed from stored sessions, and how little it depends on.
 
-import Documents
-import GSL
-import Records
-import SessionTime
+import IsletFiles
+import IsletNumerics
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// A store of summaries that were made up.
 private final class FakeStore: ResultStore {

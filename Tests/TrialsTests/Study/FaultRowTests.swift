@@ -1,14 +1,13 @@
 // Each kind of fault is one row: what the rest of the program knows of it is there, and fits.
 
-import Alerts
-import Devices
-import Documents
-import Records
-import SessionTime
-import SimulatedDevices
+import IsletAlerts
+import IsletDevices
+import IsletFiles
+import IsletKernel
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("A fault's row")
 struct FaultRowTests {

@@ -1,15 +1,12 @@
 // What a study names is what a session gets: sensor, pump, model.
 
-import Documents
-import Devices
-import Physiology
-import Records
-import SessionTime
-import SimulatedDevices
-import SimulationKernel
+import IsletFiles
+import IsletDevices
+import IsletModels
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("What a study names")
 struct NamedThingsTests {

@@ -1,14 +1,14 @@
 // What the shipped quickstart asks, so that nobody's edit makes it ask something else than its words say.
 
-import Alerts
-import Documents
+import IsletAlerts
+import IsletFiles
 import Foundation
-import People
-import Records
-import SessionTime
+import IsletPeople
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("The quickstart")
 struct QuickstartTests {

@@ -1,12 +1,11 @@
 // The pages of reference in docs are those that the definitions make.
 
-import AlertFiles
-import Alerts
-import Documents
+import IsletFiles
+import IsletAlerts
 import Foundation
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("The pages of reference")
 struct ReferencePagesTests {

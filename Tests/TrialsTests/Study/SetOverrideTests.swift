@@ -1,9 +1,9 @@
-import DosingAlgorithms
-import Documents
-import Records
+import IsletLoop
+import IsletFiles
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 private func study(_ set: String...) throws -> Study {
     try Study.parse(completeStudy, file: "s.yaml", overrides: set.map { try SetOverride($0) })

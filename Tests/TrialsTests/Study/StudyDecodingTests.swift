@@ -1,13 +1,11 @@
-import Devices
-import DosingAlgorithms
-import Documents
-import Alerts
-import Records
-import Physiology
-import SimulatedDevices
+import IsletDevices
+import IsletLoop
+import IsletFiles
+import IsletAlerts
+import IsletModels
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// A study with every key, in the written form of the documentation.
 let completeStudy = """

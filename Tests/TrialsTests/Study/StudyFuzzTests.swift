@@ -1,8 +1,8 @@
-import Documents
-import Records
+import IsletFiles
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// SplitMix64: the tests' own stream, so that a failure repeats.
 struct SplitMix64: RandomNumberGenerator {

@@ -1,9 +1,9 @@
-import Documents
+import IsletFiles
 import Foundation
-import Records
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// The number in an environment variable, for longer runs by hand.
 func scratchRuns(named name: String) -> Int? {

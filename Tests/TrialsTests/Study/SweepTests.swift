@@ -1,12 +1,11 @@
 // `policies` and `sweep`: what listens, what its variants are called, and what is refused.
 
-import AlertFiles
-import Alerts
-import Documents
-import Records
+import IsletFiles
+import IsletAlerts
+import IsletDevices
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 @Suite("Policies in shadow and sweeps in a study")
 struct SweepTests {

@@ -1,11 +1,10 @@
-import Alerts
-import Documents
-import Records
-import SessionTime
-import SimulationKernel
+import IsletAlerts
+import IsletFiles
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// Rooms lived as studies: the same path as people's, from the file to the summary.
 @Suite struct GrowRoomStudyTests {

@@ -1,9 +1,8 @@
-import Alerts
-import Devices
-import GSL
-import SessionTime
-import SimulationKernel
-import Trials
+import IsletAlerts
+import IsletDevices
+import IsletNumerics
+import IsletKernel
+import IsletTrials
 
 /// Water that plants draw from; a float valve fills it up, until it sticks.
 final class WaterTank: WatchedBody {

@@ -1,12 +1,10 @@
-import Alerts
-import AlertFiles
-import Devices
-import Documents
-import Records
-import SessionTime
+import IsletAlerts
+import IsletFiles
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// A third kind of subject, as HACKING.md shows it: one file, and a metric's row.
 @Suite struct WaterTankTests {

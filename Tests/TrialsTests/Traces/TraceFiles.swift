@@ -1,8 +1,8 @@
 // Files with glucose in each vendor's documented layout, made from one list of readings. Nothing real is in them.
 
-import AlertFiles
-import Alerts
-import SessionTime
+import IsletFiles
+import IsletAlerts
+import IsletKernel
 
 /// One made-up reading.
 struct MadeReading: Equatable {

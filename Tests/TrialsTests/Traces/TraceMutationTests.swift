@@ -1,9 +1,9 @@
 // Broken files: each is read, with what was left out said, or refused with its line. Nothing crashes, and nothing is made up.
 
-import AlertFiles
+import IsletFiles
 import Foundation
-import Records
-import SimulationKernel
+import IsletDevices
+import IsletKernel
 import Testing
 
 @Suite("Broken files of recorded glucose")

@@ -1,9 +1,8 @@
 // Recorded glucose in five layouts: what is read, what is refused, and what is said of the rest.
 
-import AlertFiles
-import Alerts
-import Charts
-import Records
+import IsletFiles
+import IsletAlerts
+import IsletDevices
 import Testing
 
 @Suite("Readers of recorded glucose")

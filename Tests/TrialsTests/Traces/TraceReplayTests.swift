@@ -1,16 +1,12 @@
 // Alert policies over recorded glucose: they decide as in a session, and what nobody knows is not taken for fine.
 
-import AlertFiles
-import Alerts
-import Charts
-import Devices
-import Documents
-import Records
-import SessionTime
-import SimulationKernel
+import IsletFiles
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 import Testing
 
-@testable import Trials
+@testable import IsletTrials
 
 /// Hears what the alert center of a session hears, and when.
 private final class Eavesdropper: DeviceObserver, @unchecked Sendable {

@@ -1,4 +1,4 @@
-import Devices
+import IsletDevices
 
 /// A dosing algorithm of this package's own: open loop, with a share of each meal's bolus.
 struct HalfBolus: DosingAlgorithm {

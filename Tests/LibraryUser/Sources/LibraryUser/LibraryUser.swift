@@ -1,9 +1,8 @@
 // Uses Islet as a library, and checks what it says. The last line is `N passed, N failed`.
 
-import Physiology
-import SessionTime
-import SimulationKernel
-import Trials
+import IsletModels
+import IsletKernel
+import IsletTrials
 
 @main struct LibraryUser {
     static func main() throws {

@@ -1,0 +1,30 @@
+// Which thread this is.
+//
+// In C, because Swift has no word for the register that says so, and `pthread_self` is a call: a session asks some 16 times a step.
+
+#ifndef ISLET_THREAD_H
+#define ISLET_THREAD_H
+
+#include <stdint.h>
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#include <pthread.h>
+#endif
+
+/// A number of this thread's own while it lives; never 0.
+static inline __attribute__((always_inline)) uintptr_t islet_thread(void) {
+    // Volatile: code that waits may go on on another thread, and must not remember.
+#if defined(__x86_64__)
+    uintptr_t self;
+    __asm__ volatile("movq %%fs:0, %0" : "=r"(self));
+    return self;
+#elif defined(__aarch64__)
+    uintptr_t self;
+    __asm__ volatile("mrs %0, tpidr_el0" : "=r"(self));
+    return self;
+#else
+    return (uintptr_t)pthread_self();
+#endif
+}
+
+#endif

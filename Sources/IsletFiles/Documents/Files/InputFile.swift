@@ -1,0 +1,129 @@
+// Reading what a user names.
+//
+// Guarantees: at most `limitBytes` + 1 bytes are ever held, also of a device or pipe without end; every failure is one
+// `InputError`: not there, a directory, unreadable (all exit code 66), too large, not UTF-8 (exit code 65).
+
+import Glibc
+package import IsletDevices
+
+/// Opens a file for reading that has to be one: a pipe, a device or a directory is refused, also behind a symbolic link, and nothing is waited for.
+/// - Returns: a descriptor, which is the caller's to close.
+package func openRegular(_ path: String) throws(InputError) -> Int32 {
+    func missing(_ code: Int32) -> InputError {
+        InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
+    }
+    // A pipe that nobody writes to would be waited for without end.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw missing(errno) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+        let code = errno
+        close(descriptor)
+        throw missing(code)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+        close(descriptor)
+        throw irregular(path, status)
+    }
+    return descriptor
+}
+
+/// Refuses what is there and no regular file, without opening it; says nothing of what isn't there.
+package func checkRegular(_ path: String) throws(InputError) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+    throw irregular(path, status)
+}
+
+private func irregular(_ path: String, _ status: stat) -> InputError {
+    let what =
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: "a directory"
+        case S_IFIFO: "a pipe"
+        case S_IFSOCK: "a socket"
+        default: "a device"
+        }
+    return InputError(file: path, found: what, expected: "a regular file")
+}
+
+/// The bytes of the file at `path`.
+/// - Parameter onlyRegular: for what a folder of ours holds: a pipe or a device there is refused, and never waited for.
+package func readInput(
+    _ path: String, limitBytes: Int, onlyRegular: Bool = false
+) throws(InputError) -> [UInt8] {
+    if onlyRegular { try checkRegular(path) }
+    func missing(_ code: Int32) -> InputError {
+        InputError(.missing, file: path, found: inputFailure(code), expected: "a readable file")
+    }
+    guard !path.utf8.contains(0) else {
+        throw InputError(
+            .missing, file: printable(path, limit: 200), found: "a NUL in the path",
+            expected: "a readable file")
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw missing(errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw missing(errno) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw missing(EISDIR) }
+    func tooLarge(_ size: String) -> InputError {
+        InputError(file: path, found: size, expected: "at most \(limitBytes) bytes")
+    }
+    let isRegular = status.st_mode & S_IFMT == S_IFREG
+    if isRegular, status.st_size > limitBytes { throw tooLarge("\(status.st_size) bytes") }
+
+    var bytes: [UInt8] = []
+    if isRegular { bytes.reserveCapacity(Int(status.st_size)) }
+    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+        let wanted = min(chunk.count, limitBytes + 1 - bytes.count)
+        let got = read(descriptor, &chunk, wanted)
+        if got == 0 { return bytes }
+        if got < 0 {
+            if errno == EINTR { continue }
+            throw missing(errno)
+        }
+        bytes.append(contentsOf: chunk[..<got])
+        guard bytes.count <= limitBytes else { throw tooLarge("more than \(limitBytes) bytes") }
+    }
+}
+
+/// The text of the UTF-8 file at `path`, without a byte order mark.
+package func readTextInput(_ path: String, limitBytes: Int) throws(InputError) -> String {
+    try text(of: try readInput(path, limitBytes: limitBytes), file: path)
+}
+
+/// `bytes` as text, without a byte order mark; a problem that names the line where they stop being UTF-8.
+package func text(of bytes: [UInt8], file: String) throws(InputError) -> String {
+    guard var text = String(validating: bytes, as: UTF8.self) else {
+        let line = lineOfInvalidUTF8(bytes)
+        throw InputError(file: file, line: line, found: "bytes that are not UTF-8", expected: "UTF-8 text")
+    }
+    if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+    return text
+}
+
+/// The first line that is not UTF-8 by itself: no UTF-8 sequence contains a newline byte.
+private func lineOfInvalidUTF8(_ bytes: [UInt8]) -> Int {
+    var line = 1
+    for part in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        if String(validating: part, as: UTF8.self) == nil { return line }
+        line += 1
+    }
+    return line
+}
+
+private func inputFailure(_ code: Int32) -> String {
+    switch code {
+    case ENOENT, ENOTDIR: "no such file"
+    case EISDIR: "a directory"
+    case EACCES, EPERM: "a file without permission to read it"
+    default: "an unreadable file (\(systemMessage(code)))"
+    }
+}
+
+/// Whether a path is a file's: results stand in folders, and each file is taken for a live session's journal, however damaged.
+package func isRegularFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+}

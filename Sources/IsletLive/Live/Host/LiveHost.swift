@@ -1,0 +1,360 @@
+// Many live sessions by the wall clock.
+//
+// Guarantees: sessions are added, removed, paused and re-paced at any time; each is advanced when its next instant or an input is due, by one thread at a
+// time, a piece of at most six hours at once, so that a session with much to catch up on starves no other. A session that fails is
+// shown as failed and touches no other. Looks (`status`, `events`) read what the last advance left behind and never wait for a session
+// that runs. A session whose advance does not return is told of by `watch`, which needs nothing of it.
+// A step of the wall clock reaches sessions of real pace as an input; no timer moves with it.
+// Does not: own threads. `run` is a thread's work: the caller starts as many as it wants.
+
+import IsletFiles
+import Glibc
+import DeviceLinks
+import IsletDevices
+package import IsletKernel
+import Synchronization
+
+package final class LiveHost: Sendable {
+    /// How much session time one turn may take, ns.
+    static let piece = 6 * Nanoseconds.hour
+    /// The wall clock may be corrected by so much without anybody's hearing of it, ns.
+    static let quietClockStep = 2 * Nanoseconds.second
+
+    /// What a host says of one session, without asking it.
+    package struct Status: Sendable {
+        package var id: String
+        package var snapshot: LiveSnapshot
+        package var pace: LivePace
+        /// Its advance has not returned for longer than the deadline, or nobody has advanced it for as long though it was due: nothing that
+        /// is shown is sure.
+        package var isFrozen: Bool
+    }
+
+    private let clocks: any LiveClocks
+    /// An advance that takes longer than this counts as frozen, ns of the continuous clock.
+    private let deadline: Int64
+    private let board: Mutex<Board>
+    private let bell = Bell()
+
+    /// - Parameter deadline: how long one advance may take before its session counts as frozen, ns.
+    package init(clocks: any LiveClocks = SystemClocks(), deadline: Int64 = 10 * Nanoseconds.second) {
+        self.clocks = clocks
+        self.deadline = deadline
+        board = Mutex(Board(utcOffset: clocks.utcNanoseconds() - clocks.continuousNanoseconds()))
+    }
+
+    // MARK: Sessions
+
+    package struct DuplicateSession: Error, Hashable { package var id: String }
+
+    /// Devices outside of a session go on at the pace at which they began.
+    package struct OtherPace: Error, Hashable, CustomStringConvertible {
+        package var known: LivePace?
+        package var asked: LivePace
+        package var description: String {
+            "devices outside go on at \(known.map { "pace \($0)" } ?? "a pace that is a number"), found \(asked)"
+        }
+    }
+
+    /// Takes a session on. It goes on from where it stands; one of real pace whose journal says when it stood there catches up.
+    /// - Parameter make: makes the session with the listener that it is given.
+    package func add(
+        _ id: String, pace: LivePace, make: (_ listener: @escaping (LiveEvent) -> Void) throws -> LiveSession
+    ) throws {
+        let slot = Slot(id: id)
+        let session = try make { [slot] event in slot.face.withLock { $0.log.append(event) } }
+        let (now, utc, boot) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds(), clocks.bootID)
+        var instant = session.now
+        if session.opening.isLinked {
+            let known = session.anchor?.pace
+            guard case .scaled = pace, known == nil || known == pace else {
+                throw OtherPace(known: known, asked: pace)
+            }
+        }
+        var clockStep: Int64 = 0
+        if let known = session.anchor, known.pace == pace, case .scaled(let speed) = pace,
+            speed == 1 || session.opening.isLinked
+        {
+            // Its world went on, or its devices did. Where the machine has not been started anew nobody can have set the clock that says for how long;
+            // else the wall clock is all there is, and one that was set back takes nothing back.
+            let byUTC = utc.subtractingReportingOverflow(known.utcNanoseconds)
+            var passed = byUTC.overflow ? 0 : max(0, byUTC.partialValue)
+            if let then = known.boot, !boot.isEmpty, then.id == boot, now >= then.continuousNanoseconds {
+                passed = now - then.continuousNanoseconds
+                clockStep = byUTC.overflow ? 0 : byUTC.partialValue - passed
+            }
+            let gone = speed == 1 ? passed : Int64(min(Double(passed) * speed, 1e18))
+            instant = min(max(instant, known.instant.adding(gone)), session.duration)
+        }
+        try board.withLock { board in
+            guard board.slots[id] == nil else { throw DuplicateSession(id: id) }
+            board.slots[id] = slot
+        }
+        slot.core.withLock { core in
+            core.session = session
+            slot.advancedAt.store(now, ordering: .relaxed)
+            core.anchor(pace, at: instant, continuous: now, utc: utc, boot: boot)
+        }
+        // The phone's clock was set while nobody lived: those who go by it hear of it.
+        if pace == .real, abs(clockStep) > Self.quietClockStep {
+            slot.clockStep.wrappingAdd(clockStep, ordering: .relaxed)
+        }
+        show(slot)
+        schedule(slot)
+    }
+
+    /// Lets a session go, where it stands; its journal stays, and is on disk when this returns. Waits for an advance that is under way.
+    package func remove(_ id: String) {
+        guard let slot = board.withLock({ $0.slots.removeValue(forKey: id) }) else { return }
+        slot.core.withLock {
+            $0.session?.sync()
+            $0.session = nil
+        }
+        bell.ring()
+    }
+
+    /// Goes on at another pace from here; `.paused` stops it. Says whether it does: devices outside keep the pace that they have.
+    /// - Parameter key: said again under it nothing happens.
+    @discardableResult
+    package func setPace(_ pace: LivePace, of id: String, key: String = "") -> LiveAnswer {
+        guard let slot = slot(id) else { return LiveAnswer(outcome: .refused("the session is gone")) }
+        let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
+        let answer = slot.core.withLock { core -> LiveAnswer in
+            guard let session = core.session else {
+                return LiveAnswer(outcome: .refused("the session is gone"))
+            }
+            guard !session.opening.isLinked else {
+                return LiveAnswer(outcome: .refused("devices outside keep the pace that they have"))
+            }
+            session.advance(to: core.goal(at: now, piece: nil))
+            if let known = session.say("pace \(pace)", key: key) { return known }
+            core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
+            return LiveAnswer(outcome: .taken)
+        }
+        show(slot)
+        schedule(slot)
+        return answer
+    }
+
+    /// Moves a session's time over a stretch that nobody lived through, and goes on from there at its pace. Says whether it did.
+    @discardableResult
+    package func leap(_ id: String, by nanoseconds: Int64) -> Bool {
+        guard let slot = slot(id), !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return false }
+        let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
+        let hasLeapt = slot.core.withLock { core -> Bool in
+            guard let session = core.session else { return false }
+            session.advance(to: core.goal(at: now, piece: nil))
+            let before = session.now
+            session.leap(to: before.adding(nanoseconds))
+            core.anchor(core.pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
+            return session.now > before
+        }
+        show(slot)
+        schedule(slot)
+        return hasLeapt
+    }
+
+    /// Hands an input in. When this returns it is on disk and has taken effect, or is refused.
+    package func take(_ command: LiveCommand, for id: String) -> LiveAnswer {
+        guard let slot = slot(id) else {
+            return LiveAnswer(outcome: .refused("no session \(printable(id, limit: 60))"))
+        }
+        guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else {
+            return LiveAnswer(outcome: .refused("the session is frozen: nothing reaches it"), isFrozen: true)
+        }
+        let answer = slot.core.withLock { core -> LiveAnswer in
+            guard let session = core.session else {
+                return LiveAnswer(outcome: .refused("the session is gone"))
+            }
+            let goal = core.goal(at: clocks.continuousNanoseconds(), piece: nil)
+            if core.pace == .real { session.catchUp(to: goal) }
+            return session.take(command, at: goal)
+        }
+        show(slot)
+        schedule(slot)
+        return answer
+    }
+
+    // MARK: Devices outside
+
+    /// Says who gets a session's commands from now on.
+    /// - Returns: those that nobody has had.
+    func attach(to id: String, _ send: @escaping @Sendable (LinkCommand) -> Void) -> [LinkCommand] {
+        slot(id)?.core.withLock { core in
+            core.session?.onCommand = send
+            return core.session?.takeUnsent() ?? []
+        } ?? []
+    }
+
+    func detach(from id: String) { slot(id)?.core.withLock { $0.session?.onCommand = nil } }
+
+    /// What a device's clock said, as nanoseconds of the session's time; nil without a session that runs.
+    func sessionTime(ofUTC utc: Int64, in id: String) -> Int64? {
+        slot(id)?.core.withLock { core in
+            guard core.session != nil, let anchor = core.deviceAnchor, case .scaled(let speed) = anchor.pace
+            else { return nil }
+            return anchor.instant(atUTC: utc, speed: speed, isBounded: false).nanoseconds
+        }
+    }
+
+    /// Session time at a moment of the continuous clock; before the session's start it is negative.
+    func sessionTime(atContinuous moment: Int64, in id: String) -> Int64? {
+        slot(id)?.core.withLock { $0.instant(atContinuous: moment) }
+    }
+
+    var continuousNanoseconds: Int64 { clocks.continuousNanoseconds() }
+
+    // MARK: Looks
+
+    package var ids: [String] { board.withLock { $0.slots.keys.sorted() } }
+
+    package func status(of id: String) -> Status? {
+        slot(id).map { slot in
+            slot.face.withLock { face in
+                Status(
+                    id: id, snapshot: face.snapshot, pace: face.pace,
+                    isFrozen: isFrozen(slot, at: clocks.continuousNanoseconds()))
+            }
+        }
+    }
+
+    /// Events after a number: all that are kept.
+    package func events(of id: String, after number: Int, atMost limit: Int = .max) -> LiveEvents? {
+        slot(id)?.face.withLock { $0.log.after(number, atMost: limit) }
+    }
+
+    /// The sessions that are frozen now, for whoever watches from outside.
+    package func watch() -> [String] {
+        let now = clocks.continuousNanoseconds()
+        return board.withLock { $0.slots.values.map { $0 } }.filter { isFrozen($0, at: now) }.map(\.id)
+            .sorted()
+    }
+
+    /// The sessions whose algorithm gave no answer for their last step.
+    package func degraded() -> [String] {
+        board.withLock { $0.slots.values.map { $0 } }
+            .filter { slot in slot.face.withLock { $0.snapshot.isDegraded } }.map(\.id).sorted()
+    }
+
+    /// How long, by the continuous clock, until session time comes to an instant; 0 where it has, nil where it doesn't by itself.
+    package func nanoseconds(until instant: Instant, of id: String) -> Int64? {
+        slot(id)?.core.withLock { $0.continuous(at: instant) }.map {
+            max(0, $0 - clocks.continuousNanoseconds())
+        }
+    }
+
+    private func isFrozen(_ slot: Slot, at now: Int64) -> Bool {
+        let since = slot.busySince.load(ordering: .relaxed)
+        if since != 0 { return now - since > deadline }
+        let (due, last) = (slot.dueAt.load(ordering: .relaxed), slot.advancedAt.load(ordering: .relaxed))
+        return due != .max && now - max(due, last) > deadline
+    }
+
+    private func slot(_ id: String) -> Slot? { board.withLock { $0.slots[id] } }
+
+    // MARK: Time
+
+    /// Advances what is due, one session a time, until nothing is, or until `isOver` says so, which is asked before each.
+    /// - Returns: when something is due next, by the continuous clock; nil for nothing.
+    @discardableResult
+    package func turn(until isOver: () -> Bool = { false }) -> Int64? {
+        while !isOver() {
+            noteClockStep()
+            let now = clocks.continuousNanoseconds()
+            let (slot, next) = board.withLock { $0.takeDue(at: now) }
+            guard let slot else { return next }
+            advance(slot)
+            let due = slot.core.withLock { $0.due }
+            slot.dueAt.store(due ?? .max, ordering: .relaxed)
+            board.withLock { $0.finish(slot, due: due) }
+            bell.ring()
+        }
+        return nil
+    }
+
+    /// A thread's work: turns until `isOver` says so. Any number of threads may run one host.
+    package func run(until isOver: () -> Bool) {
+        while !isOver() {
+            let heard = bell.count
+            let next = turn(until: isOver)
+            if isOver() { return }
+            let wait = next.map { max(0, $0 - clocks.continuousNanoseconds()) } ?? Nanoseconds.second
+            // Looks at the wall clock, and at whether it is over, now and then.
+            bell.wait(after: heard, atMost: min(wait, Nanoseconds.second / 5))
+        }
+    }
+
+    /// Returns when something has happened in some session since `count` was `heard`, or after so many nanoseconds.
+    package func waitForNews(after heard: UInt64, atMost nanoseconds: Int64) {
+        bell.wait(after: heard, atMost: nanoseconds)
+    }
+
+    /// Rises with whatever happens.
+    package var newsCount: UInt64 { bell.count }
+
+    /// Wakes the threads that wait.
+    package func wake() { bell.ring() }
+
+    private func advance(_ slot: Slot) {
+        slot.core.withLock { core in
+            guard let session = core.session else { return }
+            slot.busySince.store(clocks.continuousNanoseconds(), ordering: .relaxed)
+            defer {
+                slot.advancedAt.store(clocks.continuousNanoseconds(), ordering: .relaxed)
+                slot.busySince.store(0, ordering: .relaxed)
+            }
+            tellClockStep(slot, &core)
+            let goal = core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece)
+            if core.pace == .real { session.catchUp(to: goal) } else { session.advance(to: goal) }
+        }
+        show(slot)
+    }
+
+    /// Keeps what is shown.
+    private func show(_ slot: Slot) {
+        let (snapshot, pace) = slot.core.withLock { ($0.session?.snapshot, $0.pace) }
+        guard let snapshot else { return }
+        slot.face.withLock {
+            $0.snapshot = snapshot
+            $0.pace = pace
+        }
+    }
+
+    private func schedule(_ slot: Slot) {
+        let due = slot.core.withLock { $0.due }
+        slot.dueAt.store(due ?? .max, ordering: .relaxed)
+        board.withLock { $0.schedule(slot, at: due) }
+        bell.ring()
+    }
+
+    /// Notes where the wall clock was set, and has sessions of real pace told of it. Waits for none of them.
+    private func noteClockStep() {
+        let before = clocks.continuousNanoseconds()
+        let offset = clocks.utcNanoseconds() - before
+        // Where the process was held up between the two looks, they say nothing of each other.
+        guard clocks.continuousNanoseconds() - before < Nanoseconds.second else { return }
+        board.withLock { board in
+            let step = offset - board.utcOffset
+            guard abs(step) > Self.quietClockStep else { return }
+            board.utcOffset = offset
+            for id in board.slots.keys.sorted() {
+                guard let slot = board.slots[id] else { continue }
+                slot.clockStep.wrappingAdd(step, ordering: .relaxed)
+                board.schedule(slot, at: before)
+            }
+        }
+    }
+
+    private func tellClockStep(_ slot: Slot, _ core: inout Slot.Core) {
+        let step = slot.clockStep.exchange(0, ordering: .relaxed)
+        guard step != 0, core.pace == .real, let session = core.session, session.phase == .running else {
+            return
+        }
+        let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
+        _ = session.take(
+            LiveCommand(.clockStep(seconds: Double(step) / Double(Nanoseconds.second))),
+            at: core.goal(at: now, piece: nil))
+        // By the clock that counts from now on.
+        core.anchor(.real, at: session.now, continuous: now, utc: utc, boot: clocks.bootID, isClockStep: true)
+    }
+}

@@ -1,0 +1,296 @@
+// Where inputs enter a session: at their instants, on its thread.
+//
+// Guarantees: an input is taken whole or refused whole, and either is an event of the session, so that a replay comes to the same. A refusal is
+// an answer; only what breaks the body ends a session.
+// Does not: look at an input by itself: `LiveInput.problem(in:)` has done so.
+
+import IsletFiles
+import IsletAlerts
+import IsletLoop
+package import IsletDevices
+import DeviceLinks
+package import IsletKernel
+import IsletModels
+import IsletTrials
+
+/// What inputs do beside telling the alert center something. Called on the session's thread only.
+protocol LiveActs: AnyObject {
+    /// - Throws: `Refusal`, what a device or the loop refuses with; what breaks the body.
+    func perform(_ input: LiveInput, _ number: Int) throws
+    /// A bolus that waits for its confirmation.
+    var requestedBolus: RequestedBolus? { get }
+    /// Whose ranges are recommended to it, as its subject is now.
+    var recommendedTo: (kind: String, stage: String) { get }
+    /// What was recorded and will not be in the recorder any more.
+    func note(_ rows: SessionRecorder)
+}
+
+/// Called on the session's thread only.
+final class LiveDoor: @unchecked Sendable {
+    /// The session outlives its door.
+    private unowned let session: any StudySession
+    private let acts: any LiveActs
+    /// Whose the alerts of metrics are; empty for the person who hears them.
+    private let subject: String
+    /// By an input's number, from 1.
+    private(set) var outcomes: [LiveOutcome] = []
+    private(set) var policy: AlertPolicy { didSet { shownThresholds = thresholds.all(in: policy) } }
+    private let metrics: [AlertMetric]
+    private var thresholds: LiveThresholds
+    /// Kept: a look costs nothing.
+    private(set) var shownThresholds: [MetricThreshold] = []
+    /// Notifications that a phone has confirmed, the newest last.
+    private(set) var rings: [ToldRing] = []
+    private static let mostRings = 200
+    var requestedBolus: RequestedBolus? { acts.requestedBolus }
+    func note(_ rows: SessionRecorder) { acts.note(rows) }
+
+    /// - Parameter metrics: that the session's thresholds can watch.
+    init(
+        _ session: any StudySession, _ acts: any LiveActs, policy: AlertPolicy, metrics: [AlertMetric],
+        subject: String = ""
+    ) {
+        (self.session, self.acts, self.subject) = (session, acts, subject)
+        self.metrics = metrics
+        thresholds = LiveThresholds(metrics)
+        self.policy = policy
+        shownThresholds = thresholds.all(in: policy)
+        session.executor.receiveInputs { [unowned self] in try take($0) }
+    }
+
+    private func take(_ external: ExternalInput) throws {
+        let number = outcomes.count + 1
+        var outcome = LiveOutcome.taken
+        do {
+            guard let input = LiveInput(bytes: external.bytes) else { throw Refusal("not an input") }
+            try perform(input, number)
+        } catch let refusal as Refusal {
+            outcome = .refused(refusal.reason)
+        } catch let refused as LoopInputRefused {
+            outcome = .refused(refused.description)
+        } catch let error as LoopError {
+            outcome = .refused(
+                error == .notKept ? "the loop can't keep it" : "a controller is frozen: controls are disabled"
+            )
+        } catch let error as PumpError {
+            outcome = .refused(PersonActs.text(error))
+        } catch let error as BasalScheduleError {
+            outcome = .refused(error.reason)
+        }
+        outcomes.append(outcome)
+        session.executor.journal.record(
+            .liveInput, at: session.executor.now, UInt64(number), outcome == .taken ? 1 : 0)
+    }
+
+    /// Alerts go on under another policy from now on, whatever was set before.
+    func exchange(_ other: AlertPolicy) {
+        thresholds = LiveThresholds(metrics)
+        policy = policy.exchanged(for: subject.isEmpty ? other : other.about(subject))
+        session.executor.inspect { session.follow(policy) }
+    }
+
+    private func perform(_ input: LiveInput, _ number: Int) throws {
+        switch input {
+        case .openSettings: try tell(.settingsOpened)
+        case .saveSettings: try tell(.settingsSaved)
+        case .acknowledge(let alert): try acknowledge(AlertName(rawValue: alert))
+        case .snooze(let alert, let minutes):
+            try tell(.snooze(AlertName(rawValue: alert), for: Self.nanoseconds(minutes)))
+        case .testAlert(let alert): try tell(.testAlert(AlertName(rawValue: alert)))
+        case .dismiss(let alert, let episode): try dismiss(AlertName(rawValue: alert), episode)
+        case .bannerShown(let alert, let episode):
+            let name = AlertName(rawValue: alert)
+            _ = try active(name, episode)
+            try tell(.bannerShown(name))
+        case .told(let alert):
+            try session.needsApp()
+            rings.append(ToldRing(code: AlertName(rawValue: alert), at: session.executor.now))
+            if rings.count > Self.mostRings { rings.removeFirst() }
+        case .tap(let alert): try tell(.tap(try ruled(alert)))
+        case .preview(let alert): try tell(.preview(try ruled(alert)))
+        case .foreground:
+            if !session.isAppAlive { session.reopenApp() }
+            try tell(.foreground)
+        case .background: try tell(.background)
+        case .quietHours(let from, let to):
+            var changed = policy
+            changed.quietHours = from.flatMap { from in
+                to.map { QuietHours(from: Self.nanoseconds(from), to: Self.nanoseconds($0)) }
+            }
+            try follow(changed)
+        case .threshold(let metric, let low, let high, let minutes, let isEnabled):
+            try session.needsApp()
+            let metric = try known(metric)
+            try follow(
+                thresholds.set(
+                    metric, low: low, high: high, sensitivity: minutes.map(Self.nanoseconds),
+                    isEnabled: isEnabled, in: policy))
+        case .switchThreshold(let metric, let isEnabled):
+            try session.needsApp()
+            let metric = try known(metric)
+            guard let changed = thresholds.turn(metric, on: isEnabled, in: policy) else {
+                throw Refusal("\(metric.rawValue) has no threshold to switch on: set low, high, or both")
+            }
+            try follow(changed)
+        case .changeThreshold(let metric, let low, let high, let minutes, let isEnabled, let below, let above):
+            try change(try known(metric), low, high, minutes, isEnabled, below, above)
+        case .recommendThresholds: try recommendThresholds()
+        case .leftOut(_, let reason): throw Refusal(reason)
+        case .clockStep(let seconds):
+            // The phone's clock is set whether or not the app lives.
+            let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
+            session.alerts.here(moved) { $0.wallClockMoved(by: $1) }
+        default: try acts.perform(input, number)
+        }
+    }
+
+    /// What isn't said is left alone, and what comes of both must make sense.
+    private func change(
+        _ metric: AlertMetric, _ low: ThresholdBound?, _ high: ThresholdBound?, _ minutes: Int?,
+        _ isEnabled: Bool?, _ criticalBelow: ThresholdBound?, _ criticalAbove: ThresholdBound?
+    ) throws {
+        try session.needsApp()
+        let before = thresholds.of(metric, in: policy)
+        let bounds = (
+            low: low.map(\.value) ?? before.low, high: high.map(\.value) ?? before.high
+        )
+        if let low = bounds.low, let high = bounds.high, low >= high {
+            throw Refusal(
+                "threshold of \(metric.rawValue), \(metric.unit): found \(low) to \(high), expected low below high"
+            )
+        }
+        if isEnabled == true, bounds.low == nil, bounds.high == nil {
+            throw Refusal("\(metric.rawValue) has no threshold to switch on: set low, high, or both")
+        }
+        var changed = thresholds.set(
+            metric, low: bounds.low, high: bounds.high, sensitivity: minutes.map(Self.nanoseconds),
+            isEnabled: isEnabled ?? !thresholds.isSwitchedOff(metric), in: policy)
+        changed.setCritical(metric, below: criticalBelow, above: criticalAbove)
+        try follow(changed)
+    }
+
+    private func recommendThresholds() throws {
+        try session.needsApp()
+        let subject = acts.recommendedTo
+        var changed = policy
+        let found = metrics.compactMap {
+            MetricRange.recommended(subject.kind, subject.stage, $0)
+        }.filter { LiveInput.range(of: $0.metric) != nil }
+        guard !found.isEmpty else { throw Refusal("nothing is recommended for \(subject.stage)") }
+        for one in found {
+            changed = thresholds.set(
+                one.metric, low: one.range.lowerBound, high: one.range.upperBound, sensitivity: nil,
+                isEnabled: true, in: changed)
+        }
+        try follow(changed)
+    }
+
+    private func tell(_ input: AlertInput) throws {
+        try session.needsApp()
+        session.alerts.here(input) { $0.tell($1) }
+    }
+
+    private func known(_ metric: String) throws -> AlertMetric {
+        guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
+        return metric
+    }
+
+    /// An alert that the policy has a rule for. One of the catalogue that it has none for has one from now on, under which nothing is ever raised.
+    private func ruled(_ alert: String) throws -> AlertName {
+        let name = AlertName(rawValue: alert)
+        guard !policy.rules.contains(where: { $0.code == name }), let code = AlertCode(name) else {
+            return name
+        }
+        var rule = AlertRule(code)
+        rule.trigger = .metrics([])
+        rule.claim = .none
+        var changed = policy
+        changed.rules.append(rule)
+        try follow(changed)
+        return name
+    }
+
+    /// Whoever is told that it was taken relies on it.
+    private func acknowledge(_ alert: AlertName) throws {
+        try session.needsApp()
+        let active = session.alerts.here { $0.active }.first { $0.code == alert }
+        guard let active else { throw Refusal("\(alert.rawValue) is not active: nothing to acknowledge") }
+        guard active.acknowledgement != .none else {
+            throw Refusal("\(alert.rawValue) takes no acknowledgement: it stays until it is over")
+        }
+        try tell(.acknowledge(alert))
+    }
+
+    /// A banner that asks for something stays until that is done; the alert itself stays either way.
+    private func dismiss(_ alert: AlertName, _ episode: Int?) throws {
+        let active = try active(alert, episode)
+        guard active.isPreview || active.source == .policy else {
+            throw Refusal("\(alert.rawValue) stays until it is over or acted on")
+        }
+        try tell(.dismiss(alert))
+    }
+
+    /// The alert that is meant: what was drawn of an episode that is over says nothing about the next one.
+    private func active(_ alert: AlertName, _ episode: Int?) throws -> ActiveAlert {
+        try session.needsApp()
+        let active = session.alerts.here { $0.active }.first { $0.code == alert }
+        guard let active else { throw Refusal("\(alert.rawValue) is not active") }
+        guard episode.map({ active.raisedAt.nanoseconds / Nanoseconds.second == Int64($0) }) ?? true else {
+            throw Refusal("\(alert.rawValue) is another episode by now")
+        }
+        return active
+    }
+
+    private func follow(_ changed: AlertPolicy) throws {
+        try session.needsApp()
+        policy = subject.isEmpty ? changed : changed.about(subject)
+        session.follow(policy)
+    }
+
+    private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
+}
+
+/// A notification that a phone has shown.
+package struct ToldRing: Hashable, Sendable {
+    package var code: AlertName
+    package var at: Instant
+
+    package init(code: AlertName, at: Instant) { (self.code, self.at) = (code, at) }
+}
+
+/// Why an input can't be taken.
+struct Refusal: Error {
+    var reason: String
+    init(_ reason: String) { self.reason = reason }
+}
+
+extension StudySession {
+    func needsApp() throws {
+        guard isAppAlive else { throw Refusal("the app is dead: nobody would hear it") }
+    }
+}
+
+extension AlertPolicy {
+    /// The rules of `other`, in the places of this one's, so that counts keep theirs. A rule that `other` has not got is there under a code
+    /// that nothing raises.
+    func exchanged(for other: AlertPolicy) -> AlertPolicy {
+        var policy = other
+        policy.rules = rules.map { old in
+            if let new = other.rules.first(where: { $0.code == old.code }) { return new }
+            var silent = AlertRule(
+                code: AlertName(rawValue: "NONE-" + old.code.rawValue), trigger: .metrics([]),
+                severity: old.severity)
+            silent.claim = old.truth.map { .about($0) } ?? .none
+            return silent
+        }
+        policy.rules += other.rules.filter { new in !rules.contains { $0.code == new.code } }
+        return policy
+    }
+}
+
+extension EventKind {
+    /// An input was answered. Words: its number, 1 where it was taken.
+    static let liveInput = EventKind(0x700, "liveInput")
+    /// Another policy or algorithm took over. Words: 1 where it was a policy, 1 where it was an algorithm.
+    static let liveExchange = EventKind(0x701, "liveExchange")
+}

@@ -1,0 +1,244 @@
+// What inputs do in a session of a person: loop, pump, sensor, meals.
+//
+// Guarantees: called at an input's instant, on the session's thread; whole or refused whole.
+
+import IsletAlerts
+import IsletLoop
+import IsletDevices
+import DeviceLinks
+import IsletKernel
+import IsletModels
+import IsletTrials
+
+final class PersonActs: LiveActs {
+    /// The session outlives it.
+    private unowned let session: Session
+    private let isFed: Bool
+    /// Boluses that wait for their confirmation, by the number of their request.
+    private var requested: [Int: (units: Double, at: Instant)] = [:]
+    /// Of the readings so far, ns since the start.
+    private var stamps: Set<Int64> = []
+    private var newestStamp = Int64.min
+    private var isSignedIn = true
+    private var given = GivenBoluses()
+
+    init(_ session: Session, isFed: Bool, recommendedTo: (kind: String, stage: String)) {
+        (self.session, self.isFed, self.recommendedTo) = (session, isFed, recommendedTo)
+    }
+
+    let recommendedTo: (kind: String, stage: String)
+
+    func note(_ rows: SessionRecorder) { given.note(rows, at: session.executor.now) }
+
+    /// As things are now.
+    private func judgement(of units: Double) -> (onBoard: Double, doubt: String?) {
+        let now = session.executor.now
+        var all = given
+        all.note(session.recorder, at: now)
+        let (reading, therapy) = session.loop.here { ($0.display().glucose, $0.settingsInForce.therapy) }
+        let mgdl = reading.flatMap {
+            now.nanoseconds - $0.instant.nanoseconds <= LoopTiming.freshness
+                ? $0.glucose.milligramsPerDecilitre : nil
+        }
+        let onBoard = all.onBoard(at: now, therapy)
+        return (
+            onBoard,
+            GivenBoluses.doubt(
+                of: units, onBoard: onBoard, needed: all.needed(at: now, therapy), mgdl: mgdl, therapy)
+        )
+    }
+
+    var requestedBolus: RequestedBolus? {
+        let now = session.executor.now
+        return requested.first.flatMap { number, asked in
+            let until = asked.at.adding(LiveInput.confirmsWithin)
+            guard until >= now else { return nil }
+            let judged = judgement(of: asked.units)
+            return RequestedBolus(
+                number: number, units: asked.units, until: until, onBoard: judged.onBoard,
+                doubt: judged.doubt)
+        }
+    }
+
+    func perform(_ input: LiveInput, _ number: Int) throws {
+        switch input {
+        case .meal(let grams, let isEaten, let isAnnounced):
+            let amount = Carbohydrate(grams: grams)
+            if isAnnounced {
+                try session.needsApp()
+                try needsSession()
+                try session.loop.announce(
+                    MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
+                if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
+            }
+            if isEaten {
+                try isOfTheStudy()
+                try session.eat(amount)
+            }
+        case .requestBolus(let units):
+            try session.needsApp()
+            try needsSession()
+            // What the confirmation would refuse isn't offered.
+            try session.loop.here(InsulinAmount(units: units)) { try $0.check(manualBolus: $1) }
+            // Whoever asks anew has thought better of what was asked before.
+            requested = [number: (units, session.executor.now)]
+        case .confirmBolus(let request, let units, let anyway): try confirm(request, units, anyway ?? false)
+        case .bloodGlucose, .calibration, .cancelOwed, .target, .temporaryBasal, .cancelTemporaryBasal,
+            .openLoop,
+            .closedLoop, .startSession, .endSession, .subject, .stateInsulin:
+            try session.needsApp()
+            if case .stateInsulin = input { try isOutside() }
+            try session.loop.here(input) { try $0.perform($1) }
+            switch input {
+            case .bloodGlucose(let mgdl), .calibration(let mgdl):
+                let glucose = GlucoseConcentration(milligramsPerDecilitre: mgdl)
+                session.alerts.here(glucose) { $0.hear(typed: $1) }
+            case .startSession, .endSession: tellWhetherThereIsASession()
+            default: break
+            }
+        case .signIn, .signOut:
+            try session.needsApp()
+            isSignedIn = input == .signIn
+            tellWhetherThereIsASession()
+        case .subjectClaim(let isOk): session.alerts.here(isOk) { $0.claimed(isOk: $1) }
+        case .dismissDropped:
+            try session.needsApp()
+            guard session.loop.here({ $0.lastDropped }) != nil else { throw Refusal("nothing was dropped") }
+            session.loop.here { $0.dismissDropped() }
+        case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
+        case .resume: try session.controls.resume()
+        case .takePump:
+            try session.needsApp()
+            guard let links = session.links else { throw Refusal("no pump is outside of this session") }
+            guard links.pump.status.isCommandedByOther else { throw Refusal("nobody else commands the pump") }
+            try links.pump.here { try $0.takeOver() }
+        case .cancelBolus:
+            // Whether or not the pump can be told: what has not arrived isn't sent again.
+            if session.isAppAlive { session.loop.here { $0.cancelRequest() } }
+            _ = try session.controls.cancelBolus()
+        case .changePod:
+            try isOfTheStudy()
+            session.pump.here { $0.changePodNow() }
+            session.recorder.did(.podChange, 0, at: session.executor.now)
+        case .changeSensor:
+            try isOfTheStudy()
+            try session.sensor.here { try $0.changeNow() }
+            session.recorder.did(.sensorChange, 0, at: session.executor.now)
+        case .reading(let at, let mgdl): try feed(at, mgdl)
+        case .device(let input):
+            guard let links = session.links else { throw Refusal("no device is outside of this session") }
+            if let reason = links.hear(input) { throw Refusal("not believed: \(reason.text)") }
+        case .visit: throw Refusal("nobody looks after a person")
+        case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
+            .switchThreshold, .changeThreshold, .recommendThresholds, .openSettings, .saveSettings, .dismiss,
+            .bannerShown, .told, .tap, .preview, .leftOut:
+            // The door has told the alert center.
+            break
+        }
+    }
+
+    private func confirm(_ request: Int, _ units: Double, _ anyway: Bool) throws {
+        try session.needsApp()
+        try needsSession()
+        let now = session.executor.now
+        guard let asked = requested[request] else {
+            throw Refusal("request \(request) is not waiting: it was confirmed, replaced, or never made")
+        }
+        guard now.nanoseconds - asked.at.nanoseconds <= LiveInput.confirmsWithin else {
+            requested = [:]
+            throw Refusal("request \(request) is more than 5 min old: ask again")
+        }
+        guard asked.units == units else {
+            throw Refusal("request \(request) was of \(asked.units) U, not of \(units) U")
+        }
+        // It waits on: whoever has read the reason may still want it.
+        if !anyway, let doubt = judgement(of: units).doubt {
+            throw Refusal("\(doubt); nothing was given: confirm it anyway, or leave it")
+        }
+        requested = [:]
+        try session.loop.request(manualBolus: InsulinAmount(units: units))
+        session.recorder.did(.manualBolus, units, at: now)
+    }
+
+    /// A reading is news while it is the newest and at most as old as a step may use; what comes later is history.
+    private func feed(_ stamp: Int64, _ mgdl: Double) throws {
+        guard isFed else { throw Refusal("the sensor is simulated") }
+        let now = session.executor.now.nanoseconds
+        guard stamp >= 0 else { throw Refusal("a reading from before the session's start") }
+        guard stamp <= now + LiveInput.futureStamp else {
+            throw Refusal("a reading from \((stamp - now) / Nanoseconds.minute) min in the future")
+        }
+        let instant = min(stamp, now)
+        guard stamps.insert(instant).inserted else { throw Refusal("a second reading of that time") }
+        let isNews = instant > newestStamp && now - instant <= LoopTiming.freshness
+        newestStamp = max(newestStamp, instant)
+        session.feed(
+            GlucoseReading(
+                instant: Instant(nanoseconds: instant),
+                glucose: GlucoseConcentration(milligramsPerDecilitre: mgdl), isBackfilled: !isNews))
+    }
+
+    /// What a person outside does with body, pod and sensor, nobody here does.
+    private func isOfTheStudy() throws {
+        guard session.links == nil else { throw Refusal("body, pump and sensor are outside of this session") }
+    }
+
+    /// What a simulated body was given is known.
+    private func isOutside() throws {
+        guard session.links != nil else { throw Refusal("what was given here is known") }
+    }
+
+    /// Nobody has to be signed in for a session that has ended, and no step is missed.
+    private func tellWhetherThereIsASession() {
+        let hasSession = session.loop.here { $0.display().status } != .noSession
+        session.alerts.here((isSignedIn, hasSession)) { $0.signedIn($1.0, hasSession: $1.1) }
+    }
+
+    /// What waits for a step waits for nothing where none comes.
+    private func needsSession() throws {
+        guard session.loop.here({ $0.display().status }) != .noSession else {
+            throw Refusal("no session runs, and nobody would give it: start one, or use the pump")
+        }
+    }
+
+    private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
+
+    static func text(_ error: PumpError) -> String {
+        switch error {
+        case .notConnected: "the pump can't be reached"
+        case .notReady(let condition): "the pump is not ready: \(condition)"
+        case .commandFailed: "the command didn't reach the pump"
+        case .outOfRange(let amount, let limit): "\(amount.units) U: the pump takes up to \(limit.units) U"
+        case .uncertain: "sent and not answered: it may have been carried out"
+        case .underWay: "on its way to the pump, and not confirmed yet"
+        }
+    }
+}
+
+extension LoopController {
+    /// What concerns the loop alone.
+    fileprivate func perform(_ input: LiveInput) throws {
+        switch input {
+        case .bloodGlucose(let mgdl):
+            try enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .calibration(let mgdl):
+            try enter(calibration: GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .cancelOwed: cancelOwed()
+        case .target(let mgdl): try setTarget(GlucoseConcentration(milligramsPerDecilitre: mgdl))
+        case .temporaryBasal(let multiplier, let minutes):
+            try setTemporaryBasal(multiplier: multiplier, steps: minutes / 5)
+        case .cancelTemporaryBasal: cancelTemporaryBasal()
+        case .openLoop: try setOpenLoop(true)
+        case .closedLoop: try setOpenLoop(false)
+        case .startSession: try startSession()
+        case .stateInsulin(let units, let minutesAgo):
+            try state(
+                boluses: InsulinAmount(units: units),
+                lastGiven: executor.now.adding(-Int64(minutesAgo) * Nanoseconds.minute))
+        case .endSession: try endSession()
+        case .subject(let id, let kilograms):
+            try setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))
+        default: break
+        }
+    }
+}

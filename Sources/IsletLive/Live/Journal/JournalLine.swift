@@ -1,0 +1,184 @@
+// The lines of a live session's journal, as values and as text.
+//
+// Guarantees: any line reads back to the value that it was written from; whatever else stands in a line is refused.
+// Does not: know checksums or files. `JournalFile` does.
+
+package import IsletKernel
+
+/// What became of an input.
+package enum LiveOutcome: Hashable, Sendable {
+    case taken
+    case refused(String)
+}
+
+package enum JournalLine: Hashable, Sendable {
+    /// The first line: who lives, in which study (`LiveOpening`), as JSON.
+    case open(String)
+    /// From this instant on session time goes so fast against the wall clock.
+    /// - Parameters:
+    ///   - utc: nanoseconds since 1970 at that instant.
+    ///   - boot: the continuous clock then; nil where nobody knows.
+    case pace(Instant, LivePace, utc: Int64, boot: LiveBoot? = nil)
+    /// An input that takes effect at its instant; the bytes are `LiveInput`'s. On disk before it does.
+    case input(number: Int, StampedInput, key: String)
+    /// What the session made of it.
+    case answer(number: Int, LiveOutcome)
+    /// An input that was refused before it reached the session.
+    case refusal(Instant, key: String, reason: String)
+    /// What was taken under a key and is no input: how fast time goes. Said again it does nothing.
+    case said(Instant, key: String, text: String)
+    /// The algorithm gave no answer in time for the step of this instant. On disk before the step goes on without.
+    case late(Instant)
+    /// The session has come to this instant, and did so much on the way. Written before anybody is shown what happened.
+    case mark(Instant, events: Int, Digest128)
+    /// What a device outside is told: `LinkCommand`, as JSON. On disk before a driver gets it.
+    case command(Instant, String)
+    /// At the end of this instant alerts go on under another policy, dosing by another algorithm, or both: `LiveFork.Change`, as JSON.
+    case exchange(Instant, String)
+    /// Nobody lived from the one instant to the other.
+    case leap(from: Instant, to: Instant)
+    /// The session is over. Its digest is the whole session's; `reason` is empty where it lived to its end.
+    case end(Instant, events: Int, Digest128, reason: String)
+
+    /// Without a line's end. Texts of several words stand last.
+    package var text: String {
+        switch self {
+        case .open(let json): "open \(json)"
+        case .pace(let at, let pace, let utc, let boot):
+            "pace \(at.nanoseconds) \(pace) \(utc)"
+                + (boot.map { " \($0.id) \($0.continuousNanoseconds)" } ?? "")
+        case .input(let number, let stamped, let key):
+            "input \(number) \(stamped.instant.nanoseconds) \(key.isEmpty ? "-" : key) "
+                + String(decoding: stamped.input.bytes, as: UTF8.self)
+        case .answer(let number, .taken): "answer \(number) taken"
+        case .answer(let number, .refused(let reason)): "answer \(number) refused \(Self.line(reason))"
+        case .refusal(let at, let key, let reason):
+            "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.line(reason))"
+        case .said(let at, let key, let text): "said \(at.nanoseconds) \(key) \(Self.line(text))"
+        case .late(let at): "late \(at.nanoseconds)"
+        case .mark(let at, let events, let digest): "mark \(at.nanoseconds) \(events) \(digest)"
+        case .command(let at, let json): "command \(at.nanoseconds) \(json)"
+        case .exchange(let at, let json): "exchange \(at.nanoseconds) \(json)"
+        case .leap(let from, let to): "leap \(from.nanoseconds) \(to.nanoseconds)"
+        case .end(let at, let events, let digest, let reason):
+            "end \(at.nanoseconds) \(events) \(digest) \(Self.line(reason))"
+        }
+    }
+
+    /// Reads what `text` wrote.
+    package init?(_ text: Substring) {
+        var rest = text
+        func word() -> Substring {
+            let word = rest.prefix { $0 != " " }
+            rest = rest.dropFirst(word.count).dropFirst()
+            return word
+        }
+        func instant() -> Instant? { Int64(word()).flatMap { $0 >= 0 ? Instant(nanoseconds: $0) : nil } }
+        switch word() {
+        case "open": self = .open(String(rest))
+        case "pace":
+            guard let at = instant(), let pace = LivePace(word()), let utc = Int64(word()) else { return nil }
+            guard !rest.isEmpty else {
+                self = .pace(at, pace, utc: utc)
+                break
+            }
+            let id = word()
+            guard !id.isEmpty, let continuous = Int64(word()), rest.isEmpty else { return nil }
+            self = .pace(
+                at, pace, utc: utc, boot: LiveBoot(id: String(id), continuousNanoseconds: continuous))
+        case "input":
+            guard let number = Int(word()), let at = instant() else { return nil }
+            let key = word()
+            let input = ExternalInput(kind: LiveInput.kind, bytes: Array(rest.utf8))
+            self = .input(
+                number: number, StampedInput(instant: at, input: input), key: key == "-" ? "" : String(key))
+        case "answer":
+            guard let number = Int(word()) else { return nil }
+            switch word() {
+            case "taken": self = .answer(number: number, .taken)
+            case "refused": self = .answer(number: number, .refused(String(rest)))
+            default: return nil
+            }
+        case "refusal":
+            guard let at = instant() else { return nil }
+            let key = word()
+            self = .refusal(at, key: key == "-" ? "" : String(key), reason: String(rest))
+        case "said":
+            guard let at = instant() else { return nil }
+            let key = word()
+            guard !key.isEmpty, !rest.isEmpty else { return nil }
+            self = .said(at, key: String(key), text: String(rest))
+        case "late":
+            guard let at = instant() else { return nil }
+            self = .late(at)
+        case "mark":
+            guard let at = instant(), let events = Int(word()), let digest = Digest128(word()) else {
+                return nil
+            }
+            self = .mark(at, events: events, digest)
+        case "command":
+            guard let at = instant() else { return nil }
+            self = .command(at, String(rest))
+        case "exchange":
+            guard let at = instant() else { return nil }
+            self = .exchange(at, String(rest))
+        case "leap":
+            guard let from = instant(), let to = instant(), from < to else { return nil }
+            self = .leap(from: from, to: to)
+        case "end":
+            guard let at = instant(), let events = Int(word()), let digest = Digest128(word()) else {
+                return nil
+            }
+            self = .end(at, events: events, digest, reason: String(rest))
+        default: return nil
+        }
+    }
+
+    /// Reasons come from errors, and those may have any text.
+    static func line(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+    }
+}
+
+/// A moment of a machine's continuous clock, from one start of the machine to the next.
+package struct LiveBoot: Hashable, Sendable {
+    package var id: String
+    package var continuousNanoseconds: Int64
+
+    package init(id: String, continuousNanoseconds: Int64) {
+        self.id = id
+        self.continuousNanoseconds = continuousNanoseconds
+    }
+}
+
+/// How fast session time goes.
+package enum LivePace: Hashable, Sendable, CustomStringConvertible {
+    case paused
+    /// Session seconds per second of the wall clock, from 0.01 to 100 000.
+    case scaled(Double)
+    /// As fast as it can.
+    case max
+
+    package static let real = LivePace.scaled(1)
+    package static let range = 0.01...100_000.0
+
+    package init?(_ text: some StringProtocol) {
+        if text == "max" {
+            self = .max
+        } else if text == "0" {
+            self = .paused
+        } else if let speed = Double(text), Self.range.contains(speed) {
+            self = .scaled(speed)
+        } else {
+            return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .paused: "0"
+        case .scaled(let speed): speed == speed.rounded() ? "\(Int(speed))" : "\(speed)"
+        case .max: "max"
+        }
+    }
+}

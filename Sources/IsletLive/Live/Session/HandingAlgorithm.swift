@@ -1,0 +1,36 @@
+// An algorithm that hands its steps to another.
+//
+// Guarantees: to the loop it is that other one, by name, version, basal, forecast and largest dose; the other one's state is its own.
+
+import IsletDevices
+
+protocol HandingAlgorithm: DosingAlgorithm where State == HandedState {
+    /// Who is asked.
+    var current: any DosingAlgorithm { get }
+
+    func run<Algorithm: DosingAlgorithm>(
+        _ algorithm: Algorithm, _ input: borrowing StepInput, _ state: inout HandedState
+    ) throws -> StepOutput
+}
+
+extension HandingAlgorithm {
+    var name: String { current.name }
+    var version: Int { current.version }
+    var basalSource: BasalSource { current.basalSource }
+    var forecastMinutes: Double? { current.forecastMinutes }
+    func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { current.largestDose(input) }
+
+    func run(_ input: borrowing StepInput, state: inout HandedState) throws -> StepOutput {
+        try run(current, input, &state)
+    }
+}
+
+/// The state of whoever is asked; kept in memory only.
+struct HandedState: AlgorithmState {
+    var saved: SavedState?
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {}
+    func encode(to encoder: any Encoder) throws { try saved?.encode(to: encoder) }
+}

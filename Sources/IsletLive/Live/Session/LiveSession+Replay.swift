@@ -1,0 +1,154 @@
+// A live session from its journal's lines.
+//
+// Guarantees: what a line says is compared with what the session comes to here; the first difference is thrown.
+
+import IsletDevices
+import IsletKernel
+import IsletTrials
+
+extension LiveSession {
+    /// Where a replay and its journal part.
+    package struct Divergence: Error, Hashable, Sendable, CustomStringConvertible {
+        package var line: Int
+        package var journal: String
+        package var here: String
+
+        package var description: String {
+            "line \(line): the journal has \(journal), it comes to \(here) here"
+        }
+    }
+
+    /// Steps of a journal whose algorithm gave no answer in time: it isn't asked for them here.
+    func expectLate(_ lines: some Sequence<JournalLine>) {
+        for case .late(let instant) in lines { watch.late.insert(instant) }
+    }
+
+    /// Lives one line of a journal again.
+    /// - Throws: `Divergence`; `InputError` for a line that no session wrote.
+    func play(_ line: JournalLine, on number: Int, of file: String) throws {
+        func problem(_ found: String, _ expected: String) -> InputError {
+            InputError(file: file, line: number, found: found, expected: expected)
+        }
+        if phase != .running { throw problem("a line after the session's end", "nothing more") }
+        switch line {
+        case .open: throw problem("a second opening", "one")
+        case .pace(let at, let pace, let utc, let boot):
+            anchor = LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc, boot: boot)
+            try reach(at, problem)
+            tell(Self.told(pace))
+        case .refusal(let at, _, let reason):
+            try reach(at, problem)
+            tell("refused    \(reason)")
+        case .input(let count, let stamped, let key):
+            guard count == inputCount + 1 else { throw problem("input \(count)", "input \(inputCount + 1)") }
+            try reach(stamped.instant.adding(-1), problem)
+            session.executor.replay([stamped])
+            inputCount = count
+            if !key.isEmpty { answers[key] = count }
+            move(to: stamped.instant)
+        case .said(let at, let key, let text):
+            try reach(at, problem)
+            said[key] = text
+        case .late(let at):
+            guard at >= now else {
+                throw problem("a late step at minute \(at.minutes)", "minute \(now.minutes) or later")
+            }
+            tellLate(at)
+        case .answer(let count, let outcome):
+            guard count == inputCount else {
+                throw problem("an answer to input \(count)", "one to \(inputCount)")
+            }
+            let here = door.outcomes.count >= count ? door.outcomes[count - 1] : .refused("nothing")
+            guard here == outcome else {
+                throw Divergence(line: number, journal: "\(outcome)", here: "\(here)")
+            }
+            tellAnswer(count, outcome)
+        case .mark(let at, let events, let digest):
+            try reach(at, problem)
+            try compare(events, digest, number)
+            report()
+        case .leap(let from, let to):
+            try reach(from, problem)
+            guard person != nil else {
+                throw problem("a leap of a subject that is simulated", "its life, without a gap")
+            }
+            guard to < session.duration else {
+                throw problem("a leap to minute \(to.minutes)", "one within the session")
+            }
+            tell("leap       nobody lived up to here", at: to)
+            jump(to: to)
+        case .command(let at, let json):
+            try reach(at, problem)
+            let here = muted.isEmpty ? "nothing" : muted.removeFirst().json
+            guard here == json else { throw Divergence(line: number, journal: json, here: here) }
+        case .exchange(let at, let json):
+            try reach(at, problem)
+            guard outcome == nil else { throw problem("an exchange after the body's end", "nothing more") }
+            exchange(try LiveFork.Change(json: json, file: file, line: number))
+            move(to: at)
+        case .end(let at, let events, _, _):
+            try reach(at, problem)
+            if outcome == nil { move(to: at) }
+            guard let outcome else {
+                throw Divergence(line: number, journal: "the session's end", here: "a session that goes on")
+            }
+            var reason = ""
+            if case .endedEarly(let why) = outcome.end { reason = JournalLine.line(why) }
+            let here = JournalLine.end(
+                now, events: session.executor.journal.count, outcome.digest, reason: reason)
+            guard here == line else { throw Divergence(line: number, journal: line.text, here: here.text) }
+            _ = events
+            report()
+        }
+    }
+
+    /// What it comes to up to now; it goes no further.
+    func finish() -> SessionOutcome {
+        if let outcome { return outcome }
+        let outcome = session.run(until: now)
+        self.outcome = outcome
+        report()
+        return outcome
+    }
+
+    /// Advances to an instant of a journal.
+    private func reach(_ instant: Instant, _ problem: (String, String) -> InputError) throws {
+        guard instant >= now, instant <= session.duration else {
+            throw problem(
+                "minute \(instant.minutes)", "minute \(now.minutes) to \(session.duration.minutes)")
+        }
+        try approach(instant)
+    }
+
+    /// Moves to an instant of a replay: a quiet subject has years between two lines.
+    /// - Throws: `NobodyWaits`.
+    func approach(_ instant: Instant) throws {
+        while outcome == nil, instant.nanoseconds - now.nanoseconds > Self.pieceLivedAgain {
+            guard isWanted() else { throw NobodyWaits() }
+            move(to: now.adding(Self.pieceLivedAgain))
+        }
+        if outcome == nil { move(to: instant) }
+    }
+
+    private static let pieceLivedAgain = Nanoseconds.day
+
+    private func compare(_ events: Int, _ digest: Digest128, _ line: Int) throws {
+        let here = (session.executor.journal.count, self.digest)
+        guard here == (events, digest) else {
+            throw Divergence(
+                line: line, journal: "\(events) events, digest \(digest)",
+                here: "\(here.0) events, digest \(here.1)")
+        }
+    }
+
+    /// Goes on as a live session after a replay: an input that the journal has and no answer to is answered now.
+    func goOn(in journal: JournalFile, isAnswered: Bool) {
+        self.journal = journal
+        keepMuted()
+        if phase == .running {
+            if !isAnswered, inputCount > 0 { answer(inputCount) }
+            report()
+        }
+        look()
+    }
+}

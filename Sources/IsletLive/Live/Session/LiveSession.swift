@@ -1,0 +1,373 @@
+// One session in real time: a study's session, its journal, and what came of both.
+//
+// Guarantees: an input is on disk before it counts, and answered after; what happened is in the journal before anybody is told of it, so that a
+// session which goes on after a kill never takes back what it has shown. Told nothing, it is the study's session to the digest. A journal that can't be
+// written stops the session: it fails, and goes on from its journal later.
+// Does not: know a clock. Its owner says how far time has come, one thread at a time.
+
+import IsletAlerts
+package import IsletLoop
+package import IsletDevices
+import IsletFiles
+package import DeviceLinks
+import IsletModels
+package import IsletKernel
+package import IsletTrials
+
+/// What the alert center's effects said, in their order. Belongs to the session's thread.
+private final class EffectMessages: @unchecked Sendable {
+    private var texts: [String] = []
+    func add(_ text: String) { texts.append(text) }
+    func take() -> [String] {
+        defer { texts = [] }
+        return texts
+    }
+}
+
+/// Belongs to one thread at a time: its owner's lock sees to that.
+package final class LiveSession: @unchecked Sendable {
+    package enum Phase: Hashable, Sendable {
+        case running
+        /// Over: at the study's end, or before it for this reason.
+        case ended(String)
+        /// It stopped here and can go on from its journal.
+        case failed(String)
+        /// Its journal is being lived again: it is not there yet.
+        case returning
+    }
+
+    package let opening: LiveOpening
+    package private(set) var phase = Phase.running
+    /// When something is due next.
+    package internal(set) var next = Instant.start
+    /// What it came to; nil before its end.
+    package internal(set) var outcome: SessionOutcome?
+    /// As of the end of the last advance.
+    package private(set) var snapshot = LiveSnapshot()
+    /// The newest anchor that the journal has.
+    package internal(set) var anchor: LiveAnchor?
+    package private(set) var eventCount = 0
+    /// What doses.
+    package private(set) var algorithm: TunedAlgorithm
+
+    let session: any StudySession
+    /// nil for a subject that is no person.
+    let person: Session?
+    /// nil for a person.
+    let watched: WatchedSession?
+    let door: LiveDoor
+    var journal: JournalFile?
+    var answers: [String: Int] = [:]
+    /// What was taken under a key and is no input, such as a pace.
+    var said: [String: String] = [:]
+    /// Whether anybody waits for a replay.
+    var isWanted: () -> Bool = { true }
+    let watch: AlgorithmWatch
+    /// Of the alert center's effects since the last report.
+    private let messages = EffectMessages()
+    /// A late step that could not be written down: the session stops when its advance returns.
+    private var unwritten: String?
+    /// Steps whose algorithm gave no answer in time.
+    package private(set) var lateSteps = 0
+    var inputCount = 0
+    private let listener: (LiveEvent) -> Void
+    /// Sees what was recorded since the last time; nil where nobody looks.
+    var onRows: ((SessionRecorder) -> Void)?
+    private let onLook: ((LiveSnapshot) -> Void)?
+    /// Gets what devices outside are told, once it is on disk.
+    package var onCommand: ((LinkCommand) -> Void)?
+    /// Commands that a replay came to, and that its journal has not told of yet.
+    var muted: [LinkCommand] = []
+    var unsent: [LinkCommand] = []
+    var hasBegun = false
+
+    package var now: Instant { session.executor.now }
+    package var duration: Instant { session.duration }
+    package var digest: Digest128 { session.executor.journal.digest }
+    /// The pump's account of insulin up to now; nothing where there is no pump.
+    package var ledger: PumpLedgerUnits { PumpLedgerUnits(person) }
+
+    /// - Parameters:
+    ///   - journal: nil for a replay.
+    ///   - deadline: how long the algorithm may take for a step, ns; nil for as long as it takes.
+    ///   - onRows: sees what was recorded since the last time, before the events of it are told.
+    ///   - onLook: sees each snapshot when it is made.
+    ///   - listener: hears each event, in order, on the thread that advances.
+    package init(
+        _ opening: LiveOpening, journal: JournalFile?, deadline: Int64? = nil,
+        seams: SessionSeams = SessionSeams(),
+        onRows: ((SessionRecorder) -> Void)? = nil, onLook: ((LiveSnapshot) -> Void)? = nil,
+        listener: @escaping (LiveEvent) -> Void = { _ in }
+    ) throws {
+        self.onRows = onRows
+        self.onLook = onLook
+        self.opening = opening
+        self.journal = journal
+        self.listener = listener
+        var study = opening.study
+        // How much is recorded changes nothing else; all of it is told.
+        study.record = .full
+        let watch = AlgorithmWatch(deadline: deadline)
+        self.watch = watch
+        var seams = seams
+        seams.isFed = opening.isFed
+        if opening.isLinked {
+            seams.outside = { [owner = opening.owner] in SessionLinks($0, $1, $2, owner: owner) }
+        }
+        algorithm = opening.arm.algorithm
+        let own = seams.algorithm
+        seams.algorithm = { TimedAlgorithm(first: own($0), watch: watch) }
+        let arm = opening.arm
+        let acts: any LiveActs
+        if let subject = opening.subject.person {
+            let person = try Session(
+                study: study, subject: subject, index: opening.subjectIndex, arm: arm,
+                seams: seams)
+            acts = PersonActs(
+                person, isFed: opening.isFed, recommendedTo: ("person", opening.subject.stage))
+            (session, self.person, watched) = (person, person, nil)
+        } else {
+            if opening.isLinked { try LiveOpening.check(study.subject.kind, file: study.name) }
+            let kind = study.subject.kind
+            let cohort = try study.makeCohort(studyPath: study.name, jobs: 1)
+            guard
+                let watched = try cohort.session(study, index: opening.subjectIndex, arm: arm)
+                    as? WatchedSession
+            else {
+                throw InputError(
+                    file: study.name, found: "a session of \(kind.words.many)",
+                    expected: "one that is watched")
+            }
+            watched.keepReadings()
+            acts = WatchedActs(watched, kind)
+            (session, person, self.watched) = (watched, nil, watched)
+        }
+        door = LiveDoor(
+            session, acts, policy: arm.alerts, metrics: study.subject.kind.metrics,
+            subject: person == nil ? opening.subject.name : "")
+        session.executor.inspect { [session, messages] in
+            session.alerts.here(messages) { center, messages in
+                center.observer = { messages.add($0.message) }
+                center.letPhoneTimeBanners()
+            }
+        }
+        watch.onLate = { [unowned self] in noteLate($0) }
+    }
+
+    deinit { session.end() }
+
+    // MARK: Time
+
+    /// Advances to `goal`, or to the session's end before it; nothing where that has come already.
+    package func advance(to goal: Instant) {
+        guard phase == .running else { return }
+        if opening.isLinked { leapOverSleep(to: goal) }
+        move(to: goal)
+        report()
+    }
+
+    /// Moves to `goal` over time that nobody lived through: what was due in it happens once, now. The journal has it before. The study's world doesn't
+    /// stand still: a session whose body and devices are simulated is advanced instead.
+    package func leap(to goal: Instant) {
+        guard phase == .running, goal > now, goal < session.duration else { return }
+        // A body that is simulated lives on, and its monitor with it.
+        guard person != nil else { return advance(to: goal) }
+        keep(.leap(from: now, to: goal), isSynced: true)
+        guard phase == .running else { return }
+        tell("leap       nobody lived up to here", at: goal)
+        jump(to: goal)
+        report()
+    }
+
+    /// Comes to `goal` after a pause of its owner's: where glucose is a real person's the time is not lived again.
+    package func catchUp(to goal: Instant) {
+        let gap = goal.nanoseconds - now.nanoseconds
+        if opening.isFed, gap > Self.longestLivedGap { leap(to: goal) }
+        advance(to: goal)
+    }
+
+    /// Two steps: less is no stretch that nobody lived through.
+    private static let longestLivedGap = 10 * Nanoseconds.minute
+
+    func jump(to goal: Instant) {
+        do {
+            next = min(try session.executor.leap(to: goal) ?? session.duration, session.duration)
+            post()
+            return
+        } catch {
+            // The session reports it below.
+        }
+        let outcome = session.run(until: nil)
+        self.outcome = outcome
+        next = .distantFuture
+    }
+
+    /// Notes how session time and wall time belong together from here on.
+    package func note(_ anchor: LiveAnchor) {
+        guard phase == .running else { return }
+        self.anchor = anchor
+        keep(.pace(anchor.instant, anchor.pace, utc: anchor.utcNanoseconds, boot: anchor.boot))
+        if phase == .running { tell(Self.told(anchor.pace)) }
+        look()
+    }
+
+    static func told(_ pace: LivePace) -> String {
+        pace == .paused ? "pace       paused" : "pace       \(pace)"
+    }
+
+    func move(to goal: Instant) {
+        do {
+            let limit = min(goal, session.duration)
+            next = try session.executor.advance(to: limit) ?? session.duration
+            next = min(next, session.duration)
+            post()
+            guard session.executor.now >= session.duration else { return }
+        } catch {
+            // The session reports it below.
+        }
+        let outcome = session.run(until: nil)
+        self.outcome = outcome
+        next = .distantFuture
+    }
+
+    /// Tells what has happened since, once the journal has it.
+    func report() {
+        if let unwritten { return fail(unwritten) }
+        let rows = session.recorder.takeRows()
+        door.note(rows)
+        onRows?(rows)
+        var lines = SessionStory(
+            rows, calendar: opening.study.start.calendar, isWhole: false, tellsFaults: person != nil
+        ).lines
+        if let watched { lines = WatchedWords.lines(of: watched.takeNews(), before: lines) }
+        if let links = person?.links, outcome == nil {
+            lines += session.executor.inspect { links.pump.here { $0.takeNotices() } }.map {
+                SessionStory.Line(instant: $0.at, text: "pump       \($0.text)")
+            }
+        }
+        if let outcome {
+            var reason = ""
+            if case .endedEarly(let why) = outcome.end { reason = JournalLine.line(why) }
+            let executor = session.executor
+            keep(
+                .end(executor.now, events: executor.journal.count, outcome.digest, reason: reason),
+                isSynced: true)
+            guard phase == .running else { return }
+            phase = .ended(reason)
+            tell(lines)
+            tell(reason.isEmpty ? "ended" : "ended      early: \(reason)")
+        } else if !lines.isEmpty {
+            keep(.mark(now, events: session.executor.journal.count, digest))
+            guard phase == .running else { return }
+            tell(lines)
+        }
+        look()
+    }
+
+    /// Where glucose is a real person's nothing is given; where the pump is outside nobody knows yet.
+    private func worded(_ text: String) -> String {
+        guard text.hasPrefix("step ") else { return text }
+        // What goes to a pump outside is never accepted at once.
+        if opening.isLinked, !text.contains(", pump unavailable"),
+            !text.contains("basal 0.0 U, correction 0.0 U, meal 0.0 U;")
+        {
+            return text.replacing("; accepted 0.0 U", with: "; on its way")
+        }
+        guard opening.isFed else { return text }
+        return text.replacing("; accepted 0.0 U", with: "; suggested only")
+    }
+
+    private func tell(_ lines: [SessionStory.Line]) {
+        // In the order of the effects, as the rows are.
+        var messages = messages.take()[...]
+        for line in lines {
+            let message = line.alert.flatMap { _ in messages.popFirst() } ?? ""
+            tell(worded(line.text), at: line.instant, alert: line.alert, message: message)
+        }
+    }
+
+    func tell(_ text: String, at instant: Instant? = nil, alert: AlertRow? = nil, message: String = "") {
+        eventCount += 1
+        listener(
+            LiveEvent(
+                number: eventCount, instant: instant ?? now, text: text, alert: alert,
+                message: alert.map { door.policy.plain(message, $0.code) } ?? message,
+                action: alert.map { door.policy.action($0.code) } ?? ""))
+    }
+
+    /// Writes a line, where there is a journal; what can't be written stops the session.
+    func keep(_ line: JournalLine, isSynced: Bool = false) {
+        guard phase == .running else { return }
+        do { try journal?.append(line, sync: isSynced) } catch { fail("\(error)") }
+    }
+
+    /// Everything so far is on disk when this returns; what can't be synced stops the session.
+    package func sync() {
+        do { try journal?.sync() } catch { fail("\(error)") }
+    }
+
+    /// On disk before the step goes on without an answer.
+    private func noteLate(_ instant: Instant) {
+        do {
+            try journal?.append(.late(instant), sync: true)
+        } catch {
+            unwritten = "\(error)"
+            return
+        }
+        tellLate(instant)
+    }
+
+    func tellLate(_ instant: Instant) {
+        lateSteps += 1
+        tell(
+            "algorithm  gave no answer in time: the step fails, and the pump goes on with its programmed basal",
+            at: instant)
+    }
+
+    /// At the end of this instant alerts go on under another policy, dosing by another algorithm, or both.
+    /// - Parameter isRecorded: false for a life that is only compared: changed nothing, it comes to the same bits.
+    func exchange(_ change: LiveFork.Change, isRecorded: Bool = true) {
+        guard outcome == nil else { return }
+        if isRecorded {
+            session.executor.inspect { [executor = session.executor] in
+                executor.journal.record(
+                    .liveExchange, at: executor.now, change.policy == nil ? 0 : 1,
+                    change.algorithm == nil ? 0 : 1)
+            }
+        }
+        if let algorithm = change.algorithm {
+            self.algorithm = algorithm
+            watch.successor = algorithm.algorithm
+            person?.algorithmDidChange()
+        }
+        if let policy = change.policy { door.exchange(policy) }
+        if isRecorded { tell("exchange   \(change)") }
+    }
+
+    /// The same, written down, with all that it brings about at once.
+    func exchangeNow(_ change: LiveFork.Change) {
+        guard phase == .running else { return }
+        keep(.exchange(now, change.json), isSynced: true)
+        guard phase == .running else { return }
+        exchange(change)
+        move(to: now)
+        report()
+    }
+
+    /// It stops here.
+    package func fail(_ reason: String) {
+        guard phase == .running else { return }
+        phase = .failed(reason)
+        next = .distantFuture
+        look()
+    }
+
+    func look() {
+        snapshot = LiveSnapshot(self, policy: door.policy)
+        onLook?(snapshot)
+    }
+
+    var inputContext: LiveInputContext {
+        LiveInputContext(policy: door.policy, isFed: opening.isFed, kind: opening.study.subject.kind)
+    }
+}

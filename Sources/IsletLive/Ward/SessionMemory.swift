@@ -1,0 +1,142 @@
+// What a session left behind in the last day, and how each alert came about: what its page draws.
+//
+// Guarantees: fed on the session's thread as rows come, read by anybody at any time; a replay fills it as the first life did. Memory is bounded: rows of
+// a day and an hour, stories of what is active and of the last hundred that were cleared, each of at most 80 lines.
+// Does not: hold what is active; the snapshot does.
+
+import IsletAlerts
+import IsletDevices
+import IsletKernel
+import Synchronization
+
+final class SessionMemory: Sendable {
+    /// How far back rows are kept, ns.
+    static let span = 25 * Nanoseconds.hour
+    fileprivate static let storyLimit = 80
+    fileprivate static let closedLimit = 120
+
+    struct State: Sendable {
+        var log = SessionLog()
+        /// Of each code, since its condition began.
+        var open: [AlertName: [AlertStory.Line]] = [:]
+        var closed: [Closed] = []
+        /// Of each code, when it was last notified: tests and previews aside.
+        var notified: [AlertName: Instant] = [:]
+        /// What had left the pump, U.
+        var insulin: [MetricPoint] = []
+    }
+
+    /// A story that is over.
+    struct Closed: Sendable {
+        var code: AlertName
+        var at: Instant
+        var lines: [AlertStory.Line]
+        var notifiedAt: Instant?
+    }
+
+    private let state = Mutex(State())
+
+    var now: State { state.withLock { $0 } }
+
+    func take(_ rows: SessionRecorder) {
+        let instants: [Instant?] = [
+            rows.readings.last?.instant, rows.steps.last?.instant, rows.deliveries.last?.instant,
+            rows.person.last?.instant, rows.alerts.last?.instant,
+        ]
+        guard let newest = instants.compactMap({ $0 }).max() else { return }
+        state.withLock { state in
+            // Late readings stand where they were measured.
+            state.log.readings += rows.readings
+            if rows.readings.contains(where: { $0.backfilledAt != nil }) {
+                state.log.readings.sort { $0.instant < $1.instant }
+            }
+            state.log.steps += rows.steps
+            state.log.deliveries += rows.deliveries
+            state.log.person += rows.person
+            for row in rows.alerts { state.take(row) }
+            state.forget(before: newest.adding(-Self.span))
+        }
+    }
+
+    /// The account of insulin every five minutes.
+    func take(_ snapshot: LiveSnapshot) {
+        guard let insulin = snapshot.insulin else { return }
+        state.withLock { state in
+            let now = snapshot.now
+            if let last = state.insulin.last, now.nanoseconds - last.at.nanoseconds < 5 * Nanoseconds.minute {
+                return
+            }
+            state.insulin.append(MetricPoint(now, insulin.bolus + insulin.basal))
+            if let first = state.insulin.first, first.at < now.adding(-Self.span - Nanoseconds.hour) {
+                state.insulin.removeAll { $0.at < now.adding(-Self.span) }
+            }
+        }
+    }
+}
+
+extension SessionMemory.State {
+    mutating func take(_ row: AlertRow) {
+        let line = AlertStory.Line(
+            at: row.instant, effect: row.effect, reason: row.reason, severity: row.severity)
+        var lines = open[row.code] ?? []
+        // What was told of it while nothing was the matter, such as a test, is not of this story.
+        if row.effect == "wait", !lines.contains(where: { $0.effect == "raise" }) { lines = [] }
+        if let last = lines.last, last.effect == line.effect, last.reason == line.reason,
+            last.severity == line.severity
+        {
+            lines[lines.count - 1].count += 1
+        } else if lines.count < SessionMemory.storyLimit {
+            lines.append(line)
+        } else {
+            // The beginning says why, the end what came of it.
+            lines.remove(at: SessionMemory.storyLimit / 2)
+            lines.append(line)
+        }
+        open[row.code] = lines
+        let isShow =
+            row.reason == AlertEffect.Reason.preview.rawValue
+            || row.reason == AlertEffect.Reason.test.rawValue
+        switch row.effect {
+        case "notify" where !isShow: notified[row.code] = row.instant
+        // Nothing was the matter: no span of anything.
+        case "raise" where isShow: break
+        case "raise":
+            log.spans.append(
+                AlertSpan(code: row.code, severity: row.severity, from: row.instant, to: nil))
+        case "update":
+            if let place = log.spans.lastIndex(where: { $0.code == row.code && $0.to == nil }) {
+                log.spans[place].severity = row.severity
+            }
+        case "clear":
+            if let place = log.spans.lastIndex(where: { $0.code == row.code && $0.to == nil }) {
+                log.spans[place].to = row.instant
+            }
+            closed.append(
+                SessionMemory.Closed(
+                    code: row.code, at: row.instant, lines: lines, notifiedAt: notified[row.code]))
+            if closed.count > SessionMemory.closedLimit { closed.removeFirst() }
+            open[row.code] = nil
+        case "withdraw":
+            // What is taken down in the instant of its clearing belongs to that.
+            if lines.count == 1,
+                let place = closed.lastIndex(where: { $0.code == row.code && $0.at == row.instant })
+            {
+                closed[place].lines.append(line)
+                open[row.code] = nil
+            }
+        case "drop": open[row.code] = nil
+        default: break
+        }
+    }
+
+    mutating func forget(before oldest: Instant) {
+        func old(_ first: Instant?) -> Bool { first.map { $0 < oldest.adding(-Nanoseconds.hour) } ?? false }
+        if old(log.readings.first?.instant) { log.readings.removeAll { $0.instant < oldest } }
+        if old(log.steps.first?.instant) { log.steps.removeAll { $0.instant < oldest } }
+        if old(log.deliveries.first?.instant) { log.deliveries.removeAll { $0.instant < oldest } }
+        if old(log.person.first?.instant) { log.person.removeAll { $0.instant < oldest } }
+        if log.spans.contains(where: { ($0.to ?? .distantFuture) < oldest.adding(-Nanoseconds.hour) }) {
+            log.spans.removeAll { ($0.to ?? .distantFuture) < oldest }
+        }
+    }
+}

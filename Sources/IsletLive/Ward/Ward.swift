@@ -1,0 +1,378 @@
+// Many sessions with a folder of their own: begun from study files, gone on with after a kill, shown, told things, deleted.
+//
+// Guarantees: what is in the folder is the ward; whoever opens it has all its sessions back, from their journals: at once by name, and as soon as they are lived again
+// (`bringBack`). A session that can't go on is shown with the reason, and keeps no other from it. One server has a folder at a time. A look touches no session. A session's folder has a name that nobody outside gave.
+// Does not: know HTTP. Its methods may wait for a disk or a session: call them where that is allowed.
+
+import IsletFiles
+import Foundation
+import IsletDevices
+package import IsletKernel
+import Synchronization
+import IsletTrials
+
+package final class Ward: Sendable {
+    /// Where and how a ward lives.
+    package struct Options: Sendable {
+        /// Where its sessions' folders are.
+        package var folder: String
+        /// Folders whose study files may be begun from the page.
+        package var studies: [String] = []
+        /// Folders whose results may be watched.
+        package var results: [String] = []
+        /// The owner's store, and whose a new one is; nil for none: each session's settings are its own.
+        package var ownerStore: String?
+        package var owner: String?
+        /// The most sessions at once.
+        package var sessionLimit = 1000
+        /// Sessions that ended so many days ago are removed; nil for never.
+        package var retentionDays: Double?
+
+        package init(folder: String) { self.folder = folder }
+    }
+
+    /// What can't be done, and why.
+    package enum Refusal: Error, Hashable, Sendable {
+        case unknown
+        case invalid(String)
+        case conflict(String)
+        case full(String)
+        case frozen
+        /// The session is being lived again.
+        case returning
+    }
+
+    package let options: Options
+    package let host: LiveHost
+    /// Whose thresholds and quiet hours sessions follow; nil for nobody's.
+    package let owner: WardOwner?
+    /// Why nobody's are followed where somebody's should be, and what the store said last.
+    package var ownerProblem: String? { state.withLock { $0.ownerProblem } }
+    private let state: Mutex<State>
+    private let lock: FolderLock
+    let quarantine = Quarantine()
+    /// How long an algorithm may take for a step, ns.
+    private static let deadline = 5 * Nanoseconds.second
+
+    struct Entry: Sendable {
+        var facts: SessionView.Facts
+        var memory: SessionMemory
+        /// Why it couldn't go on; nil for a session that the host has.
+        var failure: String?
+        /// What says of it where it is; nil once it is back.
+        var returning: SessionFile?
+        /// What it lacked was a file that takes something.
+        var waitsForDisk = false
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var ownerProblem: String?
+        /// Those that nobody has begun to live again, the last one first.
+        var waiting: [String] = []
+        var isClosing = false
+    }
+
+    /// Opens the folder. Its sessions are there, and come back with `bringBack`.
+    package init(_ options: Options, host: LiveHost = LiveHost()) throws {
+        self.options = options
+        self.host = host
+        try Self.makeFolder(options.folder)
+        // Two servers would each go on with every session.
+        lock = try ResultFolder(path: options.folder).lock()
+        // A damaged store must keep no session from its people.
+        var (owner, problem): (WardOwner?, String?) = (nil, nil)
+        if let store = options.ownerStore {
+            do { owner = try WardOwner(path: store, owner: options.owner) } catch { problem = "\(error)" }
+        }
+        self.owner = owner
+        var first = State()
+        first.ownerProblem = problem
+        state = Mutex(first)
+        try Self.makeFolder(sessionsFolder)
+        // Whoever made it before: what is in it is for nobody else.
+        chmod(sessionsFolder, 0o700)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder)) ?? []
+        var found: [String: Entry] = [:]
+        for name in names.sorted() {
+            if name.hasPrefix(".deleted-") || name.hasPrefix(".new-") {
+                try? FileManager.default.removeItem(atPath: "\(sessionsFolder)/\(name)")
+            } else if Self.isID(name) {
+                found[name] = known(name)
+            }
+        }
+        let order = returningOrder(found.filter { $0.value.returning != nil }.keys.sorted())
+        state.withLock { state in
+            state.entries = found
+            state.waiting = order.reversed()
+        }
+    }
+
+    var sessionsFolder: String { options.folder + "/sessions" }
+    func folder(of id: String) -> String { "\(sessionsFolder)/\(id)" }
+    package func journalPath(of id: String) -> String { folder(of: id) + "/live.journal" }
+
+    private static func makeFolder(_ path: String) throws {
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw OutputError(path: path, doing: "create the directory", errno: errno)
+        }
+    }
+
+    /// Lower-case letters, digits and hyphens, as the ward gives them.
+    package static func isID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
+            }
+    }
+
+    // MARK: Sessions
+
+    package var ids: [String] { state.withLock { $0.entries.keys.sorted() } }
+    package func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
+
+    /// Takes the next session that nobody has begun to live again; nil where none is left.
+    func takeWaiting() -> (id: String, card: SessionFile)? {
+        state.withLock { state in
+            while let id = state.waiting.popLast() {
+                if let card = state.entries[id]?.returning { return (id, card) }
+            }
+            return nil
+        }
+    }
+
+    /// Whether somebody still wants a session back: it isn't deleted, and the ward isn't closing.
+    func isWantedBack(_ id: String) -> Bool {
+        state.withLock { !$0.isClosing && $0.entries[id]?.returning != nil }
+    }
+
+    /// What is known of a session changes; nothing where it is gone.
+    func change(_ id: String, _ body: (inout Entry) -> Void) {
+        state.withLock { state in
+            guard var entry = state.entries[id] else { return }
+            body(&entry)
+            state.entries[id] = entry
+        }
+    }
+
+    func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id] } }
+
+    /// Begins a session.
+    /// - Returns: its id.
+    /// - Throws: `Refusal`; `NobodyWaits` where its beginning is long and nobody waits for it any more; what makes a session impossible.
+    package func create(_ wish: SessionWish, isWanted: @escaping () -> Bool = { true }) throws -> String {
+        let (name, study, studyPath) = try wish.resolve(options)
+        var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
+        card.storedDigest = try wish.storedDigest(options)
+        let opening = try LiveOpening(
+            study: study, session: wish.session, studyPath: studyPath ?? options.folder + "/study.yaml")
+        return try begin(card, pace: wish.pace) { path in
+            let journal = try JournalFile.create(path, opening: opening.json)
+            let live = try LiveSession(opening, journal: journal, deadline: Self.deadline)
+            try wish.live(live, isWanted: isWanted)
+            live.sync()
+        }
+    }
+
+    /// Begins a session with a journal that somebody writes; it is there whole, on disk, or not at all.
+    /// - Parameter write: writes the journal's beginning.
+    func begin(_ card: SessionFile, pace: LivePace, _ write: (_ journal: String) throws -> Void) throws
+        -> String
+    {
+        guard state.withLock({ $0.entries.count < options.sessionLimit }) else {
+            throw Refusal.full("the ward has \(options.sessionLimit) sessions, and takes no more")
+        }
+        let id = freeID(card.name)
+        let scratch = "\(sessionsFolder)/.new-\(id)"
+        try Self.makeFolder(scratch)
+        defer { try? FileManager.default.removeItem(atPath: scratch) }
+        try AtomicFile.write(card.json.prettyText, to: scratch + "/session.json")
+        try write(scratch + "/live.journal")
+        guard rename(scratch, folder(of: id)) == 0 else {
+            throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
+        }
+        do {
+            try goOn(id, card) { _ in pace }
+        } catch {
+            discard(id)
+            throw error
+        }
+        return id
+    }
+
+    /// Goes on with a session from its journal.
+    /// - Parameters:
+    ///   - isBack: it is known already, and comes back.
+    ///   - isWanted: as in `LiveReplay`.
+    ///   - pace: at what pace.
+    func goOn(
+        _ id: String, _ card: SessionFile, isBack: Bool = false, isWanted: @escaping () -> Bool = { true },
+        pace: (LiveSession) -> LivePace
+    ) throws {
+        let memory = SessionMemory()
+        // The pace of one that goes on is in its journal, so it is lived again before the host has it.
+        let relay = EventRelay()
+        let live = try LiveReplay.resume(
+            journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
+            onRows: { memory.take($0) }, onLook: { memory.take($0) }, isWanted: isWanted,
+            listener: { relay.take($0) })
+        guard isWanted() else { throw NobodyWaits() }
+        let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
+        try host.add(id, pace: pace(live)) { listener in
+            relay.pass(to: listener)
+            return live
+        }
+        let isThere = state.withLock { state -> Bool in
+            // Deleted while it was lived again, or with the ward closed, it doesn't come back.
+            if isBack, state.isClosing || state.entries[id]?.returning == nil { return false }
+            state.entries[id] = Entry(facts: facts, memory: memory)
+            return true
+        }
+        guard isThere else {
+            host.remove(id)
+            throw NobodyWaits()
+        }
+    }
+
+    func file(of id: String) throws -> SessionFile { try SessionFile.read(folder(of: id) + "/session.json") }
+
+    /// Nobody looks at the apps of sessions that go on: whoever does says so anew.
+    func leaveFront(_ id: String) {
+        guard host.status(of: id)?.snapshot.isInForeground ?? false else { return }
+        _ = host.take(LiveCommand(.background), for: id)
+    }
+
+    /// Whether a session follows the ward's owner: a fork is a what-if, and a study's session is as it was.
+    private func follows(_ id: String) -> Bool {
+        guard let entry = entry(id), entry.failure == nil, entry.returning == nil else { return false }
+        return entry.facts.origin == .own
+    }
+
+    /// Sessions follow what is set in the owner's store.
+    package func followOwner() {
+        guard let owner else { return }
+        do {
+            try owner.look(
+                ids.filter { follows($0) }, view: { view($0) }, folder: { folder(of: $0) },
+                tell: { host.take(LiveCommand($1), for: $0).outcome == .taken })
+            state.withLock { $0.ownerProblem = nil }
+        } catch {
+            state.withLock { $0.ownerProblem = "\(error)" }
+        }
+    }
+
+    /// What is to be done now and then.
+    package func tend() {
+        followOwner()
+        forgetEnded()
+        goOnWhereThereIsRoom(at: host.continuousNow)
+    }
+
+    /// Lets a session go, and removes its folder.
+    package func delete(_ id: String) throws {
+        guard state.withLock({ $0.entries.removeValue(forKey: id) }) != nil else { throw Refusal.unknown }
+        host.remove(id)
+        discard(id)
+        host.wake()
+    }
+
+    /// Everything so far is on disk when this returns, and another server may have the folder. To be called once, at the end.
+    package func close() {
+        state.withLock { $0.isClosing = true }
+        for id in ids { host.remove(id) }
+        lock.release()
+    }
+
+    private func discard(_ id: String) {
+        // Out of the way at once; what can't be removed now is when the ward is opened next.
+        let gone = "\(sessionsFolder)/.deleted-\(id)"
+        try? FileManager.default.removeItem(atPath: gone)
+        if rename(folder(of: id), gone) == 0 { try? FileManager.default.removeItem(atPath: gone) }
+    }
+
+    private func freeID(_ name: String) -> String {
+        let plain = name.lowercased().unicodeScalars.map { scalar -> Character in
+            scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+                ? Character(scalar) : "-"
+        }
+        let words = String(plain).split(separator: "-").joined(separator: "-").prefix(24)
+        let stem = words.isEmpty ? "session" : String(words)
+        while true {
+            let id = "\(stem)-\(String(UInt32.random(in: 0x10000...0xF_FFFF), radix: 16))"
+            if !has(id), access(folder(of: id), F_OK) != 0 { return id }
+        }
+    }
+
+    // MARK: Looks
+
+    package func view(_ id: String) -> SessionView? {
+        guard let entry = entry(id) else { return nil }
+        guard entry.failure == nil, entry.returning == nil, let status = host.status(of: id) else {
+            var view = SessionView(id: id, name: entry.facts.name)
+            (view.origin, view.kind, view.calendar) = (
+                entry.facts.origin, entry.facts.kind, entry.facts.calendar
+            )
+            view.phase = entry.returning != nil ? .returning : .failed(entry.failure ?? "it is gone")
+            return view
+        }
+        var view = SessionView(entry.facts, status, entry.memory.now)
+        if follows(id) { (view.owner, view.ownerProblem) = (owner.map { "\($0.name)" }, ownerProblem) }
+        return view
+    }
+
+    /// What a session's page goes by to know that nothing has changed.
+    package func number(_ id: String) -> WardState? {
+        host.status(of: id).map {
+            WardState(
+                number: $0.snapshot.eventCount, now: $0.snapshot.now, pace: $0.pace, phase: $0.snapshot.phase,
+                isFrozen: $0.isFrozen, alertCount: $0.snapshot.alerts.count)
+        }
+    }
+
+    package func calendar(of id: String) -> SessionCalendar {
+        entry(id)?.facts.calendar ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)
+    }
+
+    /// Worst first.
+    package func cards() -> [WardCard] {
+        ids.compactMap { view($0).map { WardCard($0) } }.sorted { $0.precedes($1) }
+    }
+
+    package func events(of id: String, after number: Int, atMost limit: Int) -> LiveEvents? {
+        host.events(of: id, after: number, atMost: limit)
+    }
+
+    // MARK: Commands
+
+    /// Tells a session something; it is on disk when this returns.
+    package func tell(_ id: String, _ command: WardCommand) throws -> LiveAnswer {
+        guard let entry = entry(id) else { throw Refusal.unknown }
+        if entry.returning != nil { throw Refusal.returning }
+        if let failure = entry.failure { throw Refusal.conflict("the session has failed: \(failure)") }
+        switch command.wish {
+        case .pace(let pace):
+            return host.setPace(pace, of: id, key: command.key)
+        case .input(let input):
+            if case .study = entry.facts.origin {
+                throw Refusal.conflict("a session of a study is watched, and told nothing")
+            }
+            let answer = host.take(LiveCommand(input, key: command.key), for: id)
+            if answer.isFrozen { throw Refusal.frozen }
+            if answer.outcome == .taken, WardOwner.isOwners(input), follows(id), let owner,
+                let view = view(id)
+            {
+                // The session has it; the store gets it at the next look where it can't now.
+                do { try owner.take(input, from: view) } catch {
+                    state.withLock { $0.ownerProblem = "\(error)" }
+                }
+            }
+            return answer
+        }
+    }
+}
+
+extension LiveHost {
+    /// Nanoseconds of a clock that nobody sets.
+    package var continuousNow: Int64 { SystemClocks().continuousNanoseconds() }
+}

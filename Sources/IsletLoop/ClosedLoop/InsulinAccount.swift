@@ -1,0 +1,56 @@
+// What the last hours' steps asked for and what came of it, where no store keeps it.
+//
+// Guarantees: a session that starts anew, and an algorithm that begins anew, hear of all insulin that may still act; a step costs no allocation once the
+// hours are full.
+// Does not: outlive the loop that writes it. A `LoopStore` does, and so does a journal that is lived again.
+
+import IsletDevices
+import IsletKernel
+
+/// Of one step, what insulin on board hangs on.
+struct StepInsulin {
+    var instant: Instant
+    var requestID: Int64
+    var requested: InsulinAmount?
+    /// Nil while nobody knows: it counts as given.
+    var accepted: InsulinAmount?
+    /// Of `requested`, what the person waits for, and of that what was asked for by hand.
+    var userRequested: InsulinAmount
+    var manual: InsulinAmount
+    /// What the pump had given by itself in its life; nil where it could not say.
+    var basalGiven: InsulinAmount?
+}
+
+extension StepInsulin {
+    init(_ record: StepRecord) {
+        self.init(
+            instant: record.instant, requestID: record.requestID, requested: record.requested,
+            accepted: record.accepted, userRequested: record.userRequested, manual: record.manual,
+            basalGiven: record.basalGiven)
+    }
+}
+
+struct InsulinAccount {
+    private var rows: [StepInsulin] = []
+    /// Twice as many as act: older ones go half at a time.
+    private static let most = 2 * Int(LoopTiming.insulinMemory / LoopTiming.step)
+
+    mutating func append(_ row: StepInsulin) {
+        if rows.isEmpty { rows.reserveCapacity(Self.most) }
+        if rows.count >= Self.most {
+            let oldest = row.instant.adding(-LoopTiming.insulinMemory)
+            rows.removeAll { $0.instant < oldest }
+            // Sooner than the grid has it no step runs; the account stays bounded all the same.
+            if rows.count >= Self.most { rows.removeFirst(Self.most / 2) }
+        }
+        rows.append(row)
+    }
+
+    /// - Parameter accepted: nil where the request was sent and no answer came.
+    mutating func settle(_ requestID: Int64, accepted: InsulinAmount?) {
+        guard let index = rows.lastIndex(where: { $0.requestID == requestID }) else { return }
+        rows[index].accepted = accepted
+    }
+
+    func rows(since instant: Instant) -> [StepInsulin] { rows.filter { $0.instant >= instant } }
+}

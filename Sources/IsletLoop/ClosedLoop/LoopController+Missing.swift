@@ -1,0 +1,257 @@
+// What a loop tells of insulin that did not come: its share of the programme, and each lapse of what the person asked for.
+//
+// Guarantees: told after each step while anything is missing, at a launch, and whenever a lapse is noted or seen; in the steady state
+// a step compares a few numbers and calls nobody.
+// Does not: decide anything by it. Policies do.
+
+public import IsletDevices
+import IsletKernel
+
+/// What observers were told last.
+struct ToldInsulin {
+    var share: Double?
+    var missingAfter: Int64?
+    /// What the steady state goes by: steps so far, up to the window, and those that the zero still covers.
+    var steps: Int64 = -1
+    var zeroSteps: Int64 = -1
+}
+
+extension LoopController {
+    /// The step's part of the account, once its request has been answered as far as it will be now.
+    /// - Parameter own: basal and correction that it asked for, within the limits; zero without a fresh reading.
+    @inline(__always)
+    func account(
+        own: InsulinAmount, isAvailable: Bool, hasFailed: Bool, step: Int64, _ requestID: Int64
+    ) {
+        if isAvailable, !hasFailed, memory.missing.isEmpty { return }
+        accountFor(own, isAvailable, hasFailed, step, requestID)
+    }
+
+    private func accountFor(
+        _ own: InsulinAmount, _ isAvailable: Bool, _ hasFailed: Bool, _ step: Int64, _ requestID: Int64
+    ) {
+        if hasFailed { return displaced(by: step) }
+        // What the person suspends is not missing.
+        if !isAvailable, pump.status.condition != .suspended {
+            // Out of reach, the zero runs on as where no step runs; a pump that is busy has its bolus.
+            let isDisplaced = pump.status.condition == .ready
+            let displaced = isDisplaced ? min(own.units, displacedProgramme(of: step)) : 0
+            withhold(displaced, step: step)
+            memory.missing.ask(own.units - displaced, step: step, requestID: requestID)
+        }
+        memory.missing.expect(programme(during: step), step: step)
+    }
+
+    /// A request is answered: so much of its basal and correction never came.
+    func misses(_ request: LoopMemory.Request, _ own: InsulinAmount) {
+        let isNobodys = request.isCancelled || own.units <= 1e-9
+        let units = isNobodys ? 0 : min(request.own, own + request.leftToPump).units
+        memory.missing.settle(request.id, step: request.algorithmTime, missing: units)
+    }
+
+    /// A bolus is over; what was cut off it never came.
+    func misses(_ bolus: LoopMemory.Delivery, _ lost: InsulinAmount, cutBy: BolusCut?) {
+        let ours = lost - bolus.owed.remaining(after: bolus.accepted - lost, .cutShort).sum
+        let own = ours - min(ours, bolus.withheldBasal)
+        let isMissing = lost.units + 1e-9 >= pump.pulse.units && cutBy != .person && !bolus.isCancelled
+        let units = isMissing ? max(.zero, min(bolus.own, own)).units : 0
+        guard units > 0 || !memory.missing.isEmpty else { return }
+        memory.missing.settle(bolus.id, step: bolus.algorithmTime, missing: units)
+    }
+
+    /// It was sent, and nobody knows: missing until the pump has answered.
+    func missesUntilAnswered(_ request: LoopMemory.Request) {
+        guard !request.isOfEarlierSession else { return }
+        memory.missing.ask(
+            min(request.own, request.amount + request.leftToPump).units, step: request.algorithmTime,
+            requestID: request.id, isOpen: true)
+    }
+
+    /// What the pump gave by itself came in place of what was asked for.
+    func creditFlow(_ basal: PumpBasal?) {
+        guard algorithmDosesBasal else { return }
+        memory.missing.flowed(
+            basal?.amount.units, before: memory.algorithmTime, programmePerStep: basalOfAStep.units)
+    }
+
+    // MARK: Programme and zero
+
+    private func gridPoint(_ step: Int64) -> Instant {
+        (memory.firstStepTime ?? memory.sessionStart).adding(step * LoopTiming.step)
+    }
+
+    /// The share of a step's time that the loop's zero may cover.
+    private func zeroCovers(_ step: Int64) -> Double {
+        guard let zero = memory.temporaryBasal, zero.rate == .zero else { return 0 }
+        let left = zero.ends.nanoseconds - gridPoint(step).nanoseconds
+        return min(1, max(0, Double(left) / Double(LoopTiming.step)))
+    }
+
+    /// Whether there is a pod that gives what it is told.
+    private var podGives: Bool {
+        switch pump.status.condition {
+        case .ready, .bolusing: true
+        case .suspended, .noPod, .fault: false
+        }
+    }
+
+    /// What the pump's own programme gives during a step in which no zero runs. A pump that was never heard has none that we know of.
+    private func programme(during step: Int64) -> Double {
+        guard algorithmDosesBasal, podGives, programmedBasal != nil || memory.knownBasal?.amount != nil
+        else { return 0 }
+        return basalOfAStep.units * (1 - zeroCovers(step))
+    }
+
+    /// What the zero takes of a step that never runs.
+    private func displacedProgramme(of step: Int64) -> Double {
+        guard algorithmDosesBasal, memory.isInSession, !memory.isOpenLoop, podGives else { return 0 }
+        var multiplier = 1.0
+        if let ends = memory.temporaryBasalEnds, ends > gridPoint(step) {
+            multiplier = memory.basalMultiplier
+        }
+        return basalOfAStep.units * zeroCovers(step) * multiplier
+    }
+
+    /// A step failed: its zero displaced what the programme would have given.
+    func displaced(by step: Int64) {
+        guard memory.firstStepTime != nil, memory.temporaryBasal != nil else { return }
+        memory.missing.displace(displacedProgramme(of: step), step: step)
+    }
+
+    /// These steps never ran.
+    func displaced(from first: Int64, to end: Int64) {
+        guard memory.temporaryBasal != nil else { return }
+        for step in first..<end {
+            let units = displacedProgramme(of: step)
+            if units <= 0 { return }
+            withhold(units, step: step)
+        }
+    }
+
+    private func withhold(_ units: Double, step: Int64) {
+        guard units > 0 else { return }
+        memory.missing.displace(units, step: step)
+        memory.withheldBasal = memory.withheldBasal + InsulinAmount(units: units)
+    }
+
+    // MARK: Telling
+
+    @inline(__always)
+    func tellInsulin(of step: Int64) {
+        if memory.firstStepTime == nil { return }
+        let zero = zeroSteps(after: step)
+        if memory.missing.isEmpty, step >= BasalAccount.window, toldInsulin.steps == BasalAccount.window,
+            toldInsulin.zeroSteps == zero, toldInsulin.share == 100
+        {
+            return
+        }
+        tell(memory.missing, at: step, zeroSteps: zero)
+    }
+
+    /// To the nearest: a step may begin early, or be late.
+    @inline(__always)
+    private func zeroSteps(after step: Int64) -> Int64 {
+        guard let zero = memory.temporaryBasal, zero.rate == .zero else { return 0 }
+        let left = zero.ends.nanoseconds - gridPoint(step).nanoseconds
+        return max(0, (left + LoopTiming.step / 2) / LoopTiming.step)
+    }
+
+    private func tell(_ account: BasalAccount, at step: Int64, zeroSteps: Int64) {
+        memory.missing.forget(before: step)
+        let perStep = basalOfAStep.units
+        let share = account.share(at: step, programmePerStep: perStep)
+        let ahead = account.stepsToBound(from: step, programmePerStep: perStep) { displacedProgramme(of: $0) }
+        // The grid's, not this moment's: a step may begin early.
+        let after = ahead.map {
+            max(0, gridPoint(step + $0).nanoseconds - executor.now.nanoseconds)
+        }
+        let isOld =
+            share == toldInsulin.share && (share ?? 100) == 100
+            && isSame(after, toldInsulin.missingAfter)
+        toldInsulin.steps = min(step, BasalAccount.window)
+        toldInsulin.zeroSteps = zeroSteps
+        if isOld { return }
+        toldInsulin.share = share
+        toldInsulin.missingAfter = after
+        let news = LoopInsulin(basalShare: share, missingAfter: after)
+        for index in callable.indices { callable[index].call(news) { $0.loopDidAccount($1) } }
+    }
+
+    /// Within what a step may be early or late.
+    private func isSame(_ a: Int64?, _ b: Int64?) -> Bool {
+        guard let a, let b else { return a == b }
+        return abs(a - b) < LoopTiming.step / 2
+    }
+
+    /// A session that begins or is over misses nothing.
+    func tellNothingMissing() {
+        guard let share = toldInsulin.share else { return }
+        toldInsulin = ToldInsulin()
+        guard share < 100 else { return }
+        let news = LoopInsulin(basalShare: 100)
+        for index in callable.indices { callable[index].call(news) { $0.loopDidAccount($1) } }
+    }
+
+    /// A launch tells what has come to be while the app was dead, before any step.
+    func tellInsulinAtLaunch() {
+        toldInsulin = ToldInsulin()
+        guard isLoaded else { return }
+        if !memory.dropped.isEmpty { tellLapsed(isNew: false) }
+        guard memory.isInSession, let begun = memory.firstStepTime else { return }
+        let step = (executor.now.nanoseconds - begun.nanoseconds) / LoopTiming.step
+        var account = memory.missing
+        for missed in memory.algorithmTime..<max(memory.algorithmTime, step + 1) {
+            let units = displacedProgramme(of: missed)
+            if units <= 0 { break }
+            account.displace(units, step: missed)
+        }
+        tell(account, at: max(step, memory.algorithmTime - 1), zeroSteps: -1)
+    }
+
+    /// Each lapse that nobody has seen.
+    func tellLapsed(isNew: Bool) {
+        let lapsed = memory.dropped.filter { $0.cause != .cancelled && !$0.isSeen }
+        let ratio = settings.therapy.carbohydrateRatioGramsPerUnit
+        let units = lapsed.reduce(0) { $0 + $1.amount.units + $1.carbohydrate.grams / ratio }
+        let news = LoopLapsed(
+            units: units, words: lapsed.map(\.words).joined(separator: "; "), isNew: isNew && units > 0)
+        for index in callable.indices { callable[index].call(news) { $0.loopDidDrop($1) } }
+    }
+}
+
+extension LoopController: LapseKeeper {
+    public nonisolated func lapsesWereSeen() { here { $0.noteLapsesSeen() } }
+
+    private func noteLapsesSeen() {
+        guard memory.dropped.contains(where: { !$0.isSeen }) else { return }
+        for place in memory.dropped.indices { memory.dropped[place].isSeen = true }
+        tellLapsed(isNew: false)
+        saveMemory()
+    }
+}
+
+extension LoopMemory.Dropped {
+    /// The amount, and the meal that it was for.
+    public var words: String {
+        func text(_ number: Double, _ places: Double) -> String {
+            let rounded = (number * places).rounded() / places
+            return rounded == rounded.rounded() ? "\(Int64(rounded))" : "\(rounded)"
+        }
+        let grams = max(meal.grams, carbohydrate.grams)
+        let what = grams > 0 ? "a meal of \(text(grams, 1)) g" : "a bolus by hand"
+        return amount > .zero ? "\(text(amount.units, 100)) U for \(what)" : what
+    }
+}
+
+extension [LoopMemory.Dropped] {
+    /// All of it as one, of the newest's instant and cause; nil where there is nothing.
+    var together: LoopMemory.Dropped? {
+        guard var sum = last else { return nil }
+        for other in dropLast() {
+            sum.amount = sum.amount + other.amount
+            sum.carbohydrate = sum.carbohydrate + other.carbohydrate
+            sum.meal = sum.meal + other.meal
+        }
+        return sum
+    }
+}

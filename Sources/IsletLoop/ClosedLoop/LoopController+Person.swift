@@ -1,0 +1,164 @@
+// What the person can tell the loop, and ask of it.
+//
+// Guarantees: each is kept before it is answered, so that a crash forgets nothing; what can't be kept is refused and changes
+// nothing. What is no number, beyond what a body or a pump can do, or above the therapy's limits is refused whole, at once.
+// Only what takes insulin away holds at once even where the store can't write.
+
+public import IsletDevices
+import IsletKernel
+
+extension LoopController {
+    /// The next step knows of the meal. Two meals between steps are one.
+    public nonisolated func announce(_ meal: MealAnnouncement) throws { try here(meal) { try $0.add($1) } }
+
+    /// The next step delivers it.
+    public nonisolated func request(manualBolus amount: InsulinAmount) throws {
+        try here(amount) { try $0.add(manualBolus: $1) }
+    }
+
+    /// What a meter can show and a body can have, mg/dL.
+    public static let bloodGlucoseRange = 10.0...1000.0
+    /// Targets that a person can live with, mg/dL.
+    public static let targetRange = 70.0...250.0
+    /// Steps of a temporary basal: a day at most.
+    public static let basalStepsRange = 1...288
+
+    /// NaN is in no range.
+    private static func check(_ value: Double, in range: ClosedRange<Double>, _ kind: LoopInputRefused.Kind)
+        throws
+    {
+        guard range.contains(value) else {
+            throw LoopInputRefused(kind: kind, value: value, range: range)
+        }
+    }
+
+    func add(_ meal: MealAnnouncement) throws {
+        let largest = MealAnnouncement.largest
+        guard meal.carbohydrate > .zero, meal.carbohydrate <= largest else {
+            throw LoopInputRefused(
+                kind: .meal, value: meal.carbohydrate.grams, range: 0...largest.grams)
+        }
+        let now = executor.now
+        try change {
+            let before = $0.user.meal
+            $0.userInputTimes.meal = $0.userInputTimes.meal ?? now
+            $0.user.meal = MealAnnouncement(
+                carbohydrate: (before?.carbohydrate ?? .zero) + meal.carbohydrate,
+                instant: before?.instant ?? meal.instant)
+        }
+    }
+
+    /// What the person still waits for counts: nothing above the limit is given in turns.
+    /// Throws what a request of `amount` would throw now, and does nothing.
+    public func check(manualBolus amount: InsulinAmount) throws {
+        let before = memory.user.manualBolus ?? .zero
+        let left = max(.zero, maximumBolus - before - memory.owed.sum)
+        guard amount > .zero, amount.units <= left.units + 1e-9 else {
+            throw LoopInputRefused(kind: .manualBolus, value: amount.units, range: 0...left.units)
+        }
+    }
+
+    func add(manualBolus amount: InsulinAmount) throws {
+        try check(manualBolus: amount)
+        let before = memory.user.manualBolus ?? .zero
+        let now = executor.now
+        try change {
+            $0.userInputTimes.bolus = $0.userInputTimes.bolus ?? now
+            $0.user.manualBolus = before + amount
+        }
+    }
+
+    /// A finger-stick value; a first step may run on it where there is no reading.
+    public func enter(bloodGlucose: GlucoseConcentration) throws {
+        try Self.check(bloodGlucose.milligramsPerDecilitre, in: Self.bloodGlucoseRange, .bloodGlucose)
+        let now = executor.now
+        try change {
+            $0.user.bloodGlucose = bloodGlucose
+            $0.userInputTimes.glucose = now
+            note(typed: bloodGlucose, in: &$0)
+        }
+    }
+
+    /// A finger-stick value to calibrate with.
+    public func enter(calibration: GlucoseConcentration) throws {
+        try Self.check(calibration.milligramsPerDecilitre, in: Self.bloodGlucoseRange, .bloodGlucose)
+        let now = executor.now
+        try change {
+            $0.user.calibration = calibration
+            $0.userInputTimes.glucose = now
+            note(typed: calibration, in: &$0)
+        }
+    }
+
+    /// The nominal target from now on, in later sessions too.
+    public func setTarget(_ target: GlucoseConcentration) throws {
+        try Self.check(target.milligramsPerDecilitre, in: Self.targetRange, .target)
+        try change { $0.target = target }
+    }
+
+    /// Whom sessions are about, from the next one on; nil goes back to the settings.
+    public func setSubject(_ subject: LoopSubject?) throws { try change { $0.chosenSubject = subject } }
+
+    /// A number that an algorithm of the user's own asks for; nil takes it away. Kept for later sessions too.
+    public func setCustomField(_ name: String, _ value: Double?) throws {
+        if let value { try Self.check(value, in: -1e300...1e300, .customField) }
+        try change { $0.customFields[name] = value }
+    }
+
+    /// A target for now; nil goes back to the nominal one.
+    public func setTemporaryTarget(_ target: GlucoseConcentration?) throws {
+        if let target { try Self.check(target.milligramsPerDecilitre, in: Self.targetRange, .target) }
+        try change { $0.temporaryTarget = target }
+    }
+
+    /// Multiplies the basal for so many steps, from now to the end of the last one's time.
+    /// - Throws: `LoopInputRefused` for a rate that the pump can't do, and for less than a step or more than a day.
+    public func setTemporaryBasal(multiplier: Double, steps: Int) throws {
+        try Self.check(multiplier, in: 0...10, .basalMultiplier)
+        try Self.check(
+            Double(steps),
+            in: Double(Self.basalStepsRange.lowerBound)...Double(Self.basalStepsRange.upperBound),
+            .basalSteps)
+        try checkBasal(
+            InsulinRate(unitsPerHour: settings.therapy.basalRate.unitsPerHour * multiplier))
+        let begins = memory.isInSession ? memory.nextStep : executor.now
+        try change {
+            $0.basalMultiplier = multiplier
+            $0.temporaryBasalEnds = begins.adding(Int64(steps) * LoopTiming.step)
+        }
+        waitForTemporaryBasal()
+        applyBasal()
+    }
+
+    /// A rate that the pump can't ever run is refused before anything is tried.
+    func checkBasal(_ rate: InsulinRate) throws {
+        try Self.check(rate.unitsPerHour, in: 0...pump.limits.largestBasal.unitsPerHour, .basalRate)
+    }
+
+    public func cancelTemporaryBasal() {
+        if !isLoaded { load() }
+        guard isLoaded else { return }
+        memory.cancelTemporaryBasal()
+        saveMemory()
+        waitForTemporaryBasal()
+        applyBasal()
+    }
+
+    /// Forces open loop, or lets the loop close again. Closing it cancels a temporary basal.
+    /// - Throws: `LoopError.notKept` where closing it can't be kept; opening always holds.
+    public func setOpenLoop(_ isForced: Bool) throws {
+        if !isLoaded { load() }
+        guard isLoaded else { throw LoopError.notKept }
+        let wasOpen = memory.isOpenLoop
+        if isForced {
+            memory.forcesOpenLoop = true
+            saveMemory()
+        } else {
+            try change {
+                $0.forcesOpenLoop = false
+                $0.algorithmGaveUp = false
+            }
+        }
+        if wasOpen, !memory.isOpenLoop { cancelTemporaryBasal() } else { applyBasal() }
+    }
+}

@@ -1,0 +1,45 @@
+// A dosing algorithm as a study names it, with what a study may set of it.
+//
+// Guarantees: an algorithm's row stands in its own file: id, summary, parameters with unit, range and default value, how it is made.
+
+public import IsletDevices
+
+/// One algorithm: a row, written in the algorithm's file.
+public struct AlgorithmKind: ListedByID, Tunable {
+    public static let noun = "an algorithm"
+
+    public let id: String
+    public let summary: String
+    public let parameters: [TunableParameter]
+    public let basalSource: BasalSource
+    private let maker: @Sendable ([Double]) -> any DosingAlgorithm
+
+    /// - Parameter default: the algorithm where a study sets nothing; its name is the row's.
+    public init<Algorithm: DosingAlgorithm>(
+        summary: String, default algorithm: Algorithm,
+        parameters fields: [TunableParameter.Field<Algorithm>] = []
+    ) {
+        id = algorithm.name
+        self.summary = summary
+        basalSource = algorithm.basalSource
+        parameters = TunableParameter.list(fields, of: algorithm)
+        let defaults = parameters.map(\.defaultValue)
+        // To go along ten key paths costs as much as an hour of a session.
+        maker = { $0 == defaults ? algorithm : TunableParameter.set($0, fields, of: algorithm) }
+    }
+
+    /// - Parameter values: in the order of `parameters`.
+    fileprivate func make(_ values: [Double]) -> any DosingAlgorithm { maker(values) }
+
+    /// The algorithms that a study can name.
+    public static let all: [AlgorithmKind] = [.basalBolus, .pidInsulinFeedback]
+}
+
+public typealias TunedAlgorithm = Tuned<AlgorithmKind>
+
+extension Tuned where Kind == AlgorithmKind {
+    public static var basalBolus: TunedAlgorithm { TunedAlgorithm(.basalBolus) }
+    public static var pidInsulinFeedback: TunedAlgorithm { TunedAlgorithm(.pidInsulinFeedback) }
+
+    public var algorithm: any DosingAlgorithm { kind.make(values) }
+}

@@ -1,0 +1,151 @@
+// The S2008 body with what real weeks need beside the published equations.
+//
+// Guarantees: with every option off, and with every factor at 1, the equations are the published ones; carbohydrate that takes the
+// rescue path arrives whole. Rescue carbohydrate is no state of the integrator: its two compartments are linear and known in closed form.
+// Does not: have glucagon or its release; a low is ended by food, by insulin that runs out, and by what `BodyOptions` takes away.
+//
+// Sources: `Fsnc·min(1, G/81)` is Hovorka's F01c (Physiol Meas 25:905, 2004); a factor on Uid and kp3 is S2017's form (Visentin 2018,
+// as LoopInsighT1 has it); rescue carbohydrate through two compartments of 20 min, wholly available, is McGill's.
+
+public import IsletDevices
+import IsletNumerics
+import IsletKernel
+
+extension UVAPadova2008 {
+    /// What the equations with options read beside the published parameters.
+    struct Varying: BitwiseCopyable {
+        var options = BodyOptions.published
+        /// The factor on insulin's effects at the segment's start, and its growth, 1/min.
+        var sensitivity = 1.0
+        var sensitivitySlope = 0.0
+        /// Production beside what the parameters say, mg/kg/min, and its growth.
+        var production = 0.0
+        var productionSlope = 0.0
+        var rescue = RescuePath()
+        var absorption = MealAbsorption.usual
+    }
+
+    /// Carbohydrate on its way past the stomach, mg.
+    struct RescuePath: BitwiseCopyable {
+        static let timeConstantMinutes = 20.0
+        var first = 0.0
+        var second = 0.0
+
+        var isBusy: Bool { first + second > 0 }
+
+        /// mg/min, so many minutes from now.
+        @inline(__always) func appearance(afterMinutes t: Double) -> Double {
+            let tau = Self.timeConstantMinutes
+            return exponential(-t / tau) * (second + first * t / tau) / tau
+        }
+
+        mutating func advance(byMinutes minutes: Double) {
+            let part = minutes / Self.timeConstantMinutes
+            let left = exponential(-part)
+            second = (second + first * part) * left
+            first *= left
+            // A millionth of a gram.
+            if first + second < 1e-3 { (first, second) = (0, 0) }
+        }
+    }
+
+    /// The factor on insulin's effects and the rise of production (a share of basal production), now and at the end of the segment of
+    /// so many minutes that is run next. Between the two they go straight. No edge: both are continuous.
+    public func vary(
+        sensitivity: (now: Double, then: Double), productionRise: (now: Double, then: Double),
+        overMinutes minutes: Double
+    ) {
+        guard minutes > 0 else { return }
+        let c = engine.constants
+        c.pointee.varying.sensitivity = sensitivity.now
+        c.pointee.varying.sensitivitySlope = (sensitivity.then - sensitivity.now) / minutes
+        c.pointee.varying.production = productionRise.now * parameters.EGPb
+        c.pointee.varying.productionSlope =
+            (productionRise.then - productionRise.now) * parameters.EGPb / minutes
+    }
+
+    /// Sugar that is swallowed now and goes past the stomach's law.
+    public func swallowRescue(_ amount: Carbohydrate) {
+        precondition(amount.grams >= 0 && amount.grams.isFinite, "carbohydrate is eaten in finite amounts")
+        engine.constants.pointee.varying.rescue.first += amount.milligrams
+        engine.integrator.resetAtEdge()
+    }
+
+    /// How meals are taken up from now on: what is in the gut goes on at the new pace, too.
+    public func absorb(_ absorption: MealAbsorption) {
+        let c = engine.constants
+        guard absorption != c.pointee.varying.absorption || c.pointee.p.kabs != parameters.kabs else {
+            return
+        }
+        c.pointee.varying.absorption = absorption
+        c.pointee.p.kmax = parameters.kmax * absorption.emptying
+        c.pointee.p.kmin = parameters.kmin * absorption.emptying
+        c.pointee.p.kabs = parameters.kabs * absorption.uptake
+        c.pointee.p.f = min(1, parameters.f * absorption.availability)
+        c.pointee.halfSpan = (c.pointee.p.kmax - c.pointee.p.kmin) / 2
+        c.pointee.fkabsPerBW = c.pointee.p.f * c.pointee.p.kabs / c.pointee.p.BW
+        c.pointee.setEmptyingLaw()
+        engine.integrator.resetAtEdge()
+    }
+
+    /// As many numbers as options ask for: none where the body is the published one.
+    var varyingSnapshot: [Double] {
+        guard options.varies else { return [] }
+        let v = engine.constants.pointee.varying
+        return [
+            v.sensitivity, v.sensitivitySlope, v.production, v.productionSlope, v.rescue.first,
+            v.rescue.second, v.absorption.emptying, v.absorption.uptake, v.absorption.availability,
+        ]
+    }
+
+    func restoreVarying(_ values: ArraySlice<Double>) {
+        guard options.varies else { return }
+        let v = Array(values)
+        absorb(MealAbsorption(emptying: v[6], uptake: v[7], availability: v[8]))
+        let c = engine.constants
+        (c.pointee.varying.sensitivity, c.pointee.varying.sensitivitySlope) = (v[0], v[1])
+        (c.pointee.varying.production, c.pointee.varying.productionSlope) = (v[2], v[3])
+        c.pointee.varying.rescue = RescuePath(first: v[4], second: v[5])
+    }
+
+    /// The published equations with the body's options. Hovorka's 4.5 mmol/L is 81 mg/dL.
+    static let optionalRightHandSide: ODEIntegrator.RightHandSide = { t, y, f, raw in
+        guard let y, let f, let raw else { return 9 }
+        let c = raw.assumingMemoryBound(to: Constants.self)
+        derive(t, y, f, c)
+        let Gp = y[3]
+        let Gt = y[4]
+        let S = c.pointee.varying.sensitivity + c.pointee.varying.sensitivitySlope * t
+        let own = c.pointee.p.kp1 - c.pointee.p.kp2 * Gp
+        let EGP = max(0, own - c.pointee.p.kp3 * y[8])
+        let made = max(
+            0,
+            own + c.pointee.varying.production + c.pointee.varying.productionSlope * t - c.pointee.p.kp3 * S
+                * y[8])
+        var Fsnc = c.pointee.p.Fsnc
+        if c.pointee.varying.options.fadesUptakeAtLowGlucose, Gp < UVAPadova2008.fadesBelow * c.pointee.p.Vg {
+            Fsnc *= max(0, Gp) / (UVAPadova2008.fadesBelow * c.pointee.p.Vg)
+        }
+        var rescued = 0.0
+        if c.pointee.varying.rescue.isBusy {
+            rescued = c.pointee.varying.rescue.appearance(afterMinutes: t) / c.pointee.p.BW
+        }
+        if c.pointee.varying.options.excretesMore {
+            let excreted = c.pointee.p.ke1 * max(0, Gp - c.pointee.p.ke2)
+            let more = UVAPadova2008.excretion * (Gp - UVAPadova2008.excretesAbove * c.pointee.p.Vg)
+            if more > excreted { f[3] -= more - excreted }
+        }
+        if Gp >= 0 { f[3] += made - EGP + c.pointee.p.Fsnc - Fsnc + rescued }
+        var utilisation = c.pointee.p.Vm0 + c.pointee.p.Vmx * y[6]
+        let published = utilisation
+        if c.pointee.varying.options.floorsUtilisation { utilisation = max(0, utilisation) }
+        if Gt >= 0 { f[4] -= (utilisation * S - published) * Gt / (c.pointee.p.Km0 + Gt) }
+        return 0
+    }
+
+    /// mg/dL of plasma glucose below which the brain takes less.
+    static let fadesBelow = 81.0
+    /// 1/min, and mg/dL (9 mmol/L).
+    static let excretion = 0.003
+    static let excretesAbove = 162.0
+}

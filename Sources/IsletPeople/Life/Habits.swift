@@ -1,0 +1,105 @@
+// What a person with ordinary habits says of their meals, and does about highs and lows that they see by themselves.
+//
+// Guarantees: each number comes from a stream indexed by what it is about (a meal, a five-minute slot), never by how often the person
+// was asked. Does not: hear alarms.
+//
+// Sources: the counting error is Vettoretti, Roversi et al., DTT 2020 (doi 10.1089/dia.2019.0502), as GluCoEnv has it; the rates of missed
+// boluses are of 22 964 users of smart pens.
+
+public import IsletDevices
+internal import IsletNumerics
+public import IsletKernel
+
+/// Which meal of the day.
+public enum MealOccasion: Int, Hashable, Sendable {
+    case breakfast, lunch, dinner, snack
+}
+
+/// The draws of a person's habits.
+public struct Habits: Sendable {
+    public let settings: HabitSettings
+    public let streams: RandomStreams
+    /// How this person counts on average, as a factor.
+    private let bias: Double
+    /// A factor on the rates of missed boluses.
+    private let forgetfulness: Double
+    private let watchfulness: Double
+    private let lowDraws: RandomStream
+    private let highDraws: RandomStream
+
+    public init(_ settings: HabitSettings, streams: RandomStreams) {
+        self.settings = settings
+        self.streams = streams
+        var own = streams.stream("habits")
+        bias = exponential(settings.counting.countingBias * Normal.next(using: &own))
+        forgetfulness = exponential(settings.counting.missedOfPerson * Normal.next(using: &own))
+        watchfulness = exponential(settings.correctionOfPerson * Normal.next(using: &own))
+        lowDraws = streams.stream("habits-low")
+        highDraws = streams.stream("habits-high")
+    }
+
+    /// By local time.
+    public func isAsleep(minuteOfDay minute: Int) -> Bool {
+        let (from, until, now) = (settings.sleepsFrom * 60, settings.sleepsUntil * 60, Double(minute))
+        return from < until ? now >= from && now < until : now >= from || now < until
+    }
+
+    /// Missed by occasion: breakfast, lunch, dinner, snack.
+    static let missedShares = [0.075, 0.122, 0.111, 0.194]
+
+    /// Grams that a person says of so many, without chance.
+    static func counted(_ grams: Double, at occasion: MealOccasion) -> Double {
+        let shift: Double
+        let slope: Double
+        switch occasion {
+        case .breakfast: (shift, slope) = (0, 0)
+        case .lunch: (shift, slope) = (6.77, -0.08)
+        case .dinner: (shift, slope) = (18.01, -0.25)
+        case .snack: (shift, slope) = (-0.49, -0.06)
+        }
+        return grams + 3.56 - 0.07 * grams - 0.0008 * grams * grams + shift + slope * grams
+    }
+
+    /// What is said of a meal, and how long after its start; nil where nothing is.
+    /// - Parameter place: which meal of the plan it is.
+    public func announcement(
+        of amount: Carbohydrate, at occasion: MealOccasion, place: UInt64
+    ) -> (carbohydrate: Carbohydrate, delayNanoseconds: Int64)? {
+        var numbers = streams.stream("habits-meal", index: place)
+        let isMissed = numbers.uniform(), isKept = numbers.uniform(), isLate = numbers.uniform()
+        let minutes = numbers.uniform(), z = Normal.next(using: &numbers)
+        let share = min(
+            settings.counting.largestMissed,
+            Self.missedShares[occasion.rawValue] * settings.counting.missedBoluses * forgetfulness)
+        guard isMissed >= share else { return nil }
+        if occasion == .snack, isKept < settings.counting.unannouncedSnacks { return nil }
+        let grams = amount.grams
+        let counted = Self.counted(grams, at: occasion)
+        let meant = (grams + settings.counting.countingRegression * (counted - grams)) * bias
+        let said = (meant + settings.counting.countingSpread * grams * z).rounded()
+        guard said >= 1 else { return nil }
+        var delay: Int64 = 0
+        if isLate < settings.counting.lateBoluses {
+            let wait =
+                settings.counting.earliestLate
+                + (settings.counting.latestLate - settings.counting.earliestLate) * minutes
+            delay = Int64(wait.rounded()) * Nanoseconds.minute
+        }
+        return (min(Carbohydrate(grams: said), MealAnnouncement.largest), delay)
+    }
+
+    /// Whether the person notices a low in this five-minute slot, and what they swallow then.
+    public func rescue(slot: UInt64, isAsleep: Bool) -> Carbohydrate? {
+        var numbers = lowDraws.at(slot)
+        let chance = isAsleep ? settings.noticesAsleep : settings.noticesAwake
+        guard numbers.uniform() < chance else { return nil }
+        let more = (settings.largestRescue - settings.smallestRescue) * numbers.uniform()
+        return Carbohydrate(grams: (settings.smallestRescue + more).rounded())
+    }
+
+    /// Whether a high that the person could correct is corrected in this slot.
+    public func corrects(slot: UInt64) -> Bool {
+        var numbers = highDraws.at(slot)
+        return numbers.uniform() < settings.correctionChance * watchfulness
+    }
+}

@@ -1,0 +1,97 @@
+// What believable weeks bring to one person: how the body varies, what is eaten, how it is taken up, how well the therapy fits.
+//
+// Guarantees: every number comes from a stream of the subject that is named and indexed by what it is about (person, day, window, meal), so
+// that no draw shifts another, a shorter session's weeks are the first ones of a longer session's, and arms share them.
+// Does not: decide what the person announces or does.
+
+public import IsletDevices
+internal import IsletNumerics
+public import IsletModels
+public import IsletKernel
+
+/// The draws of believable weeks.
+public struct LifePlan: Sendable {
+    public let settings: LifeSettings
+    public let streams: RandomStreams
+
+    public init(_ settings: LifeSettings, streams: RandomStreams) {
+        self.settings = settings
+        self.streams = streams
+    }
+
+    /// When a day's windows begin, in minutes after local midnight: breakfast, lunch, dinner and night.
+    static let windows = [4 * 60, 11 * 60, 17 * 60]
+    /// When dawn begins and ends.
+    static let dawn = (from: 3 * 60, until: 8 * 60)
+
+    /// exp(spread·z − spread²/2) would have mean 1; medians are 1 here, as the settings were found with.
+    private func factor(_ spread: Double, _ numbers: inout RandomStream) -> Double {
+        let z = Normal.next(using: &numbers)
+        return exponential(spread * min(max(z, -Self.furthest), Self.furthest))
+    }
+
+    /// Standard deviations beyond which nothing is drawn.
+    static let furthest = 2.5
+    /// Bodies are no less and no more sensitive than this, all factors together (assumed).
+    static let sensitivityRange = 0.5...2.0
+
+    /// How the body varies from the day before the session's start to its end.
+    /// - Parameter instant: of a local day (0 is the start's) at a minute after its midnight.
+    public func variation(
+        days: Range<Int64>, instant: (_ day: Int64, _ minute: Int) -> Instant
+    ) -> BodyVariation {
+        var levels: [BodyVariation.Level] = []
+        var rises: [BodyVariation.Rise] = []
+        var own = streams.stream("life-person")
+        let windows = Self.windows.map { _ in factor(settings.sensitivityOfWindow, &own) }
+        let height = settings.dawnHeight * factor(settings.dawnSpread, &own)
+        for day in days {
+            var numbers = streams.stream("life-day", index: UInt64(bitPattern: day))
+            let ofDay = factor(settings.sensitivityOfDay, &numbers)
+            for (index, minute) in Self.windows.enumerated() {
+                let now = factor(settings.sensitivityOfDayWindow, &numbers)
+                let product = windows[index] * ofDay * now
+                let (low, high) = (Self.sensitivityRange.lowerBound, Self.sensitivityRange.upperBound)
+                levels.append(
+                    .init(from: instant(day, minute), sensitivity: min(max(product, low), high)))
+            }
+            rises.append(
+                .init(
+                    from: instant(day, Self.dawn.from), until: instant(day, Self.dawn.until), height: height))
+        }
+        return BodyVariation(levels: levels, rises: rises)
+    }
+
+    /// A factor on a plan's meals, for somebody of this age and weight: 1 for adults.
+    public func mealFactor(_ subject: VirtualSubject) -> Double {
+        EnergyNeeds.mealFactor(
+            subject.group, kilograms: subject.bodyWeight, share: settings.mealsByEnergy)
+    }
+
+    /// How much of a planned meal is eaten, g, and how it is taken up.
+    /// - Parameter place: which meal of the plan it is, whatever the session's length.
+    public func meal(grams: Double, place: UInt64) -> (carbohydrate: Carbohydrate, absorption: MealAbsorption)
+    {
+        var own = streams.stream("life-appetite")
+        let appetite = factor(settings.mealSizeOfPerson, &own)
+        var numbers = streams.stream("life-meal", index: place)
+        let size = factor(settings.mealSize, &numbers)
+        let absorption = MealAbsorption(
+            emptying: factor(settings.emptying, &numbers), uptake: factor(settings.uptake, &numbers),
+            availability: factor(settings.availability, &numbers))
+        let eaten = max(1, (grams * appetite * size).rounded())
+        return (Carbohydrate(grams: min(eaten, Self.largestMeal)), absorption)
+    }
+
+    /// Grams: nobody eats more at once here.
+    static let largestMeal = 200.0
+
+    /// How far the therapy that a clinic wrote down is from the one that fits: factors on ratio, correction factor and basal.
+    public func therapyErrors() -> (ratio: Double, correction: Double, basal: Double) {
+        var numbers = streams.stream("life-therapy")
+        return (
+            factor(settings.ratioError, &numbers), factor(settings.correctionError, &numbers),
+            factor(settings.basalError, &numbers)
+        )
+    }
+}

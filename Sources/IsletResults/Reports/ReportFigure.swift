@@ -1,0 +1,25 @@
+// One figure of a report: the same in the page and as a file.
+
+package import IsletFiles
+
+package struct ReportFigure: Sendable {
+    /// Of its file and of its element: letters, digits and dashes.
+    package var name: String
+    package var chart: Chart
+    /// The same for a phone, where the figure is wide.
+    var narrow: Chart?
+    /// What to see in it, below it.
+    var caption: HTML = ""
+
+    var html: HTML {
+        let wide: HTML =
+            narrow == nil
+            ? HTML(markup: chart.svg(id: name))
+            : "<div class=\"only-wide\">\(HTML(markup: chart.svg(id: name)))</div>"
+        let small: HTML =
+            narrow.map { "<div class=\"only-narrow\">\(HTML(markup: $0.svg(id: name + "-narrow")))</div>" }
+            ?? ""
+        let words: HTML = caption.isEmpty ? "" : "<figcaption>\(caption)</figcaption>"
+        return "<figure id=\"figure-\(name)\">\(wide)\(small)\(words)</figure>\n"
+    }
+}

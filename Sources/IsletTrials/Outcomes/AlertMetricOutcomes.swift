@@ -1,0 +1,135 @@
+// Outcomes of alerts held against the truth: one row a metric of `AlertMetrics`, and some of single truths.
+//
+// Guarantees: what `AlertMetrics` leaves undefined is empty. What stood in the way is known only where somebody listens.
+
+import IsletAlerts
+import IsletDevices
+import IsletKernel
+
+extension Outcome {
+    static let alertMetrics: [Outcome] =
+        AlertMetricRow.all.map { row in
+            Outcome(
+                row.name, unit: row.unit, row.meaning + row.undefined, better: row.better, kind: .alerts,
+                compared: row.compared, display: row.isShown ? .differing : .never
+            ) { row.value($0.metrics, $0.days) }
+        } + aroundLows
+        + AlertMetricRow.missedPerDay.map { row in
+            Outcome(
+                row.name, unit: row.unit, row.meaning, better: row.better, kind: .alerts,
+                compared: row.compared
+            ) {
+                row.value($0.metrics, $0.days)
+            }
+        }
+
+    /// What an alarm is meant to prevent, and what treating one may bring.
+    private static let aroundLows: [Outcome] = [
+        Outcome(
+            "hypo_events_prolonged_per_week", unit: "1/week",
+            "true plasma glucose: events below 70 for 120 min or more, per week that the session lived",
+            better: .lower, kind: .truth
+        ) { facts in facts.perWeek(Double(facts.sessionTruth.prolonged(.low70).count)) },
+        Outcome(
+            "hypo_rebound_fraction", unit: "",
+            "true plasma glucose: share of events below 70 that were followed by more than 180 within 2 h of their end; empty where there were none",
+            better: .lower, kind: .truth
+        ) { facts in
+            let rebounds = facts.sessionTruth.rebounds
+            return rebounds.all > 0 ? Double(rebounds.some) / Double(rebounds.all) : nil
+        },
+    ]
+}
+
+/// One outcome that is a metric of a policy's alerts, whoever's policy it is.
+struct AlertMetricRow: Sendable {
+    var name: String
+    var unit: String
+    var meaning: String
+    /// When it is empty, as the end of the meaning.
+    var undefined = ""
+    var better: Better
+    /// Not by a total. By what was found and what was right, policies in shadow only.
+    var compared: Outcome.Compared
+    /// Whether a table has a row of it where it differs.
+    var isShown = false
+    /// Of the metrics, and the days that the session lived.
+    var value: @Sendable (AlertMetrics, Double) -> Double?
+
+    /// Keys that have a row of their own elsewhere: of tallies, and of the person.
+    private static let elsewhere: [AlertMetricKey] = [
+        .notifications, .notificationsNight, .acknowledgeDelay, .heard,
+    ]
+
+    /// What a first look at two policies needs: what was caught and how late, what rang for nothing.
+    private static let shown: [AlertMetricKey] = [
+        .sensitivityG15, .timeToDetect, .missedPerDay, .falsePerDay, .nuisance,
+    ]
+
+    static let all: [AlertMetricRow] =
+        AlertMetricKey.all.filter { !elsewhere.contains($0) }.map { key in
+            AlertMetricRow(
+                name: key.name, unit: key.unit, meaning: key.meaning, undefined: undefined(key),
+                better: key.better, compared: compared(key), isShown: shown.contains(key)
+            ) { metrics, _ in metrics[key] }
+        } + glucoseTruths.flatMap(ofTruth)
+
+    /// They came later, and stand at the end.
+    static let missedPerDay: [AlertMetricRow] = glucoseTruths.map { truth in
+        AlertMetricRow(
+            name: "alerts_missed_\(truth.rawValue)_per_day", unit: "episodes/day",
+            meaning: "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower,
+            compared: .policies
+        ) { metrics, days in
+            days > 0 ? metrics.missed(of: truth).map { Double($0) / days } : nil
+        }
+    }
+
+    private static let glucoseTruths = AlertTruth.allCases.filter { $0.plasma != nil }
+
+    private static func undefined(_ key: AlertMetricKey) -> String {
+        switch key {
+        case .falsePerDay: "; empty for a policy without a rule about a truth"
+        case .notificationsMax, .annunciating: "; empty for a policy without alerts"
+        case .ppv, .ppv30, .nuisance: "; empty where there were none"
+        default:
+            (isBlame(key) ? "; empty where nobody listens" : "") + "; empty without true episodes"
+                + (key.isTotal ? total : "")
+        }
+    }
+
+    /// Whether it is a part of the waterfall.
+    private static func isBlame(_ key: AlertMetricKey) -> Bool {
+        key.name.hasPrefix("alerts_suppressed_") && !key.name.hasPrefix(AlertMetricKey.suppressed.name)
+    }
+
+    private static let total = "; a total: who ends early has less of it"
+
+    private static func compared(_ key: AlertMetricKey) -> Outcome.Compared {
+        if key.isTotal { return .never }
+        return key.isDetection ? .policies : .arms
+    }
+
+    private static func ofTruth(_ truth: AlertTruth) -> [AlertMetricRow] {
+        let name = truth.rawValue
+        return [
+            AlertMetricRow(
+                name: "alerts_sensitivity_g15_\(name)", unit: "",
+                meaning: "alerts_sensitivity_g15 of one truth: \(truth.meaning)",
+                undefined: "; empty without true episodes or without a rule about it", better: .higher,
+                compared: .policies
+            ) { metrics, _ in metrics.sensitivity(to: truth) },
+            AlertMetricRow(
+                name: "alerts_ppv_\(name)", unit: "",
+                meaning: "alerts_ppv of one truth: \(truth.meaning)",
+                undefined: "; empty without alerts about it", better: .higher, compared: .policies
+            ) { metrics, _ in metrics.precision(about: truth) },
+            AlertMetricRow(
+                name: "alerts_missed_\(name)", unit: "episodes",
+                meaning: "alerts_missed of one truth: \(truth.meaning)",
+                undefined: "; empty without true episodes or without a rule about it" + total,
+                better: .lower, compared: .never
+            ) { metrics, _ in metrics.missed(of: truth).map(Double.init) },
+        ]
+    }
+}

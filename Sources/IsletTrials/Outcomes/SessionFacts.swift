@@ -1,0 +1,36 @@
+// What outcomes are computed from: one finished session in plain values.
+
+import IsletAlerts
+import IsletFiles
+import IsletDevices
+
+/// The facts of one session.
+struct SessionFacts {
+    /// How long the session lived, in days; 0 for one that ended at once.
+    var days: Double
+    /// Of the true plasma glucose, every five minutes; nil without any.
+    var truth: GlucoseMetrics?
+    /// Of what the sensor said, late readings included; nil without any.
+    var sensor: GlucoseMetrics?
+    /// Readings times the sampling interval, in days.
+    var sensorDays: Double
+    /// Delivered by the pump, U.
+    var insulinUnits: Double
+    /// Eaten, g.
+    var carbohydrateGrams: Double
+    /// One an alert code of the arm's policy; empty for a policy without alerts.
+    var alerts: [AlertTally]
+    /// nil where nobody listens.
+    var person: PersonOutcomeFacts?
+    /// What was truly so.
+    var sessionTruth: SessionTruth
+    /// Of the arm's own policy; blame only where somebody listens.
+    var metrics: AlertMetrics
+    /// nil for people.
+    var watched: WatchedFacts?
+
+    /// Per day lived; nil for a session of no length.
+    func perDay(_ amount: Double) -> Double? { days > 0 ? amount / days : nil }
+    /// Per week lived.
+    func perWeek(_ amount: Double) -> Double? { days > 0 ? 7 * amount / days : nil }
+}

@@ -1,0 +1,50 @@
+// What a person heard and did, in words, for stories.
+
+import IsletFiles
+import IsletDevices
+import IsletKernel
+
+extension PersonRow {
+    /// nil for what is told by its amount alone: meals, announcements, boluses.
+    var words: String? {
+        switch kind {
+        case .meal, .announcement, .manualBolus: nil
+        case .rescue: "\(JSONValue.numberText(amount.rounded())) g against a low"
+        case .heard: "hears it"
+        case .unheard: "doesn't notice it"
+        case .woke: "wakes"
+        case .sleptOn: "sleeps on"
+        case .parentHeard: "sleeps on; a parent hears it"
+        case .bolusLeftOut: "doesn't bolus any more for \(JSONValue.numberText(amount.rounded())) g"
+        case .felt: "feels a low"
+        case .feltAsleep: "wakes with a low"
+        case .looked:
+            amount > 0 ? "looks: \(JSONValue.numberText(amount.rounded())) mg/dL" : "looks: no reading"
+        case .acknowledged: "acknowledges, \(JSONValue.numberText(amount.rounded())) min after the raise"
+        case .askedAgain: "asks again for what lapsed"
+        case .reopened: "opens the dead app"
+        case .podChange: "will change the pod in \(JSONValue.numberText(amount.rounded())) min"
+        case .sensorChange: "will change the sensor in \(JSONValue.numberText(amount.rounded())) min"
+        }
+    }
+
+    /// A word or two, as in `rang 02:10, unheard; rang 02:15, woke; 16 g at 02:19`; nil for what that line leaves out.
+    func short(at time: String) -> String? {
+        switch kind {
+        case .heard: "rang \(time), heard"
+        case .unheard, .sleptOn: "rang \(time), unheard"
+        case .woke: "rang \(time), woke"
+        case .parentHeard: "rang \(time), a parent heard"
+        case .felt: "felt at \(time)"
+        case .feltAsleep: "woke with it at \(time)"
+        case .acknowledged: "acknowledged at \(time)"
+        case .rescue: "\(JSONValue.numberText(amount.rounded())) g at \(time)"
+        case .manualBolus: "\(JSONValue.numberText((amount * 100).rounded() / 100)) U at \(time)"
+        case .askedAgain: "asked again at \(time)"
+        case .podChange: "went for a pod at \(time)"
+        case .sensorChange: "went for a sensor at \(time)"
+        case .reopened: "opened the app at \(time)"
+        case .meal, .announcement, .looked, .bolusLeftOut: nil
+        }
+    }
+}

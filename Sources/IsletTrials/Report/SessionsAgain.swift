@@ -1,0 +1,130 @@
+// Stored sessions, run again for a report: what no table keeps of them.
+//
+// Guarantees: a session that is not the stored one, by its digest, is refused; what is found doesn't depend on threads. So every
+// folder has profiles and example sessions, whatever it recorded.
+// **Which sessions** a profile is of: all, where they come to no more than 600 days; else people spread evenly over the cohort, the same in every
+// arm, at least 15 of them. So a report costs a small part of its run.
+
+package import IsletAlerts
+import IsletFiles
+package import IsletModels
+package import IsletDevices
+package import IsletKernel
+
+package struct SessionsAgain: Sendable {
+    /// Of sessions that profiles are made of, over all arms.
+    package static let profileDays = 600.0
+    package static let fewestPeople = 15
+
+    let study: Study
+    let subjects: [VirtualSubject]
+    let jobs: Int
+    let isInterrupted: @Sendable () -> Bool
+
+    package init(
+        _ study: Study, subjects: [VirtualSubject], jobs: Int,
+        isInterrupted: @escaping @Sendable () -> Bool = { false }
+    ) {
+        (self.study, self.subjects, self.jobs) = (study, subjects, jobs)
+        self.isInterrupted = isInterrupted
+    }
+
+    private func session(_ row: SubjectColumns.Row, record: RecordLevel, shadow: AlertPolicy? = nil) throws
+        -> Session
+    {
+        guard subjects.indices.contains(row.subjectIndex), study.arms.indices.contains(row.armIndex) else {
+            throw InputError(
+                file: "study.sqlite", found: "subject \(row.subjectIndex) of \(subjects.count)",
+                expected: "the cohort that the study was run with")
+        }
+        var study = study
+        study.record = record
+        return try Session(
+            study: study, subject: subjects[row.subjectIndex], index: row.subjectIndex,
+            arm: study.arms[row.armIndex], shadows: shadow.map { ShadowPlan([$0]) })
+    }
+
+    private static func check(_ outcome: SessionOutcome, _ row: SubjectColumns.Row) throws {
+        let digest = outcome.digest.description
+        guard digest == row.digest else {
+            throw DigestMismatch(session: row.session, stored: row.digest, here: digest)
+        }
+    }
+
+    /// One profile an arm; empty where it has no session.
+    /// - Throws: `DigestMismatch`, `CancellationError`.
+    package func profiles(_ columns: SubjectColumns) throws -> [GlucoseProfile] {
+        let people = Set(columns.rows.map(\.subjectIndex)).sorted()
+        let days = max(0.01, Double(study.duration.nanoseconds) / Double(Nanoseconds.day))
+        let wanted = max(
+            Self.fewestPeople, Int(Self.profileDays / (days * Double(max(1, study.arms.count)))))
+        let count = min(people.count, wanted)
+        let chosen = Set((0..<count).map { people[$0 * people.count / max(1, count)] })
+        let rows = columns.rows.filter { chosen.contains($0.subjectIndex) }
+        let made = try InOrder(count: rows.count, jobs: jobs) { [self] index in
+            if isInterrupted() { throw CancellationError() }
+            let session = try session(rows[index], record: .summary)
+            let outcome = session.run()
+            try Self.check(outcome, rows[index])
+            return session.plasmaTruth
+        }
+        var profiles = study.arms.map { _ in GlucoseProfile() }
+        for row in rows {
+            guard let plasma = try made.next() else { break }
+            profiles[row.armIndex].add(
+                plasma, every: VirtualPatient.truthInterval, calendar: study.start.calendar)
+        }
+        return profiles
+    }
+
+    /// What happened in a session.
+    /// - Parameter shadow: a policy that listened in shadow, whose alerts are wanted in place of the arm's.
+    /// - Throws: `DigestMismatch`.
+    package func told(_ row: SubjectColumns.Row, shadow: AlertPolicy? = nil) throws -> ToldSession {
+        if isInterrupted() { throw CancellationError() }
+        let session = try session(row, record: .full, shadow: shadow)
+        let outcome = session.run()
+        try Self.check(outcome, row)
+        let effects = shadow.map { policy in
+            (session.shadowEffects.first ?? []).map { AlertRow($0, of: policy) }
+        }
+        return ToldSession(
+            row: row, endedAt: outcome.endedAt, truth: session.recorder.truth,
+            readings: session.recorder.readings, person: session.recorder.person,
+            alerts: effects ?? session.recorder.alerts,
+            policy: shadow?.name ?? study.arms[row.armIndex].alerts.name, isInShadow: shadow != nil)
+    }
+}
+
+/// One session, as it went.
+package struct ToldSession: Sendable {
+    package var row: SubjectColumns.Row
+    package var endedAt: Instant
+    package var truth: [TruthRow]
+    package var readings: [ReadingRow]
+    package var person: [PersonRow]
+    /// Of `policy`.
+    package var alerts: [AlertRow]
+    package var policy: String
+    package var isInShadow: Bool
+    /// Its own, where that isn't the study's.
+    package var calendar: SessionCalendar?
+
+    package init(
+        row: SubjectColumns.Row, endedAt: Instant, truth: [TruthRow], readings: [ReadingRow],
+        person: [PersonRow] = [], alerts: [AlertRow], policy: String, isInShadow: Bool,
+        calendar: SessionCalendar? = nil
+    ) {
+        (self.row, self.endedAt, self.truth, self.readings) = (row, endedAt, truth, readings)
+        (self.person, self.alerts, self.policy) = (person, alerts, policy)
+        (self.isInShadow, self.calendar) = (isInShadow, calendar)
+    }
+
+    /// When a person was to hear something.
+    package var notifications: [AlertRow] { alerts.filter { $0.effect == "notify" } }
+
+    /// The lowest true glucose, the first of equals; the start for a session without a truth.
+    package var lowest: Instant {
+        truth.min { ($0.plasmaMgdl, $0.instant) < ($1.plasmaMgdl, $1.instant) }?.instant ?? .start
+    }
+}

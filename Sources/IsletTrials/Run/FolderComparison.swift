@@ -1,0 +1,230 @@
+// Two results folders against each other: what changed between them, person by person.
+//
+// Guarantees: people are paired only where both folders have the same ones (the manifests' checksum of the cohort); others are refused, or,
+// where that is asked for, compared as independent groups and said to be. Folders that are shards or not complete are refused.
+// Does not: adjust for the number of comparisons: a bound is asked about one outcome, and all else is there to be looked at.
+
+import IsletFiles
+import IsletNumerics
+package import IsletDevices
+import IsletKernel
+
+/// The finished sessions of a folder, by arm and outcome.
+package struct FolderValues {
+    package let folder: ResultFolder
+    package let study: Study
+    package let identity: RunIdentity
+    /// By arm, by outcome.
+    let columns: [[String: SubjectValues]]
+
+    /// - Throws: `InputError` for a folder that isn't complete.
+    package init(_ folder: ResultFolder, store: any ResultStore) throws {
+        self.folder = folder
+        guard try folder.isComplete() else {
+            throw InputError(
+                file: folder.path, found: "a run that is not complete", expected: "a complete one")
+        }
+        try folder.checkStoreHash()
+        identity = try RunIdentity(of: folder)
+        guard identity.shard == Shard.whole.description else {
+            throw InputError(
+                file: folder.path, found: "shard \(identity.shard)", expected: "a whole study: `islet merge`")
+        }
+        study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
+        var columns = study.arms.map { _ in [String: SubjectValues]() }
+        let outcomes = study.outcomes
+        try store.forEachSummary { session in
+            guard columns.indices.contains(session.armIndex) else { return }
+            for outcome in outcomes {
+                guard let value = session.outcomes[outcome.name] else { continue }
+                columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
+            }
+        }
+        self.columns = columns
+    }
+
+    /// Of an arm, by rising subject.
+    package func values(_ arm: String, _ outcome: String) -> SubjectValues {
+        guard let index = study.arms.firstIndex(where: { $0.name == arm }) else { return [] }
+        return columns[index][outcome] ?? []
+    }
+}
+
+package struct FolderComparison {
+    /// One outcome of one arm.
+    package struct Row: Hashable, Sendable {
+        package var metric: String
+        /// Mean over each side's people.
+        package var first: Double
+        package var second: Double
+        /// Second − first.
+        package var difference: Double
+        package var ci95: StudySummary.ConfidenceBounds?
+        package var standardError: Double?
+        package var p: Double?
+        /// Pairs, or people of the smaller side where they are not paired.
+        package var n: Int
+        package var isEqualInEveryPair: Bool
+    }
+
+    package let first: FolderValues
+    package let second: FolderValues
+    package let isPaired: Bool
+    /// Names in the first and in the second folder.
+    package let arms: [(first: String, second: String)]
+
+    /// - Parameters:
+    ///   - arm: the only one that is compared; nil for all that both have.
+    ///   - isPaired: whether the same people are asked for; else they are taken as independent groups.
+    /// - Throws: `InputError` where people or arms don't match.
+    package init(
+        _ first: FolderValues, _ second: FolderValues, arm: String? = nil, isPaired: Bool = true
+    ) throws(InputError) {
+        self.first = first
+        self.second = second
+        self.isPaired = isPaired
+        let (a, b) = (first.identity, second.identity)
+        guard !isPaired || a.cohort == b.cohort && a.subjects == b.subjects else {
+            throw InputError(
+                file: second.folder.path, found: "other people than in \(first.folder.path)",
+                expected: "the same ones, to be paired; --unpaired compares them as independent groups")
+        }
+        let names = (first.study.arms.map(\.name), second.study.arms.map(\.name))
+        if let arm {
+            for (folder, known) in [(first, names.0), (second, names.1)] where !known.contains(arm) {
+                throw InputError(
+                    file: folder.folder.path, found: "no arm \(printable(arm, limit: 100))",
+                    expected: "one of " + printable(known.joined(separator: ", "), limit: 400))
+            }
+        }
+        let common = names.0.filter { names.1.contains($0) && (arm ?? $0) == $0 }
+        if common.isEmpty, names.0.count == 1, names.1.count == 1 {
+            arms = [(names.0[0], names.1[0])]
+        } else {
+            arms = common.map { ($0, $0) }
+        }
+        guard !arms.isEmpty else {
+            throw InputError(
+                file: second.folder.path,
+                found: "the arms " + printable(names.1.joined(separator: ", "), limit: 400),
+                expected: "one of " + printable(names.0.joined(separator: ", "), limit: 400)
+                    + ", or one arm in each folder")
+        }
+    }
+
+    /// nil where no person has the outcome on both sides, or on either where they are not paired.
+    package func row(_ metric: String, of arm: (first: String, second: String)) -> Row? {
+        let references = first.values(arm.first, metric)
+        let values = second.values(arm.second, metric)
+        guard isPaired else { return independent(metric, values.map(\.value), references.map(\.value)) }
+        let stream = RandomStreams(seed: first.study.seed, subject: 0).stream(
+            "compare", index: StudySummary.streamIndex(metric, arm.second))
+        guard
+            let found = StudySummary.compare(
+                metric, arm.second, values, arm.first, references, stream: stream),
+            let (mean, reference) = means(values, references)
+        else { return nil }
+        return Row(
+            metric: metric, first: reference, second: mean, difference: found.difference, ci95: found.ci95,
+            standardError: found.standardError, p: found.p, n: found.n,
+            isEqualInEveryPair: found.isEqualInEveryPair)
+    }
+
+    /// Over those whom both have.
+    private func means(_ values: SubjectValues, _ references: SubjectValues) -> (Double, Double)? {
+        let both = Set(values.map(\.subject)).intersection(references.map(\.subject))
+        guard
+            let mean = try? Statistics.mean(values.filter { both.contains($0.subject) }.map(\.value)),
+            let reference = try? Statistics.mean(
+                references.filter { both.contains($0.subject) }.map(\.value))
+        else { return nil }
+        return (mean, reference)
+    }
+
+    private func independent(_ metric: String, _ values: [Double], _ references: [Double]) -> Row? {
+        guard let mean = try? Statistics.mean(values), let reference = try? Statistics.mean(references) else {
+            return nil
+        }
+        var row = Row(
+            metric: metric, first: reference, second: mean, difference: mean - reference,
+            n: min(values.count, references.count), isEqualInEveryPair: false)
+        guard row.n >= Statistics.fewestPairs, let welch = try? Statistics.welch(values, references) else {
+            return row
+        }
+        row.ci95 = .init(lower: welch.interval.lower, upper: welch.interval.upper)
+        row.standardError = welch.standardError
+        row.p = welch.p
+        return row
+    }
+}
+
+/// A bound that a difference must not cross, as `tbr_54_percent > +0.5`.
+///
+/// It is crossed unless the interval's end on its side says that it is not: what can't be told counts as crossed, since a check that passes
+/// for want of people protects nobody.
+package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
+    package var metric: String
+    /// Whether more than the number is what must not be.
+    package var isUpper: Bool
+    /// Whether the number itself is too much.
+    package var includesNumber: Bool
+    package var number: Double
+    package var description: String
+
+    /// - Throws: `InputError` for what is no bound.
+    package init(_ text: String, file: String) throws(InputError) {
+        let form = "OUTCOME > NUMBER or OUTCOME < NUMBER, as in tbr_54_percent > +0.5"
+        guard let sign = text.firstIndex(where: { $0 == ">" || $0 == "<" }) else {
+            throw InputError(file: file, found: quotedForMessage(text), expected: form)
+        }
+        let name = text[..<sign].trimmed
+        var rest = text[text.index(after: sign)...]
+        isUpper = text[sign] == ">"
+        includesNumber = rest.first == "="
+        if includesNumber { rest.removeFirst() }
+        guard let number = Double(rest.trimmed), number.isFinite, !name.isEmpty else {
+            throw InputError(file: file, found: quotedForMessage(text), expected: form)
+        }
+        let known = Outcome.everything.filter(\.isCompared).map(\.name)
+        guard known.contains(name) else {
+            throw InputError(
+                file: file, found: "the outcome \(quotedForMessage(name))",
+                expected: "one that arms are compared by"
+                    + (nearest(to: name, among: known).map { " (nearest: `\($0)`)" } ?? "")
+                    + "; docs/data.md lists them")
+        }
+        metric = name
+        self.number = number
+        description = "\(name) \(text[sign])\(includesNumber ? "=" : "") \(rest.trimmed)"
+    }
+
+    /// As it was given, or with its number in another unit of glucose.
+    func text(in unit: GlucoseUnit) -> String {
+        guard let known = Outcome.named(metric), unit.converts(known.unit) else { return description }
+        let sign = (isUpper ? ">" : "<") + (includesNumber ? "=" : "")
+        return
+            "\(unit.text(ofName: metric)) \(sign) \(StudySummary.rounded(number * unit.factor(of: known.unit), 3))"
+    }
+
+    /// Whether the difference can't be told to keep within the bound.
+    package func isCrossed(by row: FolderComparison.Row) -> Bool {
+        guard let end = end(of: row) else { return true }
+        if includesNumber { return isUpper ? end >= number : end <= number }
+        return isUpper ? end > number : end < number
+    }
+
+    /// The interval's end on the bound's side; nil where there is no interval.
+    package func end(of row: FolderComparison.Row) -> Double? {
+        if row.isEqualInEveryPair { return row.n >= Statistics.fewestPairs ? 0 : nil }
+        return isUpper ? row.ci95?.upper : row.ci95?.lower
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        var text = self
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

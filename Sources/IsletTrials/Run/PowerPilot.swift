@@ -1,0 +1,125 @@
+// A pilot: the paired differences of one outcome in a results folder, over its own days and over its first half.
+//
+// Guarantees: the first half is lived again by the pilot's own people with the pilot's own luck, and checked to be the same people.
+// Does not: check the digests of what is run again; `islet verify` does.
+
+package import IsletFiles
+import IsletNumerics
+import IsletModels
+package import IsletDevices
+import IsletKernel
+
+package struct PowerPilot {
+    private let values: FolderValues
+    private let outcome: Outcome
+    private let arm: String
+    private let reference: String
+    package let differences: [Double]
+    package let days: Double
+
+    /// - Throws: `InputError` for an outcome that arms aren't compared by, or a folder without the two arms.
+    package init(_ values: FolderValues, metric: String, arm: String?) throws(InputError) {
+        let known = values.study.outcomes.filter(\.isCompared).map(\.name)
+        guard let outcome = Outcome.named(metric), outcome.isCompared else {
+            throw InputError(
+                file: "--metric", found: quotedForMessage(metric),
+                expected: "an outcome that arms are compared by"
+                    + (nearest(to: metric, among: known).map { " (nearest: `\($0)`)" } ?? "")
+                    + "; docs/data.md lists them")
+        }
+        let study = values.study
+        let others = study.arms.map(\.name).filter { $0 != study.reference }
+        guard let reference = study.reference, !others.isEmpty else {
+            throw InputError(
+                file: values.folder.path, found: "a study that compares no arms",
+                expected: "a pilot with a reference and another arm")
+        }
+        guard let chosen = arm ?? (others.count == 1 ? others.first : nil), others.contains(chosen) else {
+            throw InputError(
+                file: values.folder.path,
+                found: arm.map { "no arm \(printable($0, limit: 100))" }
+                    ?? "\(others.count) arms beside the reference",
+                expected: "--arm with one of " + printable(others.joined(separator: ", "), limit: 400))
+        }
+        self.values = values
+        self.outcome = outcome
+        self.arm = chosen
+        self.reference = reference
+        differences = PairedColumns.differences(
+            values.values(chosen, metric), values.values(reference, metric))
+        days = Double(study.duration.seconds) / 86_400
+    }
+
+    /// What the first half of the days comes to, whole days; nil for a pilot of less than two days.
+    /// - Throws: `InputError` where the people are not the pilot's; `CancellationError`; what a session throws.
+    package func firstHalf(
+        studyPath: String, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool
+    ) throws -> (days: Double, differences: [Double])? {
+        let halfDays = Int64(days / 2)
+        guard halfDays >= 1 else { return nil }
+        let study = values.study
+        let cohort = try study.makeCohort(
+            studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
+        let here = RunIdentity(version: values.identity.version, shard: .whole, cohort: cohort)
+        guard here.cohort == values.identity.cohort else {
+            throw InputError(
+                file: values.folder.path, found: "other people than the study makes here",
+                expected: "the cohort that the pilot was run with")
+        }
+        let arms = study.arms.filter { $0.name == arm || $0.name == reference }
+        let end = Instant(nanoseconds: halfDays * Nanoseconds.day)
+        let outcome = outcome.name
+        var quick = study
+        quick.record = .summary
+        let found = try Workers.map(count: cohort.count, jobs: jobs, isInterrupted: isInterrupted) {
+            [quick] index in
+            try arms.map { arm in
+                try cohort.session(quick, index: index, arm: arm).run(until: end)
+                    .outcomes[outcome]
+            }
+        }
+        let isArmFirst = arms.first?.name == arm
+        let differences = found.compactMap { pair -> Double? in
+            guard pair.count == 2, let a = pair[0], let b = pair[1] else { return nil }
+            return isArmFirst ? a - b : b - a
+        }
+        guard differences.count >= PowerPlan.fewestPairs else { return nil }
+        return (Double(halfDays), differences)
+    }
+
+    /// The plan as a table for people.
+    package func text(
+        _ plan: PowerPlan, _ rows: [PowerPlan.Row], _ parts: PowerPlan.Parts?, subjects: Int?,
+        in glucose: GlucoseUnit = .mgdl
+    ) throws -> String {
+        let factor = glucose.factor(of: outcome.unit)
+        func number(_ value: Double) -> String { StudySummary.rounded(value * factor, 3) }
+        let unit = outcome.unit.isEmpty ? "" : " \(glucose.text(ofUnit: outcome.unit))"
+        var text =
+            "\(glucose.text(ofName: outcome.name)), \(StudySummary.short(arm)) - \(StudySummary.short(reference)): pilot of \(plan.differences.count) people over \(JSONText.short(days)) days\n"
+        text +=
+            "the pilot's difference  \(number(try Statistics.mean(plan.differences)))\(unit), sd between pairs \(number(try Statistics.standardDeviation(plan.differences)))"
+        if let parts {
+            text += " (between people \(number(parts.between)), from day to day \(number(parts.byDay)))"
+        }
+        text +=
+            "\nto be shown             \(number(plan.difference))\(unit) with \(JSONText.short(100 * plan.power)) % power"
+        text += plan.comparisons > 1 ? ", p adjusted for \(plan.comparisons) comparisons\n\n" : "\n\n"
+        func count(_ value: Int?) -> String { value.map { "\($0)" } ?? "> \(PowerPlan.mostSubjects)" }
+        var lines = [
+            ["days", "people", "to be safe", "sd"] + (subjects.map { ["power of \($0)"] } ?? []) + [""]
+        ]
+        for row in rows {
+            lines.append(
+                [
+                    JSONText.short(row.days), count(row.subjects), count(row.safeSubjects), number(row.sd),
+                ] + (row.power.map { [StudySummary.rounded(100 * $0, 1) + " %"] } ?? [])
+                    + [row.isForetold ? "foretold" : ""])
+        }
+        text += TextGrid.aligned(lines, left: 0)
+        if parts == nil {
+            text += "A pilot of less than two days doesn't tell what other durations would do.\n"
+        }
+        return text
+    }
+}

@@ -1,0 +1,327 @@
+// A study's output directory.
+//
+// Guarantees: a folder that isn't ours is refused before anything is written to it; files other than the store appear
+// whole or not at all; `manifest.json` with `"state": "complete"` is the last to be written, and hashes the others.
+
+import IsletFiles
+import IsletKernel
+import Foundation
+import Glibc
+package import IsletDevices
+
+package struct ResultFolder: Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    package func file(_ name: String) -> String { path + "/" + name }
+
+    package var manifestPath: String { file("manifest.json") }
+    package var storePath: String { file("study.sqlite") }
+    package var reportPath: String { file("report.html") }
+    /// Where the results on the seed of `confirm` stand: a folder like any other.
+    package var confirmationPath: String { file("confirm") }
+
+    /// The folder of a confirmation that has been run to its end.
+    package func confirmation() throws -> ResultFolder? {
+        let other = ResultFolder(path: confirmationPath)
+        guard FileManager.default.fileExists(atPath: other.manifestPath) else { return nil }
+        return try other.isComplete() ? other : nil
+    }
+
+    /// Makes the folder, or checks that it may be used. Leftovers of a killed process are removed.
+    ///
+    /// - Parameter resume: true where a run's folder may be there; false where only an empty or absent one will do.
+    ///   A run that was killed before it made its folder is resumed from the beginning.
+    /// - Parameter resume: nil where there is nothing to go on with.
+    /// - Throws: `InputError` (65) where something else than a run is there, `OutputError` (73).
+    package func prepare(resume: Bool?) throws {
+        var isDirectory: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+        guard exists else { return try makeDirectories() }
+        guard isDirectory.boolValue else {
+            throw OutputError(.cannotCreate, path: path, message: "is a file, expected a directory")
+        }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            throw OutputError(.cannotCreate, path: path, message: "cannot read the directory")
+        }
+        guard resume == true else {
+            guard names.isEmpty else {
+                throw OutputError(
+                    .cannotCreate, path: path,
+                    message: "the directory is not empty; give another"
+                        + (resume == nil ? "" : ", or --resume to go on with the run in it"))
+            }
+            return
+        }
+        if let stranger = names.first(where: { !Self.isOurs($0) }), !names.contains("manifest.json") {
+            throw InputError(
+                file: path, found: "a directory with \(printable(stranger, limit: 100)) and no manifest.json",
+                expected: "a run to resume")
+        }
+        for name in names where Self.isLeftover(name) { unlink(file(name)) }
+    }
+
+    /// Makes the folder for a merge, or takes one that a killed merge has left back to its beginning, and keeps others out.
+    ///
+    /// - Throws: `OutputError`: 73 where anything else is there, 75 where another merge is at work.
+    package func prepareMerge() throws -> FolderLock {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue
+        else {
+            try prepare(resume: nil)
+            return try lock()
+        }
+        let lock = try lock()
+        do {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            guard names.allSatisfy(Self.isOurs), try names.allSatisfy(Self.isLeftover) || state() == .merging
+            else {
+                try prepare(resume: nil)
+                return lock
+            }
+            // The manifest goes last: whatever is left until then is a merge's.
+            for name in names where name != "manifest.json" { unlink(file(name)) }
+            unlink(manifestPath)
+        } catch {
+            lock.release()
+            throw error
+        }
+        return lock
+    }
+
+    /// Whether `path` names one of the folder's own files, which nothing else may replace.
+    package func owns(_ path: String) -> Bool { nameHere(path).map { Self.isOurs($0) } ?? false }
+
+    /// Whether `path` is the folder's own report, however it is written.
+    package func isReport(_ path: String) -> Bool { nameHere(path) == "report.html" }
+
+    /// The name of a file of this folder; nil where it stands elsewhere.
+    private func nameHere(_ path: String) -> String? {
+        let file = URL(fileURLWithPath: path).standardizedFileURL
+        let parent = file.deletingLastPathComponent().resolvingSymlinksInPath()
+        let folder = URL(fileURLWithPath: self.path).standardizedFileURL.resolvingSymlinksInPath()
+        return parent.path == folder.path ? file.lastPathComponent : nil
+    }
+
+    /// Takes back what a failed merge has made here.
+    package func discard() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        where Self.isOurs(name) { unlink(file(name)) }
+        rmdir(path)
+    }
+
+    private static let names: Set<String> = [
+        "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
+        "study.sqlite-shm",
+        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html",
+    ]
+
+    /// What a sensitivity analysis and a report add; a run doesn't need them.
+    static let addedNames = ["report.html", "sensitivity.csv", "sensitivity.json"]
+
+    private static func isOurs(_ name: String) -> Bool { names.contains(name) || isLeftover(name) }
+
+    /// What `AtomicFile` was writing when its process was killed.
+    private static func isLeftover(_ name: String) -> Bool {
+        name.hasSuffix(".partial") && names.contains { name.hasPrefix(".\($0).") }
+    }
+
+    private func makeDirectories() throws {
+        var partial = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            partial += (partial.isEmpty || partial.hasSuffix("/") ? "" : "/") + part
+            if mkdir(partial, 0o777) != 0, errno != EEXIST {
+                throw OutputError(path: partial, doing: "make the directory", errno: errno)
+            }
+        }
+    }
+
+    /// Writes everything but the store, from the store, and the manifest last.
+    ///
+    /// - Returns: the summary that was written.
+    /// - Parameter speed: nil where no run made the store.
+    /// - Parameter programs: this one first, then those whose sessions were there before.
+    package func finish(
+        _ study: Study, store: any ResultStore, identity: RunIdentity, speed: StudySummary.Speed?,
+        programs: [ProgramFacts]
+    ) throws -> StudySummary {
+        let summary = try StudySummary(of: study, store: store)
+        // One of an earlier state would tell of fewer sessions.
+        unlink(reportPath)
+        let tables = ResultTables(
+            folder: self, start: study.start.calendar.iso8601(at: .start), outcomes: study.outcomes,
+            hasShadows: study.record >= .events)
+        let (sessionsHash, alertsHash) = try tables.write(store)
+        let json = summary.json(study: study, speed: speed)
+        let summaryHash = try AtomicFile.write(json.prettyText, to: file("summary.json"))
+        try store.close()
+        let storeHash = try hash(of: storePath)
+        try writeManifest(
+            study, identity: identity, state: .complete, programs: programs,
+            files: [
+                ("alerts.csv", alertsHash.description), ("sessions.csv", sessionsHash.description),
+                ("study.sqlite", storeHash),
+                ("summary.json", summaryHash.description),
+            ] + addedHashes())
+        return summary
+    }
+
+    /// Of an analysis or report that is there: it is of this study, or the folder would have been refused.
+    private func addedHashes() throws -> [(String, String)] {
+        try Self.addedNames.filter { FileManager.default.fileExists(atPath: file($0)) }
+            .map { ($0, try hash(of: file($0))) }
+    }
+
+    /// Adds a sensitivity analysis to a complete run's files, and its hashes to the manifest.
+    package func add(_ analysis: Sensitivity) throws {
+        try AtomicFile.write(analysis.csv, to: file("sensitivity.csv"))
+        try AtomicFile.write(analysis.json.prettyText, to: file("sensitivity.json"))
+        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"]
+        try writeManifest(
+            analysis.study, identity: try RunIdentity(of: self), state: .complete,
+            programs: ProgramFacts.recorded(in: self),
+            files: try names.map { ($0, try hash(of: file($0))) } + addedHashes())
+    }
+
+    /// Adds a report to a complete run's files, and its hash to the manifest, which else stays as it is.
+    package func add(report: String) throws {
+        let root = try manifest()
+        guard let study = root["study"] else {
+            throw InputError(file: manifestPath, found: "no `study`", expected: "the manifest of a run")
+        }
+        var files: [(String, String)] = []
+        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + Self.addedNames
+        for name in names where name != "report.html" {
+            guard let text = try root["files"]?[name]?.text() else { continue }
+            files.append((name, String(text.dropFirst("sha256:".count))))
+        }
+        let decoded = try Study.decode(study.node, hasRun: true)
+        func tell(_ files: [(String, String)]) throws {
+            try writeManifest(
+                decoded, identity: try RunIdentity(of: self), state: .complete,
+                programs: ProgramFacts.recorded(in: self), files: files.sorted { $0.0 < $1.0 },
+                build: BuildFacts.Build(recordedIn: root))
+        }
+        // Killed between two writes, the folder must not hash a page that is another by now.
+        if root["files"]?["report.html"] != nil { try tell(files) }
+        let hash = try AtomicFile.write(report, to: reportPath)
+        try tell(files + [("report.html", hash.description)])
+    }
+
+    /// Writes the manifest: what was asked for, by what, on what.
+    /// - Parameters:
+    ///   - programs: as in `finish`.
+    ///   - build: what made the sessions.
+    package func writeManifest(
+        _ study: Study, identity: RunIdentity, state: State, programs: [ProgramFacts],
+        files: [(String, String)] = [], build: BuildFacts.Build = .this
+    ) throws {
+        let program = programs.first ?? ProgramFacts()
+        var earlier: [ProgramFacts] = []
+        for other in programs.dropFirst()
+        where other.sha256 != program.sha256 && !earlier.contains(where: { $0.sha256 == other.sha256 }) {
+            earlier.append(other)
+        }
+        var members: [JSONValue.Member] = [
+            .init("state", .string(state.rawValue)),
+            .init("study", study.json),
+            .init("seed", .unsigned(study.seed)),
+            .init("shard", .string(identity.shard)),
+            .init("subjects", .integer(Int64(identity.subjects))),
+            .init("cohort_checksum", .string(identity.cohort)),
+            .init("version", .string(identity.version)),
+            .init("toolchain", .string(build.toolchain)),
+            .init("build", .string(build.configuration)),
+            .init("gsl", .string(build.gsl)),
+            .init("numeric_fingerprint", .string(identity.fingerprint)),
+        ]
+        members += program.members
+        if !earlier.isEmpty {
+            members.append(.init("earlier_programs", .array(earlier.map { .object($0.members) })))
+        }
+        members.append(.init("files", .object(files.map { .init($0.0, .string("sha256:" + $0.1)) })))
+        let text = JSONValue.object(members).prettyText
+        // What can't be read back is not written: the folder would be refused by everything from then on.
+        guard text.utf8.count <= Self.manifestBytes else {
+            throw InputError(
+                file: manifestPath, found: "\(text.utf8.count) bytes to write",
+                expected: "at most \(Self.manifestBytes)")
+        }
+        try AtomicFile.write(text, to: manifestPath)
+    }
+
+    /// The largest manifest that is written and read: a study at its largest, and what stands beside it.
+    static let manifestBytes = Study.writtenBytes + 1 << 20
+
+    /// What the manifest says.
+    /// - Throws: `InputError` for one that can't be read.
+    func manifest() throws(InputError) -> YAMLReader {
+        YAMLReader(try JSONDocument.read(path: manifestPath, limitBytes: Self.manifestBytes))
+    }
+
+    /// How far what is in the folder got.
+    package enum State: String, Sendable {
+        case complete, running, merging
+        /// No manifest: killed before it had written one, or not a run's folder.
+        case unknown
+    }
+
+    /// What the manifest says.
+    /// - Throws: `InputError` for a manifest that can't be read.
+    package func state() throws(InputError) -> State {
+        guard FileManager.default.fileExists(atPath: manifestPath) else { return .unknown }
+        let reader = try manifest()["state"]
+        return State(rawValue: try reader?.text() ?? "") ?? .unknown
+    }
+
+    /// Whether all of the run (or of its shard) is there, by the manifest; without one it isn't.
+    package func isComplete() throws(InputError) -> Bool { try state() == .complete }
+
+    /// Refuses a complete folder whose store isn't the one that its manifest hashes.
+    package func checkStoreHash() throws {
+        let root = try manifest()
+        guard let recorded = try root["files"]?["study.sqlite"]?.text() else { return }
+        guard recorded == "sha256:" + (try hash(of: storePath)) else {
+            throw InputError(
+                file: storePath, found: "a file that has been changed since it was completed",
+                expected: recorded)
+        }
+    }
+
+    /// Keeps other runs out of the folder until it is released or the process ends.
+    /// - Throws: `OutputError` (75) where another run has it.
+    package func lock() throws -> FolderLock {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw OutputError(path: path, doing: "open the directory", errno: errno)
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            close(descriptor)
+            if code == EWOULDBLOCK {
+                throw OutputError(
+                    .temporary, path: path, message: "another run is writing to this directory")
+            }
+            throw OutputError(path: path, doing: "lock the directory", errno: code)
+        }
+        return FolderLock(descriptor: descriptor)
+    }
+
+    func hash(of path: String) throws -> String {
+        let handle = FileHandle(fileDescriptor: try openRegular(path), closeOnDealloc: true)
+        var hash = SHA256()
+        while let block = try handle.read(upToCount: 1 << 20), !block.isEmpty { hash.update([UInt8](block)) }
+        return hash.finished().description
+    }
+}
+
+/// A directory that one run has to itself.
+package struct FolderLock: Sendable {
+    fileprivate let descriptor: Int32
+    package func release() {
+        // As in a journal: a child that is just being made has a copy.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,176 @@
+// What a study with a `margin` may claim: first that an arm is not worse on time below 54, then what it declares beside.
+//
+// Guarantees: one claim in twenty at most is false where nothing is to be found: the gate is one-sided at 5 %, and Holm's adjustment
+// behind it is over all primary outcomes × arms, whether or not their gate was passed. A gate that is not passed closes every claim of its
+// arm. A margin that is wider than half of what a deaf person loses against a typical one in this very study (the lower end of that loss's 95 % interval, as
+// regulators take it) supports no claim at all, nor does a study that can't tell that loss; the reason is said in words.
+// Where few people have any time below 54 at all, a mean's interval covers far less than it says (73 % in studies of one day), nearly always by missing
+// harm: with fewer than 20 of them an arm's gate stays shut.
+// A claim of less or more needs both: p after Holm's adjustment below 0.05, and an interval of the mean on the same side of zero.
+// Does not: adjust the gates of several arms for each other; each arm's safety is a question of its own.
+
+import IsletNumerics
+import IsletPeople
+import IsletDevices
+
+package struct StudyClaims: Hashable, Sendable {
+    /// The outcome of the gate: what a policy that rings less must not cost.
+    package static let gate = "tbr_54_percent"
+    /// What p must be below, and how often a gate may let through an arm that is as bad as the margin.
+    package static let alpha = 0.05
+
+    /// People with any time below 54, in the arm or in the reference, below which a gate can't be passed.
+    package static let fewestWithLows = 20
+
+    /// What a person loses to whom nothing gets through, in the gate's unit.
+    package struct Loss: Hashable, Sendable {
+        package var deafArm: String
+        package var typicalArm: String
+        /// Mean of deaf − typical over subjects.
+        package var difference: Double
+        package var ci95: StudySummary.ConfidenceBounds?
+        package var n: Int
+        /// The widest margin that it supports; 0 where the loss is not shown.
+        package var widestMargin: Double { max(0, (ci95?.lower ?? 0) / 2) }
+    }
+
+    package struct Claim: Hashable, Sendable {
+        package var arm: String
+        package var reference: String
+        package var metric: String
+        package var verdict: Verdict
+        /// Of the gate: the upper end of the one-sided 95 % interval of arm − reference; nil below 6 pairs.
+        package var upper95: Double?
+    }
+
+    package enum Verdict: String, Sendable {
+        case nonInferior = "non-inferior"
+        case notNonInferior = "not shown non-inferior"
+        /// The gate can't be judged, whatever its interval says.
+        case tooFewLows = "not shown: too few people have any time below 54"
+        case lower = "shown lower"
+        case higher = "shown higher"
+        case notShown = "not shown"
+        /// The gate before it was not passed.
+        case closed = "closed: non-inferiority was not shown"
+        /// Nothing in this study is a claim; `refusal` says why.
+        case refused = "claim refused"
+    }
+
+    /// In the gate's unit.
+    package var margin: Double
+    /// nil where the study can't tell.
+    package var loss: Loss?
+    /// Why there is no claim at all; nil where there may be.
+    package var refusal: String?
+    /// The gate of each arm, each followed by the arm's other outcomes.
+    package var claims: [Claim] = []
+
+    /// Arms that are there to measure what being deaf costs, not to be judged.
+    static func isYardstick(_ arm: Study.Arm, in study: Study) -> Bool {
+        study.margin != nil && study.person(in: arm)?.isDeafToAlerts == true
+    }
+
+    /// - Parameters:
+    ///   - comparisons: with p adjusted.
+    ///   - values: of an arm, by index, under an outcome's name.
+    ///   - interval: of the mean of an arm's paired differences; nil below 6 pairs.
+    init?(
+        of study: Study, comparisons: [StudySummary.Comparison], values: (Int, String) -> SubjectValues,
+        interval: (_ differences: [Double], _ level: Double, _ arm: String) -> ConfidenceInterval?
+    ) {
+        guard let margin = study.margin,
+            let reference = study.arms.firstIndex(where: { $0.name == study.reference })
+        else { return nil }
+        self.margin = margin
+        let referenceValues = values(reference, Self.gate)
+        loss = Self.pairs(of: study).compactMap { deaf, typical -> Loss? in
+            let differences = PairedColumns.differences(values(deaf, Self.gate), values(typical, Self.gate))
+            guard let mean = try? Statistics.mean(differences) else { return nil }
+            let name = study.arms[deaf].name
+            return Loss(
+                deafArm: name, typicalArm: study.arms[typical].name, difference: mean,
+                ci95: interval(differences, 0.95, name).map { .init(lower: $0.lower, upper: $0.upper) },
+                n: differences.count)
+        }.min { $0.widestMargin < $1.widestMargin }
+        refusal = Self.refusal(study, margin: margin, reference: study.arms[reference], loss: loss)
+
+        for (index, arm) in study.arms.enumerated()
+        where index != reference && !Self.isYardstick(arm, in: study) {
+            let differences = PairedColumns.differences(values(index, Self.gate), referenceValues)
+            let isEqual = differences.count >= Statistics.fewestPairs && differences.allSatisfy { $0 == 0 }
+            let upper = isEqual ? 0 : interval(differences, 1 - 2 * Self.alpha, arm.name)?.upper
+            let lows = PairedColumns.pairs(values(index, Self.gate), referenceValues)
+                .count { $0 > 0 || $1 > 0 }
+            let isOpen = lows >= Self.fewestWithLows && upper.map { $0 < margin } ?? false
+            func claim(_ metric: String, _ verdict: Verdict, upper95: Double? = nil) {
+                claims.append(
+                    Claim(
+                        arm: arm.name, reference: study.arms[reference].name, metric: metric,
+                        verdict: refusal == nil ? verdict : .refused, upper95: upper95))
+            }
+            let shut = lows < Self.fewestWithLows ? Verdict.tooFewLows : .notNonInferior
+            claim(Self.gate, isOpen ? .nonInferior : shut, upper95: upper)
+            for metric in study.primary
+            where metric != Self.gate && Outcome.named(metric)?.isCompared == true {
+                let comparison = comparisons.first { $0.arm == arm.name && $0.metric == metric }
+                claim(metric, isOpen ? Self.verdict(comparison) : .closed)
+            }
+        }
+    }
+
+    /// Shown only where ranks, adjusted, and the mean's interval say the same.
+    private static func verdict(_ comparison: StudySummary.Comparison?) -> Verdict {
+        guard let p = comparison?.pAdjusted, p < alpha, let ci95 = comparison?.ci95 else { return .notShown }
+        if ci95.upper < 0 { return .lower }
+        return ci95.lower > 0 ? .higher : .notShown
+    }
+
+    /// Arms that differ in who listens, and in nothing else: one who hears nothing, one typical.
+    static func pairs(of study: Study) -> [(deaf: Int, typical: Int)] {
+        func others(_ arm: Study.Arm) -> Study.Arm {
+            var arm = arm
+            arm.name = ""
+            arm.person = nil
+            return arm
+        }
+        return study.arms.indices.flatMap { deaf in
+            study.arms.indices.filter { typical in
+                study.person(in: study.arms[deaf])?.isDeafToAlerts == true
+                    && study.person(in: study.arms[typical])?.preset == .typical
+                    && others(study.arms[deaf]) == others(study.arms[typical])
+            }.map { (deaf, $0) }
+        }
+    }
+
+    private static func refusal(
+        _ study: Study, margin: Double, reference: Study.Arm, loss: Loss?
+    ) -> String? {
+        func number(_ value: Double) -> String { StudySummary.rounded(value, 3) }
+        if isYardstick(reference, in: study) {
+            return "the reference arm's person hears nothing: not to be worse than that means nothing"
+        }
+        if study.confirmSeed != nil {
+            return "on this seed arms are selected; what was selected is judged on the seed of `confirm`"
+        }
+        guard let loss else {
+            return
+                "the margin \(number(margin)) can't be justified: that takes two arms alike but for the person, "
+                + "one `typical` and one `deaf`, to measure what being deaf costs"
+        }
+        guard let ci95 = loss.ci95 else {
+            return "what being deaf costs can't be told from \(loss.n) pairs"
+        }
+        guard margin <= loss.widestMargin else {
+            return "the margin \(number(margin)) is more than half of what being deaf costs here: "
+                + "\(number(loss.difference)) [\(number(ci95.lower)), \(number(ci95.upper))], "
+                + "half of its lower end is \(number(loss.widestMargin))"
+        }
+        return nil
+    }
+}
+
+extension PersonSettings {
+    /// No alert reaches them, by a preset as it is.
+    package var isDeafToAlerts: Bool { self == PersonSettings(.deaf) || self == PersonSettings(.muted) }
+}

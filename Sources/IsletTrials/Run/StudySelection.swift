@@ -1,0 +1,99 @@
+// Which arm goes on to be confirmed: the best on the study's seed, compared once more on other people.
+//
+// Guarantees: the choice follows from the stored sessions alone. The best is the arm whose paired difference to the reference is
+// farthest in the wanted direction, in the first primary outcome that has one; where the study has a `margin`, among the arms
+// that pass the gate. On the second seed live other people, and of the arms only the reference, the selected one, and those that
+// the margin is measured by; so what the selection picked out by luck is not there to be found again.
+
+import IsletFiles
+package import IsletDevices
+
+package struct StudySelection: Hashable, Sendable {
+    /// Of the confirmation.
+    package var seed: UInt64
+    /// The outcome that decides.
+    package var metric: String
+    /// Among how many arms.
+    package var candidates: Int
+    /// nil where no arm may go on.
+    package var arm: String?
+    package var reference: String
+    /// Mean of the selected arm − reference, over the subjects of the first seed.
+    package var difference: Double?
+
+    init?(of study: Study, comparisons: [StudySummary.Comparison], claims: StudyClaims?) {
+        guard let seed = study.confirmSeed, let outcome = study.selector, let reference = study.reference
+        else { return nil }
+        self.seed = seed
+        self.reference = reference
+        metric = outcome.name
+        candidates = study.candidates.count
+        let passing = study.candidates.map(\.name).filter { name in
+            guard let claims else { return true }
+            let gate = claims.claims.first { $0.arm == name && $0.metric == StudyClaims.gate }
+            return gate?.upper95.map { $0 < claims.margin } ?? false
+        }
+        let sign: Double = outcome.better == .lower ? 1 : -1
+        let best = passing.compactMap { name in
+            comparisons.first { $0.arm == name && $0.metric == outcome.name }
+        }
+        // Of equals the first.
+        .min { sign * $0.difference < sign * $1.difference }
+        arm = best?.arm
+        difference = best?.difference
+    }
+}
+
+extension Study {
+    /// The outcome by which `confirm` selects: the first primary one that has a better direction and is not the gate's.
+    package var selector: Outcome? {
+        primary.lazy.compactMap { Outcome.named($0) }.first {
+            $0.isCompared && $0.better != .neither && !(margin != nil && $0.name == StudyClaims.gate)
+        }
+    }
+
+    /// The arms among which the best is selected.
+    package var candidates: [Arm] {
+        arms.filter { $0.name != reference && !StudyClaims.isYardstick($0, in: self) }
+    }
+
+    /// How many arms the second seed's people live in.
+    package var confirmedArms: Int { arms.count - candidates.count + min(1, candidates.count) }
+
+    /// The study of the second seed, with the selected arm; complete in itself.
+    package func confirmation(of arm: String, seed: UInt64) -> Study {
+        var study = self
+        let others = Set(candidates.map(\.name)).subtracting([arm])
+        study.arms = arms.filter { !others.contains($0.name) }
+        study.seed = seed
+        study.confirmSeed = nil
+        return study
+    }
+
+    /// Refuses a selection that could not be confirmed. `file` and `line` say where it was asked for.
+    package func checkConfirmation(file: String, line: Int? = nil) throws(InputError) {
+        guard let confirmSeed else { return }
+        func problem(_ found: String, _ expected: String) -> InputError {
+            InputError(file: file, line: line, found: found, expected: expected)
+        }
+        guard confirmSeed != seed else {
+            throw problem(
+                "the seed \(seed) for selection and for confirmation",
+                "another seed: other people, other luck")
+        }
+        if case .table = cohort {
+            throw problem(
+                "a confirmation with a cohort from a table",
+                "a generated cohort: a table has the same people on both seeds")
+        }
+        guard reference != nil, !candidates.isEmpty else {
+            throw problem("a confirmation without arms that are compared", "a reference and another arm")
+        }
+        guard selector != nil else {
+            throw problem(
+                "a confirmation without an outcome to select by",
+                "`primary` with an outcome that has a better direction"
+                    + (margin == nil ? "" : " beside \(StudyClaims.gate)"))
+        }
+    }
+}

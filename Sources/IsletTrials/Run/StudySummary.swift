@@ -1,0 +1,312 @@
+// What a study comes to: each arm's outcomes with confidence intervals, and the paired differences between arms.
+//
+// Guarantees: computed from the stored sessions in index order, so that workers, shards and interruptions leave no
+// trace in it; the unit is the subject; differences are paired by subject. A session that ended early counts with what
+// it lived, and is named.
+// Statistics: mean with Student's t interval over subjects an arm; mean paired difference with an interval that holds its level
+// (`Statistics.pairedMeanInterval`: Student's t corrected for skewness below 40 pairs, else a BCa bootstrap of 2000 resamples over
+// subjects, seeded by the study) and Wilcoxon's signed-rank test with Pratt's zeros, checked by flipping signs; beside each mean its
+// Monte Carlo standard error; no claim below 6 pairs. Holm's adjustment
+// is over the comparisons of the study's primary outcomes; all others are exploratory and not adjusted. A study that declares
+// none is judged most strictly: over all comparisons but those of sensor glucose, which measure the same again and are adjusted
+// among themselves. An outcome that isn't finite is left out, and named.
+
+import IsletKernel
+package import IsletNumerics
+package import IsletDevices
+
+package struct StudySummary: Sendable {
+    package struct Estimate: Hashable, Sendable {
+        package var mean: Double
+        /// n − 1; nil for one value.
+        package var sd: Double?
+        package var ci95: ConfidenceBounds?
+        /// Monte Carlo standard error: how far the mean lies from what endlessly many subjects would give, sd/√n; nil for one value.
+        package var standardError: Double?
+        /// Subjects for which the metric is defined.
+        package var n: Int
+    }
+
+    package struct ConfidenceBounds: Hashable, Sendable {
+        package var lower: Double
+        package var upper: Double
+    }
+
+    package struct Arm: Hashable, Sendable {
+        package var name: String
+        package var sessions: Int
+        /// Of these, those that ended before their time.
+        package var endedEarly: Int
+        /// By the outcome's name; absent where no subject has it.
+        package var outcomes: [String: Estimate]
+        /// By policy and code.
+        package var alerts: [AlertSummary]
+        /// The arm's own policy, and those that listened in shadow.
+        package var policies: [PolicySummary] = []
+    }
+
+    package struct Comparison: Hashable, Sendable {
+        /// The outcome's name.
+        package var metric: String
+        package var arm: String
+        package var reference: String
+        /// Mean of arm − reference over subjects.
+        package var difference: Double
+        /// Its Monte Carlo standard error: sd of the differences / √n; nil for one pair.
+        package var standardError: Double?
+        /// nil without a claim: below 6 pairs, or where all pairs are equal.
+        package var ci95: ConfidenceBounds?
+        /// How `ci95` was found.
+        package var method: MeanIntervalMethod?
+        package var p: Double?
+        /// Of the mean, by flipping the signs of whole subjects: a check of `p`, which is of the ranks. In no adjustment.
+        package var signFlipP: Double?
+        package var pAdjusted: Double?
+        package var n: Int
+        /// With which others it is adjusted.
+        package var family = Family.all
+        /// Whether arm and reference are equal in every pair, as they are where the arms differ in nothing that the outcome
+        /// hangs on. Nothing is tested then.
+        package var isEqualInEveryPair = false
+    }
+
+    /// Comparisons that are adjusted for their number together.
+    package enum Family: String, Sendable, CaseIterable {
+        /// Of the outcomes that the study declares.
+        case primary
+        /// Of the others, where it declares some: not adjusted.
+        case exploratory
+        /// Of a study that declares none.
+        case all
+        /// Of a study that declares none: what measures the sensor's glucose.
+        case sensor
+        /// Time below 54 in a study with a margin: it is not tested for a difference, but against the margin.
+        case gate
+
+        /// Those within which p is adjusted for the number of comparisons.
+        var isAdjusted: Bool { self != .exploratory && self != .gate }
+
+        static func of(_ outcome: Outcome, arm: Study.Arm, in study: Study) -> Family {
+            if study.margin != nil || study.confirmSeed != nil {
+                // Where arms are selected nothing is claimed, nor of arms that are there to measure what being deaf costs.
+                if StudyClaims.isYardstick(arm, in: study) { return .exploratory }
+                if study.margin != nil, outcome.name == StudyClaims.gate { return .gate }
+                guard study.confirmSeed == nil else { return .exploratory }
+                return study.primary.contains(outcome.name) ? .primary : .exploratory
+            }
+            guard study.primary.isEmpty else {
+                return study.primary.contains(outcome.name) ? .primary : .exploratory
+            }
+            return outcome.kind == .sensor ? .sensor : .all
+        }
+    }
+
+    /// A value that was NaN or infinite.
+    package struct NotFinite: Hashable, Sendable {
+        package var outcome: String
+        package var arm: String
+        /// Whose value it was; nil for the mean over an arm's subjects.
+        package var session: Int?
+        package var subject: String?
+    }
+
+    /// A session that ended before its time.
+    package struct Failure: Hashable, Sendable {
+        package var session: Int
+        package var subject: String
+        package var arm: String
+        package var days: Double
+        package var reason: String
+    }
+
+    package static let resamples = 2000
+    /// Of the study's kind of subject, in the order of the files.
+    package let outcomes: [Outcome]
+    package var sessions = 0
+    package var failures: [Failure] = []
+    /// What is in no mean because it is no number.
+    package var notFinite: [NotFinite] = []
+    package var patientDays = 0.0
+    /// SHA-256 over `session:digest` lines by session index, in hexadecimal.
+    package var digest = ""
+    package var arms: [Arm] = []
+    package var comparisons: [Comparison] = []
+    /// Of policies in shadow.
+    package var policyComparisons: [PolicyComparison] = []
+    /// nil for a study without a margin.
+    package var claims: StudyClaims?
+    /// nil for a study that selects nothing.
+    package var selection: StudySelection?
+
+    /// Sums up what the store holds.
+    package init(of study: Study, store: any ResultStore) throws {
+        outcomes = study.outcomes
+        // By arm, by outcome: (subject, value).
+        var columns = study.arms.map { _ in [String: SubjectValues]() }
+        var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }
+        var alerts = study.arms.map { _ in AlertSums() }
+        var hash = SHA256()
+        try store.forEachSummary { session in
+            guard study.arms.indices.contains(session.armIndex),
+                (0..<Study.maximumSessions).contains(session.subjectIndex),
+                session.session == session.subjectIndex * study.arms.count + session.armIndex
+            else {
+                throw InputError(
+                    file: "study.sqlite",
+                    found:
+                        "session \(session.session) of subject \(session.subjectIndex), arm \(session.armIndex)",
+                    expected: "subject × \(study.arms.count) arms + arm: the file has been changed")
+            }
+            sessions += 1
+            patientDays += session.days
+            hash.update(Array("\(session.session):\(session.digest)\n".utf8))
+            counts[session.armIndex].sessions += 1
+            alerts[session.armIndex].add(session)
+            if let reason = session.end.reason {
+                counts[session.armIndex].endedEarly += 1
+                failures.append(
+                    Failure(
+                        session: session.session, subject: session.subject, arm: session.arm,
+                        days: session.days,
+                        reason: reason))
+            }
+            for name in session.outcomes.notFinite {
+                notFinite.append(
+                    NotFinite(
+                        outcome: name, arm: session.arm, session: session.session, subject: session.subject))
+            }
+            for outcome in study.outcomes {
+                guard let value = session.outcomes[outcome.name] else { continue }
+                columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
+            }
+        }
+        digest = hash.finished().description
+        arms = study.arms.indices.map { arm in
+            Arm(
+                name: study.arms[arm].name, sessions: counts[arm].sessions,
+                endedEarly: counts[arm].endedEarly,
+                outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) },
+                alerts: alerts[arm].summaries, policies: alerts[arm].policies.summaries)
+        }
+        for (arm, values) in zip(arms, columns) {
+            // Finite values whose sums overflow.
+            for outcome in study.outcomes where (values[outcome.name]?.count ?? 0) > 1 {
+                guard arm.outcomes[outcome.name]?.sd == nil else { continue }
+                notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
+            }
+        }
+        var intervals = SharedIntervals(seed: study.seed)
+        for arm in study.arms.indices {
+            policyComparisons += alerts[arm].policies.comparisons(
+                study, arm: study.arms[arm].name, &intervals)
+        }
+        try Self.adjust(&policyComparisons)
+        guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
+        for arm in study.arms.indices where arm != reference {
+            for outcome in study.outcomes where outcome.isCompared {
+                let stream = RandomStreams(seed: study.seed, subject: 0).stream(
+                    "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
+                if var comparison = Self.compare(
+                    outcome.name, study.arms[arm].name, columns[arm][outcome.name] ?? [],
+                    study.arms[reference].name, columns[reference][outcome.name] ?? [], stream: stream)
+                {
+                    comparison.family = .of(outcome, arm: study.arms[arm], in: study)
+                    comparisons.append(comparison)
+                }
+            }
+        }
+        for family in Family.allCases where family.isAdjusted { try adjust(family) }
+        claims = StudyClaims(of: study, comparisons: comparisons, values: { columns[$0][$1] ?? [] }) {
+            Self.gateInterval($0, level: $1, arm: $2, study: study)
+        }
+        selection = StudySelection(of: study, comparisons: comparisons, claims: claims)
+    }
+
+    /// By names, as in comparisons, from draws of its own.
+    private static func gateInterval(
+        _ differences: [Double], level: Double, arm: String, study: Study
+    ) -> ConfidenceInterval? {
+        var stream = RandomStreams(seed: study.seed, subject: 0).stream(
+            "gate", index: streamIndex(StudyClaims.gate, arm))
+        let found = try? Statistics.pairedMeanInterval(
+            differences, level: level, resamples: resamples, using: &stream)
+        return found.flatMap { $0 }?.interval
+    }
+
+    /// Holm's adjustment over the primary outcomes of policies in shadow, all arms together; apart from that of arms.
+    private static func adjust(_ comparisons: inout [PolicyComparison]) throws {
+        let tested = comparisons.indices.filter {
+            comparisons[$0].difference.p != nil && comparisons[$0].difference.family == .primary
+        }
+        let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].difference.p })
+        for (index, p) in zip(tested, adjusted) { comparisons[index].difference.pAdjusted = p }
+    }
+
+    /// Holm's adjustment over the comparisons of one family.
+    private mutating func adjust(_ family: Family) throws {
+        let tested = comparisons.indices.filter {
+            comparisons[$0].p != nil && comparisons[$0].family == family
+        }
+        let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].p })
+        for (index, p) in zip(tested, adjusted) { comparisons[index].pAdjusted = p }
+    }
+
+    /// By names, so that another outcome or arm leaves this one's interval as it is.
+    static func streamIndex(_ outcome: String, _ arm: String) -> UInt64 {
+        var digest = Digest128()
+        for word in Journal.words(of: Array("\(outcome)\n\(arm)".utf8)) { digest.absorb(word) }
+        return digest.a
+    }
+
+    static func estimate(_ values: [Double]) -> Estimate? {
+        guard let mean = try? Statistics.mean(values) else { return nil }
+        let interval = try? Statistics.meanInterval(of: values, level: 0.95)
+        return Estimate(
+            mean: mean, sd: try? Statistics.standardDeviation(values),
+            ci95: interval.map { ConfidenceBounds(lower: $0.lower, upper: $0.upper) },
+            standardError: try? Statistics.monteCarloStandardError(of: values), n: values.count)
+    }
+
+    /// Both columns stand by rising subject.
+    static func compare(
+        _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
+        _ references: SubjectValues, stream: RandomStream
+    ) -> Comparison? {
+        compare(metric, arm, reference, PairedColumns.differences(values, references)) { differences in
+            var stream = stream
+            let interval = try? Statistics.pairedMeanInterval(
+                differences, level: 0.95, resamples: resamples, using: &stream)
+            // Draws of its own, after the interval's.
+            let p = try? Statistics.signFlipTest(differences, resamples: resamples - 1, using: &stream).p
+            return (interval.flatMap { $0 }, p)
+        }
+    }
+
+    /// - Parameters:
+    ///   - differences: by rising subject.
+    ///   - draw: finds the interval of differences, and p of flipping their signs.
+    static func compare(
+        _ metric: String, _ arm: String, _ reference: String, _ differences: [Double],
+        draw: ([Double]) -> SharedIntervals.Drawn
+    ) -> Comparison? {
+        guard !differences.isEmpty else { return nil }
+        // A difference of finite values may overflow: then there is nothing to compare, and the arm's own row says so.
+        guard let mean = try? Statistics.mean(differences) else { return nil }
+        var comparison = Comparison(
+            metric: metric, arm: arm, reference: reference, difference: mean,
+            standardError: try? Statistics.monteCarloStandardError(of: differences), n: differences.count)
+        guard differences.contains(where: { $0 != 0 }) else {
+            comparison.isEqualInEveryPair = true
+            return comparison
+        }
+        guard differences.count >= Statistics.fewestPairs else { return comparison }
+        let drawn = draw(differences)
+        if let found = drawn.interval {
+            comparison.ci95 = ConfidenceBounds(lower: found.interval.lower, upper: found.interval.upper)
+            comparison.method = found.method
+        }
+        comparison.p = try? Statistics.signedRankTest(differences).p
+        comparison.signFlipP = drawn.signFlipP
+        return comparison
+    }
+}

@@ -1,0 +1,200 @@
+// Runs the sessions of a study that a store lacks.
+//
+// Guarantees: what is stored doesn't depend on the number of workers, on shards or on interruptions; one writer stores
+// whole batches of whole sessions; when it can't write, workers stop and the store stays good to resume from.
+
+import IsletAlerts
+package import IsletFiles
+package import IsletModels
+package import IsletDevices
+import IsletKernel
+import Synchronization
+
+/// A part of a study: the subjects whose index leaves `index` after division by `count`, each in all arms.
+package struct Shard: Hashable, Sendable, CustomStringConvertible {
+    /// 0 ..< count; written from 1.
+    package var index: Int
+    package var count: Int
+
+    package static let whole = Shard(index: 0, count: 1)
+
+    package init(index: Int, count: Int) {
+        self.index = index
+        self.count = count
+    }
+
+    /// Reads `I/N`, with I from 1 to N.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
+            let index = Int(parts[0]), let count = Int(parts[1])
+        else { return nil }
+        guard count >= 1, count <= Study.maximumSessions, (1...count).contains(index) else { return nil }
+        self.init(index: index - 1, count: count)
+    }
+
+    package var description: String { "\(index + 1)/\(count)" }
+
+    func contains(_ session: Int, arms: Int) -> Bool { session / arms % count == index }
+
+    /// How many of so many subjects are its own.
+    package func subjects(of all: Int) -> Int { (all + count - 1 - index) / count }
+}
+
+package struct TrialRunner: Sendable {
+    package let study: Study
+    package let cohort: any StudyCohort
+    package let shard: Shard
+    package let jobs: Int
+    /// Who listens in shadow, by arm; nil for nobody.
+    private let scoring: [PolicyScoring?]
+    private let numbers: [ShadowNumbers?]
+    /// The numbers of the policies' names.
+    private let policyNumbers: [Int]
+
+    /// Rows that wait to be written at most, beside those of the sessions that run: about 30 MB.
+    static let queueCapacity = 250_000
+
+    /// - Parameter words: as the store has them that keeps the results.
+    package init(
+        study: Study, cohort: any StudyCohort, shard: Shard = .whole, jobs: Int,
+        words: ResultWords = ResultWords()
+    ) {
+        let listeners = study.shadowPolicies
+        scoring = Self.scoring(of: study)
+        let number = { (word: String) in words.number(of: word) ?? 0 }
+        numbers = scoring.map { $0.map { ShadowNumbers($0.plan, number: number) } }
+        policyNumbers = listeners.map { number($0.name) }
+        self.study = study
+        self.cohort = cohort
+        self.shard = shard
+        self.jobs = jobs
+    }
+
+    /// Of people.
+    package init(
+        study: Study, subjects: [VirtualSubject], shard: Shard = .whole, jobs: Int,
+        words: ResultWords = ResultWords()
+    ) {
+        self.init(study: study, cohort: PeopleCohort(subjects), shard: shard, jobs: jobs, words: words)
+    }
+
+    /// Arms of one policy share theirs.
+    private static func scoring(of study: Study) -> [PolicyScoring?] {
+        var made: [(policy: AlertPolicy, scoring: PolicyScoring?)] = []
+        return study.arms.map { arm in
+            if let known = made.first(where: { $0.policy == arm.alerts }) { return known.scoring }
+            let scoring = PolicyScoring(study, arm: arm)
+            made.append((arm.alerts, scoring))
+            return scoring
+        }
+    }
+
+    /// The indices of this shard's sessions. A session is subject index × arms + arm index.
+    package var sessions: [Int] {
+        (0..<cohort.count * study.arms.count).filter { shard.contains($0, arms: study.arms.count) }
+    }
+
+    /// Runs one session.
+    package func run(_ session: Int) throws -> SessionRecord { try run(session, until: nil).record }
+
+    /// Runs one session, and counts the work.
+    /// - Parameter until: where to stop before the end.
+    func run(_ session: Int, until: Instant?) throws -> (record: SessionRecord, work: RunCost.Work) {
+        let subjectIndex = session / study.arms.count
+        let armIndex = session % study.arms.count
+        let arm = study.arms[armIndex]
+        let live = try cohort.session(
+            study, index: subjectIndex, arm: arm, shadows: nil, scoring: scoring[armIndex])
+        let outcome = live.run(until: until)
+        var alerts = outcome.alerts
+        for tallies in live.shadowTallies {
+            for var tally in tallies {
+                tally.isInShadow = true
+                alerts.append(tally)
+            }
+        }
+        let record = SessionRecord(
+            session: session, subjectIndex: subjectIndex, subject: cohort.name(subjectIndex),
+            armIndex: armIndex,
+            arm: arm.name,
+            end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,
+            events: outcome.events, checkpoints: Journal.Checkpoint.text(outcome.checkpoints),
+            outcomes: outcome.outcomes, alerts: alerts, policies: outcome.policies,
+            shadows: logs(of: live, armIndex),
+            recorder: live.recorder)
+        let days = Double(outcome.endedAt.nanoseconds) / Double(Nanoseconds.day)
+        let work = RunCost.Work(
+            patientDays: days, heardDays: study.person(in: arm) == nil ? 0 : days,
+            faultyDays: study.faults == .none ? 0 : days,
+            evaluations: live.evaluations, jobs: outcome.jobs, events: outcome.events,
+            judgements: live.shadowJudgements, rows: record.recorder.rowCount,
+            shadowBytes: record.shadows.reduce(0) { $0 + $1.log.count },
+            tallyBytes: record.alerts.reduce(0) { $0 + rowBytes($1) }, logs: record.shadows.count,
+            policySessions: record.policies.count, sessions: 1)
+        return (record, work)
+    }
+
+    /// In the store, and in alerts.csv unless it is of a policy in shadow and only summaries are kept.
+    private func rowBytes(_ tally: AlertTally) -> Int {
+        let isExported = !tally.isInShadow || study.record >= .events
+        return 25 + (isExported ? 62 + tally.policy.utf8.count + tally.code.rawValue.utf8.count : 0)
+    }
+
+    private func logs(of session: any StudySession, _ arm: Int) -> [ShadowLogRow] {
+        guard let numbers = numbers[arm], study.record >= .events else { return [] }
+        return zip(policyNumbers, session.shadowTexts(numbers)).compactMap { policy, text in
+            text.isEmpty ? nil : ShadowLogRow(policy: policy, log: text)
+        }
+    }
+
+    /// Runs every session that the store lacks, and stores it.
+    ///
+    /// - Parameters:
+    ///   - isInterrupted: asked before each session; true stops the run after the sessions under way.
+    ///   - progress: told of each session once it is stored.
+    /// - Returns: whether all sessions of the shard are stored now.
+    /// - Throws: what the store throws, and what a session throws that can't be assembled.
+    package func run(
+        into store: any ResultStore, isInterrupted: @escaping @Sendable () -> Bool, progress: ProgressLine
+    ) throws -> Bool {
+        let finished = try store.finishedSessions()
+        let missing = sessions.filter { !finished.contains($0) }
+        let jobs = max(1, min(jobs, missing.count))
+        let queue = BoundedQueue<SessionRecord>(
+            capacity: Self.queueCapacity, producers: jobs,
+            weight: { $0.recorder.rowCount + $0.alerts.count + $0.shadows.count + 50 })
+        let next = Atomic(0)
+        let failure = Mutex<(any Error)?>(nil)
+        let workers = try Workers.start(jobs: jobs) {
+            defer { queue.finish() }
+            while !isInterrupted() {
+                let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                guard position < missing.count else { return }
+                do {
+                    guard queue.push(try run(missing[position])) else { return }
+                } catch {
+                    failure.withLock { $0 = $0 ?? error }
+                    return
+                }
+            }
+        }
+        for _ in workers.count..<jobs { queue.finish() }
+        defer { workers.wait() }
+        var stored = 0
+        do {
+            while let batch = queue.popAll() {
+                try store.write(batch)
+                stored += batch.count
+                for record in batch {
+                    progress.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
+                }
+            }
+        } catch {
+            queue.close()
+            throw error
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return stored == missing.count
+    }
+}

@@ -1,0 +1,186 @@
+// Who listens in shadow, and the sweep: `policies` and `sweep` of a study.
+//
+// Guarantees: names of those who listen differ; a closed sweep becomes arms here and stays so in the resolved study; a shadow sweep is
+// written out variant by variant.
+
+import IsletLoop
+package import IsletDevices
+import IsletFiles
+import IsletAlerts
+
+extension Study {
+    /// The most arms of one study.
+    static let maximumArms = 100
+
+    static let policiesCodec: Codec<[AlertPolicy]> = {
+        let list = Codec<[AlertPolicy]>.list(of: AlertPolicy.studyCodec, count: 1...100)
+        return Codec(list.shape) { reader throws(InputError) in
+            let policies = try list.decode(reader)
+            for (place, item) in reader.items.enumerated() {
+                let name = policies[place].name
+                guard policies.prefix(place).contains(where: { $0.name == name }) else { continue }
+                throw item.problem(
+                    found: "the policy \(quotedForMessage(name)) twice",
+                    expected: "policies with different names")
+            }
+            return policies
+        } encode: {
+            list.encode($0)
+        }
+    }()
+
+    private static let modes = Shape.choice(
+        noun: "a mode", PolicySweep.Mode.allCases.map { Shape.Choice($0.rawValue, $0.summary) })
+
+    private static let sweepShape = MappingShape(
+        summary:
+            "Variants of one policy. A path addresses the whole policy, what it takes from a preset included: `rules[LOW].debounce`, `rules[LOW,HIGH].cooldown`, `rules[*].cooldown`, `thresholds[glucose].min`, `limits.freshness`, `quietHours`. A value is whatever a policy file may say there; `null` leaves the key out.",
+        keys: [
+            KeyShape("of", AlertPolicy.studyCodec.shape, "What they are variants of.", isRequired: true),
+            KeyShape(
+                "mode", modes, "How they are tried.", defaultValue: .string(PolicySweep.Mode.shadow.rawValue)),
+            KeyShape(
+                "grid", .open(expectation: "paths of the policy, each with a list of values"),
+                "Every combination of these values.", leftOut: "none"),
+            KeyShape(
+                "points",
+                .list(
+                    .open(expectation: "paths of the policy, each with one value"),
+                    count: 1...PolicySweep.maximumVariants), "Single combinations.", leftOut: "none"),
+        ])
+
+    static let sweepRow = KeyRow<Study>(
+        KeyShape("sweep", .mapping(sweepShape), "Variants of one alert policy.", leftOut: "none")
+    ) { reader, study throws(InputError) in
+        guard let of = reader["of"] else { return }
+        let mode = PolicySweep.Mode(rawValue: try reader["mode"]?.text() ?? "") ?? .shadow
+        var policy = try AlertPolicy.studyCodec.decode(of)
+        try study.fit(&policy, of)
+        let sweep = try PolicySweep(reader, of: policy, mode: mode)
+        for variant in sweep.variants { try study.checkMeasured(variant, reader) }
+        switch mode {
+        case .shadow:
+            for variant in sweep.variants where study.policies.contains(where: { $0.name == variant.name }) {
+                throw reader.problem(
+                    found: "the policy \(quotedForMessage(variant.name)) in `policies` and in `sweep`",
+                    expected: "policies with different names")
+            }
+            study.sweep = sweep
+        case .closed: try study.addArms(sweep, reader)
+        }
+    } encode: { study in
+        study.sweep.map { $0.json(of: AlertPolicy.studyCodec.encode($0.of)) }
+    }
+
+    static let referencePolicyRow = KeyRow<Study>(
+        KeyShape(
+            "referencePolicy", .text(.name), "Which policy in shadow the others are compared with.",
+            leftOut: "the first")
+    ) { reader, study throws(InputError) in
+        let name = try reader.text()
+        let names = study.shadowPolicies.map(\.name)
+        guard names.contains(name) else {
+            let meant = nearest(to: name, among: names).map { " (nearest: `\($0)`)" } ?? ""
+            throw reader.problem(
+                expected: names.isEmpty
+                    ? "`policies` or `sweep`, one of which it names"
+                    : "the name of a policy in shadow: "
+                        + printable(names.joined(separator: ", "), limit: 400) + meant)
+        }
+        study.referencePolicy = name
+    } encode: { study in
+        study.referencePolicy.map { .string($0) }
+    }
+
+    static let soleCausesCodec = Codec<Bool>(.flag) { reader throws(InputError) in
+        try reader.flag()
+    } encode: {
+        .bool($0)
+    }
+
+    /// Up to how many policies in shadow sole causes are looked for unasked: each costs about as much as eight policies more.
+    static let soleCausePolicies = 10
+
+    /// Whether what each mechanism alone keeps silent is looked for.
+    var findsSoleCauses: Bool {
+        soleCauses ?? (1...Self.soleCausePolicies).contains(shadowPolicies.count)
+    }
+
+    /// What a store of the study keeps as numbers: names of policies, their codes, and all that an alert center may say, each by name.
+    package var resultWords: ResultWords {
+        let policies = arms.map(\.alerts) + shadowPolicies
+        return ResultWords(
+            Set(policies.map(\.name)).sorted()
+                + Set(policies.flatMap { $0.rules.map(\.code.rawValue) }).sorted()
+                + AlertEffect.Kind.allCases.map(\.rawValue) + AlertSeverity.allCases.map(\.name)
+                + AlertEffect.Reason.allCases.map(\.rawValue))
+    }
+
+    /// A variant may be of a metric that the policy wasn't of.
+    private func checkMeasured(_ variant: AlertPolicy, _ reader: YAMLReader) throws(InputError) {
+        let metrics = variant.rules.flatMap(\.tests).map(\.metric)
+        let measured = subject.kind.metrics
+        if let unknown = metrics.first(where: { !measured.contains($0) }) {
+            throw reader.problem(
+                found: "a threshold of \(unknown.rawValue) in the variant \(quotedForMessage(variant.name))",
+                expected: "what a study measures: "
+                    + measured.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+
+    /// Refuses a rule about forecasts beside an algorithm that makes none: it could never ring, and would look like a quiet one.
+    func checkForecasts(_ root: YAMLReader) throws(InputError) {
+        for (place, arm) in arms.enumerated() where arm.algorithm.algorithm.forecastMinutes == nil {
+            let own = root["arms"]?.items.dropFirst(place).first
+            let listed: [(policies: [AlertPolicy], reader: YAMLReader?)] = [
+                ([arm.alerts], own?["alerts"] ?? own ?? root["sweep"]), (policies, root["policies"]),
+                (sweep?.variants ?? [], root["sweep"]),
+            ]
+            for (policies, reader) in listed {
+                guard let asking = policies.first(where: \.asksForForecasts) else { continue }
+                throw (reader ?? root).problem(
+                    found:
+                        "forecastGlucose in the policy \(quotedForMessage(asking.name)), beside the arm \(quotedForMessage(arm.name))",
+                    expected:
+                        "an algorithm that forecasts (\(Self.forecasting)), or `glucoseIn20m`: \(arm.algorithm.kind.id) makes no forecast"
+                )
+            }
+        }
+    }
+
+    private static let forecasting = AlgorithmKind.all.filter {
+        TunedAlgorithm($0).algorithm.forecastMinutes != nil
+    }.map(\.id).joined(separator: ", ")
+
+    /// Each variant as an arm beside each of the arms.
+    private mutating func addArms(_ sweep: PolicySweep, _ reader: YAMLReader) throws(InputError) {
+        let listed = arms
+        let (count, overflow) = listed.count.multipliedReportingOverflow(by: sweep.variants.count + 1)
+        guard !overflow, count <= Self.maximumArms else {
+            throw reader.problem(
+                found:
+                    "\(listed.count) \(listed.count == 1 ? "arm" : "arms") and \(sweep.variants.count) variants of each",
+                expected: "at most \(Self.maximumArms) arms in all: fewer variants, or `mode: shadow`")
+        }
+        for arm in listed {
+            for variant in sweep.variants {
+                var other = arm
+                other.alerts = variant
+                other.name = listed.count == 1 ? variant.name : "\(arm.name) \(variant.name)"
+                guard TextRule.name.accepts(other.name), !arms.contains(where: { $0.name == other.name })
+                else {
+                    throw reader.problem(
+                        found: "an arm \(quotedForMessage(other.name)) of the sweep",
+                        expected: "a name of at most 100 characters that no other arm has")
+                }
+                arms.append(other)
+            }
+        }
+    }
+}
+
+extension AlertPolicy {
+    fileprivate var asksForForecasts: Bool {
+        rules.contains { $0.tests.contains { $0.metric == .forecastGlucose } }
+    }
+}

@@ -1,0 +1,133 @@
+// The subjects of a study, whatever they are, and one session of one of them.
+//
+// Guarantees: whoever runs, repeats or checks sessions goes through these two, once a session: nothing within a session does.
+
+package import IsletAlerts
+package import IsletModels
+package import IsletDevices
+package import IsletKernel
+
+/// All subjects of a study.
+package protocol StudyCohort: Sendable {
+    var count: Int { get }
+    /// As results call it.
+    func name(_ index: Int) -> String
+    /// What makes the subject what it is: two cohorts of one checksum are the same subjects.
+    func absorb(_ index: Int, into digest: inout Digest128)
+    /// Assembles a session. Nothing runs yet.
+    /// - Parameters:
+    ///   - shadows: who listens in shadow; changes nothing else.
+    ///   - scoring: who listens in shadow and is scored at the end; in place of `shadows`.
+    func session(
+        _ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan?, scoring: PolicyScoring?
+    ) throws -> any StudySession
+}
+
+extension StudyCohort {
+    /// nil for subjects of another kind.
+    package var people: [VirtualSubject]? { (self as? PeopleCohort)?.members }
+
+    package func session(_ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan? = nil) throws
+        -> any StudySession
+    {
+        try session(study, index: index, arm: arm, shadows: shadows, scoring: nil)
+    }
+}
+
+/// One subject in one arm, start to end.
+package protocol StudySession: AnyObject {
+    var executor: SessionExecutor { get }
+    var recorder: SessionRecorder { get }
+    var duration: Instant { get }
+    /// nil where nobody listens in shadow.
+    var shadows: ShadowPolicies? { get }
+    /// Of the body's right-hand side so far.
+    var evaluations: Int { get }
+    /// Runs to the end at full speed, or up to `until`, and sums up.
+    func run(until: Instant?) -> SessionOutcome
+
+    // MARK: What a session in real time needs beside
+
+    var alerts: AlertCenter { get }
+    /// False while the app is dead: what is said to it then is lost.
+    var isAppAlive: Bool { get }
+    /// Opens a dead app.
+    func reopenApp()
+    /// Alerts go on under another policy, whose rules begin with those of the one before.
+    func follow(_ policy: AlertPolicy)
+    /// Lets the session's tasks run out. Safe to call twice.
+    func end()
+}
+
+extension StudySession {
+    /// What each policy in shadow decided so far, in the plan's order; empty for `record: summary`.
+    package var shadowEffects: [[ShadowEffect]] {
+        guard let shadows else { return [] }
+        return executor.inspect { shadows.here { $0.effects() } }
+    }
+
+    /// The same as text, as a store keeps it.
+    func shadowTexts(_ numbers: ShadowNumbers) -> [[UInt8]] {
+        guard let shadows else { return [] }
+        return executor.inspect { shadows.here { $0.texts(numbers) } }
+    }
+
+    /// What each code of each policy in shadow came to so far, in the plan's order.
+    package var shadowTallies: [[AlertTally]] {
+        guard let shadows else { return [] }
+        return executor.inspect { shadows.here { $0.tallies() } }
+    }
+
+    /// How often policies in shadow were judged so far, part by part.
+    var shadowJudgements: Int {
+        guard let shadows else { return 0 }
+        return executor.inspect { shadows.here { $0.judgements() } }
+    }
+}
+
+extension Session: StudySession {}
+
+/// One person of a cohort, at their place in it.
+struct OnePerson: StudyCohort {
+    private let person: VirtualSubject
+    let count: Int
+
+    init(_ person: VirtualSubject, index: Int) { (self.person, count) = (person, index + 1) }
+
+    func name(_ index: Int) -> String { person.name }
+    func absorb(_ index: Int, into digest: inout Digest128) {
+        PeopleCohort([person]).absorb(0, into: &digest)
+    }
+    func session(
+        _ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan?, scoring: PolicyScoring?
+    ) throws -> any StudySession {
+        try Session(
+            study: study, subject: person, index: index, arm: arm, shadows: shadows, scoring: scoring)
+    }
+}
+
+/// People, drawn or of a table.
+struct PeopleCohort: StudyCohort {
+    let members: [VirtualSubject]
+
+    init(_ members: [VirtualSubject]) { self.members = members }
+
+    var count: Int { members.count }
+    func name(_ index: Int) -> String { members[index].name }
+
+    func absorb(_ index: Int, into digest: inout Digest128) {
+        let subject = members[index]
+        for word in Journal.words(of: Array(subject.name.utf8)) { digest.absorb(word) }
+        let values = subject.parameters.values + (subject.initialState ?? [])
+        for value in values + [subject.carbohydrateRatio, subject.correctionFactor] {
+            digest.absorb(value.bitPattern)
+        }
+    }
+
+    func session(
+        _ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan?, scoring: PolicyScoring?
+    ) throws -> any StudySession {
+        try Session(
+            study: study, subject: members[index], index: index, arm: arm, shadows: shadows, scoring: scoring)
+    }
+}

@@ -1,0 +1,282 @@
+// Whether a results folder is what a run of its study left.
+//
+// Guarantees: reads only; every finding is one line that names the file and what is off; what can't be checked is a finding too, never a
+// silence. Checked are: the manifest's state and hashes, that the store, sessions.csv and summary.json say the same, which sessions
+// there are, and, by running sessions again, digests, outcomes and recorded rows.
+// Does not: tell who changed what. Whoever rewrites every file and the manifest consistently, and runs no session, is found by the sessions
+// that are run again, and only by those.
+
+package import IsletFiles
+import Foundation
+import IsletModels
+package import IsletDevices
+import IsletKernel
+
+package struct FolderVerification {
+    /// Which sessions are run again.
+    package enum Choice: Hashable, Sendable {
+        case all
+        /// This many, spread evenly.
+        case sample(Int)
+        case one(Int)
+        case none
+    }
+
+    let folder: ResultFolder
+    /// Where a cohort's table is; nil for the folder.
+    let studyPath: String?
+    let jobs: Int
+    let isInterrupted: @Sendable () -> Bool
+
+    package init(
+        folder: ResultFolder, studyPath: String?, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool
+    ) {
+        self.folder = folder
+        self.studyPath = studyPath
+        self.jobs = jobs
+        self.isInterrupted = isInterrupted
+    }
+
+    /// What the manifest says, and the files that it hashes.
+    /// - Throws: `InputError` for a manifest that can't be read.
+    package func files() throws -> [String] {
+        guard FileManager.default.fileExists(atPath: folder.manifestPath) else {
+            return ["manifest.json: is not there: the run never began or was killed; incomplete"]
+        }
+        let root = try folder.manifest()
+        var findings: [String] = []
+        let state = try root["state"]?.text() ?? "nothing"
+        if state != "complete" {
+            findings.append("manifest.json: state is \(printable(state, limit: 40)): incomplete")
+        }
+        // An analysis or a report is hashed where there is one.
+        let added = ResultFolder.addedNames.filter { root["files"]?[$0] != nil }
+        let hashed = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + added
+        for name in hashed {
+            let path = folder.file(name)
+            guard FileManager.default.fileExists(atPath: path) else {
+                if state == "complete" || name == "study.sqlite" { findings.append("\(name): is not there") }
+                continue
+            }
+            guard let recorded = try root["files"]?[name]?.text() else {
+                if state == "complete" { findings.append("\(name): manifest.json has no hash of it") }
+                continue
+            }
+            let found: String
+            do {
+                found = "sha256:" + (try folder.hash(of: path))
+            } catch let problem as InputError {
+                findings.append("\(name): is \(problem.found), expected \(problem.expected)")
+                continue
+            }
+            if found != recorded {
+                findings.append("\(name): \(found), manifest.json says \(printable(recorded, limit: 100))")
+            }
+        }
+        for name in ["study.sqlite-wal", "study.sqlite-journal"]
+        where state == "complete" && FileManager.default.fileExists(atPath: folder.file(name)) {
+            findings.append("\(name): is there beside a complete run")
+        }
+        return findings
+    }
+
+    /// Whether manifest, store, sessions.csv and summary.json agree, and which sessions are lacking.
+    package func agreement(_ store: any ResultStore) throws -> [String] {
+        var findings: [String] = []
+        let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
+        var shard = Shard.whole
+        var isComplete = false
+        var subjects = study.cohort.subjectCount
+        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+            let root = try folder.manifest()
+            isComplete = try root["state"]?.text() == "complete"
+            if let told = root["study"] {
+                if try Study.decode(told.node, hasRun: true) != study {
+                    findings.append("manifest.json: study is not the one in study.sqlite")
+                }
+            } else {
+                findings.append("manifest.json: has no study")
+            }
+            if let seed = root["seed"], try seed.wholeNumber() != study.seed {
+                findings.append("manifest.json: seed is not \(study.seed), as in study.sqlite")
+            }
+            if let text = try root["shard"]?.text() {
+                if let told = Shard(text) {
+                    shard = told
+                } else {
+                    findings.append("manifest.json: shard is \(printable(text, limit: 40))")
+                }
+            }
+            if let told = root["subjects"] {
+                let count = Int(try told.wholeNumber(in: 1...UInt64(Study.maximumSessions)))
+                if let subjects, subjects != count {
+                    findings.append("manifest.json: subjects is \(count), the study has \(subjects)")
+                }
+                subjects = subjects ?? count
+            }
+        }
+        findings += try sessions(store, study, shard, subjects)
+        guard isComplete else { return findings }
+        findings += try ResultTables(
+            folder: folder, start: study.start.calendar.iso8601(at: .start), outcomes: study.outcomes,
+            hasShadows: study.record >= .events
+        )
+        .differences(store)
+        findings += try summary(store, study)
+        return findings
+    }
+
+    /// The study that has to stand in the folder's `confirm`, by what is stored here; nil where nothing is confirmed.
+    package func confirmation(_ store: any ResultStore) throws -> Study? {
+        let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
+        // A shard selects nothing.
+        guard study.confirmSeed != nil, try RunIdentity(of: folder).shard == Shard.whole.description,
+            let selection = try StudySummary(of: study, store: store).selection, let arm = selection.arm
+        else { return nil }
+        return study.confirmation(of: arm, seed: selection.seed)
+    }
+
+    private func sessions(
+        _ store: any ResultStore, _ study: Study, _ shard: Shard, _ subjects: Int?
+    ) throws -> [String] {
+        var findings: [String] = []
+        var missing: [Int] = []
+        let there = try store.finishedSessions()
+        if let subjects {
+            missing = (0..<subjects * study.arms.count).filter {
+                shard.contains($0, arms: study.arms.count) && !there.contains($0)
+            }
+        }
+        if let first = missing.first {
+            let others = missing.count > 1 ? " and \(missing.count - 1) more" : ""
+            findings.append("study.sqlite: session \(first)\(others) lacking")
+        }
+        try store.forEachSummary { session in
+            let place = "study.sqlite: session \(session.session)"
+            guard study.arms.indices.contains(session.armIndex),
+                (0..<Study.maximumSessions).contains(session.subjectIndex),
+                session.session == session.subjectIndex * study.arms.count + session.armIndex
+            else {
+                findings.append("\(place): is not subject × arms + arm")
+                return
+            }
+            if session.arm != study.arms[session.armIndex].name {
+                findings.append("\(place): arm is \(printable(session.arm, limit: 100))")
+            }
+            if let subjects, session.subjectIndex >= subjects {
+                findings.append("\(place): subject_index is \(session.subjectIndex) of \(subjects)")
+            } else if !shard.contains(session.session, arms: study.arms.count) {
+                findings.append("\(place): is not of shard \(shard)")
+            }
+        }
+        return findings
+    }
+
+    private func summary(_ store: any ResultStore, _ study: Study) throws -> [String] {
+        let path = folder.file("summary.json")
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        let text = try readInput(path, limitBytes: 1 << 30, onlyRegular: true)
+        let found: Any
+        do {
+            found = try JSONSerialization.jsonObject(with: Data(text), options: [.fragmentsAllowed])
+        } catch {
+            return ["summary.json: is no JSON"]
+        }
+        let summary = try StudySummary(of: study, store: store)
+        let expected = summary.json(study: study, speed: nil)
+        return JSONDifference.between(
+            Self.known(of: found), expected, leaving: StudySummary.ofThisRunOnly,
+            optional: StudySummary.laterKeys
+        ).map { "summary.json: \($0)" }
+    }
+
+    /// A summary without the outcomes that another version knew: they were computed there.
+    private static func known(of summary: Any) -> Any {
+        guard var summary = summary as? [String: Any] else { return summary }
+        if let arms = summary["arms"] as? [[String: Any]] {
+            summary["arms"] = arms.map { arm in
+                var arm = arm
+                if let outcomes = arm["outcomes"] as? [String: Any] {
+                    arm["outcomes"] = outcomes.filter { Outcome.named($0.key) != nil }
+                }
+                return arm
+            }
+        }
+        if let comparisons = summary["comparisons"] as? [[String: Any]] {
+            summary["comparisons"] = comparisons.filter {
+                ($0["metric"] as? String).map { Outcome.named($0) != nil } ?? true
+            }
+        }
+        return summary
+    }
+
+    /// Runs sessions again.
+    /// - Parameters:
+    ///   - compare: what of the stored session isn't as in the record.
+    ///   - progress: told of each session once it is compared.
+    ///   - tell: called with each finding.
+    /// - Throws: `CancellationError` after an interruption.
+    package func rerun(
+        _ choice: Choice, _ store: any ResultStore, compare: (SessionRecord) throws -> [String],
+        progress: (_ sessions: Int) -> ProgressLine, tell: (String) throws -> Void
+    ) throws {
+        let there = try store.finishedSessions().sorted()
+        let sessions = try chosen(choice, of: there)
+        guard !sessions.isEmpty else { return }
+        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+            let stored = try RunIdentity(of: folder)
+            guard stored.fingerprint == NumericFingerprint.here else {
+                return try tell(
+                    "sessions: numeric fingerprint here is \(NumericFingerprint.here), that of the results "
+                        + "\(printable(stored.fingerprint, limit: 40)): no session can be run again with the same bits"
+                )
+            }
+        }
+        let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
+        let cohort = try study.makeCohort(
+            studyPath: studyPath ?? folder.path, jobs: jobs, isInterrupted: isInterrupted)
+        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+            let stored = try RunIdentity(of: folder)
+            let here = RunIdentity(version: stored.version, shard: .whole, cohort: cohort)
+            if here.cohort != stored.cohort || here.subjects != stored.subjects {
+                try tell("manifest.json: cohort_checksum is not that of the study's people")
+            }
+        }
+        let runner = TrialRunner(study: study, cohort: cohort, jobs: jobs, words: store.words)
+        let line = progress(sessions.count)
+        let records = try InOrder(count: sessions.count, jobs: jobs) { [isInterrupted] index in
+            if isInterrupted() { throw CancellationError() }
+            return runner.sessions.contains(sessions[index]) ? try runner.run(sessions[index]) : nil
+        }
+        defer { records.cancel() }
+        for session in sessions {
+            guard let next = try records.next() else { return }
+            guard let record = next else {
+                try tell("study.sqlite: session \(session): the study has no such session")
+                continue
+            }
+            let findings = try compare(record)
+            if !findings.isEmpty { line.clear() }
+            for finding in findings { try tell(finding) }
+            line.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
+        }
+        line.clear()
+    }
+
+    private func chosen(_ choice: Choice, of there: [Int]) throws -> [Int] {
+        switch choice {
+        case .all: return there
+        case .none: return []
+        case .sample(let count):
+            guard count < there.count else { return there }
+            return (0..<count).map { there[$0 * there.count / count] }
+        case .one(let session):
+            guard there.contains(session) else {
+                throw InputError(
+                    file: folder.path, found: "no session \(session)", expected: "a session that has been run"
+                )
+            }
+            return [session]
+        }
+    }
+}

@@ -1,8 +1,0 @@
-// The only file that calls libm in this target (see DETERMINISM.md: what passes here is in the numeric fingerprint).
-
-import Glibc
-
-@inline(__always) func hyperbolicSine(_ x: Double) -> Double { sinh(x) }
-@inline(__always) func exponential(_ x: Double) -> Double { exp(x) }
-@inline(__always) func logarithm(_ x: Double) -> Double { log(x) }
-@inline(__always) func power(_ x: Double, _ y: Double) -> Double { pow(x, y) }

@@ -1,8 +1,0 @@
-// The page of reference of study files.
-
-import Documents
-
-extension Study {
-    /// docs/study-files.md.
-    package static var reference: String { shape.reference(title: "Study files", level: 1) }
-}

@@ -1,0 +1,70 @@
+// `islet replay JOURNAL` and `islet verify JOURNAL`: a live session lived again, its digest checked at every mark.
+
+import IsletFiles
+import IsletCommands
+import IsletLive
+import IsletModels
+import IsletDevices
+import IsletKernel
+import IsletTrials
+
+struct JournalReport {
+    var path: String
+    /// What a cohort table's path is relative to; nil for the journal.
+    var study: String?
+
+    /// Tells the session's story, and checks it.
+    func replay(until: TimeSpan?) throws {
+        let content = try JournalContent.read(path)
+        var events: [LiveEvent] = []
+        let end = until.map { Instant(nanoseconds: $0.nanoseconds) }
+        let replay = try LiveReplay(content, studyPath: study, until: end, listener: { events.append($0) })
+        let opening = replay.session.opening
+        try StandardStream.output.writeLine(
+            "session \(opening.session): \(opening.subject.name) in \(opening.arm.name), \(opening.study.name), "
+                + "seed \(opening.study.seed)")
+        let calendar = opening.study.start.calendar
+        for event in events {
+            try StandardStream.output.writeLine(
+                printable("\(SessionStory.time(event.instant, calendar))  \(event.text)", limit: 4096))
+        }
+        if let outcomes = replay.session.outcome?.outcomes {
+            let all = opening.study.outcomes
+            let width = all.map(\.name.count).max() ?? 0
+            // What the own body of a session did whose glucose comes from outside is nobody's glucose.
+            let isOutside = opening.isFed || opening.isLinked
+            for outcome in all where !isOutside || outcome.kind == .sensor {
+                guard let value = outcomes[outcome.name] else { continue }
+                let padding = String(repeating: " ", count: width - outcome.name.count)
+                try StandardStream.output.writeLine(
+                    "\(outcome.name)\(padding)  \(JSONValue.number(value).compactText) \(outcome.unit)")
+            }
+        }
+        try tell(replay, "replay")
+    }
+
+    /// One line where nothing is off.
+    func verify() throws {
+        try tell(try LiveReplay(try JournalContent.read(path), studyPath: study), "verify")
+    }
+
+    private func tell(_ replay: LiveReplay, _ command: String) throws {
+        if let divergence = replay.divergence {
+            throw CheckFailure(
+                message:
+                    "\(path):\(divergence.line): the journal has \(divergence.journal), it comes to \(divergence.here) "
+                    + "here; the last digest that agrees stands on line \(replay.agreedUpToLine)")
+        }
+        let session = replay.session
+        var text =
+            "\(printable(path, limit: 4096)): nothing is off; \(replay.lineCount) lines up to "
+            + SessionStory.time(session.now, session.opening.study.start.calendar)
+        switch session.phase {
+        case .ended(let reason): text += reason.isEmpty ? ", ended" : ", ended early: \(reason)"
+        case .running, .failed, .returning: text += ", goes on"
+        }
+        text += "; digest \(session.outcome?.digest ?? session.digest)"
+        if replay.isTorn { text += "; a torn last line is left out" }
+        try StandardStream.output.writeLine(text)
+    }
+}
