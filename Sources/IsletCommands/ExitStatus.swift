@@ -36,6 +36,7 @@ extension ParsableCommand {
     ) -> Never {
         // A file that would grow beyond a limit is an error to report, like a full disk, not a reason to die.
         signal(SIGXFSZ, SIG_IGN)
+        unblockEndings()
         let words = isCalledIslet ? [] : [word].compactMap { $0 }
         var command: any ParsableCommand
         do {
@@ -72,6 +73,16 @@ extension ParsableCommand {
         case _ where exitCode(for: error) != .failure: nil
         default: (.internal, "internal error: \(error)")
         }
+    }
+}
+
+/// Lets SIGINT and SIGTERM come in: who started this process may have done so on a thread that blocks them.
+private func unblockEndings() {
+    withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 1) { signals in
+        guard let set = signals.baseAddress else { return }
+        sigemptyset(set)
+        for number in [SIGINT, SIGTERM] { sigaddset(set, number) }
+        pthread_sigmask(SIG_UNBLOCK, set, nil)
     }
 }
 

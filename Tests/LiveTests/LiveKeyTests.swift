@@ -1,4 +1,5 @@
 import IsletDevices
+import IsletFiles
 import IsletKernel
 import Testing
 

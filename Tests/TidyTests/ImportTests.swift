@@ -94,14 +94,15 @@ import Testing
 
     @Test func theScanFindsWhatItIsFor() {
         let lines = [
-            "import Records", "public import Synchronization", "@testable import SessionTime",
-            "import struct Devices.Nothing", "let start = Instant.start  // Records",
+            "import IsletDevices", "public import Synchronization", "@testable import IsletKernel",
+            "import struct IsletPeople.Nothing", "let theFirst: Instant? = nil  // Records",
         ]
         let file = SourceFile(path: "Sources/X/X.swift", lines: lines, code: Project.blanked(lines))
-        #expect(file.imports.map(\.module) == ["Records", "Synchronization", "SessionTime", "Devices"])
+        #expect(
+            file.imports.map(\.module) == ["IsletDevices", "Synchronization", "IsletKernel", "IsletPeople"])
         let unused = Self.unusedImports(of: file).map(\.module)
-        #expect(unused.contains("Synchronization") && unused.contains("Devices"))
-        #expect(!unused.contains("SessionTime"))
+        #expect(unused.contains("Synchronization") && unused.contains("IsletPeople"))
+        #expect(!unused.contains("IsletKernel"))
         let text = """
                     // Floor 0
                     .systemLibrary(name: "C", pkgConfig: "c", providers: [.apt(["c"])]),
