@@ -256,12 +256,12 @@ import Trials
         let before = rows(heard).count { $0.effect == "raise" }
         session.advance(to: breach.adding(59 * Nanoseconds.minute))
         #expect(rows(heard).count { $0.effect == "raise" } == before, "it waits for the hour")
-        // A preview of one's own alert is shown whatever is so, and ends without a trace.
+        // A preview of one's own alert is shown whatever is so, and ends without a trace. It says what it is, of what metric and side, and the bound.
         take(.preview(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
-        #expect(
-            session.snapshot.alerts.contains {
-                $0.isPreview && !$0.message.contains("room#1") && !$0.message.isEmpty
-            })
+        let preview = try #require(session.snapshot.alerts.first { $0.isPreview })
+        #expect(preview.message.hasPrefix("Preview") && !preview.message.contains("room#1"))
+        #expect(preview.message.lowercased().contains("humidity"), "\(preview.message)")
+        #expect(preview.message.contains("below 30") || preview.message.contains("low"), "\(preview.message)")
         take(.dismiss(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
         #expect(!session.snapshot.alerts.contains { $0.isPreview })
     }
