@@ -14,7 +14,7 @@ enum Floors {
             "NIOSSL":
             target == "Dashboard"
         case "Logging": target == "Dashboard" || target == "islet-live"
-        case "Dispatch": target == "islet-live"
+        case "Dispatch": target == "Dashboard" || target == "islet-live"
         case "Foundation", "FoundationEssentials": (Manifest.floor(of: target) ?? 0) >= 4
         case "FoundationNetworking": target == "DeviceLinks"
         default: false
