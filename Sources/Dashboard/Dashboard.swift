@@ -15,7 +15,7 @@ package final class Dashboard: Sendable {
     package let door: WebDoor
     let counters = Counters()
     let screens = Screens()
-    private let routes: [Route]
+    private let routes: [RoutePattern]
 
     /// What a page may load and do.
     private static let policy =
@@ -41,7 +41,7 @@ package final class Dashboard: Sendable {
             ) { _, _ in
                 .text(200, document, type: "application/json")
             })
-        self.routes = routes
+        self.routes = routes.map { RoutePattern($0) }
     }
 
     /// What a request may do, judged by its head: before anything of its body is read.
@@ -67,7 +67,7 @@ package final class Dashboard: Sendable {
             return .refused(finished(problem(400, "the path is not valid", isPage), request))
         }
         let method = request.method == "HEAD" ? "GET" : request.method
-        let here = routes.compactMap { route in route.match(parts).map { (route, $0) } }
+        let here = routes.compactMap { pattern in pattern.match(parts).map { (pattern.route, $0) } }
         let found = here.first { $0.0.method == method }
         if let (status, text) = door.refusal(request, isOpen: found?.0.isOpen ?? false) {
             let response: WebResponse =
@@ -93,6 +93,16 @@ package final class Dashboard: Sendable {
     }
 
     /// Answers a request that may come in. May wait: for a disk, or a session.
+    /// - Parameter isWanted: whether anybody still waits for the answer.
+    package func answer(
+        _ request: WebRequest, _ admitted: Admitted, isWanted: @escaping @Sendable () -> Bool
+    ) -> WebResponse {
+        var request = request
+        request.isWanted = isWanted
+        return answer(request, admitted)
+    }
+
+    /// Answers a request that may come in.
     package func answer(_ request: WebRequest, _ admitted: Admitted) -> WebResponse {
         guard request.body.count <= admitted.bodyLimit else {
             return finished(problem(413, "the body is too long", Self.isPage(request)), request)
@@ -115,6 +125,28 @@ package final class Dashboard: Sendable {
         let isPage = Self.isPage(request)
         let response = seconds.map { later(status, text, $0, isPage) } ?? problem(status, text, isPage)
         return finished(response, request)
+    }
+
+    /// What a client hears of the work that was done for it.
+    package func response(
+        _ outcome: WorkPool.Outcome<WebResponse>, to request: WebRequest, _ admitted: Admitted
+    ) -> WebResponse {
+        switch outcome {
+        case .done(let response): return response
+        case .full:
+            return refusal(503, "others wait before you: ask again in a moment", after: 5, to: request)
+        case .notBegun:
+            return refusal(503, "nobody got to it, and nothing was done: ask again", after: 5, to: request)
+        case .late:
+            onFailure("\(request.method) \(request.path): no answer in time")
+            let isLook = ["GET", "HEAD"].contains(request.method)
+            return refusal(
+                503,
+                isLook
+                    ? "no answer in time, and it is given up"
+                    : "no answer in time: it may be done, or not. Look, or say it again under the same key",
+                after: 30, to: request)
+        }
     }
 
     /// With what every response has.

@@ -2,7 +2,7 @@
 //
 // Guarantees: at most so many connections, and of one address; a head or a body that does not come within its time ends its connection, a body that is too long is
 // refused unread; a client that doesn't read what it asked for is dropped. What answers and what lives again run on threads of their own: neither waits for the
-// other. What lives again is bounded, and given up when nobody waits for it any more. Does not: decide anything.
+// other. What lives again is bounded, and given up when nobody waits for it any more. Whatever a handler does, its client has an answer in bounded time. Does not: decide anything.
 
 #if Serve
     import IsletFiles
@@ -31,6 +31,8 @@
             package var connectionLimit = 1200
             /// Of one address; beyond it what has been idle longest is closed.
             package var connectionLimitOfAddress = 800
+            /// Connections that wait to be accepted. The system has a bound of its own; beyond it a client hears nothing, and asks again after a second.
+            package var backlog = 4096
             package init() {}
         }
 
@@ -39,22 +41,21 @@
         private let logger: Logger
 
         private let connections: Connections
-        private let answers = NIOThreadPool(numberOfThreads: 8)
-        private let again: AgainPool
+        private let answers = WorkPool(.answers)
+        private let again = WorkPool(.again)
         private static let readSeconds: Int64 = 20
 
         package init(_ dashboard: Dashboard, _ options: Options, logger: Logger) {
             (self.dashboard, self.options, self.logger) = (dashboard, options, logger)
             connections = Connections(
                 limit: options.connectionLimit - 8, ofAddress: options.connectionLimitOfAddress)
-            again = AgainPool()
         }
 
         /// Serves until it is cancelled or told to stop by a signal.
         /// - Parameter onPort: hears the port once it listens.
         package func run(onPort: @escaping @Sendable (Int) -> Void) async throws {
-            answers.start()
-            again.start()
+            try answers.start()
+            try again.start()
             let responder = CallbackResponder<GuestContext> { request, context in
                 try await self.respond(to: request, from: context)
             }
@@ -74,13 +75,14 @@
                 responder: responder, server: server,
                 configuration: ApplicationConfiguration(
                     address: .hostname(options.host, port: options.port),
+                    backlog: options.backlog,
                     availableConnectionsDelegate: MaximumAvailableConnections(options.connectionLimit)),
                 onServerRunning: { channel in onPort(channel.localAddress?.port ?? 0) }, logger: logger)
-            do { try await application.run() } catch {
-                try? await stopPools()
-                throw error
-            }
-            try await stopPools()
+            let outcome: Result<Void, any Error>
+            do { outcome = .success(try await application.run()) } catch { outcome = .failure(error) }
+            await answers.stop()
+            await again.stop()
+            try outcome.get()
         }
 
         #if TLS
@@ -104,11 +106,6 @@
             }
         #endif
 
-        private func stopPools() async throws {
-            try await answers.shutdownGracefully()
-            try await again.stop()
-        }
-
         private func respond(to request: Request, from context: GuestContext) async throws -> Response {
             var headers: [String: String] = [:]
             for field in request.headers {
@@ -122,7 +119,7 @@
             var web = WebRequest(
                 method: request.method.rawValue, target: request.uri.string, headers: headers)
             web.address = context.channel.remoteAddress?.ipAddress ?? ""
-            let connection = connections[context.channel]
+            let connection = connections[ObjectIdentifier(context.channel)]
             connection?.began()
             defer { connection?.ended() }
             let admitted: Dashboard.Admitted
@@ -134,26 +131,18 @@
                 if let refusal = await read(request, admitted, into: &web) { return Self.response(refusal) }
             }
             let asked = web
+            let outcome: WorkPool.Outcome<WebResponse>
             switch admitted.work {
             case .atOnce: return Self.response(dashboard.answer(asked, admitted))
-            case .answers:
-                return Self.response(
-                    try await answers.runIfActive { dashboard.answer(asked, admitted) }, connection)
+            case .answers: outcome = await answers.run { dashboard.answer(asked, admitted, isWanted: $0) }
             case .livesAgain:
                 // A connection that is gone by now waits for nothing.
                 guard let connection else { throw NobodyWaits() }
-                web.isWanted = { connection.isOpen }
-                let asked = web
-                guard
-                    let answer = try await again.run(
-                        for: connection, { dashboard.answer(asked, admitted) })
-                else {
-                    return Self.response(
-                        dashboard.refusal(
-                            503, "others wait for what was: ask again in a moment", after: 5, to: web))
+                outcome = await again.run(asker: { connection.isOpen }) {
+                    dashboard.answer(asked, admitted, isWanted: $0)
                 }
-                return Self.response(answer)
             }
+            return Self.response(dashboard.response(outcome, to: asked, admitted), connection)
         }
 
         /// Reads a request's body.

@@ -85,7 +85,9 @@ enum OpenAPIDocument {
                             ])))
         ]
         let common = [400, 401, 403, 404, 405, 408, 411, 413, 414, 421, 429, 431]
-        for status in Set(common + route.refusals).sorted() {
+        // Whatever waits may be given up.
+        let own = route.refusals + (route.work == .atOnce ? [] : [503])
+        for status in Set(common + own).sorted() {
             responses.append(
                 .init(
                     "\(status)",

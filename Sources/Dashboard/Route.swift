@@ -5,6 +5,7 @@
 
 import IsletFiles
 import IsletLive
+import Foundation
 
 /// Where a route is answered. What answers never waits for what lives again.
 package enum RouteWork: Sendable {
@@ -14,6 +15,16 @@ package enum RouteWork: Sendable {
     case answers
     /// It lives a session again, or for the first time: seconds, or minutes.
     case livesAgain
+}
+
+extension WorkPool.Limits {
+    /// For what answers: it waits for a disk or a session for a moment, or for something that is broken.
+    package static let answers = WorkPool.Limits(threads: 8, pieces: 4096, spares: 24, seconds: 20)
+
+    /// For what lives again: half as many threads as there are cores, behind all others, and few that wait.
+    package static let again = WorkPool.Limits(
+        threads: max(1, ProcessInfo.processInfo.activeProcessorCount / 2), pieces: 12, spares: 1,
+        seconds: 300, isBehind: true)
 }
 
 struct Route: Sendable {
@@ -72,16 +83,33 @@ struct Route: Sendable {
     /// How long a body may take to come, s.
     var bodySeconds: Double { isOpen ? 5 : 20 }
 
+}
+
+/// A route and what its path is made of: taken apart once, as each request is held against all of them.
+struct RoutePattern: Sendable {
+    private enum Part: Sendable {
+        case fixed(String)
+        case name(String)
+    }
+
+    let route: Route
+    private let parts: [Part]
+
+    init(_ route: Route) {
+        self.route = route
+        parts = route.path.split(separator: "/").map {
+            $0.hasPrefix("{") ? .name(String($0.dropFirst().dropLast())) : .fixed(String($0))
+        }
+    }
+
     /// The values of the path's names; nil where it is another path.
-    func match(_ parts: [String]) -> [String: String]? {
-        let mine = path.split(separator: "/")
-        guard mine.count == parts.count else { return nil }
+    func match(_ said: [String]) -> [String: String]? {
+        guard parts.count == said.count else { return nil }
         var names: [String: String] = [:]
-        for (pattern, part) in zip(mine, parts) {
-            if pattern.hasPrefix("{") {
-                names[String(pattern.dropFirst().dropLast())] = part
-            } else if pattern != part {
-                return nil
+        for (part, said) in zip(parts, said) {
+            switch part {
+            case .name(let name): names[name] = said
+            case .fixed(let text): if text != said { return nil }
             }
         }
         return names

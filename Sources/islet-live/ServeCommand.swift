@@ -125,13 +125,13 @@
                 }
                 StandardStream.output.writeLineIgnoringFailure("no owner is followed: \(problem)")
             }
-            // Before the first advance everything that was is there.
-            if ward.ids.isEmpty {
+            // By name: they are lived when the server listens.
+            if ward.isToBegin {
                 let begun =
                     try first
                     ?? (demo
                         ? WardFile.read(try ProgramFiles.demonstration(in: data + "/demonstration")) : nil)
-                for wish in begun?.sessions ?? [] { _ = try ward.create(wish) }
+                if let begun { try ward.begin(with: begun.sessions) }
             }
             let news = WardNews(ward.host)
             let over = Over()

@@ -134,9 +134,18 @@ import Testing
             "! { at: 2m, testAlert: ALERT-PUMP-FAULT } did nothing"
         ),
         ("{ at: 1m, app: quit }, { at: 2m, app: relaunch }, { at: 2m, step: ok }", nil),
-        ("{ at: 1m, app: foreground, pumpStatus: known }", nil),
+        // What was so before, in an instant with nothing else; beside something that happens, or at the launch, it is there to be read.
+        ("{ at: 1m, app: foreground }", "! { at: 1m, app: foreground } did nothing"),
+        ("{ at: 1m, pumpStatus: known }", "! { at: 1m, pumpStatus: known } did nothing"),
+        (
+            "{ at: 1m, readings: stopped }, { at: 2m, readings: stopped }",
+            "! { at: 2m, readings: stopped } did nothing"
+        ),
+        ("{ at: 1m, app: background, pumpStatus: known }", nil),
+        ("{ at: 1m, app: relaunch }, { at: 1m, app: foreground }", nil),
+        ("{ at: 0s, app: foreground, pumpStatus: known }", nil),
     ])
-    func `what nobody was there to hear fails its case`(timeline: String, line: String?) throws {
+    func `what did nothing fails its case`(timeline: String, line: String?) throws {
         let scenario = try AlertScenario.parse(
             Self.head + "    compare: [raise]\n    expect: []\n    timeline: [\(timeline)]\n", file: "s.yaml")
         #expect(scenario.cases[0].run().differences == (line.map { [$0] } ?? []))

@@ -95,6 +95,71 @@ import Testing
         }
     }
 
+    /// Harm: whoever starts the demonstration has no page for as long as it takes to live it.
+    @Test func aWardsFirstSessionsAreNamedBeforeTheyAreLived() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            #expect(desk.ward.isToBegin)
+            try desk.ward.begin(with: [Self.first("one", 20), Self.first("two", 2)])
+            let named = desk.ward.cards()
+            #expect(named.map(\.name).sorted() == ["one", "two"])
+            #expect(named.allSatisfy { $0.phase == .returning })
+            let id = try #require(named.first { $0.name == "one" }?.id)
+            #expect(desk.tell(id, #"{"command":"target","mgdl":110}"#).status == 503)
+            #expect(desk.answer("GET", "/healthz").status == 200)
+
+            desk.ward.bringBack()
+            #expect(desk.ward.cards().allSatisfy { $0.phase == .running } && !desk.ward.isToBegin)
+            let same = try desk.session(from: 20)
+            let digests = [id, same].map {
+                desk.answer("GET", "/api/sessions/\($0)").json["digest"] as? String
+            }
+            #expect(digests[0] != nil && digests[0] == digests[1])
+            #expect(desk.tell(id, #"{"command":"target","mgdl":110}"#).status == 202)
+        }
+    }
+
+    /// Harm: a server that is killed while it begins leaves half a ward for good, or some of it twice.
+    @Test func whatAServerHadNotBegunTheNextOneBegins() throws {
+        try withFolder { folder in
+            let firsts = [Self.first("one", 2), Self.first("two", 2), Self.first("two", 3)]
+            let first = try Desk(folder)
+            try first.ward.begin(with: firsts)
+            first.ward.bringBack(until: { first.ward.returningCount < 3 })
+            #expect(first.ward.returningCount == 2)
+            first.ward.close()
+
+            let desk = try Desk(folder)
+            #expect(desk.ward.ids.count == 1 && desk.ward.isToBegin)
+            try desk.ward.begin(with: firsts)
+            desk.ward.bringBack()
+            #expect(desk.ward.cards().map(\.name).sorted() == ["one", "two", "two"])
+            #expect(desk.ward.cards().allSatisfy { $0.phase == .running } && !desk.ward.isToBegin)
+        }
+    }
+
+    /// Harm: one that can't be begun is found out when the others are there; one that is deleted before its turn comes all the same.
+    @Test func aSlipAmongTheFirstBeginsNothing() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            #expect(throws: (any Error).self) {
+                try desk.ward.begin(with: [Self.first("one", 2), SessionWish(.text("study: x"))])
+            }
+            #expect(desk.ward.ids.isEmpty && desk.ward.isToBegin)
+            try desk.ward.begin(with: [Self.first("one", 2), Self.first("two", 2)])
+            for card in desk.ward.cards() { try desk.ward.delete(card.id) }
+            #expect(!FileManager.default.fileExists(atPath: folder + "/beginning"))
+            desk.ward.bringBack()
+            #expect(desk.ward.ids.isEmpty)
+        }
+    }
+
+    private static func first(_ name: String, _ hours: Int64) -> SessionWish {
+        var wish = SessionWish(.text(study))
+        (wish.name, wish.pace, wish.from) = (name, .paused, hours * 3_600_000_000_000)
+        return wish
+    }
+
     /// A past that takes long is given up when who asked has gone.
     @Test func nobodyLivesAPastThatNobodyWaitsFor() throws {
         try withFolder { folder in

@@ -72,7 +72,8 @@ import IsletLive
     func readingJSONIsLinear(_ piece: String) {
         func cost(_ count: Int) -> Int {
             // As a list, so that pieces which are whole are all read.
-            var reader = JSONReader(Array(("[" + String(repeating: piece, count: count)).utf8), file: "body")
+            var reader = JSONReader<JSONValue>(
+                Array(("[" + String(repeating: piece, count: count)).utf8), file: "body")
             _ = try? reader.read()
             return reader.looked
         }

@@ -112,4 +112,31 @@ import IsletTrials
                     == .minutes(205))
         }
     }
+
+    /// Harm: each look at the past of a long session leaves it behind, and the server ends when many have looked, or looked away.
+    @Test(arguments: [Int.max, 400, 30, 1]) func whatWasLookedAtIsGone(_ patience: Int) throws {
+        try withFolder { folder in
+            let path = folder + "/a.journal"
+            let session = try live(path)
+            session.advance(to: .minutes(1439))
+            session.sync()
+            let content = try JournalContent.read(path)
+            weak var gone: Heard?
+            var asked = 0
+            do {
+                let heard = Heard()
+                gone = heard
+                let past = try LivePast.open(
+                    content, at: .minutes(1400),
+                    isWanted: {
+                        asked += 1
+                        return asked <= patience
+                    }, listener: heard.take)
+                #expect(past.now == .minutes(1400) && asked < patience)
+            } catch is NobodyWaits {
+                #expect(asked == patience + 1)
+            }
+            #expect(gone == nil, "the session that listened to it is still there")
+        }
+    }
 }

@@ -255,12 +255,10 @@ import IsletTrials
         let before = rows(heard).count { $0.effect == "raise" }
         session.advance(to: breach.adding(59 * Nanoseconds.minute))
         #expect(rows(heard).count { $0.effect == "raise" } == before, "it waits for the hour")
-        // A preview of one's own alert is shown whatever is so, and ends without a trace.
+        // A preview of one's own alert is shown whatever is so, and ends without a trace. It says what it is, of what metric and side, and the bound.
         take(.preview(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
-        #expect(
-            session.snapshot.alerts.contains {
-                $0.isPreview && !$0.message.contains("room#1") && !$0.message.isEmpty
-            })
+        let preview = try #require(session.snapshot.alerts.first { $0.isPreview })
+        #expect(preview.message == "Preview: Humidity below 30 % RH")
         take(.dismiss(alert: "THRESHOLD-HUMIDITY-LOW"), session.now)
         #expect(!session.snapshot.alerts.contains { $0.isPreview })
     }

@@ -5,6 +5,7 @@ import IsletLoop
 import IsletDevices
 import IsletModels
 import IsletKernel
+import IsletFiles
 import Testing
 import IsletTrials
 
@@ -105,6 +106,26 @@ import IsletTrials
         #expect(!told.active().contains(Self.typedLow))
         told.session.advance(to: .minutes(160))
         #expect(told.session.ledger.bolus > before.bolus)
+    }
+
+    /// Harm: under one of the shipped policies 40 from a meter rings for nobody. `story` and `story-literal` have none of it: they are of rooms, and no person's
+    /// session takes them.
+    @Test(arguments: AlertPreset.allCases.filter { $0 != .none })
+    func `a low typed in rings by night under every policy that a person may have`(_ preset: AlertPreset)
+        throws
+    {
+        let line = "  - { name: own, algorithm: pid-insulin-feedback, alerts: \(preset.rawValue) }"
+        guard let study = try? smallStudy(line) else {
+            #expect(preset == .story || preset == .storyLiteral)
+            return
+        }
+        let told = try Told(2, study)
+        // 23:00: quiet hours, where there are any.
+        #expect(told.say(17 * 60, .bloodGlucose(mgdl: 40)) == .taken)
+        let row = try #require(told.session.snapshot.alerts.first { $0.code.rawValue == Self.typedLow })
+        #expect(row.severity == .safetyCritical && told.rings(Self.typedLow) == [17 * 60])
+        told.say(17 * 60 + 5, .bloodGlucose(mgdl: 80))
+        #expect(!told.active().contains(Self.typedLow))
     }
 
     @Test func `a low typed in is over with a value of 70 and not with one of 69`() throws {

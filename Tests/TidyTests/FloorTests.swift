@@ -36,7 +36,7 @@ enum Floors {
             "NIOSSL":
             target == "Dashboard"
         case "Logging": target == "Dashboard" || target == "islet-live"
-        case "Dispatch": target == "islet-live"
+        case "Dispatch": target == "Dashboard" || target == "islet-live"
         case "Foundation", "FoundationEssentials": !isEngine(file)
         case "FoundationNetworking": target == "DeviceLinks"
         default: false

@@ -8,6 +8,9 @@ Usage: attack_page.py --islet-live PATH [--short]
   guesses   wrong tokens, by every door that takes a secret: no more than so many are looked at
   past      past instants of a long session, asked for by clients that wait and by clients that leave at once; memory comes back
   streams   1 100 event streams that nobody reads from, and 1 100 connections that say nothing
+  burst     1 100 connections within a tenth of a second, again and again, with nothing, a look or a stream to say
+  hang      looks that never come to an end: each ends with 503 in its time, and no other waits for them
+  demo      a first start of the demonstration: it answers before it has lived it
   restart   a server that is started anew over long journals: it answers at once, says which sessions are coming back, and all of them come
 
 While each goes on `/healthz` is asked for every 20 ms, a new connection each time: its 99th percentile is to be 0.5 s at most, and no answer may fail.
@@ -21,6 +24,8 @@ import resource
 import secrets
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -186,6 +191,99 @@ def streams(server, check, token, count):
     check("streams.server-still-listens", until(server.answers, 30))
 
 
+OPEN_AT_ONCE = """
+import resource, socket, sys, time
+host, port, count, text = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), bytes.fromhex(sys.argv[4])
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
+began, lines = time.monotonic(), []
+for _ in range(count):
+    line = socket.socket()
+    line.setblocking(False)
+    line.connect_ex((host, port))
+    lines.append(line)
+print(time.monotonic() - began, flush=True)
+for line in lines if text else []:
+    try:
+        line.settimeout(5)
+        line.sendall(text)
+    except OSError:
+        pass
+time.sleep(1.5)
+"""
+
+
+def burst(server, check, token, count, rounds):
+    """Connections by the thousand, by a program of its own: as fast as they can be asked for."""
+    head = f" HTTP/1.1\r\nHost: {server.host}\r\nAuthorization: Bearer {token}\r\n\r\n"
+    health = Health(server)
+    slowest = 0.0
+    for text in ("", f"GET /api/sessions{head}", f"GET /api/events{head}"):
+        for _ in range(rounds):
+            arguments = [sys.executable, "-c", OPEN_AT_ONCE, server.host, str(server.port), str(count), text.encode().hex()]
+            slowest = max(slowest, float(subprocess.run(arguments, capture_output=True, text=True, timeout=60).stdout))
+    print(f"  burst: {count} connections in {slowest:.2f} s at most", flush=True)
+    check("burst.is-one", slowest < 1, slowest)
+    health.end(check, "burst")
+
+
+def hang(server, check, token, studies):
+    """A study on offer that is a pipe with nobody at its other end: who reads it waits for ever."""
+    pipe = studies / "never.yaml"
+    os.mkfifo(pipe)
+    health = Health(server)
+    began = time.monotonic()
+    looks = []
+    crowds = threading.Thread(
+        target=lambda: looks.extend(crowd(12, lambda _: timed(lambda: server.client(token=token).call("GET", "/api/studies", timeout=60))))
+    )
+    crowds.start()
+    time.sleep(1)
+    others = []
+    while crowds.is_alive():
+        answer, seconds = timed(lambda: server.client(token=token).call("GET", "/api/sessions", timeout=60))
+        others.append((answer[0] if isinstance(answer, tuple) else answer, seconds))
+        time.sleep(0.5)
+    crowds.join()
+    statuses = sorted({answer[0] if isinstance(answer, tuple) else str(answer) for answer, _ in looks}, key=str)
+    print(f"  hang: 12 looks that hang ended after {time.monotonic() - began:.1f} s with {statuses}; others: {sorted({o[0] for o in others}, key=str)}", flush=True)
+    check("hang.each-is-told", len(looks) == 12 and statuses == [503], statuses)
+    check("hang.in-time", all(seconds < 25 for _, seconds in looks), looks)
+    # Eight threads hang until they are replaced; from then on nobody waits.
+    check("hang.others-are-answered", bool(others) and others[-1][0] == 200 and others[-1][1] < 2, others[-3:])
+    # Whoever reads it is let go: it is an empty study.
+    for _ in range(40):
+        try:
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            break
+        time.sleep(0.05)
+    pipe.unlink()
+    check("hang.it-is-over", until(lambda: server.client(token=token).call("GET", "/api/studies")[0] == 200, 30))
+    health.end(check, "hang")
+
+
+def demo(binary, check, folder):
+    """Whoever starts the demonstration for the first time has its page at once."""
+    server = Server(binary, data=folder / "demo" / "data", demo=True)
+    server.folder.parent.mkdir()
+    began = time.monotonic()
+    try:
+        server.start(waits=False)
+        listened = time.monotonic() - began
+        first = [card["phase"] for card in server.client().sessions()]
+        health = Health(server)
+        back = until(lambda: all(card["phase"] != "returning" for card in server.client().sessions()), 900, 0.2)
+        print(f"  demo: listens after {listened:.1f} s, all lived after {time.monotonic() - began:.1f} s", flush=True)
+        check("demo.listens-first", "returning" in first, first)
+        check("demo.all-are-named", len(first) >= 12, first)
+        phases = [card["phase"] for card in server.client().sessions()]
+        check("demo.all-come", back and len(phases) == len(first) and "failed" not in phases, phases)
+        health.end(check, "demo")
+    finally:
+        server.stop()
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--islet-live", required=True)
@@ -197,7 +295,9 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="islet-attack-"))
     environment = {**os.environ, "ISLET_TOKEN": token}
     try:
-        server = Server(options.islet_live, data=folder / "data", environment=environment).start()
+        studies = folder / "studies"
+        studies.mkdir()
+        server = Server(options.islet_live, data=folder / "data", extra=["--studies", str(studies)], environment=environment).start()
         client = server.client(token=token)
         form = "&".join(f"a{index}=1" for index in range(6000)).encode()
         bodies(server, check, "form", "/login", "application/x-www-form-urlencoded", [form[: 32 << 10], form[:4000]], rounds)
@@ -214,6 +314,8 @@ def main():
         after = server.resident_kb()
         check("past.memory", after < before + (150 << 10), f"{before} KB, then {after} KB")
         streams(server, check, token, 1100)
+        burst(server, check, token, 1100, 1 if options.short else 5)
+        hang(server, check, token, studies)
         server.stop()
         health = None
         began = time.monotonic()
@@ -229,6 +331,7 @@ def main():
         health.end(check, "restart")
         guesses(server, check, sessions[0], 100 if options.short else 1000)
         check("server.stops", server.stop() == 0)
+        demo(options.islet_live, check, folder)
     finally:
         if "server" in locals() and server.is_alive():
             server.kill()

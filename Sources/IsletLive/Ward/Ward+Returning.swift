@@ -17,8 +17,12 @@ extension Ward {
     /// A thread's work: lives sessions again, one after the other, until there is none left. Any number of threads may do it.
     /// - Parameter isOver: whether to stop; what is under way is given up then.
     package func bringBack(until isOver: @escaping () -> Bool = { false }) {
-        while !isOver(), let (id, card) = takeWaiting() {
-            liveAgain(id, card, until: isOver)
+        while !isOver(), let absent = takeWaiting() {
+            if let first = absent.first {
+                begin(first, as: absent.id, until: isOver)
+            } else {
+                liveAgain(absent.id, absent.card, until: isOver)
+            }
             Self.giveBackMemory()
             host.wake()
         }

@@ -52,7 +52,7 @@ package final class Ward: Sendable {
     private let lock: FolderLock
     let quarantine = Quarantine()
     /// How long an algorithm may take for a step, ns.
-    private static let deadline = 5 * Nanoseconds.second
+    static let deadline = 5 * Nanoseconds.second
 
     struct Entry: Sendable {
         var facts: SessionView.Facts
@@ -70,6 +70,8 @@ package final class Ward: Sendable {
         var ownerProblem: String?
         /// Those that nobody has begun to live again, the last one first.
         var waiting: [String] = []
+        /// Of the ward's first sessions, those that are not begun yet.
+        var firsts: [String: SessionWish] = [:]
         var isClosing = false
     }
 
@@ -133,13 +135,34 @@ package final class Ward: Sendable {
     package func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
 
     /// Takes the next session that nobody has begun to live again; nil where none is left.
-    func takeWaiting() -> (id: String, card: SessionFile)? {
+    func takeWaiting() -> Absent? {
         state.withLock { state in
             while let id = state.waiting.popLast() {
-                if let card = state.entries[id]?.returning { return (id, card) }
+                if let card = state.entries[id]?.returning {
+                    return Absent(id: id, card: card, first: state.firsts[id])
+                }
             }
             return nil
         }
+    }
+
+    /// Has sessions there by name, to be begun when their turn comes: behind those that come back.
+    func expect(_ firsts: [Absent]) {
+        state.withLock { state in
+            for first in firsts {
+                state.entries[first.id] = Entry(
+                    facts: SessionView.Facts(first.id, first.card), memory: SessionMemory(),
+                    returning: first.card)
+                state.firsts[first.id] = first.first
+            }
+            state.waiting.insert(contentsOf: firsts.map(\.id).reversed(), at: 0)
+        }
+    }
+
+    /// One of the first sessions is begun, can't be, or is wanted no more.
+    /// - Returns: whether it was the last of them.
+    func isLastFirst(_ id: String) -> Bool {
+        state.withLock { $0.firsts.removeValue(forKey: id) != nil && $0.firsts.isEmpty && !$0.isClosing }
     }
 
     /// Whether somebody still wants a session back: it isn't deleted, and the ward isn't closing.
@@ -162,28 +185,21 @@ package final class Ward: Sendable {
     /// - Returns: its id.
     /// - Throws: `Refusal`; `NobodyWaits` where its beginning is long and nobody waits for it any more; what makes a session impossible.
     package func create(_ wish: SessionWish, isWanted: @escaping () -> Bool = { true }) throws -> String {
-        let (name, study, studyPath) = try wish.resolve(options)
-        var card = SessionFile(name: name, studyPath: studyPath, origin: wish.origin)
-        card.storedDigest = try wish.storedDigest(options)
-        let opening = try LiveOpening(
-            study: study, session: wish.session, studyPath: studyPath ?? options.folder + "/study.yaml")
-        return try begin(card, pace: wish.pace) { path in
-            let journal = try JournalFile.create(path, opening: opening.json)
-            let live = try LiveSession(opening, journal: journal, deadline: Self.deadline)
-            try wish.live(live, isWanted: isWanted)
-            live.sync()
-        }
+        try create(wish, as: nil, isWanted: isWanted)
     }
 
     /// Begins a session with a journal that somebody writes; it is there whole, on disk, or not at all.
-    /// - Parameter write: writes the journal's beginning.
-    func begin(_ card: SessionFile, pace: LivePace, _ write: (_ journal: String) throws -> Void) throws
-        -> String
-    {
-        guard state.withLock({ $0.entries.count < options.sessionLimit }) else {
+    /// - Parameters:
+    ///   - known: the id that it has already; nil for a new one.
+    ///   - write: writes the journal's beginning.
+    func begin(
+        _ card: SessionFile, pace: LivePace, as known: String? = nil,
+        isWanted: @escaping () -> Bool = { true }, _ write: (_ journal: String) throws -> Void
+    ) throws -> String {
+        guard known != nil || state.withLock({ $0.entries.count < options.sessionLimit }) else {
             throw Refusal.full("the ward has \(options.sessionLimit) sessions, and takes no more")
         }
-        let id = freeID(card.name)
+        let id = known ?? freeID(card.name)
         let scratch = "\(sessionsFolder)/.new-\(id)"
         try Self.makeFolder(scratch)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
@@ -193,7 +209,7 @@ package final class Ward: Sendable {
             throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
         }
         do {
-            try goOn(id, card) { _ in pace }
+            try goOn(id, card, isBack: known != nil, isWanted: isWanted) { _ in pace }
         } catch {
             discard(id)
             throw error
@@ -274,6 +290,7 @@ package final class Ward: Sendable {
         guard state.withLock({ $0.entries.removeValue(forKey: id) }) != nil else { throw Refusal.unknown }
         host.remove(id)
         discard(id)
+        if isLastFirst(id) { firstsAreBegun() }
         host.wake()
     }
 
@@ -291,7 +308,7 @@ package final class Ward: Sendable {
         if rename(folder(of: id), gone) == 0 { try? FileManager.default.removeItem(atPath: gone) }
     }
 
-    private func freeID(_ name: String) -> String {
+    func freeID(_ name: String) -> String {
         let plain = name.lowercased().unicodeScalars.map { scalar -> Character in
             scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
                 ? Character(scalar) : "-"

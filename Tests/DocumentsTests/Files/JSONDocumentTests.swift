@@ -56,6 +56,11 @@ import Testing
     func whatIsNoJSONIsOneErrorWithItsPlace(text: String) throws {
         let problem = try #require(refusal(text), "\(text)")
         #expect(problem.kind == .badData && !problem.description.contains("\n"))
+        // Whatever it is read into: one grammar, one refusal.
+        let same = #expect(throws: InputError.self) {
+            try JSONValue.read(Array(text.utf8), file: "x.json")
+        }
+        #expect(problem == same)
     }
 
     @Test func deepNestingIsRefusedAndOverflowsNothing() throws {

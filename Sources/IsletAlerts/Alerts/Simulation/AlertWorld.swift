@@ -59,12 +59,6 @@ public struct AlertSeries: Hashable, Sendable {
 }
 
 public struct AlertWorld: Sendable {
-    /// An event of which nothing could come: nobody was there to hear it, or something else speaks in its place.
-    package struct Idle: Hashable, Sendable {
-        package var at: Instant
-        package var event: AlertWorldEvent
-    }
-
     public static let grid = 5 * Nanoseconds.minute
     public static let podLife = 72 * Nanoseconds.hour
 
@@ -144,12 +138,25 @@ public struct AlertWorld: Sendable {
     /// Lets `instant` happen: `events`, then what the world does by itself, then the app's judgement.
     public mutating func happen(_ events: [AlertWorldEvent], at instant: Instant) {
         now = instant
+        // The first instant is a launch.
+        var isAnything = !hasBegun
         if !hasBegun {
             hasBegun = true
             stateBeforeQuit = appState == .quit ? .foreground : appState
             if appState != .quit { launch() }
         }
-        for event in events where !take(event) { idle.append(Idle(at: now, event: event)) }
+        var restated: [Idle] = []
+        for event in events {
+            let isNews = !isSo(event)
+            isAnything = isAnything || isNews
+            if !take(event) {
+                idle.append(Idle(at: now, event: event))
+            } else if !isNews {
+                restated.append(Idle(at: now, event: event))
+            }
+        }
+        // Beside something that happens it is there to be read.
+        if !isAnything { idle += restated }
         readSensors()
         if stepsRun, now.nanoseconds % Self.grid == 0, steppedAt != now { _ = step(succeeded: true) }
         judge()

@@ -33,4 +33,13 @@ package struct ByteCursor {
         position += 1
         return true
     }
+
+    /// The bytes from the place on for which `holds` is true; the place moves behind them.
+    package mutating func take(while holds: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let start = position
+        while position < bytes.count, holds(bytes[position]) { position += 1 }
+        // The one that ends them was looked at, too.
+        looked += position - start + 1
+        return bytes[start..<position]
+    }
 }
