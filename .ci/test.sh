@@ -149,6 +149,8 @@ short() {
     one "traceability" python3 Tests/Tools/trace_requirements.py --check
     one "breaks of the alert engine find their place" python3 Tests/Tools/mutate_alerts.py --check
     counted "links of README, docs and notebooks" python3 Tests/Tools/check_links.py
+    counted "pages that people write, and decisions" python3 Tests/Tools/check_docs.py
+    counted "the picture of the floors" python3 Tests/Tools/draw_floors.py --check
     build_release
     build_debug
     one "a build without the page resolves GRDB, swift-argument-parser and Yams alone, in recorded versions" resolves_what_is_recorded

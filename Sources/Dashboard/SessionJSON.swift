@@ -147,6 +147,7 @@ enum SessionJSON {
             .init("is_degraded", .bool(live.isDegraded)),
             .init("late_steps", .integer(Int64(live.lateSteps))),
             .init("last_step", optional(loop.lastStep, calendar)),
+            .init("last_delivering", optional(loop.lastDelivering, calendar)),
             .init("next_step", optional(loop.nextStep, calendar)),
             .init("under_way_units", units(loop.underWay)), .init("owed_units", units(loop.owed)),
             .init("owed_until", optional(loop.owedUntil, calendar)),

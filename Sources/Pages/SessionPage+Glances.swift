@@ -74,6 +74,11 @@ extension SessionPage {
         if let last = display.lastStep {
             text += fact("Last step", "\(telling.time(last)), \(telling.age(last))")
         }
+        if let delivering = display.lastDelivering, let last = display.lastStep,
+            last.nanoseconds - delivering.nanoseconds > LoopTiming.step
+        {
+            text += fact("Last delivered", "\(telling.time(delivering)), \(telling.age(delivering))")
+        }
         if let next = display.nextStep, next > view.now { text += fact("Next step in", telling.left(next)) }
         if let forecast = view.live.forecast, forecast.at > view.now {
             text += fact(

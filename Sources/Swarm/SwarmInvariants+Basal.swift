@@ -16,8 +16,12 @@ enum BasalFloor: SwarmInvariant {
     /// A zero that outlasts the last step that could have renewed it, also where steps come back before it ends. One that was sent
     /// again may come five minutes late.
     private static func starved(_ evidence: SwarmEvidence) -> [Violation] {
-        let doses = evidence.steps.filter { $0.output != nil && $0.input.insulinPump.isAvailable }
-            .map(\.input.now)
+        // A step that could dose, or that decided by a fresh reading to give nothing.
+        let doses = evidence.steps.filter { step in
+            guard let output = step.output else { return false }
+            let isNothing = step.input.cgm != nil && output.basal + output.correction <= .zero
+            return step.input.insulinPump.isAvailable || isNothing
+        }.map(\.input.now)
         var found: [Violation] = []
         var zeroSince: Instant?
         func judge(until end: Instant) {
@@ -32,7 +36,10 @@ enum BasalFloor: SwarmInvariant {
             }
             for end in ends.sorted() where end > began {
                 let since = doses.last { $0 < end } ?? began
-                guard end.nanoseconds - since.nanoseconds > LoopTiming.zeroBasal + LoopTiming.step else {
+                guard
+                    end.nanoseconds - since.nanoseconds > evidence.device.temporaryBasalRange.lowerBound
+                        + LoopTiming.step
+                else {
                     continue
                 }
                 found.append(
@@ -69,7 +76,7 @@ enum BasalFloor: SwarmInvariant {
                 base = step.basalPushed
                 continue
             }
-            told += given.amount.units
+            told += (given.amount - given.withheld).units
             let pushed = Double(step.basalPushed - from) * evidence.device.pulse.units
             guard abs(told - pushed) > 1e-6 else { continue }
             return [

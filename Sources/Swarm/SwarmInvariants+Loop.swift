@@ -202,9 +202,11 @@ enum InsulinConserved: SwarmInvariant {
             let id = step.input.algorithmTime
             guard let output = step.output, let asked = asked[id], let known = known[id] else { continue }
             let came = Double(cut[id] ?? pushed[id] ?? 0) * pulse
-            let own = (output.basal + output.correction).units
+            // It was told of what was withheld as of insulin that comes with this request.
+            let withheld = step.input.pumpBasal?.withheld.units ?? 0
+            let own = (output.basal + output.correction).units + withheld
             let heard = told[id]?.units ?? 0
-            if heard + came > asked + 1e-6 {
+            if heard + came > asked + withheld + 1e-6 {
                 found.append(
                     violation(
                         min(known, evidence.endedAt), "step \(id)",

@@ -9,10 +9,10 @@ import IsletModels
 enum MissingIsTold: SwarmInvariant {
     static let name = "missing-told"
     static let promise =
-        "where more than a fifth of two hours' programme, and a pulse, is missing under an active pod, `LOOP-INSULIN-MISSING` is active or rings within 15 min, the app alive or dead"
+        "where more than a fifth of two hours' programme, and a pulse, is missing under an active pod, `LOOP-INSULIN-MISSING` is active or rings within 5 min, the app alive or dead"
 
-    /// Five minutes are wanted; a request whose fate is unknown is counted up to two steps later. A step may begin early, and wait for its reading.
-    private static let within = 3 * LoopTiming.step + 2 * LoopTiming.earlyWindow
+    /// A step may begin early, and wait for its reading.
+    private static let within = LoopTiming.step + 2 * LoopTiming.earlyWindow
 
     static func violations(in evidence: SwarmEvidence) -> [Violation] {
         guard let first = evidence.steps.first(where: { $0.input.firstStepTime != nil }),
@@ -62,6 +62,8 @@ enum MissingIsTold: SwarmInvariant {
         let pushed = evidence.pushedByRequest()
         let pulse = evidence.device.pulse.units
         var ran = [Bool](repeating: false, count: count)
+        /// What a step was given of what a zero withheld before it.
+        var repaid: [(number: Int, units: Double)] = []
         var rest = 0.0
         for step in evidence.steps {
             let number = Int(step.input.algorithmTime)
@@ -69,8 +71,13 @@ enum MissingIsTold: SwarmInvariant {
             ran[number] = true
             guard !step.input.isOpenLoop, step.input.cgm != nil else { continue }
             let given = Double(pushed[step.input.algorithmTime] ?? 0) * pulse
-            let own = (output.basal + output.correction).units
+            // Above the maximum bolus the step's own part goes first: that is a limit's, and not missing.
+            let room = max(0, step.input.therapy.maximumBolus.units - output.meal.units)
+            let own = min((output.basal + output.correction).units, room)
             if given > 0 {
+                if let withheld = step.input.pumpBasal?.withheld, withheld > .zero {
+                    repaid.append((number, min(withheld.units, max(0, given - own))))
+                }
                 rest = min(pulse, max(0, rest + own - given))
             } else if rest + own < pulse {
                 rest += own
@@ -86,6 +93,14 @@ enum MissingIsTold: SwarmInvariant {
                 continue
             }
             if !ran[number] { missing[number] = perStep }
+        }
+        for (step, units) in repaid {
+            var left = units
+            for number in stride(from: step - 1, through: 0, by: -1) where left > 0 {
+                let paid = min(left, missing[number])
+                missing[number] -= paid
+                left -= paid
+            }
         }
         return missing
     }

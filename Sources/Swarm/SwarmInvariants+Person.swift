@@ -42,6 +42,7 @@ enum NoLateRequests: SwarmInvariant {
         for call in evidence.calls where call.pushed > 0 {
             guard let id = call.id, let step = steps[id], let output = step.output else { continue }
             var allowed = step.input.isOpenLoop ? 0 : (output.basal + output.correction).units
+            allowed += step.input.pumpBasal?.withheld.units ?? 0
             // Parts of a pulse that earlier requests left.
             allowed += pulse + 1e-6
             for one in asked

@@ -240,6 +240,7 @@ enum NoDoseOnStaleGlucose: SwarmInvariant {
             let isMissed = requested.contains(id) && (pushed[id] ?? 0) == 0
             if step.input.insulinPump.isAvailable, !isMissed {
                 allowed += (output.basal + output.correction).units
+                allowed += step.input.pumpBasal?.withheld.units ?? 0
             }
         }
         take(before: .distantFuture)

@@ -73,14 +73,19 @@ struct BasalAccountTests {
 
     @Test("a store's death keeps the account, and the next life tells it at its launch")
     func outlivesTheApp() throws {
-        let (lab, _) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
+        let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
         try lab.live(untilMinute: 180)
         lab.executor.inspect { lab.loop.here { $0.kill() } }
         try lab.executor.advance(to: .minutes(206))
-        lab.relaunch()
+        lab.sensor.latestReading = reading(at: 205)
+        let before = heard.shares.count
+        lab.relaunch(listener: heard)
         // Dead for 25 min under a zero of 30.
-        let share = try #require(lab.display.basalShare)
+        let share = try #require(heard.shares.dropFirst(before).first)
         #expect(share < 80 && share > 70)
+        // The first step gives what was withheld.
+        try lab.live(untilMinute: 211)
+        #expect(lab.display.basalShare == 100)
     }
 
     @Test("each lapse is told with its meal, until it is seen")

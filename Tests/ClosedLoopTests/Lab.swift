@@ -81,11 +81,11 @@ final class Lab {
         try executor.advance(to: instant)
     }
 
-    func relaunch() {
+    func relaunch(listener: (any LoopObserver)? = nil) {
         executor.inspect { loop.here { $0.kill() } }
         loop = Self.makeLoop(
             executor, algorithm, settings, sensor, pump, recorder, store, watchdog, kind)
-        executor.inspect { loop.here(steps) { $0.launch(observers: [$1]) } }
+        executor.inspect { loop.here(listener ?? steps) { $0.launch(observers: [$1]) } }
     }
 
     /// What the loop remembers.

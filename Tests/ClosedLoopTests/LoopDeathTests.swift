@@ -72,7 +72,10 @@ struct LoopDeathTests {
         try lab.live(untilMinute: 7 + deadMinutes + 2)
         lab.store.canRead = true
         try lab.live(untilMinute: 600)
-        #expect(lab.pump.requests.map(\.amount.units) == (deadMinutes == 4 ? [6] : []))
+        let asked = lab.pump.requests.map { ($0.amount.units * 10).rounded() / 10 }
+        // After half an hour the meal's time has passed; what the zero withheld meanwhile is the first step's, where it is known.
+        let withheld = storage == .fullAtDeath ? [] : [0.4]
+        #expect(asked == (deadMinutes == 4 ? [6] : withheld))
         #expect(lab.display.owed == nil && lab.display.dropped?.amount.units == (deadMinutes == 4 ? nil : 6))
         if storage != .none { #expect(lab.store.memory?.isLike(lab.memory) == true) }
     }
@@ -100,10 +103,13 @@ struct LoopDeathTests {
         lab.store.canRead = true
         lab.store.canWrite = true
         try lab.live(untilMinute: 600)
-        #expect(lab.pump.requests.map(\.amount.units) == [6] && lab.pump.delivered == 6)
+        // The meal once; beside it only what the zero withheld while nobody lived.
+        let asked = lab.pump.requests.map(\.amount.units)
+        #expect(asked.first == 6 && asked.dropFirst().allSatisfy { $0 <= 0.6 } && asked.count <= 2)
+        #expect(abs(lab.pump.delivered - asked.reduce(0, +)) < 1e-9)
         #expect(!lab.memory.awaitsAnything && lab.memory.owed.isEmpty && lab.memory.carried == .zero)
         guard storage != .none else { return }
-        #expect(lab.store.log.map { $0.accepted?.units }.filter { $0 != 0 } == [6])
+        #expect(lab.store.log.map { $0.accepted?.units }.filter { $0 != 0 } == asked)
         #expect(lab.store.memory?.isLike(lab.memory) == true)
     }
 

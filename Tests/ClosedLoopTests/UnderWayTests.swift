@@ -121,27 +121,33 @@ import Testing
         #expect(lab.pump.requests.count == 1)
     }
 
-    /// The pump's own basal and a step's never run side by side.
+    /// A zero is set for insulin that is confirmed; the pump's own basal and a step's run side by side for the seconds of its way at most.
     @Test func aZeroBasalThatIsOnlyUnderWayLeavesTheStepsBasalToThePump() throws {
         let lab = try Lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
         lab.sensor.latestReading = reading(at: 0)
         lab.pump.answersLater = true
         try lab.executor.advance(to: Instant(nanoseconds: 1))
-        #expect(lab.pump.temporaries.count == 1 && lab.pump.requests.isEmpty)
+        #expect(lab.pump.temporaries.isEmpty && lab.pump.requests.map(\.amount.units) == [0.1])
+        say(.carriedOut(InsulinAmount(units: 0.1)), of: 0, in: lab)
+        try lab.live(untilMinute: 1)
+        #expect(lab.pump.temporaries.count == 1)
+        // Nobody has confirmed the zero.
+        try lab.live(untilMinute: 6)
+        #expect(lab.pump.requests.count == 1)
         lab.executor.inspect {
-            lab.pump.confirmTemporaryBasal(until: .minutes(30))
+            lab.pump.confirmTemporaryBasal(until: .minutes(35))
             lab.loop.pumpDidUpdate(status: lab.pump.status)
         }
-        try lab.live(untilMinute: 6)
-        #expect(lab.pump.requests.map(\.amount.units) == [0.1])
+        try lab.live(untilMinute: 11)
+        #expect(lab.pump.requests.map(\.amount.units) == [0.1, 0.1])
         // The pump says that its programme runs again.
-        say(.carriedOut(InsulinAmount(units: 0.1)), of: 1, in: lab)
+        say(.carriedOut(InsulinAmount(units: 0.1)), of: 2, in: lab)
         lab.executor.inspect {
             lab.pump.loseTemporaryBasal()
             lab.pump.basalReplacedUntil = .start
             lab.loop.pumpDidUpdate(status: lab.pump.status)
         }
-        try lab.live(untilMinute: 11)
-        #expect(lab.pump.requests.count == 1)
+        try lab.live(untilMinute: 16)
+        #expect(lab.pump.requests.count == 2)
     }
 }

@@ -191,7 +191,7 @@ private func patientLink(_ driver: FakeDriver, _ answers: Answers, timeout: Dura
         let taken = Mutex<[Int64]>([])
         let link = GlucoseLink { reading in taken.withLock { $0.append(reading.utcNanoseconds) } }
         link.run(Flood(), pause: .milliseconds(10))
-        for _ in 0..<500 where link.dropped < 40_000 { try? await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<6000 where link.dropped < 40_000 { try? await Task.sleep(for: .milliseconds(10)) }
         link.stop()
         let times = taken.withLock { $0 }
         #expect(times.count == 300 && Set(times).count == times.count)

@@ -61,11 +61,11 @@ import Testing
         try bench.live(untilMinute: 65)
         var fates: [Fault?] = [nil, .lost, nil, .late, .lost, .late, nil, .late, .lost]
         bench.fault = { _, _ in fates.isEmpty ? nil : fates.removeFirst() }
-        try bench.live(untilMinute: 74)
+        try bench.live(untilMinute: 79)
         let given = bench.simulator.boluses.count
         #expect(fates.isEmpty)
         #expect(bench.inspect { $0.status.isConnected })
-        try bench.live(untilMinute: 84)
+        try bench.live(untilMinute: 89)
         #expect(bench.simulator.boluses.count > given)
         #expect(abs(bench.counted - bench.simulator.bolusUnits) < 1e-9)
     }

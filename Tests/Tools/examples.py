@@ -119,7 +119,7 @@ class Reader:
     def page(self, path):
         text = (ROOT / path).read_text()
         # "Save this as `mine.yaml`" and the block after it.
-        for name, block in re.findall(r"[Ss]ave this as `([\w.-]+)`.*?```yaml\n(.*?)```", text, flags=re.S):
+        for name, block in re.findall(r"[Ss]ave\s+this\s+as\s+`([\w.-]+)`.*?```yaml\n(.*?)```", text, flags=re.S):
             (self.folder / name).write_text(block)
         fence = None
         for line in text.splitlines():

@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+from wrap_prose import wrapped
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FINDINGS = ROOT / "docs" / "findings"
 
@@ -293,7 +295,7 @@ class Page:
                 sys.exit(f"findings: {match.group(1).strip()}: {error!r}")
 
         # Where a figure or a sentence is left out, no gap stays.
-        return re.sub(r"\n{3,}", "\n\n", re.sub(r"\{\{(.+?)\}\}", value, template, flags=re.S))
+        return wrapped(re.sub(r"\n{3,}", "\n\n", re.sub(r"\{\{(.+?)\}\}", value, template, flags=re.S)))
 
 
 README_ROWS = ["tbr_70_percent", "tbr_54_percent", "alerts_notifications_per_day"]

@@ -1,7 +1,8 @@
 // Whose a pump is.
 //
 // Guarantees: a pump takes commands of one app, which its commands name. An app that finds the pump another one's, or a number that is not its own, cancels
-// its own zero first, then commands nothing more, and tells: two apps never take turns. Taking over is a person's act.
+// its own zero first, then commands nothing more, and tells: two apps never take turns. Taking over is a person's act; the app before has its last
+// word in the two steps after it, and that ends nothing.
 // Does not: hold for a session of before there were owners: such a journal goes on as it was lived.
 
 import IsletDevices
@@ -32,6 +33,12 @@ extension LinkedPump {
         // A pump that is met for the first time may have any past.
         guard foreign != nil || mirror?.report.device == report.device else { return nil }
         if report.highestNumber > report.number {
+            if now < lastWordsUntil {
+                // The app before ends its own zero; the pump is met anew.
+                nextNumber = max(nextNumber, report.highestNumber + 1)
+                isTakingOver = true
+                return nil
+            }
             yield(to: .number, report)
             return .otherMaster
         }
@@ -98,18 +105,24 @@ extension LinkedPump {
     public func takeOver() throws {
         guard let foreign else { throw PumpError.notReady(condition) }
         isTakingOver = true
+        lastWordsUntil = now.adding(LinkTiming.firstSteps)
         queue = []
         if case .owner = foreign {
             queue.append(Queued(act: .takeOver, since: now))
         } else {
+            // So far ahead that the app before finds a number above its own at its next command, whatever it has sent meanwhile.
+            nextNumber += Self.numbersAhead
             askFirst()
         }
         send()
     }
 
+    private static let numbersAhead: Int64 = 1000
+
     /// The pump has answered the one who took it over.
     func endTakingOver() {
         isTakingOver = false
+        guard foreign != nil else { return }
         foreign = nil
         mayHaveZero = false
         journal.record(.linkYielded, at: now, 0)

@@ -90,6 +90,8 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     /// Our own zero may run at a pump that is somebody else's, which was noticed then.
     var mayHaveZero = false
     var yieldedAt = Instant.start
+    /// A number of somebody else's is the last word of the app before.
+    var lastWordsUntil = Instant.start
     /// A person has said that the pump is to be this app's: the next report is the first of a meeting.
     var isTakingOver = false
     /// Insulin before this instant is known to nobody here; nil where all is known.

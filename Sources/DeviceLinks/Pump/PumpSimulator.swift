@@ -55,7 +55,7 @@ public final class PumpSimulator: @unchecked Sendable {
     ) throws {
         let executor = SessionExecutor()
         let pump = SimulatedPump(
-            executor: executor, body: Sink(), recorder: SessionRecorder(level: .summary))
+            executor: executor, body: Sink(executor), recorder: SessionRecorder(level: .summary))
         executor.start("pump") {
             await pump.begin(observers: [])
             try await pump.preset(basal)
@@ -225,9 +225,28 @@ public final class PumpSimulator: @unchecked Sendable {
     }
 }
 
-/// A body that takes what comes.
-private final class Sink: InsulinReceiver {
-    func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws {}
-    func stopReceiving() throws -> InsulinAmount { .zero }
+/// A body that takes what comes, and knows what of it has not yet flowed in: a bolus that is cut short is counted as what came.
+private final class Sink: InsulinReceiver, @unchecked Sendable {
+    private let executor: SessionExecutor
+    private var running: [(amount: InsulinAmount, since: Instant, until: Instant)] = []
+
+    init(_ executor: SessionExecutor) { self.executor = executor }
+
+    func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
+        let now = executor.now
+        running.removeAll { $0.until <= now }
+        running.append((amount, now, now.adding(max(0, nanoseconds))))
+    }
+
+    func stopReceiving() throws -> InsulinAmount {
+        let now = executor.now
+        defer { running = [] }
+        return running.filter { $0.until > now }.reduce(.zero) { sum, one in
+            let left = Double(one.until.nanoseconds - now.nanoseconds)
+            let whole = Double(one.until.nanoseconds - one.since.nanoseconds)
+            return sum + InsulinAmount(units: one.amount.units * min(1, left / whole))
+        }
+    }
+
     func setBasalRate(_ rate: InsulinRate) throws {}
 }

@@ -111,10 +111,14 @@ public struct PumpBasal: Hashable, Sendable {
     public var amount: InsulinAmount
     /// It flowed between this instant and the step's own.
     public var since: Instant
+    /// Of `amount`, what a zero basal withheld while no step ran or the pump was out of reach: this step's request holds it, beside the algorithm's own
+    /// dose, so the algorithm must not ask for it again.
+    public var withheld: InsulinAmount
 
-    public init(amount: InsulinAmount, since: Instant) {
+    public init(amount: InsulinAmount, since: Instant, withheld: InsulinAmount = .zero) {
         self.amount = amount
         self.since = since
+        self.withheld = withheld
     }
 }
 

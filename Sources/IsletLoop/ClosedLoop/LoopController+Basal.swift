@@ -1,9 +1,14 @@
 // The pump's own basal: the floor of safety below every step.
 //
-// Guarantees: the programme in the pump is always the person's own rate. Where the algorithm doses all basal itself, each good
-// step that can dose renews a temporary basal of 0 U/h for 30 min: before the first such step, and within 30 min of the
-// last one, whatever stopped them, the programmed basal runs. A step whose zero the pump doesn't confirm leaves its basal
-// to the pump. What the pump gave by itself is told to the next good step that can know it.
+// Guarantees: the programme in the pump is always the person's own rate. Where the algorithm doses all basal itself, a temporary
+// basal of 0 U/h replaces it only for time that confirmed insulin pays for, or that a step with a fresh reading decided to give
+// nothing for. A step with a fresh reading asks for its bolus first, and renews the zero for the pump's shortest time once that is
+// confirmed; one without leaves its basal to the pump where no zero runs, as nobody could make up for a longer one. After a
+// request that was refused, lost, or that nobody will ever know of, the zero is cancelled as soon as the pump answers. So the
+// programmed basal runs before the first such step and within the pump's shortest time of the last one, whatever stopped
+// them. A step after one whose zero the pump didn't confirm leaves its basal to the pump until it does. What the pump gave by
+// itself is told to the next good step that can know it. What a zero withheld over steps that never ran is asked for by
+// the next one, within bounds: `LoopController+Withheld.swift`.
 // Does not: notice by itself that a pod lost its temporary basal; the next step renews it, and what flowed is told.
 
 import IsletDevices
@@ -41,12 +46,16 @@ extension LoopController {
     @inline(__always)
     private func applyTemporaryBasal() throws {
         let wanted = personsTemporaryBasal
+        if zeroIsPaidUntil != nil { tryZeroAgain() }
         guard memory.temporaryBasal != nil || wanted != nil else { return }
         if let wanted {
             try runPersonsTemporaryBasal(wanted)
-        } else if let running = memory.temporaryBasal, !dosesBasal || running.rate > .zero {
+        } else if let running = memory.temporaryBasal,
+            !dosesBasal || running.rate > .zero || memory.isZeroUnpaid
+        {
             if running.ends > executor.now { try pump.cancelTemporaryBasal() }
             memory.temporaryBasal = nil
+            memory.isZeroUnpaid = false
             zeroEnds = nil
             saveMemory()
         }
@@ -86,28 +95,130 @@ extension LoopController {
 
     // MARK: The zero of closed loop
 
-    /// A good step that can dose takes the basal over for the next 30 min.
+    /// For how long a zero is set: the pump's shortest time, and long enough for a step that comes late.
+    var zeroLength: Int64 {
+        let range = pump.limits.temporaryBasalRange
+        return min(max(range.lowerBound, LoopTiming.shortestZero), range.upperBound)
+    }
+
+    /// The step's time is paid for, or it was decided to give nothing.
     func renewZeroBasal() {
-        let ends = executor.now.adding(LoopTiming.zeroBasal)
+        let before = memory.temporaryBasal
+        planZero()
+        setZero(before: before, isWritten: false)
+    }
+
+    func planZero() {
+        memory.isZeroUnpaid = false
+        memory.temporaryBasal = LoopMemory.TemporaryBasal(
+            rate: .zero, ends: executor.now.adding(zeroLength))
+    }
+
+    /// Tells the pump what is planned.
+    /// - Parameters:
+    ///   - before: what runs on where the pump doesn't take it.
+    ///   - isWritten: the plan stands in the store.
+    func setZero(before: LoopMemory.TemporaryBasal?, isWritten: Bool) {
         do {
-            try pump.setTemporaryBasal(.zero, nanoseconds: LoopTiming.zeroBasal)
-            zeroEnds = ends
+            try pump.setTemporaryBasal(.zero, nanoseconds: zeroLength)
+            zeroEnds = memory.temporaryBasal?.ends
+            wasZeroRefused = false
+            zeroIsPaidUntil = nil
         } catch PumpError.underWay {
             // What the pump has confirmed before still counts.
         } catch {
-            return
+            wasZeroRefused = true
+            zeroIsPaidUntil = executor.now.adding(LoopTiming.step)
+            memory.temporaryBasal = before
+            if isWritten { saveMemory() }
+            return retryPumpWork()
         }
-        let isFirst = memory.temporaryBasal == nil
-        memory.temporaryBasal = LoopMemory.TemporaryBasal(rate: .zero, ends: ends)
-        if isFirst { saveMemory() }
+        if before == nil, !isWritten { saveMemory() }
     }
 
-    /// Where the pump's own basal may run during the request's step, it stands in for the step's: the request asks for what is
-    /// beyond it, and the algorithm is told.
+    /// The pump didn't take the zero that insulin pays for: it is told again while that lasts.
+    private func tryZeroAgain() {
+        guard let until = zeroIsPaidUntil else { return }
+        zeroIsPaidUntil = nil
+        guard dosesBasal, executor.now < until else { return }
+        renewZeroBasal()
+        if zeroIsPaidUntil != nil { zeroIsPaidUntil = until }
+    }
+
+    /// The last request was refused or lost, or nobody will ever know of it: what the zero displaces nobody pays for.
+    func endUnpaidZero() {
+        guard let running = memory.temporaryBasal, running.rate == .zero, running.ends > executor.now
+        else { return }
+        memory.isZeroUnpaid = true
+        zeroIsPaidUntil = nil
+        applyBasal()
+    }
+
+    /// What a step means for the zero before its request is answered.
+    @inline(__always)
+    func followZero(of dose: borrowing StepDose, mayDose: Bool, isSent: Bool) {
+        if dose.isOfDecidedZero { return renewZeroBasal() }
+        guard mayDose, !isSent, dose.own > .zero else { return }
+        // Less than a pulse waits for the next request, and is paid for by it as by the last one.
+        if memory.isLastRequestUnpaid { return endUnpaidZero() }
+        if dose.hasReading { renewZeroBasal() }
+        if wasZeroRefused || !dose.hasReading, !isZero(during: dose.decidedAt) {
+            leaveCarriedToPump(dose.own, of: dose)
+        }
+    }
+
+    /// The pump gives its own basal: what is less than a pulse is not carried on beside it.
+    private func leaveCarriedToPump(_ own: InsulinAmount, of dose: borrowing StepDose) {
+        let left = min(own, dose.basalOfAStep, memory.carried)
+        memory.carried = memory.carried - left
+        fallShort(left, of: dose.algorithmTime)
+        saveMemory()
+    }
+
+    /// Whether a request that is answered pays for its step's zero. Insulin of a step that is over pays for no time to come.
+    @inline(__always)
+    func paysForZero(_ request: borrowing LoopMemory.Request) -> Bool {
+        algorithmDosesBasal && request.hasReading && request.replacesBasal > .zero
+            && !memory.isLastRequestUnpaid
+            && !request.isOfEarlierSession && dosesBasal
+            && executor.now < request.decidedAt.adding(LoopTiming.step)
+    }
+
+    /// A request's fate is known, and pays for no more zero: the one that runs stands or falls with it.
+    @inline(__always)
+    func followZero(of request: borrowing LoopMemory.Request) {
+        guard algorithmDosesBasal, !request.isOfEarlierSession, dosesBasal else { return }
+        if !memory.isLastRequestUnpaid {
+            memory.isZeroUnpaid = false
+        } else if !request.isOfDecidedZero {
+            endUnpaidZero()
+        }
+    }
+
+    /// Whether the pump has confirmed that it gives nothing by itself during the step that begins at `instant`.
+    private func isZero(during instant: Instant) -> Bool {
+        guard let zeroEnds else { return false }
+        return zeroEnds >= instant.adding(LoopTiming.step)
+    }
+
+    /// The zero that should cover this step isn't confirmed, as after a relaunch, or where the pump refused it.
+    private func isZeroDoubtful(during instant: Instant) -> Bool {
+        if isZero(during: instant) { return false }
+        if wasZeroRefused { return true }
+        guard let told = memory.temporaryBasal, told.rate == .zero else { return false }
+        return told.ends >= instant.adding(LoopTiming.step)
+    }
+
+    /// Where the pump's own basal may run on during the request's step although a zero was asked for, it stands in for the
+    /// step's: the request asks for what is beyond it, and the algorithm is told. Where none was asked for, the step's own follows it.
     func leaveBasalToPump(_ request: inout LoopMemory.Request) {
-        guard request.replacesBasal > .zero else { return }
-        let end = request.decidedAt.adding(LoopTiming.step)
-        if let zeroEnds, zeroEnds >= end { return }
+        guard request.replacesBasal > .zero, !isZero(during: request.decidedAt),
+            !request.hasReading || isZeroDoubtful(during: request.decidedAt)
+        else { return }
+        if request.hasReading, !memory.isLastRequestUnpaid {
+            renewZeroBasal()
+            if isZero(during: request.decidedAt) { return }
+        }
         let left = min(request.replacesBasal, request.amount)
         request.amount = request.amount - left
         request.leftToPump = min(left, request.own)

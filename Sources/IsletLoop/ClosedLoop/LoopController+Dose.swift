@@ -21,13 +21,19 @@ struct StepDose: ~Copyable {
     var withheld = InsulinAmount.zero
     /// A low was typed in: nothing is asked for.
     var isStopped = false
+    /// Basal that a zero withheld over steps that never ran; beside the algorithm's own dose.
+    var withheldBasal = InsulinAmount.zero
+    /// What of it is above the maximum bolus.
+    var cutWithheldBasal = InsulinAmount.zero
+    /// The step decided to give no basal and no correction.
+    var isOfDecidedZero = false
     /// The algorithm doses all basal itself.
     var isOfAlgorithm = false
     var basalOfAStep = InsulinAmount.zero
     /// The step had a fresh reading.
     var hasReading = false
 
-    var total: InsulinAmount { own + owed.sum + carried }
+    var total: InsulinAmount { own + withheldBasal + owed.sum + carried }
 
     /// What the pump is asked for; nil where that is less than a pulse.
     @inline(__always)
@@ -44,6 +50,9 @@ struct StepDose: ~Copyable {
             decidedAt: decidedAt)
         if isOfAlgorithm { request.replacesBasal = min(own, basalOfAStep) }
         if hasReading { request.own = own }
+        request.hasReading = hasReading
+        request.withheldBasal = withheldBasal
+        request.isOfDecidedZero = isOfDecidedZero
         return request
     }
 }
@@ -59,7 +68,7 @@ extension LoopController {
     @inline(__always)  // Its answer is large.
     func dose(
         of output: StepOutput, at now: Instant, isOpenLoop: Bool, hasReading: Bool,
-        _ manualBolus: InsulinAmount?
+        withheldBasal: InsulinAmount, _ manualBolus: InsulinAmount?
     ) -> StepDose {
         var dose = StepDose(
             id: memory.nextRequestID, algorithmTime: memory.algorithmTime,
@@ -70,6 +79,8 @@ extension LoopController {
             dose.isOfAlgorithm = algorithmDosesBasal
             dose.basalOfAStep = basalOfAStep
             dose.hasReading = hasReading
+            dose.withheldBasal = withheldBasal
+            dose.isOfDecidedZero = hasReading && dose.own <= .zero
             // What may be on board and isn't known is no reason to leave out basal insulin, and one to add nothing to it.
             if insulinKnownSince != nil, !isInsulinKnown(at: now) {
                 dose.withheld = output.correction
@@ -78,9 +89,12 @@ extension LoopController {
         }
         add(isOpenLoop ? manualBolus ?? .zero : output.meal, manual: manualBolus ?? .zero, to: &dose, at: now)
         if memory.typedLow != nil, isStoppedByTypedLow(at: now) { stop(&dose) }
-        // Above the limit the step's own part goes first, then the newest of what the person waits for.
-        let above = dose.total - dose.limit
+        // Above the limit what was withheld goes first, then the step's own part, then the newest of what the person waits for.
+        var above = dose.total - dose.limit
         if above > .zero {
+            dose.cutWithheldBasal = min(above, dose.withheldBasal)
+            dose.withheldBasal = dose.withheldBasal - dose.cutWithheldBasal
+            above = above - dose.cutWithheldBasal
             dose.cutOwn = min(above, dose.own)
             dose.own = dose.own - dose.cutOwn
             let manual = dose.owed.manual

@@ -59,7 +59,7 @@ extension LoopController {
             guard let known, amount > known.amount else { return }
             let given = amount - known.amount
             // What fits behind the end of a closed loop's last zero came after it.
-            let end = known.at.adding(LoopTiming.zeroBasal)
+            let end = known.at.adding(zeroLength)
             let possible =
                 programmed * Double(instant.nanoseconds - end.nanoseconds) / Double(Nanoseconds.hour)
             let since = possible > 0 && given.units <= possible + pump.pulse.units ? end : known.at
@@ -175,8 +175,10 @@ extension LoopController {
     /// Nothing is asked for. Basal and correction of the step are over with it; what the person asked for waits, and lapses in its time.
     func stop(_ dose: inout StepDose) {
         dose.isStopped = true
-        dose.withheld = dose.withheld + dose.own
+        dose.withheld = dose.withheld + dose.own + dose.withheldBasal
         dose.own = .zero
+        dose.withheldBasal = .zero
+        dose.isOfDecidedZero = dose.isOfAlgorithm
         for index in dose.owed.indices { dose.owed[index].cause = .lowTyped }
     }
 

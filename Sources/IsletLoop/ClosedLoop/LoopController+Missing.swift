@@ -33,7 +33,11 @@ extension LoopController {
         if hasFailed { return displaced(by: step) }
         // What the person suspends is not missing.
         if !isAvailable, pump.status.condition != .suspended {
-            memory.missing.ask(own.units, step: step, requestID: requestID)
+            // Out of reach, the zero runs on as where no step runs; a pump that is busy has its bolus.
+            let isDisplaced = pump.status.condition == .ready
+            let displaced = isDisplaced ? min(own.units, displacedProgramme(of: step)) : 0
+            withhold(displaced, step: step)
+            memory.missing.ask(own.units - displaced, step: step, requestID: requestID)
         }
         memory.missing.expect(programme(during: step), step: step)
     }
@@ -47,7 +51,8 @@ extension LoopController {
 
     /// A bolus is over; what was cut off it never came.
     func misses(_ bolus: LoopMemory.Delivery, _ lost: InsulinAmount, cutBy: BolusCut?) {
-        let own = lost - bolus.owed.remaining(after: bolus.accepted - lost, .cutShort).sum
+        let ours = lost - bolus.owed.remaining(after: bolus.accepted - lost, .cutShort).sum
+        let own = ours - min(ours, bolus.withheldBasal)
         let isMissing = lost.units + 1e-9 >= pump.pulse.units && cutBy != .person && !bolus.isCancelled
         let units = isMissing ? max(.zero, min(bolus.own, own)).units : 0
         guard units > 0 || !memory.missing.isEmpty else { return }
@@ -119,8 +124,14 @@ extension LoopController {
         for step in first..<end {
             let units = displacedProgramme(of: step)
             if units <= 0 { return }
-            memory.missing.displace(units, step: step)
+            withhold(units, step: step)
         }
+    }
+
+    private func withhold(_ units: Double, step: Int64) {
+        guard units > 0 else { return }
+        memory.missing.displace(units, step: step)
+        memory.withheldBasal = memory.withheldBasal + InsulinAmount(units: units)
     }
 
     // MARK: Telling

@@ -1,7 +1,7 @@
 // One request: sent, under way, settled.
 //
 // Guarantees: while a request's outcome is not known nothing else is sent, and it counts as delivered. One that never arrived is sent again
-// under its own number while its step lasts; one that nobody will ever know of counts as delivered for good and is never
+// under its own number once, while its step lasts; one that nobody will ever know of counts as delivered for good and is never
 // asked for again. What the pump says later all the same is told to the algorithm.
 // Does not: decide what is asked for. The step does.
 
@@ -26,24 +26,27 @@ extension LoopController {
         }
     }
 
-    /// Settles a request whose answer never came. One that the pump never got is sent once more under its number while
-    /// its step lasts; after that its time has passed.
+    /// Settles a request whose answer never came. One that the pump never got is sent once more under its number, while
+    /// its step lasts; after that it is over, and its zero with it.
     private func reconcile(_ request: LoopMemory.Request) throws {
         switch try pump.outcome(of: request.id) {
         // The pump tells when it knows.
         case .underWay: break
-        case .carriedOut(let amount): settle(request, accepted: amount)
+        case .carriedOut(let amount):
+            settle(request, accepted: amount)
         case .unknowable: giveUp(request)
         case .neverArrived:
-            guard executor.now < request.decidedAt.adding(LoopTiming.step), !request.isOfEarlierSession,
-                !request.isCancelled, request.owed.allSatisfy({ executor.now <= $0.lapsesAfter })
+            guard !request.isSentAgain, executor.now < request.decidedAt.adding(LoopTiming.step),
+                !request.isOfEarlierSession, !request.isCancelled,
+                request.owed.allSatisfy({ executor.now <= $0.lapsesAfter })
             else {
                 return settle(
                     request, accepted: .zero, pumpError: "never arrived", cause: .neverArrived)
             }
             guard catchUp() else { throw PumpError.uncertain }
-            if request.replacesBasal > .zero { renewZeroBasal() }
-            _ = try send(request)
+            var again = request
+            again.isSentAgain = true
+            _ = try send(again)
             if memory.awaitsOutcome { throw PumpError.uncertain }
         }
     }
@@ -61,13 +64,15 @@ extension LoopController {
         memory.request = nil
         memory.delivery = LoopMemory.Delivery(
             id: request.id, algorithmTime: request.algorithmTime, accepted: request.amount,
-            own: request.own, owed: request.owed, isUnknowable: true,
+            own: request.own, withheldBasal: request.withheldBasal, owed: request.owed, isUnknowable: true,
             isOfEarlierSession: request.isOfEarlierSession)
         memory.missing.giveUp(request.id)
+        if !request.isOfEarlierSession { memory.isLastRequestUnpaid = true }
         saveOutcome(of: request.id, accepted: nil, pumpError: "unknowable: counts as delivered")
         journal.record(
             .requestUnknowable, at: executor.now, UInt64(bitPattern: request.id),
             request.amount.units.bitPattern)
+        followZero(of: request)
     }
 
     /// Sends a request and settles it as far as the answer tells. Answers with what was accepted, and what went wrong, if anything did.
@@ -105,10 +110,12 @@ extension LoopController {
             let error = PumpError.outOfRange(amount, limit: limit)
             close(request, accepted: .zero, cause: .impossible)
             saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
+            followZero(of: request)
             return (.zero, "pump: \(error)")
         } catch let error as PumpError {
             close(request, accepted: .zero)
             saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
+            followZero(of: request)
             return (.zero, "pump: \(error)")
         }
     }
@@ -119,12 +126,18 @@ extension LoopController {
         pumpError: String = "", cause: DropCause = .refused
     ) {
         close(request, accepted: accepted, cause: cause)
+        // What is written has the zero that follows, so that a crash in between forgets none.
+        let before = memory.temporaryBasal
+        let isRenewed = paysForZero(request)
+        if isRenewed { planZero() }
         saveOutcome(of: request.id, accepted: accepted, pumpError: pumpError)
         if !isDelivered {
             journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
                 accepted.units.bitPattern)
         }
+        if isRenewed { return setZero(before: before, isWritten: true) }
+        followZero(of: request)
     }
 
     /// Parts of a pulse are carried on. Of more, the person's part is owed again; the rest was meant for its step alone,
@@ -136,11 +149,13 @@ extension LoopController {
         if accepted > .zero {
             memory.delivery = LoopMemory.Delivery(
                 id: request.id, algorithmTime: request.algorithmTime, accepted: accepted,
-                own: request.own, owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
+                own: request.own, withheldBasal: request.withheldBasal,
+                owed: request.owed.covered(by: accepted), isCancelled: request.isCancelled,
                 isOfEarlierSession: request.isOfEarlierSession)
         }
         guard !request.isOfEarlierSession else { return }
         let left = max(.zero, request.amount - accepted)
+        noteFate(of: request, lacking: left)
         if left.units + 1e-9 < pump.pulse.units {
             memory.carried += left
             if !memory.missing.isEmpty {
@@ -156,9 +171,22 @@ extension LoopController {
         } else if !owed.isEmpty {
             memory.owed = owed + memory.owed
         }
-        let own = left - owed.sum - carried
-        misses(request, own)
-        fallShort(own, of: request.algorithmTime)
+        let lost = left - owed.sum - carried
+        misses(request, lost - min(lost, request.withheldBasal))
+        fallShort(lost, of: request.algorithmTime)
+    }
+
+    /// Its step's zero, and whether the step delivered, go by that.
+    private func noteFate(of request: borrowing LoopMemory.Request, lacking left: InsulinAmount) {
+        let isLeftToPump = request.amount.units + 1e-9 < pump.pulse.units
+        if !isLeftToPump { memory.isLastRequestUnpaid = left.units + 1e-9 >= pump.pulse.units }
+        if request.hasReading, isLeftToPump || !memory.isLastRequestUnpaid {
+            memory.lastDelivering = request.decidedAt
+        }
+        // What a shortage takes, it takes from this first.
+        if request.withheldBasal > .zero {
+            memory.missing.repay((request.withheldBasal - min(left, request.withheldBasal)).units)
+        }
     }
 
     /// The algorithm is told at its next good step. What two requests lack counts with the later one.

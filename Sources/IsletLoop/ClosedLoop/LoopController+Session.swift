@@ -70,6 +70,7 @@ extension LoopController {
         memory.before = before.before
         memory.firstRequestID = before.nextRequestID
         memory.temporaryBasal = before.temporaryBasal
+        memory.isZeroUnpaid = before.isZeroUnpaid
         memory.dropped = before.dropped
         memory.cut = before.cut
         memory.forcesOpenLoop = before.forcesOpenLoop

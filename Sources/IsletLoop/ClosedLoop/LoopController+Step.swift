@@ -20,8 +20,12 @@ extension LoopController {
         // Settling the last request may just have found what never came.
         dropLapsed(at: now)
         let given = pump.basalDelivered
-        let pumpBasal = basalSinceLastStep(given: given, at: now)
+        var pumpBasal = basalSinceLastStep(given: given, at: now)
         if !memory.missing.isEmpty { creditFlow(pumpBasal) }
+        if memory.withheldBasal > .zero {
+            let withheld = withheldBasal(reading, pumpStatus, flowed: pumpBasal, at: now)
+            pumpBasal = pumpBasal?.adding(withheld: withheld)
+        }
         var earlier: InsulinHistory?
         if memory.awaitsHistory {
             do { earlier = try insulinHistory(given: given, at: now) } catch { return failUnwritten() }
@@ -100,9 +104,12 @@ extension LoopController {
             memory.stepsFailed += 1
         }
 
+        // `pumpBasal` is told anew where the step failed, but what was withheld lapses.
+        let withheld = hasFailed ? .zero : input.pumpBasal?.withheld ?? .zero
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
         var dose = dose(
             of: output, at: input.now, isOpenLoop: input.isOpenLoop, hasReading: input.cgm != nil,
+            withheldBasal: Self.isForeseenLow(output) ? .zero : withheld,
             input.user.manualBolus)
         let requested = mayDose ? dose.requested(pulse: pump.pulse) : nil
         if !input.insulinPump.isAvailable, output.total > .zero {
@@ -138,6 +145,9 @@ extension LoopController {
                 manual: dose.cutManual, of: input.algorithmTime)
         }
         if mayDose { tellWithheld(dose.withheld, isStopped: dose.isStopped, of: input.algorithmTime) }
+        if withheld > .zero, !dose.isStopped {
+            fallShort(withheld - dose.withheldBasal, of: input.algorithmTime)
+        }
         if store != nil, !keep(input, output, requestID, failure: failure ?? "", requested) {
             state.undo()
             if let memoryBeforeStep { memory = memoryBeforeStep }
@@ -154,8 +164,11 @@ extension LoopController {
         }
         if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
-        // Only a step that is kept and can dose takes the basal from the pump.
-        if mayDose, dose.isOfAlgorithm { renewZeroBasal() }
+        // Only a step that is kept takes the basal from the pump.
+        if requested == nil, !hasFailed, dose.hasReading, dose.isOfDecidedZero || mayDose {
+            if dose.isOfDecidedZero || !memory.isLastRequestUnpaid { memory.lastDelivering = input.now }
+        }
+        if dose.isOfAlgorithm, !hasFailed { followZero(of: dose, mayDose: mayDose, isSent: requested != nil) }
         var accepted = InsulinAmount.zero
         if let requested {
             let (taken, pumpError) = try send(dose.request(of: requested))

@@ -51,6 +51,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var programmedBasal: InsulinRate?
     /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
     var zeroEnds: Instant?
+    /// The pump, when it was last told to, didn't take the zero.
+    var wasZeroRefused = false
+    /// It is told again until then.
+    var zeroIsPaidUntil: Instant?
     private var observers: [Held<any LoopObserver>] = []
     /// The same, uncounted: they hear of every step.
     private(set) var callable: [Unmanaged<Held<any LoopObserver>>] = []
@@ -155,6 +159,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         unwritten = []
         programmedBasal = nil
         zeroEnds = nil
+        wasZeroRefused = false
+        zeroIsPaidUntil = nil
         lastPoll = nil
         memory = LoopMemory()
         state.clear()
@@ -276,6 +282,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         watchdog?.here(.pump) { $0.ping($1) }
         collect()
         applyBasal()
+        // A zero that runs only now displaces the programme all the same, if the app dies next.
+        if memory.temporaryBasal != nil { tellInsulin(of: memory.algorithmTime - 1) }
     }
 
     func retryPumpWork() { pumpWork?.schedule(at: executor.now.adding(LoopTiming.retry)) }

@@ -27,6 +27,9 @@ public struct LoopDisplay: Hashable, Sendable {
     /// What was requested and the pump has not answered for yet; nil where nothing is.
     public var underWay: InsulinAmount?
     public var lastStep: Instant?
+    /// The last step that had a reading, and whose request was confirmed or that asked for nothing; in closed loop, the session's first step
+    /// while there was none.
+    public var lastDelivering: Instant?
     public var nextStep: Instant?
     public var basalMultiplierStepsLeft: Int
     /// When the temporary basal ends; nil without one.
@@ -70,7 +73,8 @@ extension LoopController {
             } ?? true,
             isPumpAvailable: status.isConnected && status.condition == .ready && memory.request == nil,
             underWay: memory.request?.amount,
-            lastStep: memory.lastWorldTime, nextStep: memory.isInSession ? memory.nextStep : nil,
+            lastStep: memory.lastWorldTime, lastDelivering: memory.lastDelivering ?? memory.firstStepTime,
+            nextStep: memory.isInSession ? memory.nextStep : nil,
             basalMultiplierStepsLeft: memory.basalMultiplierStepsLeft,
             temporaryBasalEnds: memory.temporaryBasalEnds,
             owed: owed.isEmpty ? nil : owed.sum, owedUntil: owed.map(\.lapsesAfter).max(),

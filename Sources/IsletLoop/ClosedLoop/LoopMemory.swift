@@ -39,6 +39,8 @@ public struct LoopMemory: Hashable, Sendable {
         /// Parts of a pulse that earlier requests left.
         public var carried: InsulinAmount
         public var decidedAt: Instant
+        /// It never arrived, and was sent once more.
+        public var isSentAgain = false
         /// The person called it off after it was sent: it may be in the body, and is not sent again.
         public var isCancelled = false
         /// The part of it that the pump's own basal would give during its step.
@@ -47,6 +49,12 @@ public struct LoopMemory: Hashable, Sendable {
         public var own = InsulinAmount.zero
         /// Of that, what was left to the pump's own basal.
         public var leftToPump = InsulinAmount.zero
+        /// What a zero basal withheld over steps that never ran.
+        public var withheldBasal = InsulinAmount.zero
+        /// Its step decided to give no basal and no correction: its zero needs no payment.
+        public var isOfDecidedZero = false
+        /// Its step had a fresh reading.
+        public var hasReading = false
         /// Its session is over: it may be in the body, but nobody waits for it any more.
         public var isOfEarlierSession = false
     }
@@ -58,6 +66,7 @@ public struct LoopMemory: Hashable, Sendable {
         public var accepted: InsulinAmount
         /// As in the request.
         public var own = InsulinAmount.zero
+        public var withheldBasal = InsulinAmount.zero
         /// The parts that the person waits for.
         public var owed: [Owed]
         /// The person called off what it may yet fail to give.
@@ -146,6 +155,14 @@ public struct LoopMemory: Hashable, Sendable {
     /// What the loop told the pump to run in place of the programmed basal; it may have ended by itself. Nil where nothing is
     /// left to cancel.
     public var temporaryBasal: TemporaryBasal?
+    /// The zero that runs is not paid for: it is cancelled as soon as the pump answers.
+    public var isZeroUnpaid = false
+    /// The last request was refused or lost, or nobody will ever know of it.
+    public var isLastRequestUnpaid = false
+    /// What a zero withheld since the last step that could dose: steps never ran, or the pump was out of reach.
+    public var withheldBasal = InsulinAmount.zero
+    /// The last step that had a reading, and whose request was confirmed or that asked for nothing.
+    public var lastDelivering: Instant?
     /// Nil before the first good step.
     public var knownBasal: KnownBasal?
     /// What the algorithm has counted and the pump never delivered, until a good step has been told.

@@ -33,8 +33,10 @@ public enum LoopTiming {
     public static let earlyWindow = 27 * Nanoseconds.second
     /// What a person asked for is requested for this long, and not later.
     public static let owed = 15 * Nanoseconds.minute
-    /// How long the pump leaves its own basal off after the last step that dosed.
-    public static let zeroBasal = 30 * Nanoseconds.minute
+    /// Of what a zero basal withheld over steps that never ran, at most so much time's is given afterwards.
+    public static let withheld = 30 * Nanoseconds.minute
+    /// A zero basal is never set for less than this: the next step must find it running.
+    public static let shortestZero = 10 * Nanoseconds.minute
     /// Insulin that was given longer ago acts no more.
     public static let insulinMemory = 8 * Nanoseconds.hour
     /// A step that is later than this is left out.

@@ -10,7 +10,7 @@ import Testing
 @testable import IsletTrials
 
 /// Takes every setting of the basal, and no bolus for a while.
-private final class BolusRefusingPump: InsulinPumpPort, @unchecked Sendable {
+final class BolusRefusingPump: InsulinPumpPort, @unchecked Sendable {
     enum Way: Sendable, CaseIterable { case refuses, neverAnswers }
     private let pump: any InsulinPumpPort
     private let way: Way

@@ -145,6 +145,10 @@ package struct SessionHealth: Hashable, Sendable {
         if let last = loop.lastStep {
             if live.now.nanoseconds - last.nanoseconds > LoopTiming.freshness {
                 found.append(Concern(.loop, .actionable, "no step for more than 15 min"))
+            } else if loop.status == .closedLoop, let delivering = loop.lastDelivering,
+                live.now.nanoseconds - delivering.nanoseconds > LoopTiming.freshness
+            {
+                found.append(Concern(.loop, .actionable, "no step has delivered for more than 15 min"))
             }
         } else {
             found.append(Concern(.loop, .informational, "waiting for the first step"))
