@@ -6,7 +6,6 @@
 import IsletLoop
 import DeviceLinks
 import IsletDevices
-import DeviceLinks
 import IsletKernel
 import IsletModels
 import Testing

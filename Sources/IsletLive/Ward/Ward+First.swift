@@ -6,7 +6,6 @@
 import IsletFiles
 import Foundation
 import Glibc
-import IsletLive
 
 extension Ward {
     /// A session that is to be lived up to where it stands.
