@@ -103,7 +103,7 @@ struct SequenceDiagramTests {
         // Ten minutes after the last sign of life; once.
         #expect(
             scene.diary.lines.filter { $0.hasPrefix("watchdog") } == [
-                "watchdog: [ClosedLoop.Watchdog.Controller.loop]"
+                "watchdog: [IsletLoop.Watchdog.Controller.loop]"
             ])
         #expect(scene.inLoop { $0.display().areControlsDisabled })
         #expect(throws: LoopError.controlsDisabled) { try scene.inLoop { try $0.startSession() } }

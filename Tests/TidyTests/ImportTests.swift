@@ -95,13 +95,15 @@ import Testing
     @Test func theScanFindsWhatItIsFor() {
         let lines = [
             "import IsletDevices", "public import Synchronization", "@testable import IsletKernel",
-            "import struct IsletPeople.Nothing", "let theFirst: Instant? = nil  // Records",
+            "import struct DriverContract.Nothing", "let theFirst = Instant.start  // Records",
         ]
         let file = SourceFile(path: "Sources/X/X.swift", lines: lines, code: Project.blanked(lines))
         #expect(
-            file.imports.map(\.module) == ["IsletDevices", "Synchronization", "IsletKernel", "IsletPeople"])
+            file.imports.map(\.module) == [
+                "IsletDevices", "Synchronization", "IsletKernel", "DriverContract",
+            ])
         let unused = Self.unusedImports(of: file).map(\.module)
-        #expect(unused.contains("Synchronization") && unused.contains("IsletPeople"))
+        #expect(unused.contains("Synchronization") && unused.contains("DriverContract"))
         #expect(!unused.contains("IsletKernel"))
         let text = """
                     // Floor 0
