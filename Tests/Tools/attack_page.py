@@ -9,7 +9,6 @@ Usage: attack_page.py --islet-live PATH [--short]
   past      past instants of a long session, asked for by clients that wait and by clients that leave at once; memory comes back
   streams   1 100 event streams that nobody reads from, and 1 100 connections that say nothing
   burst     1 100 connections within a tenth of a second, again and again, with nothing, a look or a stream to say
-  hang      looks that never come to an end: each ends with 503 in its time, and no other waits for them
   demo      a first start of the demonstration: it answers before it has lived it
   restart   a server that is started anew over long journals: it answers at once, says which sessions are coming back, and all of them come
 
@@ -227,42 +226,6 @@ def burst(server, check, token, count, rounds):
     health.end(check, "burst")
 
 
-def hang(server, check, token, studies):
-    """A study on offer that is a pipe with nobody at its other end: who reads it waits for ever."""
-    pipe = studies / "never.yaml"
-    os.mkfifo(pipe)
-    health = Health(server)
-    began = time.monotonic()
-    looks = []
-    crowds = threading.Thread(
-        target=lambda: looks.extend(crowd(12, lambda _: timed(lambda: server.client(token=token).call("GET", "/api/studies", timeout=60))))
-    )
-    crowds.start()
-    time.sleep(1)
-    others = []
-    while crowds.is_alive():
-        answer, seconds = timed(lambda: server.client(token=token).call("GET", "/api/sessions", timeout=60))
-        others.append((answer[0] if isinstance(answer, tuple) else answer, seconds))
-        time.sleep(0.5)
-    crowds.join()
-    statuses = sorted({answer[0] if isinstance(answer, tuple) else str(answer) for answer, _ in looks}, key=str)
-    print(f"  hang: 12 looks that hang ended after {time.monotonic() - began:.1f} s with {statuses}; others: {sorted({o[0] for o in others}, key=str)}", flush=True)
-    check("hang.each-is-told", len(looks) == 12 and statuses == [503], statuses)
-    check("hang.in-time", all(seconds < 25 for _, seconds in looks), looks)
-    # Eight threads hang until they are replaced; from then on nobody waits.
-    check("hang.others-are-answered", bool(others) and others[-1][0] == 200 and others[-1][1] < 2, others[-3:])
-    # Whoever reads it is let go: it is an empty study.
-    for _ in range(40):
-        try:
-            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
-        except OSError:
-            break
-        time.sleep(0.05)
-    pipe.unlink()
-    check("hang.it-is-over", until(lambda: server.client(token=token).call("GET", "/api/studies")[0] == 200, 30))
-    health.end(check, "hang")
-
-
 def demo(binary, check, folder):
     """Whoever starts the demonstration for the first time has its page at once."""
     server = Server(binary, data=folder / "demo" / "data", demo=True)
@@ -295,9 +258,7 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="islet-attack-"))
     environment = {**os.environ, "ISLET_TOKEN": token}
     try:
-        studies = folder / "studies"
-        studies.mkdir()
-        server = Server(options.islet_live, data=folder / "data", extra=["--studies", str(studies)], environment=environment).start()
+        server = Server(options.islet_live, data=folder / "data", environment=environment).start()
         client = server.client(token=token)
         form = "&".join(f"a{index}=1" for index in range(6000)).encode()
         bodies(server, check, "form", "/login", "application/x-www-form-urlencoded", [form[: 32 << 10], form[:4000]], rounds)
@@ -314,8 +275,7 @@ def main():
         after = server.resident_kb()
         check("past.memory", after < before + (150 << 10), f"{before} KB, then {after} KB")
         streams(server, check, token, 1100)
-        burst(server, check, token, 1100, 1 if options.short else 5)
-        hang(server, check, token, studies)
+        burst(server, check, token, 1100, 3 if options.short else 10)
         server.stop()
         health = None
         began = time.monotonic()
