@@ -8,7 +8,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
 
 # When all of CI began, and after how many minutes no part may still be under way.
-readonly began=${ISLET_CI_BEGAN:-$(date +%s)} minutes_of_ci=${ISLET_CI_MINUTES:-30}
+readonly began=${ISLET_CI_BEGAN:-$(date +%s)} minutes_of_ci=${ISLET_CI_MINUTES:-15}
 readonly record=docs/test-all.md
 
 passed=0 failed=0 times=''

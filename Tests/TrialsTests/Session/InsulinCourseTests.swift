@@ -186,32 +186,4 @@ struct InsulinCourseTests {
         let most = (0..<given.count - 1).map { given[$0 + 1] - given[$0] }.max() ?? 0
         #expect(most <= 3 * lived.course.programmePerStep + 2 * Self.pulse)
     }
-
-    /// Harm: what makes up for lost insulin lowers somebody who is low already.
-    @Test("gets nothing of what was withheld below 80 mg/dL")
-    func nothingWhenLow() throws {
-        let faults = "{ at: 3h1m, kind: app-quit, for: 23m }"
-        func course(_ bolus: Double) throws -> (InsulinCourse, [StepRow]) {
-            let lived = try Self.live(
-                hours: 6, faults: faults,
-                act: { session, minute in
-                    guard [90, 120, 150].contains(minute), bolus > 0 else { return }
-                    try session.executor.inspect {
-                        try session.loop.request(manualBolus: InsulinAmount(units: bolus))
-                    }
-                })
-            return (lived.course, lived.session.recorder.steps)
-        }
-        let (low, lowSteps) = try course(3)
-        let (level, levelSteps) = try course(0)
-        func back(_ steps: [StepRow]) -> StepRow? { steps.first { $0.instant.minutes > 200 } }
-        let (lowStep, levelStep) = (try #require(back(lowSteps)), try #require(back(levelSteps)))
-        let reading = try #require(lowStep.cgmMgdl)
-        #expect(reading < 80, "\(reading)")
-        #expect(lowStep.acceptedUnits == 0)
-        #expect((levelStep.cgmMgdl ?? 0) > 80)
-        let own = levelStep.basalUnits + levelStep.correctionUnits
-        #expect(levelStep.acceptedUnits > own + 3 * level.programmePerStep)
-        #expect(low.given.count == level.given.count)
-    }
 }

@@ -1,7 +1,7 @@
 // A proportional controller: the basal, and beyond it a share of what would bring glucose to its target.
 
-import IsletLoop
 import IsletDevices
+import IsletLoop
 
 struct ProportionalController: DosingAlgorithm {
     /// What it remembers: plain values, which the loop keeps, and takes back where a step fails.
