@@ -105,7 +105,7 @@ public enum PumpDriverContract {
             }
             // The link may take a while to come back.
             var status = try? await driver.perform(LinkCommand(number: 3, act: .readStatus))
-            for _ in 0..<50 where status == nil {
+            for _ in 0..<600 where status == nil {
                 try await Task.sleep(for: .milliseconds(100))
                 status = try? await driver.perform(LinkCommand(number: 3, act: .readStatus))
             }

@@ -38,7 +38,7 @@ private final class LoopbackSubject: PumpDriverSubject {
         }
         world.withLock { $0 = (peer, pump) }
         // The peer proves itself by two simulated days, which takes seconds where other tests run beside.
-        return LoopbackPumpDriver(PumpAddress(port: peer.port), timeoutSeconds: 8)
+        return LoopbackPumpDriver(PumpAddress(port: peer.port), timeoutSeconds: 25)
     }
 
     func breakNext(_ fault: PumpDriverContract.LinkFault) async { next.withLock { $0 = fault } }
