@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 70
 readonly began=${ISLET_CI_BEGAN:-$(date +%s)} minutes_of_ci=${ISLET_CI_MINUTES:-15}
 readonly record=docs/test-all.md
 
-passed=0 failed=0 times=''
+passed=0 failed=0 times='' what_failed=''
 log=$(mktemp) || exit 70
 trap 'rm -f "$log"' EXIT
 
@@ -25,7 +25,10 @@ end_step() {
     [ -z "$step_name" ] || times+=$(printf '%6d s  %s' $((SECONDS - step_began)) "$step_name")$'\n'
     step_name=''
 }
-one_failed() { failed=$((failed + 1)); echo "FAILED $1"; }
+one_failed() {
+    failed=$((failed + 1)) what_failed+="FAILED $1"$'\n'
+    echo "FAILED $1"
+}
 one_passed() { passed=$((passed + 1)); }
 # one WHAT COMMAND...: a command that is one check.
 one() {
@@ -37,6 +40,8 @@ one() {
 finish() {
     end_step
     printf '\n%s' "$times"
+    # Once more what failed, beside the count: the end of a log is what is read first, and sometimes all that is kept.
+    [ -z "$what_failed" ] || printf '\n%s' "$what_failed"
     printf '\n%d passed, %d failed\n' "$passed" "$failed"
     [ "$failed" = 0 ]
     exit
@@ -55,6 +60,7 @@ counted() {
     fi
     passed=$((passed + ${counts% *}))
     failed=$((failed + ${counts#* }))
+    [ "${counts#* }" = 0 ] || what_failed+=$(grep -E '^ *(FAILED|FAIL|failed)\b' "$log" | head -n 20)$'\n'
     if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "$what left with $status"; fi
 }
 # skipped WHAT WHY: said, and not counted; a part that skips something is not recorded.
@@ -135,6 +141,7 @@ swift_tests() {
     if counts=$(python3 Tests/Tools/xunit_counts.py "$results"/*.xml); then
         passed=$((passed + ${counts% *}))
         failed=$((failed + ${counts#* }))
+        [ "${counts#* }" = 0 ] || what_failed+=$(grep -E '^✘ Test |: error: -\[' "$log" | cut -c1-600 | head -n 60)$'\n'
         if [ "$status" != 0 ] && [ "${counts#* }" = 0 ]; then one_failed "swift test left with $status"; fi
     else
         one_failed "swift test left with $status and no count"
