@@ -2,8 +2,9 @@
 import PackageDescription
 
 /// Every Islet target: Swift 6 language mode, warnings are errors, plain async functions stay on
-/// their caller's executor (a hop inside a session would cost a job and could leak out of it). No unsafe flags: they
-/// would forbid others to depend on this package. What a release build wants beyond this stands in `.ci/release.sh`.
+/// their caller's executor (a hop inside a session would cost a job and could leak out of it). No unsafe flags but in
+/// our own debug builds: they would forbid others to depend on this package. What a release build wants beyond this
+/// stands in `.ci/release.sh`.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -13,10 +14,15 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// `.ci/debug.sh` has the modules optimised, with every check that a debug build makes at run time: tests live through
+/// months of many people, five times as fast. The tests themselves are not.
+let optimised: [SwiftSetting] =
+    Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// One entry a target, below the comment that says its floor: a target imports only from floors below it. `TidyTests`
 /// reads the floors here.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + optimised)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -118,7 +124,7 @@ let package = Package(
                 "IsletResults", "IsletCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + optimised),
 
         // Links: devices outside of a session.
         // Floor 5
@@ -134,14 +140,14 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop", "IsletFiles",
                 "IsletTrials", "IsletResults", "DeviceLinks",
             ],
-            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict),
+            resources: [.embedInCode("Ward/Demonstration")], swiftSettings: strict + optimised),
         // Floor 9
         .target(
             name: "Pages",
             dependencies: [
                 "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletLive",
             ],
-            resources: [.embedInCode("Assets")], swiftSettings: strict),
+            resources: [.embedInCode("Assets")], swiftSettings: strict + optimised),
         // Floor 10
         module(
             "Dashboard",
@@ -162,7 +168,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 serving("Logging", "swift-log"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + optimised),
 
         // Thresholds: an owner's store.
         // Floor 11
@@ -172,7 +178,7 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles", "IsletTrials", "IsletResults",
                 "IsletCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + optimised),
 
         // Workshop: what the project is tried with.
         // Floor 8
@@ -189,18 +195,18 @@ let package = Package(
                 "IsletDevices", "IsletFiles", "IsletTrials", "IsletCommands", "Swarm",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + optimised),
         .executableTarget(
             name: "islet-bench",
             dependencies: [
                 "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletFiles",
                 "IsletTrials", "IsletResults", "IsletLive", "Dashboard",
             ],
-            path: "Benchmarks/IsletBench", swiftSettings: strict),
+            path: "Benchmarks/IsletBench", swiftSettings: strict + optimised),
 
         // Tests
         // A test kit: an HTTP server that fails on purpose.
-        .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict),
+        .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict + optimised),
         tests("AlertMetricsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlertsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlgorithmsTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),

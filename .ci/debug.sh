@@ -3,4 +3,5 @@
 # server, and TLS where ISLET_TRAITS=Serve,TLS says so: most of such a build is TLS, which no test in Swift speaks.
 set -euo pipefail
 "$(dirname "$0")/pin.sh"
+export ISLET_OPTIMISED=1
 exec swift "$1" --traits "${ISLET_TRAITS:-Serve}" "${@:2}"

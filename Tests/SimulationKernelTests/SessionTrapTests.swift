@@ -1,5 +1,7 @@
+import Foundation
 import Glibc
 import IsletKernel
+import Synchronization
 import Testing
 
 /// What must stop the program rather than let a session depend on the machine's mood.
@@ -7,27 +9,23 @@ import Testing
     @Test func aJobFromAForeignThreadTraps() async {
         await #expect(processExitsWith: .failure) {
             let session = SessionExecutor()
+            let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
             session.start("leaky") {
-                await withCheckedContinuation { continuation in
-                    // Late enough for the task to have suspended: only then is there a job.
-                    Task.detached {
-                        try? await Task.sleep(for: .milliseconds(100))
-                        continuation.resume()
-                    }
-                }
+                await withCheckedContinuation { continuation in waiting.withLock { $0 = continuation } }
             }
+            // When this returns the task has suspended: only then is there a job.
             _ = try? session.advance(to: .minutes(1))
-            try? await Task.sleep(for: .seconds(3))
+            waiting.withLock { $0 }?.resume()
+            try? await Task.sleep(for: .seconds(60))
         }
     }
 
     @Test func sleepingOnTheRealClockInsideASessionTraps() async {
         await #expect(processExitsWith: .failure) {
             let session = SessionExecutor()
-            // As long, for the same reason.
             session.start("leaky") { try await Task.sleep(for: .milliseconds(100)) }
             _ = try? session.advance(to: .minutes(1))
-            try? await Task.sleep(for: .seconds(3))
+            try? await Task.sleep(for: .seconds(60))
         }
     }
 
@@ -43,7 +41,7 @@ import Testing
             let wakeup = Wakeup(SessionExecutor(), phase: .loop, "foreign")
             // Should it not trap, it would wait for ever.
             Task.detached {
-                try await Task.sleep(for: .seconds(3))
+                try await Task.sleep(for: .seconds(60))
                 exit(EXIT_SUCCESS)
             }
             try? await wakeup.wait()
@@ -77,9 +75,14 @@ import Testing
     @Test func twoThreadsInsideOneSessionTrap() async {
         await #expect(processExitsWith: .failure) {
             let session = SessionExecutor()
-            session.start("slow") { usleep(2_000_000) }
-            Task.detached { _ = try? session.advance(to: .minutes(1)) }
-            try? await Task.sleep(for: .milliseconds(300))
+            let isInside = Atomic(false)
+            session.start("slow") {
+                isInside.store(true, ordering: .releasing)
+                while true { usleep(1000) }
+            }
+            let thread = Thread { _ = try? session.advance(to: .minutes(1)) }
+            thread.start()
+            while !isInside.load(ordering: .acquiring) { usleep(1000) }
             _ = try? session.advance(to: .minutes(1))
         }
     }
