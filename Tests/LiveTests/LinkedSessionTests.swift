@@ -317,6 +317,42 @@ import IsletTrials
         }
     }
 
+    /// She stops it before it has left: what waits behind another command never leaves, nor does it after a death of the program.
+    @Test(arguments: [false, true]) func aBolusThatIsStoppedWhileItWaitsNeverLeaves(dies: Bool) throws {
+        try withFolder { folder in
+            let world = try World(folder)
+            try world.live(to: .minutes(30).adding(-5 * Nanoseconds.second))
+            _ = world.session.take(
+                LiveCommand(.meal(grams: 60, isEaten: false, isAnnounced: true)), at: world.session.now)
+            // What is in flight when the step asks for its bolus lets that wait.
+            world.fate = { $0.act == .resume ? .silent : .answered }
+            #expect(world.session.take(LiveCommand(.resume), at: world.session.now).outcome == .taken)
+            func isUnderWay() -> Bool { world.session.snapshot.pump?.unresolvedRequest != nil }
+            while !isUnderWay(), world.session.now < .minutes(30).adding(24 * Nanoseconds.second) {
+                try world.live(to: world.session.now.adding(Nanoseconds.second / 4))
+            }
+            try #require(isUnderWay())
+            func left() throws -> [Double] {
+                try JournalContent.read(world.path).lines.compactMap {
+                    guard case .command(_, let json) = $0 else { return nil }
+                    let command = try JSONDecoder().decode(LinkCommand.self, from: Data(json.utf8))
+                    guard case .bolus(_, let units) = command.act, units > 6 else { return nil }
+                    return units
+                }
+            }
+            #expect(try left().isEmpty)
+            #expect(world.session.take(LiveCommand(.cancelBolus), at: world.session.now).outcome == .taken)
+            // It is over at once: nothing is waited for.
+            #expect(!isUnderWay())
+            if dies { world.fate = { _ in world.lives == 1 ? .diesBefore : .answered } }
+            try world.live(untilMinute: 60)
+            #expect(world.lives == (dies ? 2 : 1))
+            #expect(try left().isEmpty)
+            #expect(world.simulator.boluses.allSatisfy { $0.units < 1 }, "\(world.simulator.boluses)")
+            #expect(try LiveReplay(try JournalContent.read(world.path)).divergence == nil)
+        }
+    }
+
     /// What is not believed is said, with the reason.
     @Test func whatCantBeTrueIsToldInTheStory() throws {
         try withFolder { folder in
