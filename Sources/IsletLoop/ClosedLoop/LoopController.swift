@@ -147,6 +147,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard isSuspended else { return }
         isSuspended = false
         dropLapsedOnWaking()
+        waitForTemporaryBasal()
         schedule()
     }
 
