@@ -173,4 +173,23 @@ struct BasalFloorTests {
         #expect(lab.pump.temporaries.map { $0.nanoseconds / Nanoseconds.minute } == [124, 100])
         #expect(lab.pump.programmed == therapy().basalRate)
     }
+
+    /// Harm: half of the basal for as long as the app lived, as nobody ended what was asked for an hour.
+    @Test("of a person who scaled it is whole again where the app slept over the end")
+    func scaledOverASleep() throws {
+        let lab = try Lab(basalSource: .programmed) { _ in StepOutput() }
+        lab.sensor.latestReading = reading(at: 0)
+        try lab.live(untilMinute: 1)
+        try lab.executor.inspect {
+            try lab.loop.here { try $0.setTemporaryBasal(multiplier: 0.5, steps: 6) }
+        }
+        try lab.live(untilMinute: 6)
+        lab.executor.inspect { lab.loop.here { $0.suspend() } }
+        try lab.live(untilMinute: 61)
+        lab.pump.loseTemporaryBasal()
+        lab.executor.inspect { lab.loop.here { $0.resume() } }
+        try lab.live(untilMinute: 76)
+        #expect(lab.memory.basalMultiplier == 1)
+        #expect(lab.pump.temporaries.count == 1 && lab.pump.temporary == nil)
+    }
 }

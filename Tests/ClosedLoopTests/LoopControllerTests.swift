@@ -187,7 +187,8 @@ import Testing
             }
             try bench.run(untilMinute: 14)
             #expect(bench.pump.requests.map(\.id) == [0, 2])
-            #expect(abs(bench.pump.delivered - 0.2) < 1e-9)
+            // The next step's own, and the programme that the zero took from the failed one.
+            #expect(abs(bench.pump.delivered - 0.3) < 1e-9)
             #expect(bench.recorder.steps.map(\.failure.isEmpty) == [true, false, true])
             #expect(bench.executor.inspect { bench.loop.here { $0.stepsFailed } } == 1)
         }
@@ -204,7 +205,8 @@ import Testing
         try bench.run(untilMinute: 9)
         #expect(bench.pump.requests.isEmpty)
         try bench.run(untilMinute: 14)
-        #expect(bench.pump.requests.map(\.amount.units) == [4])
+        // Beside the meal, the programme that the zero took from the failed step.
+        #expect(bench.pump.requests.map(\.amount.units) == [4.1])
         #expect(bench.recorder.steps.map(\.failure) == ["", "AlgorithmFailure()", ""])
     }
 

@@ -7,8 +7,8 @@
 // request that was refused, lost, or that nobody will ever know of, the zero is cancelled as soon as the pump answers. So the
 // programmed basal runs before the first such step and within the pump's shortest time of the last one, whatever stopped
 // them. A step after one whose zero the pump didn't confirm leaves its basal to the pump until it does. What the pump gave by
-// itself is told to the next good step that can know it. What a zero withheld over steps that never ran is asked for by
-// the next one, within bounds: `LoopController+Withheld.swift`.
+// itself is told to the next good step that can know it. What a zero withheld over steps that never ran, or failed, is asked for
+// by the next one, within bounds: `LoopController+Withheld.swift`. An algorithm that gives up control leaves its zero at once.
 // Does not: notice by itself that a pod lost its temporary basal; the next step renews it, and what flowed is told.
 
 import IsletDevices
@@ -147,10 +147,10 @@ extension LoopController {
 
     /// The last request was refused or lost, or nobody will ever know of it: what the zero displaces nobody pays for.
     func endUnpaidZero() {
+        zeroIsPaidUntil = nil
         guard let running = memory.temporaryBasal, running.rate == .zero, running.ends > executor.now
         else { return }
         memory.isZeroUnpaid = true
-        zeroIsPaidUntil = nil
         applyBasal()
     }
 
@@ -210,7 +210,8 @@ extension LoopController {
     }
 
     /// Where the pump's own basal may run on during the request's step although a zero was asked for, it stands in for the
-    /// step's: the request asks for what is beyond it, and the algorithm is told. Where none was asked for, the step's own follows it.
+    /// step's: the request asks for what is beyond it, and the algorithm is told. Where no zero was asked for, all is asked for, and
+    /// the zero follows once that is confirmed.
     func leaveBasalToPump(_ request: inout LoopMemory.Request) {
         guard request.replacesBasal > .zero, !isZero(during: request.decidedAt),
             !request.hasReading || isZeroDoubtful(during: request.decidedAt)
@@ -218,6 +219,8 @@ extension LoopController {
         if request.hasReading, !memory.isLastRequestUnpaid {
             renewZeroBasal()
             if isZero(during: request.decidedAt) { return }
+            // The programme gives this step's basal: a zero that came within it would be paid for by nothing.
+            zeroIsPaidUntil = nil
         }
         let left = min(request.replacesBasal, request.amount)
         request.amount = request.amount - left

@@ -33,8 +33,8 @@ extension LoopController {
         if hasFailed { return displaced(by: step) }
         // What the person suspends is not missing.
         if !isAvailable, pump.status.condition != .suspended {
-            // Out of reach, the zero runs on as where no step runs; a pump that is busy has its bolus.
-            let isDisplaced = pump.status.condition == .ready
+            // Out of reach, whatever it last said, the zero runs on as where no step runs; a pump that is busy has its bolus.
+            let isDisplaced = pump.status.condition == .ready || !pump.status.isConnected
             let displaced = isDisplaced ? min(own.units, displacedProgramme(of: step)) : 0
             withhold(displaced, step: step)
             memory.missing.ask(own.units - displaced, step: step, requestID: requestID)
@@ -114,8 +114,8 @@ extension LoopController {
 
     /// A step failed: its zero displaced what the programme would have given.
     func displaced(by step: Int64) {
-        guard memory.firstStepTime != nil, memory.temporaryBasal != nil else { return }
-        memory.missing.displace(displacedProgramme(of: step), step: step)
+        guard memory.firstStepTime != nil else { return }
+        withhold(displacedProgramme(of: step), step: step)
     }
 
     /// These steps never ran.
@@ -129,9 +129,10 @@ extension LoopController {
     }
 
     private func withhold(_ units: Double, step: Int64) {
-        guard units > 0 else { return }
+        guard units > 0, let zero = memory.temporaryBasal else { return }
         memory.missing.displace(units, step: step)
         memory.withheldBasal = memory.withheldBasal + InsulinAmount(units: units)
+        memory.withheldUntil = zero.ends.adding(LoopTiming.withheld)
     }
 
     // MARK: Telling

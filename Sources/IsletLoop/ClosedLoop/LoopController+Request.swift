@@ -140,8 +140,8 @@ extension LoopController {
         followZero(of: request)
     }
 
-    /// Parts of a pulse are carried on. Of more, the person's part is owed again; the rest was meant for its step alone,
-    /// and the algorithm is told that it never came.
+    /// Parts of a pulse are carried on. Of more, the person's part is owed again, and so is for its half hour what a zero had
+    /// withheld; the rest was meant for its step alone. The algorithm is told that it never came.
     private func close(
         _ request: LoopMemory.Request, accepted: InsulinAmount, cause: DropCause = .refused
     ) {
@@ -172,7 +172,13 @@ extension LoopController {
             memory.owed = owed + memory.owed
         }
         let lost = left - owed.sum - carried
-        misses(request, lost - min(lost, request.withheldBasal))
+        let withheld = min(lost, request.withheldBasal)
+        // It surely never came, and its half hour goes on.
+        if withheld > .zero, !request.isCancelled, cause != .impossible {
+            memory.withheldBasal += withheld
+            memory.withheldBefore += withheld
+        }
+        misses(request, lost - withheld)
         fallShort(lost, of: request.algorithmTime)
     }
 

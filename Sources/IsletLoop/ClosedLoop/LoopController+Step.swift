@@ -98,13 +98,16 @@ extension LoopController {
         }
         let hasFailed = failure != nil
         if hasFailed {
+            // It is no step's yet: the next one may give it.
+            if let withheld = input.pumpBasal?.withheld { memory.withheldBasal += withheld }
             state.undo()
             // Who had given up control has not taken it back by failing.
             output = StepOutput(isOpenLoop: memory.algorithmGaveUp)
             memory.stepsFailed += 1
         }
 
-        // `pumpBasal` is told anew where the step failed, but what was withheld lapses.
+        if memory.withheldBasal > .zero, Self.isForeseenLow(output) { dropWithheld() }
+        // `pumpBasal` is told anew where the step failed.
         let withheld = hasFailed ? .zero : input.pumpBasal?.withheld ?? .zero
         let mayDose = input.insulinPump.isAvailable && (input.isOpenLoop || !hasFailed)
         var dose = dose(
@@ -129,6 +132,7 @@ extension LoopController {
         let wasOpen = memory.isOpenLoop
         let requestID = memory.nextRequestID
         if !hasFailed, basalGiven != nil || memory.knownBasal == nil {
+            if memory.withheldBasal > .zero { carryWithheldOn(flowed: input.pumpBasal, at: input.now) }
             memory.knownBasal = LoopMemory.KnownBasal(amount: basalGiven, at: input.now)
         }
         advanceMemory(input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, at: input.now)
@@ -147,6 +151,8 @@ extension LoopController {
         if mayDose { tellWithheld(dose.withheld, isStopped: dose.isStopped, of: input.algorithmTime) }
         if withheld > .zero, !dose.isStopped {
             fallShort(withheld - dose.withheldBasal, of: input.algorithmTime)
+            // Carried on, it comes.
+            if requested == nil { memory.missing.repay(dose.withheldBasal.units) }
         }
         if store != nil, !keep(input, output, requestID, failure: failure ?? "", requested) {
             state.undo()
@@ -168,13 +174,17 @@ extension LoopController {
         if requested == nil, !hasFailed, dose.hasReading, dose.isOfDecidedZero || mayDose {
             if dose.isOfDecidedZero || !memory.isLastRequestUnpaid { memory.lastDelivering = input.now }
         }
-        if dose.isOfAlgorithm, !hasFailed { followZero(of: dose, mayDose: mayDose, isSent: requested != nil) }
+        if dose.isOfAlgorithm, !hasFailed, !memory.isOpenLoop {
+            followZero(of: dose, mayDose: mayDose, isSent: requested != nil)
+        }
         var accepted = InsulinAmount.zero
         if let requested {
             let (taken, pumpError) = try send(dose.request(of: requested))
             accepted = taken
             if failure == nil { failure = pumpError }
         }
+        // Who gives up control leaves the basal to the pump, from this step on.
+        if !wasOpen, memory.isOpenLoop { applyBasal() }
         if !input.isOpenLoop {
             account(
                 own: dose.hasReading ? dose.own : .zero, isAvailable: mayDose, hasFailed: hasFailed,

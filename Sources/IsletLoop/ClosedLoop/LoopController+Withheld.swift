@@ -1,10 +1,13 @@
-// Basal that a zero withheld over steps that never ran, or that found the pump out of reach.
+// Basal that a zero withheld over steps that never ran, that failed, or that found the pump out of reach.
 //
 // Guarantees: the next step asks for it beside the algorithm's own dose, within the maximum bolus, at most half an hour's, and only
 // with a fresh reading of 80 mg/dL or more, no forecast below 70, and a pump that says what it gave meanwhile: what flowed all the
-// same is taken off. Otherwise it lapses at the first step that could give it, and where the zero has been over for half an hour. The algorithm is told of it as of insulin that was given, so
-// that it doesn't replace it a second time, and of what doesn't come.
-// Does not: owe what the algorithm decided not to give, nor what a pump refused.
+// same is taken off. Without these it lapses at the first step that could give it, and at any step with a low, typed, read or
+// forecast. A step that fails, and a request that the pump
+// refuses or never gets, leave it to the next step, until half an hour after the zero's end. The algorithm is told of it as of
+// insulin that was given, so that it doesn't replace it a second time, and of what doesn't come.
+// Does not: owe what the algorithm decided not to give, the own dose of a step that was refused, nor what the person stopped or
+// nobody will ever know of.
 
 import IsletDevices
 import IsletKernel
@@ -15,22 +18,45 @@ extension LoopController {
     func withheldBasal(
         _ reading: GlucoseReading?, _ status: StepPumpStatus, flowed: PumpBasal?, at now: Instant
     ) -> InsulinAmount {
+        let isLow = reading.map { $0.glucose.milligramsPerDecilitre < Self.leastForWithheld } ?? false
+        if isLow || memory.typedLow != nil && isStoppedByTypedLow(at: now) { dropWithheld() }
         guard status.isAvailable else { return .zero }
-        let withheld = memory.withheldBasal
-        memory.withheldBasal = .zero
-        guard let reading, reading.glucose.milligramsPerDecilitre >= Self.leastForWithheld, let flowed,
-            let known = memory.knownBasal, !memory.isOpenLoop, !memory.awaitsHistory, isInsulinKnown(at: now),
-            let zero = memory.temporaryBasal, now < zero.ends.adding(LoopTiming.withheld)
+        let owed = flowed.map { withheldBasal(less: $0, at: now) } ?? .zero
+        dropWithheld()
+        guard reading != nil,
+            !memory.isOpenLoop, !memory.awaitsHistory, isInsulinKnown(at: now), now < memory.withheldUntil
         else { return .zero }
-        let rate = settings.therapy.basalRate.unitsPerHour
-        let multiplied = rate * memory.basalMultiplier
-        guard rate > 0, multiplied > 0 else { return .zero }
-        // A pod that lost its zero gave the programme.
+        let most = programmeNow * Double(LoopTiming.withheld) / Double(Nanoseconds.hour)
+        return InsulinAmount(units: min(owed.units, most))
+    }
+
+    /// It is owed no more.
+    func dropWithheld() {
+        memory.withheldBasal = .zero
+        memory.withheldBefore = .zero
+    }
+
+    /// The programme at the person's multiplier, U/h.
+    private var programmeNow: Double {
+        settings.therapy.basalRate.unitsPerHour * memory.basalMultiplier
+    }
+
+    /// What was withheld, less what the pump gave all the same since the last good step that knew: a pod that lost its zero gave the
+    /// programme.
+    private func withheldBasal(less flowed: PumpBasal, at now: Instant) -> InsulinAmount {
+        guard let known = memory.knownBasal, programmeNow > 0 else { return .zero }
+        // Older parts say nothing of the flow since then.
+        let since = max(0, memory.withheldBasal.units - memory.withheldBefore.units)
         let hours = Double(now.nanoseconds - known.at.nanoseconds) / Double(Nanoseconds.hour)
-        let expected = rate * max(0, hours - withheld.units / multiplied)
+        let expected = settings.therapy.basalRate.unitsPerHour * max(0, hours - since / programmeNow)
         let unexpected = max(0, flowed.amount.units - expected - pump.pulse.units)
-        let most = multiplied * Double(LoopTiming.withheld) / Double(Nanoseconds.hour)
-        return InsulinAmount(units: max(0, min(withheld.units, most) - unexpected))
+        return InsulinAmount(units: max(0, memory.withheldBasal.units - unexpected))
+    }
+
+    /// A good step knows what flowed, and can't dose: from here on what is owed is older than what is known.
+    func carryWithheldOn(flowed: PumpBasal?, at now: Instant) {
+        if let flowed { memory.withheldBasal = withheldBasal(less: flowed, at: now) }
+        memory.withheldBefore = memory.withheldBasal
     }
 
     /// Below this nothing withheld is given, mg/dL.

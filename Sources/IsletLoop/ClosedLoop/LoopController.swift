@@ -147,6 +147,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         guard isSuspended else { return }
         isSuspended = false
         dropLapsedOnWaking()
+        waitForTemporaryBasal()
         schedule()
     }
 
@@ -251,6 +252,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     private func endTemporaryBasal() {
         guard !isSuspended, let end = memory.temporaryBasalEnds, end <= executor.now else { return }
+        // What a zero withheld until then goes by it.
+        if memory.isInSession { skipMissedSteps() }
         memory.cancelTemporaryBasal()
         saveMemory()
         applyBasal()
@@ -302,8 +305,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         if let until = status.basalReplacedUntil {
             zeroEnds = status.temporaryBasal == .zero ? until : nil
         }
-        // A pod that comes off takes its temporary basal with it.
-        if status.condition == .noPod || status.condition == .fault { zeroEnds = nil }
+        // A pod that comes off takes its temporary basal with it, and a suspension ends it.
+        switch status.condition {
+        case .suspended, .noPod, .fault: zeroEnds = nil
+        case .ready, .bolusing: break
+        }
         if status.isConnected, !isSuspended { pumpWork?.schedule(at: executor.now) }
     }
 

@@ -159,8 +159,12 @@ public struct LoopMemory: Hashable, Sendable {
     public var isZeroUnpaid = false
     /// The last request was refused or lost, or nobody will ever know of it.
     public var isLastRequestUnpaid = false
-    /// What a zero withheld since the last step that could dose: steps never ran, or the pump was out of reach.
+    /// What a zero withheld since the last step that could dose: steps never ran, or failed, or the pump was out of reach.
     public var withheldBasal = InsulinAmount.zero
+    /// Of that, what is older than `knownBasal`: a step that knew what flowed could not dose, or its request never came.
+    public var withheldBefore = InsulinAmount.zero
+    /// From then on it is owed no more: half an hour after the zero's end.
+    public var withheldUntil = Instant.start
     /// The last step that had a reading, and whose request was confirmed or that asked for nothing.
     public var lastDelivering: Instant?
     /// Nil before the first good step.

@@ -49,6 +49,23 @@ private struct InsulinCourse {
     }
 }
 
+/// A PID that answers one step in so many.
+private struct FailingPID: DosingAlgorithm {
+    struct NoAnswer: Error {}
+    private let pid = PIDInsulinFeedback()
+    let name = "failing"
+    let basalSource = BasalSource.algorithm
+    let every: Int64
+
+    init(every: Int64) { self.every = every }
+
+    var forecastMinutes: Double? { pid.forecastMinutes }
+    func run(_ input: borrowing StepInput, state: inout PIDInsulinFeedback.State) throws -> StepOutput {
+        guard input.algorithmTime % every == 0 else { throw NoAnswer() }
+        return pid.run(input, state: &state)
+    }
+}
+
 @Suite("The course of a person's insulin")
 struct InsulinCourseTests {
     private static let pulse = 0.05
@@ -165,6 +182,31 @@ struct InsulinCourseTests {
     func stopped(faults: String, subject: Int) throws {
         let lived = try Self.live(hours: 26, faults: faults, subject: subject)
         Self.check(lived.course, "\(faults) subject \(subject)")
+    }
+
+    /// Harm: an algorithm that gave no answer in time at every second step: half of the programme for as long as that went on.
+    @Test("has the programme where the algorithm fails at most of its steps", arguments: [2, 3, 7], [0, 1])
+    func algorithmFails(every: Int64, subject: Int) throws {
+        var seams = SessionSeams()
+        seams.algorithm = { _ in FailingPID(every: every) }
+        let lived = try Self.live(hours: 14, subject: subject, seams: seams)
+        Self.check(lived.course, "one good step in \(every), subject \(subject)")
+    }
+
+    /// Harm: an app that dies again and again, of whose lives each second one has its commands lost: half of the programme.
+    @Test(
+        "has the programme where the app lives for a minute at a time and commands fail in each second life",
+        arguments: [15, 25], [0, 1])
+    func crashLoopAndFailures(every: Int, subject: Int) throws {
+        let deaths = stride(from: 61, to: 760, by: every).map {
+            "{ at: \($0)m, kind: app-quit, for: \(every - 1)m }"
+        }
+        let failures = stride(from: 59 + every, to: 760, by: 2 * every).map {
+            "{ at: \($0)m, kind: command-failure, for: 3m }"
+        }
+        let lived = try Self.live(
+            hours: 14, faults: (deaths + failures).joined(separator: ", "), subject: subject)
+        Self.check(lived.course, "1:\(every) and failures, subject \(subject)")
     }
 
     /// Harm: seven doses of one reading, 2.50 U in five minutes where 0.375 is the most.
