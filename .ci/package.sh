@@ -135,7 +135,8 @@ cp LICENSE "$package/LICENSE"
 
 # --- Package -------------------------------------------------------------------------------------------------------------------
 
-git ls-files -z Cohorts | tar -c --null -T - | tar -x -C "$package"
+# The demonstration's ward is a link into the sources.
+git ls-files -z Cohorts | tar -c --dereference --null -T - | tar -x -C "$package"
 {
     if [ -z "$modified" ]; then echo "commit $commit"; else echo "no commit: $commit$modified"; fi
     (cd "$package" && sha256sum bin/*)
