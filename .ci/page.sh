@@ -32,7 +32,7 @@ if [ "${1:-}" = short ]; then
     check "10 kills with pages open" "$python" Tests/Tools/kill_page.py --islet-live "$live" --kills 10
 else
     .ci/setup.sh build python browser || exit
-    live=$(.ci/serve.sh build | tail -n 1)
+    live=$(ISLET_TRAITS=Serve,TLS .ci/serve.sh build | tail -n 1)
     python3 -m venv .build-page && "$python" -m pip install --disable-pip-version-check -q -r Tests/Tools/page_requirements.txt || exit
     check "the page in Chromium" "$python" Tests/Tools/check_page.py --islet-live "$live"
     check "the API, attacked for 10 minutes" "$python" Tests/Tools/check_api.py --islet-live "$live" --minutes 10

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build() { .ci/release.sh build --traits Serve --scratch-path .build-serve --product islet-live "$@"; }
+build() { .ci/release.sh build --traits "${ISLET_TRAITS:-Serve}" --scratch-path .build-serve --product islet-live "$@"; }
 build
 islet_live=$(build --show-bin-path)/islet-live
 if [ "${1:-8080}" = build ]; then

@@ -238,13 +238,19 @@ part_3() {
         return
     fi
     build_release
-    build_debug
+    step "debug build of islet-live, with TLS"
+    if ! ISLET_TRAITS=Serve,TLS .ci/debug.sh build --product islet-live; then
+        one_failed "the debug build of islet-live with TLS"
+        return
+    fi
+    local live
+    live=$(ISLET_TRAITS=Serve,TLS .ci/debug.sh build --show-bin-path)/islet-live
     if environment .build-browser Tests/Tools/report_requirements.txt; then
         counted "report.html in Chromium (make look: nine kinds of studies)" \
             .build-browser/bin/python Tests/Tools/check_report.py --islet "$release" --short
     fi
     if environment .build-page Tests/Tools/page_requirements.txt; then
-        counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "$debug/islet-live"
+        counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "$live"
     fi
 }
 

@@ -81,10 +81,14 @@ package final class WorkPool: Sendable {
     }
 
     private let limits: Limits
+    /// The time that pieces are due by, ns.
+    private let now: @Sendable () -> Int64
     private let state = Mutex(State())
     private let news = DispatchSemaphore(value: 0)
 
-    package init(_ limits: Limits) { self.limits = limits }
+    package init(_ limits: Limits, now: @escaping @Sendable () -> Int64 = { Monotonic.now }) {
+        (self.limits, self.now) = (limits, now)
+    }
 
     /// How much is waited for.
     package var count: Int { state.withLock { $0.pieces.count } }
@@ -119,7 +123,7 @@ package final class WorkPool: Sendable {
     ) async -> Outcome<R> {
         await withCheckedContinuation { continuation in
             let piece = Piece(
-                due: Monotonic.now + Int64(limits.seconds * Double(Nanoseconds.second)), asker: asker,
+                due: now() + Int64(limits.seconds * Double(Nanoseconds.second)), asker: asker,
                 work: { piece in
                     let result = body { piece.isWanted }
                     if piece.come(to: .isOver) != nil { continuation.resume(returning: .done(result)) }
@@ -184,7 +188,7 @@ package final class WorkPool: Sendable {
         let pause = UInt32(min(max(limits.seconds / 20, 0.005), 0.5) * 1e6)
         while !state.withLock({ $0.isOver }) {
             usleep(pause)
-            let now = Monotonic.now
+            let now = now()
             for piece in state.withLock({ $0.pieces.values.filter { $0.due <= now } }) {
                 giveUp(piece)
             }

@@ -5,8 +5,16 @@ import Testing
 
 /// Work that hangs takes nobody else's answer, and its own asker hears that there is none.
 @Suite struct WorkPoolTests {
-    private static func limits(_ seconds: Double, pieces: Int = 100) -> WorkPool.Limits {
-        WorkPool.Limits(threads: 2, pieces: pieces, spares: 2, seconds: seconds)
+    /// The pools' time, which passes when a test says so: no machine is too slow for these tests.
+    private final class Clock: Sendable {
+        private let value = Atomic<Int64>(0)
+        func pass(seconds: Int64) { value.wrappingAdd(seconds * 1_000_000_000, ordering: .relaxed) }
+        func pool(threads: Int, pieces: Int = 100, spares: Int) throws -> WorkPool {
+            let limits = WorkPool.Limits(threads: threads, pieces: pieces, spares: spares, seconds: 1)
+            let pool = WorkPool(limits) { self.value.load(ordering: .relaxed) }
+            try pool.start()
+            return pool
+        }
     }
 
     /// Work that returns when it is let go.
@@ -20,6 +28,9 @@ import Testing
             return 0
         }
         func letGo() { gate.signal() }
+        func isBegun(_ count: Int) async {
+            while begun.load(ordering: .relaxed) < count { try? await Task.sleep(for: .milliseconds(1)) }
+        }
     }
 
     private final class Asker: Sendable {
@@ -46,8 +57,8 @@ import Testing
 
     /// Harm: a handler that never returns keeps its client waiting for ever, and with the threads that it has everybody else.
     @Test(.timeLimit(.minutes(45))) func whatHangsIsGivenUpAndItsThreadReplaced() async throws {
-        let pool = WorkPool(Self.limits(0.2))
-        try pool.start()
+        let clock = Clock()
+        let pool = try clock.pool(threads: 2, spares: 2)
         let hang = Hang()
         let wanted = Wanted()
         // As many as there are threads.
@@ -62,6 +73,8 @@ import Testing
                         })
                 }
             }
+            await hang.isBegun(2)
+            clock.pass(seconds: 2)
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(outcomes == ["late", "late"] && pool.hanging == 2)
@@ -76,11 +89,14 @@ import Testing
 
     /// Harm: what its client was told is not done is done all the same, later, when a thread is free.
     @Test(.timeLimit(.minutes(45))) func whatNobodyGotToIsNeverDone() async throws {
-        let pool = WorkPool(WorkPool.Limits(threads: 2, pieces: 100, spares: 0, seconds: 0.2))
-        try pool.start()
+        let clock = Clock()
+        let pool = try clock.pool(threads: 2, spares: 0)
         let hang = Hang()
         let outcomes = await withTaskGroup(of: String.self) { group in
             for _ in 0..<5 { group.addTask { Self.name(await pool.run { _ in hang.wait() }) } }
+            await hang.isBegun(2)
+            while pool.count < 5 { try? await Task.sleep(for: .milliseconds(1)) }
+            clock.pass(seconds: 2)
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(outcomes.sorted() == ["late", "late", "not begun", "not begun", "not begun"])
@@ -94,12 +110,11 @@ import Testing
 
     /// Harm: those that left are lived for before those that wait, or a queue grows with whoever asks.
     @Test(.timeLimit(.minutes(45))) func aQueueIsBoundedAndThoseThatLeftAreNotInIt() async throws {
-        let pool = WorkPool(WorkPool.Limits(threads: 1, pieces: 2, spares: 0, seconds: 60))
-        try pool.start()
+        let pool = try Clock().pool(threads: 1, pieces: 2, spares: 0)
         let hang = Hang()
         let asker = Asker()
         async let first = pool.run { _ in hang.wait() }
-        while hang.begun.load(ordering: .relaxed) < 1 { try await Task.sleep(for: .milliseconds(1)) }
+        await hang.isBegun(1)
         async let second = pool.run(asker: { asker.isHere.load(ordering: .relaxed) }) { _ in hang.wait() }
         while pool.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(Self.name(await pool.run { _ in 0 }) == "full")
@@ -114,12 +129,53 @@ import Testing
 
     /// Harm: a server that is told to stop waits for a handler that hangs, or leaves a client without an answer.
     @Test(.timeLimit(.minutes(45))) func aPoolStopsThoughSomethingHangs() async throws {
-        let pool = WorkPool(WorkPool.Limits(threads: 1, pieces: 10, spares: 0, seconds: 0.2))
-        try pool.start()
+        let clock = Clock()
+        let pool = try clock.pool(threads: 1, spares: 0)
         let hang = Hang()
-        #expect(Self.name(await pool.run { _ in hang.wait() }) == "late")
+        async let outcome = pool.run { _ in hang.wait() }
+        await hang.isBegun(1)
+        clock.pass(seconds: 2)
+        #expect(Self.name(await outcome) == "late")
         await pool.stop()
         #expect(Self.name(await pool.run { _ in 0 }) == "full")
         hang.letGo()
     }
+
+    /// Harm: a client believes that nothing was done, and says again what was.
+    @Test func whoeverIsGivenUpIsToldWhatThatMeans() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            typealias Told = (status: Int, text: String, after: String?)
+            func answer(_ method: String, _ outcome: WorkPool.Outcome<WebResponse>) throws -> Told {
+                let request = WebRequest(
+                    method: method, target: "/api/sessions", headers: ["host": "127.0.0.1"])
+                guard case .admitted(let admitted) = desk.dashboard.admit(request) else {
+                    throw Refused(method: method)
+                }
+                let answer = desk.dashboard.response(outcome, to: request, admitted)
+                guard case .bytes(let bytes) = answer.body else { throw Refused(method: method) }
+                return (
+                    answer.status, String(decoding: bytes, as: UTF8.self),
+                    answer.headers.first { $0.name.lowercased() == "retry-after" }?.value
+                )
+            }
+            for method in ["GET", "POST"] {
+                let full = try answer(method, .full)
+                #expect(full.0 == 503 && full.1.contains("others wait before you") && full.2 == "5")
+                let notBegun = try answer(method, .notBegun)
+                #expect(notBegun.0 == 503 && notBegun.1.contains("nothing was done") && notBegun.2 == "5")
+            }
+            let look = try answer("GET", .late)
+            #expect(look.0 == 503 && look.1.contains("given up") && look.2 == "30")
+            let act = try answer("POST", .late)
+            #expect(act.0 == 503 && act.1.contains("it may be done, or not") && act.2 == "30")
+            #expect(act.1.contains("same key") && !look.1.contains("it may be done"))
+            // What was done in time is passed on as it is.
+            let sessions = desk.dashboard.answer(
+                WebRequest(method: "GET", target: "/api/sessions", headers: ["host": "127.0.0.1"]))
+            #expect(try answer("GET", .done(sessions)).0 == 200)
+        }
+    }
+
+    private struct Refused: Error { let method: String }
 }

@@ -341,12 +341,23 @@ final class FakeClocks: LiveClocks {
 
 /// Where an algorithm hangs until it is let go.
 final class Gate: Sendable {
-    private let state = Mutex((isReached: false, isOpen: false))
-    var isReached: Bool { state.withLock { $0.isReached } }
+    private let state = Mutex((isOpen: false, reached: 0, waiting: 0))
+    /// How often somebody came to it.
+    var reached: Int { state.withLock { $0.reached } }
+    var isReached: Bool { reached > 0 }
     func open() { state.withLock { $0.isOpen = true } }
     func pass() {
-        state.withLock { $0.isReached = true }
+        state.withLock {
+            $0.reached += 1
+            $0.waiting += 1
+        }
         while !state.withLock({ $0.isOpen }) { usleep(500) }
+        state.withLock { $0.waiting -= 1 }
+    }
+
+    /// A time that passes only while somebody waits here, ns: whoever is slow for another reason is never late.
+    @Sendable func time() -> Int64 {
+        state.withLock { $0.waiting > 0 ? SystemClocks().continuousNanoseconds() : 0 }
     }
 }
 

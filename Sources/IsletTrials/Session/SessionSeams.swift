@@ -20,6 +20,8 @@ public struct SessionSeams {
     public var body: (any InsulinReceiver) -> any InsulinReceiver = { $0 }
     /// Between loop and algorithm.
     public var algorithm: (any DosingAlgorithm) -> any DosingAlgorithm = { $0 }
+    /// The time by which an algorithm's deadline passes in a live session, ns; the machine's where there is none.
+    package var algorithmTime: (@Sendable () -> Int64)?
     /// What the loop writes into, in place of the step log that a session keeps in memory.
     public var store: (any LoopStore)?
     /// Hear sensor and pump before loop and alert center do.

@@ -107,7 +107,7 @@ package final class LiveSession: @unchecked Sendable {
         var study = opening.study
         // How much is recorded changes nothing else; all of it is told.
         study.record = .full
-        let watch = AlgorithmWatch(deadline: deadline)
+        let watch = AlgorithmWatch(deadline: deadline, time: seams.algorithmTime)
         self.watch = watch
         var seams = seams
         seams.isFed = opening.isFed

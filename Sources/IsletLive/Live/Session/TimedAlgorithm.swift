@@ -69,10 +69,18 @@ final class AlgorithmWatch: @unchecked Sendable {
     private(set) var forecast: GlucoseForecast?
     /// Told before the step goes on without.
     var onLate: ((Instant) -> Void)?
-    /// A call that nobody waits for any more, and that has not returned.
+    /// A call that nobody waits for any more, and that had not returned then.
     private var stray: AlgorithmCall?
+    /// The time by which a deadline passes, ns.
+    private let time: @Sendable () -> Int64
 
-    init(deadline: Int64?) { self.deadline = deadline }
+    init(deadline: Int64?, time: (@Sendable () -> Int64)? = nil) {
+        self.deadline = deadline
+        self.time = time ?? { SystemClocks().continuousNanoseconds() }
+    }
+
+    /// Whether a call that nobody waits for any more has still not returned.
+    var isHanging: Bool { stray.map { !$0.isOver } ?? false }
 
     func note(_ output: StepOutput, of algorithm: some DosingAlgorithm, _ input: borrowing StepInput) {
         forecast = nil
@@ -94,11 +102,11 @@ final class AlgorithmWatch: @unchecked Sendable {
     func ask(_ body: @escaping @Sendable () throws -> AlgorithmCall.Answer)
         -> Result<AlgorithmCall.Answer, any Error>?
     {
-        guard stray?.isOver ?? true else { return nil }
+        guard !isHanging else { return nil }
         stray = nil
         let call = AlgorithmCall(body)
         AlgorithmThreads.shared.run(call)
-        let answer = call.wait(atMost: deadline ?? .max)
+        let answer = call.wait(atMost: deadline ?? .max, by: time)
         if answer == nil { stray = call }
         return answer
     }
@@ -123,18 +131,16 @@ final class AlgorithmCall: Sendable {
     }
 
     /// A stretch in which this thread was held up counts as the short wait that it was to be: the process was stopped, or the machine busy.
-    func wait(atMost limit: Int64) -> Result<Answer, any Error>? {
+    func wait(atMost limit: Int64, by time: () -> Int64) -> Result<Answer, any Error>? {
         let slice = min(max(limit / 20, Nanoseconds.second / 1000), Nanoseconds.second / 5)
         var waited: Int64 = 0
         while true {
             let heard = bell.count
             if let answer = result.withLock({ $0 }) { return answer }
             guard waited < limit else { return nil }
-            let begun = Self.now()
+            let begun = time()
             bell.wait(after: heard, atMost: slice)
-            waited += min(Self.now() - begun, 2 * slice)
+            waited += min(time() - begun, 2 * slice)
         }
     }
-
-    private static func now() -> Int64 { SystemClocks().continuousNanoseconds() }
 }
