@@ -1,7 +1,7 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
 # `make check` is for while one works, `make test-all PART=K` has what takes longer than `make test`.
 
-.PHONY: trial check test test-all serve soak look docs findings format bench clean
+.PHONY: trial check test test-all serve package soak look docs findings format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml (two alert policies), print its table.
 	@.ci/setup.sh build
@@ -22,6 +22,10 @@ test-all: ## PART=1, 2 or 3 of what takes longer: docs/test-all.md lists them, a
 serve: ## Build the live page and show a ward of a dozen people, some of them in trouble (PORT=8080).
 	@.ci/setup.sh build
 	@.ci/serve.sh $(or $(PORT),8080)
+
+package: ## Write dist/islet-VERSION-linux-ARCH.tar.gz: the programs for a Debian without Swift, and licences.
+	@.ci/setup.sh build
+	@.ci/package.sh
 
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
@@ -63,4 +67,4 @@ bench: ## Measure speed and memory; writes JSON.
 	.ci/release.sh run islet-bench
 
 clean: ## Remove what was built; results stay.
-	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-browser .build-library .build-serve .build-page
+	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-browser .build-library .build-serve .build-page .build-package dist

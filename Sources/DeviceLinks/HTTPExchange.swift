@@ -6,6 +6,7 @@
 import Foundation
 #if canImport(FoundationNetworking)
     import FoundationNetworking
+    import Glibc
 #endif
 import Synchronization
 
@@ -20,11 +21,21 @@ struct HTTPAnswer: Sendable {
 }
 
 enum HTTPExchange {
+    /// What URLSession lacks on this machine; nil where it lacks nothing. A program that was built here is linked with libcurl; a packaged one finds it
+    /// when it asks a server, and without it URLSession would end the process.
+    static let lack: String? = {
+        #if canImport(FoundationNetworking)
+            if dlopen("libcurl.so.4", RTLD_NOW) == nil { return "libcurl.so.4, which Debian has in libcurl4" }
+        #endif
+        return nil
+    }()
+
     /// - Parameter refusesMore: whether an answer beyond `bodyLimit` bytes is none; else its beginning is handed back.
     /// - Throws: `NoAnswer`; `CancellationError` where the task was cancelled.
     static func perform(
         _ message: URLRequest, timeoutSeconds: Double, bodyLimit: Int, refusesMore: Bool
     ) async throws -> HTTPAnswer {
+        if let lack { throw NoAnswer(reason: "this machine lacks \(lack)") }
         let exchange = Exchange(bodyLimit: bodyLimit, refusesMore: refusesMore)
         let session = session(exchange)
         defer { session.finishTasksAndInvalidate() }

@@ -28,6 +28,9 @@ public final class URLSessionTransport: SyncTransport {
         endpoint = withoutSecrets(text)
     }
 
+    /// What this machine lacks to reach any server; nil where it lacks nothing.
+    package static var lack: String? { HTTPExchange.lack }
+
     /// Whether no server can be meant: no URL at all, one without a host, or a port that doesn't exist.
     public static func isImpossible(_ text: String) -> Bool {
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty else { return true }

@@ -77,6 +77,9 @@ struct SyncCommand: ParsableCommand {
                 file: "--to", found: "\(printable(withoutSecrets(to), limit: 200))",
                 expected: "a URL with a host and, if any, a port from 1 to 65535")
         }
+        if let lack = URLSessionTransport.lack {
+            throw InputError(.missing, file: "--to", found: "no way to a server", expected: lack)
+        }
         let interrupt = Interrupt()
         let token = try StepToken.read(file: tokenFile)
         let sessions = try selection.open(interrupt)

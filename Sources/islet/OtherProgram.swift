@@ -32,7 +32,8 @@ enum OtherProgram: String {
     /// - Throws: `InputError` where it isn't there.
     func takeOver() throws -> Never {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let path = URL(filePath: own).deletingLastPathComponent().appending(path: rawValue).path()
+        let path = URL(filePath: own).deletingLastPathComponent().appending(path: rawValue).path(
+            percentEncoded: false)
         let words = ["islet"] + CommandLine.arguments.dropFirst()
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         arguments.append(nil)

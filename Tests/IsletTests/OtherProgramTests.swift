@@ -42,6 +42,26 @@ import Testing
         }
     }
 
+    /// The program beside it is looked for beside the program's own file, whatever the folder is called and whoever leads there.
+    @Test func theFolderMayBeMovedAndReachedByALink() throws {
+        try withFolder { folder in
+            let moved = folder + "/moved here ü%20"
+            let manager = FileManager.default
+            try manager.createDirectory(atPath: moved, withIntermediateDirectories: true)
+            try manager.copyItem(
+                at: program().resolvingSymlinksInPath(), to: URL(filePath: moved + "/islet"))
+            try write("#!/bin/sh\necho \"$0: $*\"\n", to: moved + "/islet-swarm")
+            try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: moved + "/islet-swarm")
+            let link = folder + "/link"
+            try manager.createSymbolicLink(atPath: link, withDestinationPath: moved + "/islet")
+            for path in [moved + "/islet", link] {
+                let outcome = try start(["swarm", "--list"], program: URL(filePath: path)).outcome()
+                #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+                #expect(outcome.output == moved + "/islet-swarm: swarm --list\n")
+            }
+        }
+    }
+
     /// What it has itself it does as ever, alone too.
     @Test func aloneItVerifiesAFolder() throws {
         try withFolder { folder in

@@ -1,8 +1,8 @@
 // Which program made results: a manifest records it, and nothing compares it.
 //
 // Guarantees: reads the running program's own file, also where a newer build has taken its place since; asks no other program; the commit is
-// what was checked out when the program was built. It is nil where that is not known: where the program doesn't lie in the `.build` of a
-// checkout of Islet, and where the checkout has moved since the build.
+// what was checked out when the program was built. It is nil where that is not known: where the program lies neither in the `.build` of a
+// checkout of Islet nor in an unpacked package that lists it, and where the checkout has moved since the build.
 // Does not: know of changes that were not committed. The SHA-256 tells programs apart, the commit only helps to find the source.
 
 import IsletFiles
@@ -24,11 +24,13 @@ package struct ProgramFacts: Hashable, Sendable {
 
     /// Of the running program. The hash takes about 0.1 s.
     static var here: ProgramFacts {
-        ProgramFacts(
-            sha256: hashOfProgram(),
+        let hash = hashOfProgram()
+        return ProgramFacts(
+            sha256: hash,
             commit: programPath().flatMap { path in
                 // The link leads to the file that runs, whatever lies at its path by now.
                 Checkout.changed("/proc/self/exe").flatMap { Checkout.commit(ofProgram: path, builtAt: $0) }
+                    ?? hash.flatMap { Package.commit(ofProgram: path, sha256: $0) }
             })
     }
 
@@ -114,7 +116,7 @@ enum Checkout {
         guard FileManager.default.fileExists(atPath: root + "/Sources/islet/Islet.swift") else { return nil }
         var folder = URL(filePath: root)
         while folder.path() != "/" {
-            let head = Head(gitAt: folder.appending(path: ".git").path())
+            let head = Head(gitAt: folder.appending(path: ".git").path(percentEncoded: false))
             if let head, let found = head.commit { return head.moved <= builtAt ? found : nil }
             folder = folder.deletingLastPathComponent().standardizedFileURL
         }
@@ -162,7 +164,7 @@ enum Checkout {
         }
     }
 
-    private static func commit(_ text: String) -> String? {
+    fileprivate static func commit(_ text: String) -> String? {
         text.isHex && [40, 64].contains(text.utf8.count) ? text : nil
     }
 
@@ -171,9 +173,23 @@ enum Checkout {
     }
 
     /// nil for a directory, and for what isn't there.
-    private static func text(_ path: String) -> String? {
+    fileprivate static func text(_ path: String) -> String? {
         (try? String(contentsOfFile: path, encoding: .utf8))?
             .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+/// A package that `make package` wrote, unpacked: `bin` with the programs, and beside it `built.txt`, which names the commit and each program's SHA-256.
+enum Package {
+    /// - Returns: nil for a program that the package does not list: another one was put there.
+    static func commit(ofProgram program: String, sha256: String) -> String? {
+        let root = URL(filePath: program).deletingLastPathComponent().deletingLastPathComponent()
+        let lines = Checkout.text(root.appending(path: "built.txt").path(percentEncoded: false))?
+            .split(separator: "\n")
+        guard let lines, let commit = lines.first, commit.hasPrefix("commit "),
+            lines.contains(where: { $0.hasPrefix(sha256 + " ") })
+        else { return nil }
+        return Checkout.commit(String(commit.dropFirst(7)))
     }
 }
 

@@ -42,6 +42,40 @@ import Testing
         }
     }
 
+    @Test func aPackageNamesTheCommitOfTheProgramsThatItLists() throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "islet \(UUID().uuidString) ü")
+        defer { try? FileManager.default.removeItem(at: root) }
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        let program = root.path(percentEncoded: false) + "/bin/islet"
+        let hash = String(repeating: "0f", count: 32)
+        #expect(Package.commit(ofProgram: program, sha256: hash) == nil)
+        func list(_ text: String) throws {
+            try Data(text.utf8).write(to: root.appending(path: "built.txt"))
+        }
+        try list("commit \(one)\n\(hash)  bin/islet\n")
+        #expect(Package.commit(ofProgram: program, sha256: hash) == one)
+        #expect(Package.commit(ofProgram: program, sha256: String(repeating: "0e", count: 32)) == nil)
+        // A tree with changes that no commit holds.
+        try list("no commit\n\(hash)  bin/islet\n")
+        #expect(Package.commit(ofProgram: program, sha256: hash) == nil)
+    }
+
+    @Test func theCheckoutsFolderMayHaveAnyName() throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "islet \(UUID().uuidString) ü%20")
+        defer { try? FileManager.default.removeItem(at: root) }
+        for (name, text) in [
+            ("Sources/islet/Islet.swift", ""), (".git/HEAD", "ref: refs/heads/a\n"),
+            (".git/refs/heads/a", one + "\n"),
+        ] {
+            let file = root.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        let program = root.path(percentEncoded: false) + "/.build/release/islet"
+        #expect(Checkout.commit(ofProgram: program, builtAt: .max) == one)
+    }
+
     /// A manifest named the commit of today for a program of last week.
     @Test func aCheckoutThatHasMovedSinceTheBuildHasNone() throws {
         try withCheckout { root, write in
