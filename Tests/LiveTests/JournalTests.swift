@@ -19,7 +19,7 @@ import Testing
                     bytes: LiveInput.meal(grams: 40, isEaten: true, isAnnounced: true).bytes)),
             key: "a-1"),
         .answer(number: 1, .refused(.outOfRange, "meal, g: found 400.0")),
-        .answer(number: 1, .refused(LiveRefusal(code: "", reason: "[words] of before codes"))),
+        .answer(number: 1, .refused(LiveRefusal(code: "", reason: "[some words] of before codes"))),
         .refusal(.minutes(7), key: "", LiveRefusal(.outOfRange, "target, mg/dL: found nan")),
         .refusal(.minutes(7), key: "k", LiveRefusal(code: "", reason: "target, mg/dL: found nan")),
         .leap(from: .minutes(8), to: .minutes(120)),

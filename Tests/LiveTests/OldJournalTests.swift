@@ -101,7 +101,7 @@ struct OldJournalTests {
             try write(bytes(journals.appending(path: "refusals-and-exchange.journal").path()), to: path)
             do {
                 let session = try LiveReplay.resume(path)
-                let answer = session.take(LiveCommand(.resume), at: .minutes(1010))
+                let answer = session.take(LiveCommand(.foreground), at: .minutes(1010))
                 let number = try #require(answer.number)
                 #expect(answer.outcome == .taken)
                 let unasked = LiveInput.confirmBolus(request: number, units: 1)

@@ -49,7 +49,8 @@ package struct EventText: Sendable {
                 + (answer.note.isEmpty
                     ? "taken as input \(number)" : "noted as input \(number), \(answer.note)")
         }
-        return already + "refused: \(refusal.reason)"
+        let isUnsure = LiveEvent.outcome(of: refusal) == .unknown
+        return already + (isUnsure ? "not sure whether it was done" : "refused") + ": \(refusal.reason)"
     }
 
     private static func hundredths(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }

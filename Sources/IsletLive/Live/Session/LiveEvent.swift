@@ -84,7 +84,7 @@ package struct LiveEvent: Hashable, Sendable {
     }
 
     /// A command that was sent and not answered may have been carried out.
-    private static func outcome(of refusal: LiveRefusal) -> Outcome {
+    static func outcome(of refusal: LiveRefusal) -> Outcome {
         refusal.code == RefusalCode.pumpUncertain.rawValue ? .unknown : .refused
     }
 
