@@ -145,7 +145,8 @@ let package = Package(
         .target(
             name: "Pages",
             dependencies: [
-                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletLive",
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
+                "IsletLive",
             ],
             resources: [.embedInCode("Assets")], swiftSettings: strict + optimised),
         // Floor 10
@@ -214,7 +215,10 @@ let package = Package(
         tests("ClosedLoopTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),
         tests(
             "DashboardTests",
-            ["IsletKernel", "IsletAlerts", "IsletFiles", "IsletResults", "IsletLive", "Pages", "Dashboard"]),
+            [
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles", "IsletTrials", "IsletResults",
+                "IsletLive", "Pages", "Dashboard",
+            ]),
         tests(
             "DeviceLinksTests",
             [
@@ -237,7 +241,10 @@ let package = Package(
             ]),
         tests(
             "PagesTests",
-            ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletLive", "Pages"]),
+            [
+                "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
+                "IsletLive", "Pages",
+            ]),
         tests("PeopleTests", ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletAlerts", "IsletPeople"]),
         tests("PersistenceTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletResults"]),
         tests("PhysiologyTests", ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels"]),

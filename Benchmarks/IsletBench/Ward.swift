@@ -67,7 +67,7 @@ struct WardBench {
                     deadline: 5 * Nanoseconds.second,
                     listener: { event in
                         listener(event)
-                        guard event.text.hasPrefix("step ") else { return }
+                        guard event.kind == "step" else { return }
                         let late = now() - begun - Double(event.instant.nanoseconds) / 1e9
                         worst.withLock {
                             $0.steps += 1

@@ -38,7 +38,7 @@ enum OpenAPIDocument {
                                 "token",
                                 .object([.init("type", .string("http")), .init("scheme", .string("bearer"))]))
                         ])),
-                    .init("schemas", .object([.init("Error", error)])),
+                    .init("schemas", .object([.init("Error", error), .init("Event", event)])),
                 ])),
             .init("security", .array([.object([.init("token", .array([]))]), .object([])])),
         ]).prettyText
@@ -46,8 +46,44 @@ enum OpenAPIDocument {
 
     private static let error = JSONValue.object([
         .init("type", .string("object")), .init("required", .array([.string("error")])),
-        .init("properties", .object([.init("error", type("string"))])),
+        .init(
+            "properties",
+            .object([
+                .init("error", type("string")),
+                // Of a command that the session refused.
+                .init("code", strings(RefusalCode.allCases.map(\.rawValue))),
+            ])),
     ])
+
+    /// What happened: one of a timeline, or the data of a `happened` event.
+    private static var event: JSONValue {
+        func orNull(_ schema: JSONValue) -> JSONValue { nullable(schema, true) }
+        let value = object(
+            [.init("name", type("string")), .init("value", type("number")), .init("unit", type("string"))],
+            required: ["name", "value", "unit"])
+        let input = object(
+            [
+                .init("number", type("integer")), .init("name", orNull(type("string"))),
+                .init("alert", orNull(type("string"))),
+            ], required: ["number", "name", "alert"])
+        return object(
+            [
+                .init("number", type("integer")), .init("t", type("number")), .init("at", type("string")),
+                .init("kind", type("string")),
+                .init("outcome", strings(LiveEvent.Outcome.allCases.map(\.rawValue))),
+                .init("code", orNull(type("string"))), .init("reason", orNull(type("string"))),
+                .init("input", orNull(input)),
+                .init("values", .object([.init("type", .string("array")), .init("items", value)])),
+                .init("text", type("string")), .init("alert", orNull(type("object"))),
+            ],
+            required: [
+                "number", "t", "at", "kind", "outcome", "code", "reason", "input", "values", "text", "alert",
+            ])
+    }
+
+    private static func strings(_ all: [String]) -> JSONValue {
+        .object([.init("type", .string("string")), .init("enum", .array(all.map { .string($0) }))])
+    }
 
     private static func type(_ name: String) -> JSONValue { .object([.init("type", .string(name))]) }
 
@@ -75,11 +111,7 @@ enum OpenAPIDocument {
                                         .init(
                                             route.type,
                                             .object([
-                                                .init(
-                                                    "schema",
-                                                    type(
-                                                        route.type == "application/json" ? "object" : "string"
-                                                    ))
+                                                .init("schema", answer(route))
                                             ]))
                                     ]))
                             ])))
@@ -122,6 +154,24 @@ enum OpenAPIDocument {
                     ])))
         }
         return .object(members)
+    }
+
+    private static func answer(_ route: Route) -> JSONValue {
+        switch route.answer {
+        case .other: type(route.type == "application/json" ? "object" : "string")
+        case .events:
+            object(
+                [
+                    .init("missing", type("integer")),
+                    .init(
+                        "events",
+                        .object([
+                            .init("type", .string("array")),
+                            .init(
+                                "items", .object([.init("$ref", .string("#/components/schemas/Event"))])),
+                        ])),
+                ], required: ["missing", "events"])
+        }
     }
 
     private static func parameter(

@@ -43,6 +43,9 @@ struct Route: Sendable {
         case none, command, create, fork, preview
     }
 
+    /// What a success has, where the document says more of it than that it is an object.
+    enum Answer: Sendable { case other, events }
+
     typealias Work = RouteWork
 
     /// Of a form, or of a log-in, bytes.
@@ -59,6 +62,7 @@ struct Route: Sendable {
     /// Other answers than 400, 401, 403, 404 and 421.
     var refusals: [Int] = []
     var type = "application/json"
+    var answer = Answer.other
     /// Answered without a token.
     var isOpen = false
     /// In the API's document.

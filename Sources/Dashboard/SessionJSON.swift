@@ -289,8 +289,32 @@ enum SessionJSON {
         }
         return .object(
             [.init("number", .integer(Int64(event.number)))] + time(event.instant, calendar) + [
-                .init("text", .string(event.text)), .init("alert", alert),
+                .init("kind", .string(event.kind)), .init("outcome", .string(event.outcome.rawValue)),
+                .init("code", text(event.problem?.code)), .init("reason", text(event.problem?.reason)),
+                .init("input", input(event)),
+                .init(
+                    "values",
+                    .array(
+                        event.values.map {
+                            .object([
+                                .init("name", .string($0.name)), .init("value", .number($0.value)),
+                                .init("unit", .string($0.unit)),
+                            ])
+                        })),
+                .init("text", .string(EventText(calendar).text(event))), .init("alert", alert),
             ])
+    }
+
+    /// What was said, where that is what happened: a fork's own of what it left out.
+    private static func input(_ event: LiveEvent) -> JSONValue {
+        guard case .input(let number, let said, _) = event.what else { return .null }
+        let input = LiveInput(bytes: Array(said.utf8))
+        var alert: String?
+        if case .told(let code)? = input { alert = code }
+        return .object([
+            .init("number", .integer(Int64(number))), .init("name", text(input?.name)),
+            .init("alert", text(alert)),
+        ])
     }
 
     // MARK: The ward

@@ -18,7 +18,7 @@ extension WardAPI {
         [
             Route(
                 method: "GET", path: "/api/sessions/{id}/events",
-                summary: "What happens, as server-sent events.",
+                summary: "What happens, as server-sent events: the data of a `happened` is an `Event`.",
                 query: [
                     Self.number,
                     .init(

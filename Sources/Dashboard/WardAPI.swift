@@ -118,7 +118,7 @@ struct WardAPI: Sendable {
                     .init(
                         name: "from", kind: .wholeNumber(0...Int(Int32.max)),
                         meaning: "the events after this number")
-                ], refusals: [422]
+                ], refusals: [422], answer: .events
             ) { request, names in
                 let view = try view(names)
                 let from = try Self.wholeNumber(request, "from", in: 0...Int(Int32.max)) ?? 0
@@ -246,7 +246,12 @@ struct WardAPI: Sendable {
                 if let answer = try heard(command, of: id) { return answer }
                 let answer = try ward.tell(id, command)
                 switch answer.outcome {
-                case .refused(let reason): throw Ward.Refusal.conflict(reason)
+                case .refused(let refusal):
+                    return Self.json(
+                        .object([
+                            .init("error", .string(printable(refusal.reason, limit: 2000))),
+                            .init("code", .string(refusal.code)),
+                        ]), 409)
                 case .taken:
                     return Self.json(
                         .object(

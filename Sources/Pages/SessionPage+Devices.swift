@@ -64,8 +64,7 @@ extension SessionPage {
         var rows: [HTML] = []
         let telling = TimelineWords(telling: telling)
         for event in timeline.reversed().prefix(Self.eventsShown) {
-            let words = event.alert == nil ? telling.words(event.text) : ""
-            guard let words else { continue }
+            guard let words = telling.words(event) else { continue }
             let eventDay = view.calendar.day(of: event.instant)
             if eventDay != day {
                 if day != nil { rows.append("</ol>") }
@@ -80,17 +79,21 @@ extension SessionPage {
         return Surface(.timeline, "<h2>Timeline</h2><p class=\"facts\">Newest first.</p>\(body)")
     }
 
-    private func row(_ event: LiveEvent, _ words: String) -> HTML {
+    private func row(_ event: LiveEvent, _ words: HTML) -> HTML {
         let time = telling.time(event.instant)
         guard let alert = event.alert else {
-            return
-                "<li data-key=\"e\(event.number)\">\(time) <span>\(words)</span></li>\n"
+            let look: HTML =
+                switch event.outcome {
+                case .refused, .unknown: " class=\"refused\""
+                default: ""
+                }
+            return "<li\(look) data-key=\"e\(event.number)\">\(time) <span>\(words)</span></li>\n"
         }
         let severity = alert.severity
         let known =
             view.alerts.first { $0.code == alert.code } ?? view.cleared.first { $0.code == alert.code }
         let message = known.map { ": " + telling.words($0.message) } ?? ""
         return
-            "<li class=\"ofalert \(severity)\" data-key=\"e\(event.number)\">\(time) <span>\(Icon.action.html)<strong>\(StoryWords.name(of: alert.code.rawValue))</strong>\(message) <span class=\"facts\">\(StoryWords.line(effect: alert.effect, reason: alert.reason))</span></span></li>\n"
+            "<li class=\"ofalert \(severity)\" data-key=\"e\(event.number)\">\(time) <span>\(Icon.action.html)<strong>\(StoryWords.name(of: alert.code.rawValue))</strong>\(message) <span class=\"facts\">\(words)</span></span></li>\n"
     }
 }

@@ -122,6 +122,11 @@ struct Telling {
             "\(String(before))<span data-clock>\(String(found.output.1))</span>\(String(after))"
     }
 
+    /// With a capital at its begin and a point at its end.
+    static func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
+
     /// Numbers with as many decimals as a reader can use: 282.9606 → 283.0, 1.23456 → 1.23.
     static func shortened(_ text: String) -> String {
         text.replacing(#/\d+\.\d{3,}/#) { match in

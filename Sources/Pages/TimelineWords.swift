@@ -1,148 +1,258 @@
 // What happened, as a person would say it.
 //
-// Guarantees: every input has words, one that has no row here those of its name; glucose is in the reader's unit, with as many digits as a meter shows. Does not: tell of the app's
-// comings and goings: they are no news.
+// Guarantees: an event is told by its values, in the reader's unit, with as many digits as a meter shows, and clocks in the reader's way. What was refused
+// begins with that word and says what was asked for, never that it was done. A new input has no words before somebody writes both. Does not: tell of the
+// app's comings and goings: they are no news.
 
 import IsletAlerts
 import IsletFiles
 import IsletDevices
-import Foundation
+import IsletLive
+import IsletKernel
+import IsletTrials
 
 struct TimelineWords {
     let telling: Telling
 
     /// nil for what is no news.
-    func words(_ text: String) -> String? {
-        if let (name, fields) = Self.input(text) {
-            return ["foreground", "background", "bannerShown"].contains(name) ? nil : words(name, fields)
+    func words(_ event: LiveEvent) -> HTML? {
+        switch event.what {
+        case .input(_, let said, let outcome): return input(said, outcome, event)
+        case .refusal(let refusal): return refused(event, "", refusal.reason)
+        case .pace(.paused): return "Paused"
+        case .pace(let pace): return "Pace: \(pace.description) times"
+        case .leap: return "Nobody lived up to here"
+        case .late:
+            return
+                "The algorithm gave no answer in time: the step fails, and the pump goes on with its programmed basal"
+        case .exchange(let policy, let algorithm):
+            return "From here on \(LiveFork.Change.words(policy: policy, algorithm: algorithm))"
+        case .end(let early):
+            return early.map { "The session ended early: \($0.reason)" } ?? "The session has come to its end"
+        case .row(let row, let fate): return words(row, fate)
+        case .values(let values):
+            let parts = values.map { "\($0.metric.name) \(telling.value($0.value, of: $0.metric))" }
+            return "\(parts.joined(separator: ", "))"
+        case .visit(let visit): return "Visit, \(visit.words)"
+        case .notice(let text, _): return "The pump \(text)"
         }
-        if text.hasPrefix("pace ") {
-            let pace = text.dropFirst(5).filter { $0 != " " }
-            return pace == "0" || pace == "paused" ? "Paused" : "Pace: \(pace) times"
-        }
-        let plain = text.split(separator: " ").joined(separator: " ")
-        let begun = plain.prefix(1).uppercased() + plain.dropFirst()
-        return Telling.shortened(telling.unit.words(rounded(begun)))
     }
 
-    /// Glucose as a meter shows it: 165.202 mg/dL → 165 mg/dL.
-    private func rounded(_ text: String) -> String {
-        guard telling.unit == .mgdl else { return text }
-        return text.replacing(#/(\d+\.\d+) mg\/dL(?!\/)/#) { match in
-            (Double(match.1).map { ChartNumber.plain($0, places: 0) } ?? String(match.1)) + " mg/dL"
+    // MARK: Inputs
+
+    private func input(_ said: String, _ outcome: LiveOutcome, _ event: LiveEvent) -> HTML? {
+        guard var input = LiveInput(bytes: Array(said.utf8)) else {
+            return outcome.refusal.map { refused(event, "", $0.reason) }
+                ?? "Something was said that nobody here understands"
         }
+        if case .leftOut(let inner, _) = input, let other = LiveInput(bytes: Array(inner.utf8)) {
+            input = other
+        }
+        let words = self.words(input)
+        guard let refusal = outcome.refusal else { return words.done }
+        return words.done == nil ? nil : refused(event, words.ask, refusal.reason)
     }
 
-    /// `input 38 {"meal":{"grams":45}}`, with or without what became of it.
-    private static func input(_ text: String) -> (name: String, fields: [String: Any])? {
-        guard text.hasPrefix("input"), let begin = text.firstIndex(of: "{"),
-            let end = text.lastIndex(of: "}"),
-            let json = try? JSONSerialization.jsonObject(with: Data(text[begin...end].utf8))
-                as? [String: Any],
-            let name = json.keys.first, json.count == 1
-        else { return nil }
-        return (name, json[name] as? [String: Any] ?? [:])
+    /// - Parameter ask: what was asked for, as an imperative; empty where nobody knows it.
+    private func refused(_ event: LiveEvent, _ ask: HTML, _ reason: String) -> HTML {
+        let word: HTML = event.outcome == .unknown ? "Not sure whether it was done" : "Refused"
+        let sentence = Telling.sentence(Telling.shortened(reason))
+        return "<strong>\(word):</strong> \(ask)\(ask.isEmpty ? "" : ". ")\(sentence)"
     }
-
-    private static let plain: [String: String] = [
-        "cancelOwed": "What was owed was called off", "cancelBolus": "The running bolus was stopped",
-        "cancelTemporaryBasal": "Temporary basal ended by hand", "resume": "Insulin resumed",
-        "changePod": "Pod changed", "changeSensor": "Sensor changed", "openLoop": "Loop opened",
-        "closedLoop": "Loop closed", "startSession": "Session started", "endSession": "Session ended",
-        "signIn": "Logged in", "signOut": "Logged out", "openSettings": "Settings opened",
-        "saveSettings": "Settings saved", "dismissDropped": "A dose that was given up was dismissed",
-        "recommendThresholds": "Thresholds as recommended", "takePump": "The pump was taken over",
-        "visit": "The keeper came", "device": "A device reported",
-    ]
 
     private func number(_ value: Double) -> String {
         ChartNumber.text(value, places: value == value.rounded() ? 0 : 1)
     }
 
-    private func words(_ name: String, _ fields: [String: Any]) -> String {
-        if let plain = Self.plain[name] { return plain }
-        func value(_ key: String) -> Double? { (fields[key] as? NSNumber)?.doubleValue }
-        func isSo(_ key: String) -> Bool { (fields[key] as? NSNumber)?.boolValue ?? false }
-        let alert = StoryWords.name(of: fields["alert"] as? String ?? "")
-        let glucose = value("mgdl").map(telling.glucose(mgdl:)) ?? ""
-        let units = value("units").map { Telling.units($0) } ?? ""
-        let minutes = value("minutes").map { "\(number($0)) min" }
-        switch name {
-        case "meal":
-            let how = [isSo("isEaten") ? "eaten" : nil, isSo("isAnnounced") ? "announced" : nil].compactMap {
-                $0
-            }
-            return "Meal: \(number(value("grams") ?? 0)) g, \(how.joined(separator: " and "))"
-        case "bloodGlucose": return "Blood glucose: \(glucose)"
-        case "calibration": return "Sensor calibrated: \(glucose)"
-        case "reading": return "Reading from outside: \(glucose)"
-        case "target": return "Target: \(glucose)"
-        case "requestBolus": return "Bolus asked for: \(units), to be confirmed"
-        case "confirmBolus": return "Bolus confirmed: \(units)"
-        case "stateInsulin":
-            return
-                "Boluses of the last 8 h stated: \(units), the last one \(number(value("minutesAgo") ?? 0)) min ago"
-        case "temporaryBasal":
-            return "Temporary basal: \(number((value("multiplier") ?? 1) * 100)) % for \(minutes ?? "")"
-        case "suspend": return "Insulin suspended" + (minutes.map { ", reminder after \($0)" } ?? "")
-        case "subject":
-            return "Subject: \(fields["id"] as? String ?? ""), \(number(value("kilograms") ?? 0)) kg"
-        case "acknowledge": return "Acknowledged: \(alert)"
-        case "snooze": return "Snoozed for \(minutes ?? ""): \(alert)"
-        case "testAlert": return "Tested: \(alert)"
-        case "preview": return "Preview: \(alert)"
-        case "dismiss": return "Banner dismissed: \(alert)"
-        case "told": return "Reached the phone: \(alert)"
-        case "tap": return "Opened from the alert: \(alert)"
-        case "quietHours":
-            guard let from = value("fromMinute"), let to = value("toMinute") else { return "No quiet hours" }
-            return "Quiet hours: \(clock(from)) to \(clock(to))"
-        case "threshold", "switchThreshold": return threshold(fields)
-        case "changeThreshold": return changedThreshold(fields)
-        case "clockStep": return "The clock was set by \(number(value("seconds") ?? 0)) s"
-        default:
-            let spaced = name.map { $0.isUppercase ? " " + $0.lowercased() : String($0) }.joined()
-            return spaced.prefix(1).uppercased() + spaced.dropFirst()
+    /// What an input asks for, as an imperative, and what is so once it was taken; nil where that is no news.
+    private func words(_ input: LiveInput) -> (ask: HTML, done: HTML?) {
+        switch input {
+        case .meal(let grams, let isEaten, let isAnnounced):
+            let how = [isEaten ? "eaten" : nil, isAnnounced ? "announced" : nil].compactMap { $0 }
+            let meal = "\(number(grams)) g" + (how.isEmpty ? "" : ", ") + how.joined(separator: " and ")
+            return ("note a meal of \(meal)", "Meal: \(meal)")
+        case .bloodGlucose(let mgdl):
+            return measured(mgdl, "note a blood glucose of", "Blood glucose:")
+        case .calibration(let mgdl):
+            return measured(mgdl, "calibrate the sensor with", "Sensor calibrated:")
+        case .reading(_, let mgdl):
+            return measured(mgdl, "show a reading from outside of", "Reading from outside:")
+        case .target(let mgdl): return measured(mgdl, "set the target to", "Target:")
+        case .requestBolus(let units):
+            let amount = Telling.units(units)
+            return ("offer a bolus of \(amount)", "Bolus asked for: \(amount), to be confirmed")
+        case .confirmBolus(_, let units, _):
+            let amount = Telling.units(units)
+            return ("give a bolus of \(amount)", "Bolus confirmed: \(amount)")
+        case .stateInsulin(let units, let minutes):
+            let stated = "\(Telling.units(units)), the last one \(number(Double(minutes))) min ago"
+            return (
+                "count these boluses of the last 8 h: \(stated)", "Boluses of the last 8 h stated: \(stated)"
+            )
+        case .temporaryBasal(let multiplier, let minutes):
+            let share = "\(number(multiplier * 100)) % for \(number(Double(minutes))) min"
+            return ("set a temporary basal of \(share)", "Temporary basal: \(share)")
+        case .suspend(let minutes):
+            let reminder = minutes.map { ", reminder after \(number(Double($0))) min" } ?? ""
+            return ("suspend insulin\(reminder)", "Insulin suspended\(reminder)")
+        case .subject(let id, let kilograms):
+            let who = "\(id), \(number(kilograms)) kg"
+            return ("set the subject to \(who)", "Subject: \(who)")
+        case .quietHours(let from, let to):
+            guard let from, let to else { return ("have no quiet hours", "No quiet hours") }
+            return (
+                "set quiet hours from \(clock(from)) to \(clock(to))",
+                "Quiet hours: \(clock(from)) to \(clock(to))"
+            )
+        case .clockStep(let seconds):
+            return ("set the clock by \(number(seconds)) s", "The clock was set by \(number(seconds)) s")
+        case .leftOut: return ("do what another life did", "Left out")
+        case .acknowledge, .snooze, .testAlert, .preview, .dismiss, .told, .tap, .bannerShown:
+            return alert(input)
+        case .threshold, .changeThreshold, .switchThreshold, .recommendThresholds: return threshold(input)
+        default: return plain(input)
         }
     }
 
-    private func clock(_ minute: Double) -> String {
+    private func measured(_ mgdl: Double, _ ask: String, _ done: String) -> (HTML, HTML?) {
+        let glucose = telling.glucose(mgdl: mgdl)
+        return ("\(ask) \(glucose)", "\(done) \(glucose)")
+    }
+
+    private func clock(_ minute: Int) -> HTML {
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let minute = Int(max(0, min(1440, minute)))
-        return two(minute / 60) + ":" + two(minute % 60)
+        let minute = max(0, min(1440, minute))
+        return "<span data-clock>\(two(minute / 60)):\(two(minute % 60))</span>"
     }
 
-    /// Only what was said of it.
-    private func changedThreshold(_ fields: [String: Any]) -> String {
-        guard let metric = AlertMetric(rawValue: fields["metric"] as? String ?? "") else {
-            return "Threshold changed"
+    /// What has no values.
+    private func plain(_ input: LiveInput) -> (HTML, HTML?) {
+        switch input {
+        case .cancelOwed: ("call off what is owed", "What was owed was called off")
+        case .cancelBolus: ("stop the running bolus", "The running bolus was stopped")
+        case .cancelTemporaryBasal: ("end the temporary basal", "Temporary basal ended by hand")
+        case .resume: ("resume insulin", "Insulin resumed")
+        case .changePod: ("change the pod", "Pod changed")
+        case .changeSensor: ("change the sensor", "Sensor changed")
+        case .openLoop: ("open the loop", "Loop opened")
+        case .closedLoop: ("close the loop", "Loop closed")
+        case .startSession: ("start the session", "Session started")
+        case .endSession: ("end the session", "Session ended")
+        case .signIn: ("log in", "Logged in")
+        case .signOut: ("log out", "Logged out")
+        case .subjectClaim(let isOk):
+            (
+                "note what the cloud says of the subject's ID",
+                isOk ? "The subject's ID is this subject's" : "The subject's ID is claimed elsewhere"
+            )
+        case .openSettings: ("open the settings", "Settings opened")
+        case .saveSettings: ("save the settings", "Settings saved")
+        case .dismissDropped: ("dismiss a dose that was given up", "A dose that was given up was dismissed")
+        case .takePump: ("take over the pump", "The pump was taken over")
+        case .visit: ("send the keeper", "The keeper came")
+        case .device: ("believe what a device reported", "A device reported")
+        case .foreground, .background: ("note where the app is", nil)
+        // Inputs with values, and those about alerts and thresholds, have words of their own.
+        case .meal, .bloodGlucose, .calibration, .reading, .target, .requestBolus, .confirmBolus,
+            .stateInsulin, .temporaryBasal, .suspend, .subject, .quietHours, .clockStep, .leftOut,
+            .acknowledge, .snooze, .testAlert, .preview, .dismiss, .told, .tap, .bannerShown, .threshold,
+            .changeThreshold, .switchThreshold, .recommendThresholds:
+            ("", nil)
         }
-        var parts = [("low", "below"), ("high", "above")].compactMap { key, word -> String? in
-            if let bound = fields[key] as? NSNumber {
-                return "rings \(word) \(telling.value(bound.doubleValue, of: metric))"
+    }
+
+    private func alert(_ input: LiveInput) -> (HTML, HTML?) {
+        func name(_ code: String) -> String { StoryWords.name(of: code) }
+        switch input {
+        case .acknowledge(let code): return ("acknowledge \(name(code))", "Acknowledged: \(name(code))")
+        case .snooze(let code, let minutes):
+            let span = "\(number(Double(minutes))) min"
+            return ("snooze \(name(code)) for \(span)", "Snoozed for \(span): \(name(code))")
+        case .testAlert(let code): return ("test \(name(code))", "Tested: \(name(code))")
+        case .preview(let code): return ("preview \(name(code))", "Preview: \(name(code))")
+        case .dismiss(let code, _):
+            return ("dismiss the banner of \(name(code))", "Banner dismissed: \(name(code))")
+        case .told(let code):
+            return ("note that the phone showed \(name(code))", "Reached the phone: \(name(code))")
+        case .tap(let code): return ("open the alert \(name(code))", "Opened from the alert: \(name(code))")
+        default: return ("note that a banner was shown", nil)
+        }
+    }
+
+    private func threshold(_ input: LiveInput) -> (HTML, HTML?) {
+        switch input {
+        case .threshold(let metric, let low, let high, _, let isEnabled):
+            return threshold(metric) { metric in
+                if let isEnabled, low == nil, high == nil { return "alerts \(isEnabled ? "on" : "off")" }
+                let parts = [(low, "below"), (high, "above")].compactMap { bound, word in
+                    bound.map { "\(word) \(telling.value($0, of: metric))" }
+                }
+                return parts.isEmpty ? "nothing rings" : "rings " + parts.joined(separator: " and ")
             }
-            return fields[key] == nil ? nil : "rings no more \(word) any value"
+        case .switchThreshold(let metric, let isEnabled):
+            return threshold(metric) { _ in "alerts \(isEnabled ? "on" : "off")" }
+        case .changeThreshold(let metric, let low, let high, let minutes, let isEnabled, _, _):
+            return threshold(metric) { metric in
+                // Only what was said of it.
+                var parts = [(low, "below"), (high, "above")].compactMap { bound, word -> String? in
+                    guard let bound else { return nil }
+                    return bound.value.map { "rings \(word) \(telling.value($0, of: metric))" }
+                        ?? "rings no more \(word) any value"
+                }
+                if let minutes {
+                    parts.append(minutes == 0 ? "at once" : "after \(number(Double(minutes))) min")
+                }
+                if isEnabled == false { parts.append("off") }
+                return parts.isEmpty ? "as before" : parts.joined(separator: ", ")
+            }
+        default: return ("set thresholds as recommended", "Thresholds as recommended")
         }
-        if let minutes = (fields["sensitivityMinutes"] as? NSNumber)?.doubleValue {
-            parts.append(minutes == 0 ? "at once" : "after \(number(minutes)) min")
-        }
-        if let isOn = (fields["isEnabled"] as? NSNumber)?.boolValue, !isOn { parts.append("off") }
-        return "\(metric.name): " + (parts.isEmpty ? "as before" : parts.joined(separator: ", "))
     }
 
-    private func threshold(_ fields: [String: Any]) -> String {
-        guard let metric = AlertMetric(rawValue: fields["metric"] as? String ?? "") else {
-            return "Threshold set"
+    private func threshold(_ metric: String, _ words: (AlertMetric) -> String) -> (HTML, HTML?) {
+        guard let metric = AlertMetric(rawValue: metric) else { return ("set a threshold", "Threshold set") }
+        let said = words(metric)
+        return ("set the threshold of \(metric.name) so: \(said)", "\(metric.name): \(said)")
+    }
+
+    // MARK: Rows
+
+    private func words(_ row: SessionHappening, _ fate: DoseFate) -> HTML {
+        switch row {
+        case .reading(let row): return "Reading \(telling.glucose(mgdl: row.mgdl))"
+        case .step(let row): return step(row, fate)
+        case .lapse(let row): return "Not given: \(row.words)"
+        case .delivery(let row):
+            return "Delivery: \(Telling.units(row.units)) for request \("\(row.requestID)")"
+        case .person(let row): return person(row)
+        case .fault(let row): return "Fault: \(row.kind), until \(telling.time(row.end))"
+        case .alert(let row): return "\(StoryWords.line(effect: row.effect, reason: row.reason))"
         }
-        if let isOn = (fields["isEnabled"] as? NSNumber)?.boolValue, fields["low"] == nil,
-            fields["high"] == nil
-        {
-            return "\(metric.name): alerts \(isOn ? "on" : "off")"
+    }
+
+    private func step(_ row: StepRow, _ fate: DoseFate) -> HTML {
+        let seen = row.cgmMgdl.map { "on \(telling.glucose(mgdl: $0))" } ?? "without glucose"
+        let head: HTML =
+            "Step \("\(row.algorithmTime)") \(seen)\(row.isPumpAvailable ? "" : ", pump unavailable")"
+        if !row.failure.isEmpty { return "\(head) failed: \(row.failure)" }
+        let became =
+            switch fate {
+            case .accepted: "accepted \(Telling.units(row.acceptedUnits))"
+            case .onItsWay: "on its way"
+            case .suggested: "suggested only"
+            }
+        return
+            "\(head): basal \(Telling.units(row.basalUnits)), correction \(Telling.units(row.correctionUnits)), meal \(Telling.units(row.mealUnits)); \(became)"
+    }
+
+    private func person(_ row: PersonRow) -> HTML {
+        if let words = row.words(telling.unit) {
+            return "Person \(words)\(row.code.isNone ? "" : " (\(StoryWords.name(of: row.code.rawValue)))")"
         }
-        let parts = [("low", "below"), ("high", "above")].compactMap { key, word in
-            (fields[key] as? NSNumber).map { "\(word) \(telling.value($0.doubleValue, of: metric))" }
+        switch row.kind {
+        case .manualBolus: return "Bolus by hand: \(Telling.units(row.amount))"
+        case .announcement: return "Announced: \(number(row.amount)) g"
+        default: return "Eaten: \(number(row.amount)) g"
         }
-        return "\(metric.name): "
-            + (parts.isEmpty ? "nothing rings" : "rings " + parts.joined(separator: " and "))
     }
 }

@@ -28,8 +28,8 @@ final class Feeder: SessionFeeder {
                 guard wait(host, id, for: Instant(nanoseconds: feed.stamp(reading)), isOver) else { return }
                 let answer = host.take(feed.command(reading), for: id)
                 if answer.isRepeated { known += 1 }
-                if !answer.isRepeated, case .refused(let reason) = answer.outcome {
-                    say("\(feed.file.path):\(reading.line): left out: \(reason)")
+                if !answer.isRepeated, let refusal = answer.outcome.refusal {
+                    say("\(feed.file.path):\(reading.line): left out: \(refusal.reason)")
                 }
             }
             if known > 0 { say("\(known) readings of the feed were known before") }

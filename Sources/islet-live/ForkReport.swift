@@ -59,7 +59,7 @@ struct ForkReport {
         lines.append(
             "inputs after the fork: \(fork.inputCount), of which the fork left out \(fork.leftOut.count)")
         lines += fork.leftOut.map {
-            "  \(time(fork, $0.instant))  input \($0.number) \($0.text): \($0.reason)"
+            "  \(time(fork, $0.instant))  left out: \($0.reason); input \($0.number) \($0.text)"
         }
         for line in lines { try StandardStream.output.writeLine(printable(line, limit: 4096)) }
         for table in [course(fork), alerts(fork), outcomes(fork)] {

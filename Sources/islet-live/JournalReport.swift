@@ -24,9 +24,11 @@ struct JournalReport {
             "session \(opening.session): \(opening.subject.name) in \(opening.arm.name), \(opening.study.name), "
                 + "seed \(opening.study.seed)")
         let calendar = opening.study.start.calendar
+        let words = EventText(calendar)
         for event in events {
             try StandardStream.output.writeLine(
-                printable("\(SessionStory.time(event.instant, calendar))  \(event.text)", limit: 4096))
+                printable(
+                    "\(SessionStory.time(event.instant, calendar))  \(words.text(event))", limit: 4096))
         }
         if let outcomes = replay.session.outcome?.outcomes {
             let all = opening.study.outcomes

@@ -69,8 +69,8 @@ final class ServerFeeder: SessionFeeder {
             // Asked again the next time.
             if answer.isFrozen { return }
             poller.settle(reading)
-            if !answer.isRepeated, case .refused(let reason) = answer.outcome {
-                say("a reading is left out: \(reason)")
+            if !answer.isRepeated, let refusal = answer.outcome.refusal {
+                say("a reading is left out: \(refusal.reason)")
             }
         }
         if early > 0 { say("\(early) readings are from before the session's start") }

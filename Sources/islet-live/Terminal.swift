@@ -93,9 +93,11 @@ final class Terminal: Sendable {
     private func tell(after number: Int) throws -> Int {
         guard let news = host.events(of: id, after: number) else { return number }
         if news.missing > 0 { try StandardStream.output.writeLine("... \(news.missing) events ...") }
+        let words = EventText(calendar)
         for event in news.events {
             try StandardStream.output.writeLine(
-                printable("\(SessionStory.time(event.instant, calendar))  \(event.text)", limit: 4096))
+                printable(
+                    "\(SessionStory.time(event.instant, calendar))  \(words.text(event))", limit: 4096))
         }
         return news.events.last?.number ?? number
     }
@@ -150,7 +152,9 @@ final class Terminal: Sendable {
                     .confirmBolus(request: asked.number, units: asked.units, anyway: anyway ? true : nil), key
                 )
             case .pace(let pace):
-                if case .refused(let reason) = host.setPace(pace, of: id).outcome { say(reason) }
+                if let refusal = host.setPace(pace, of: id).outcome.refusal {
+                    say("refused: \(refusal.reason)")
+                }
             case .status: tellStatus()
             case .help: for line in LiveWords.help.split(separator: "\n") { say(String(line)) }
             case .quit:
@@ -162,14 +166,7 @@ final class Terminal: Sendable {
 
     private func answer(_ input: LiveInput, _ key: String) -> LiveAnswer {
         let answer = host.take(LiveCommand(input, key: key), for: id)
-        var text = key.isEmpty ? "" : "@\(key) "
-        text += answer.isRepeated ? "already " : ""
-        switch answer.outcome {
-        case .taken where !answer.note.isEmpty:
-            say(text + "noted as input \(answer.number ?? 0), \(answer.note)")
-        case .taken: say(text + "taken as input \(answer.number ?? 0)")
-        case .refused(let reason): say(text + "refused: \(reason)")
-        }
+        say((key.isEmpty ? "" : "@\(key) ") + EventText.text(answer))
         return answer
     }
 

@@ -57,13 +57,13 @@ import Testing
     }
 
     /// A body that fits a row, with each field at its lower end.
-    private func body(_ row: WardCommand.Row) -> [String: Any] {
+    static func body(_ row: WardCommand.Row) -> [String: Any] {
         var body: [String: Any] = ["command": row.name]
         for field in row.fields { body[field.name] = value(field) }
         return body
     }
 
-    private func value(_ field: WardCommand.Field) -> Any {
+    private static func value(_ field: WardCommand.Field) -> Any {
         switch field.kind {
         case .number(let range): range.lowerBound
         case .wholeNumber(let range): range.lowerBound
@@ -88,7 +88,7 @@ import Testing
             }
             for row in WardCommand.rows {
                 for field in row.fields {
-                    var without = body(row)
+                    var without = Self.body(row)
                     without[field.name] = nil
                     if field.isRequired {
                         #expect(try status(without) == 422, "\(row.name) without \(field.name)")
@@ -103,7 +103,7 @@ import Testing
                     }
                     if !field.canBeNull { wrong.append(NSNull()) }
                     for other in wrong {
-                        var given = body(row)
+                        var given = Self.body(row)
                         given[field.name] = other
                         let found = try status(given)
                         #expect(

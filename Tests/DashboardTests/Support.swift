@@ -3,6 +3,7 @@
 import Dashboard
 import Foundation
 import IsletLive
+import IsletTrials
 
 let study = """
     study: ward
@@ -69,6 +70,12 @@ struct Desk {
         var wish = SessionWish(.text(study))
         (wish.pace, wish.from) = (.paused, hours * 3_600_000_000_000)
         return try ward.create(wish)
+    }
+
+    /// Of the first session of its study.
+    func opening() throws -> LiveOpening {
+        let study = try Study.parse(study, file: "ward.yaml")
+        return try LiveOpening(study: study, session: 0, studyPath: "ward.yaml")
     }
 
     func tell(_ id: String, _ command: String) -> (status: Int, json: [String: Any], text: String) {

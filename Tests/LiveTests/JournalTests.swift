@@ -18,12 +18,14 @@ import Testing
                     kind: LiveInput.kind,
                     bytes: LiveInput.meal(grams: 40, isEaten: true, isAnnounced: true).bytes)),
             key: "a-1"),
-        .answer(number: 1, .refused("meal, g: found 400.0")),
-        .refusal(.minutes(7), key: "", reason: "target, mg/dL: found nan"),
+        .answer(number: 1, .refused(.outOfRange, "meal, g: found 400.0")),
+        .answer(number: 1, .refused(LiveRefusal(code: "", reason: "[some words] of before codes"))),
+        .refusal(.minutes(7), key: "", LiveRefusal(.outOfRange, "target, mg/dL: found nan")),
+        .refusal(.minutes(7), key: "k", LiveRefusal(code: "", reason: "target, mg/dL: found nan")),
         .leap(from: .minutes(8), to: .minutes(120)),
         .said(.minutes(121), key: "p-1", text: "pace max"),
         .pace(.minutes(121), .max, utc: 1),
-        .end(.minutes(200), events: 90, Digest128(), reason: "low for long"),
+        .end(.minutes(200), events: 90, Digest128(), early: EarlyEnd(reason: "low for long")),
     ]
 
     private func journal(in folder: String) throws -> (path: String, bytes: [UInt8]) {

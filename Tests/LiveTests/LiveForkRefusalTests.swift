@@ -118,11 +118,11 @@ import IsletTrials
                 ]
             }
             let content = try journal(inputs, arm: 0, until: .minutes(1400), in: folder)
-            guard case .end(let at, _, _, let reason)? = content.lines.last else {
+            guard case .end(let at, _, _, let early)? = content.lines.last else {
                 Issue.record("the body lives on")
                 return
             }
-            #expect(!reason.isEmpty)
+            #expect(early?.reason.isEmpty == false)
             let path = folder + "/fork.journal"
             #expect(throws: InputError.self) {
                 try LiveFork.begin(from: content, at: at, change: .init(), to: path)

@@ -279,7 +279,7 @@ final class FakeClocks: LiveClocks {
     @Test func eventsAreNumberedAndResumable() throws {
         var log = EventLog()
         for number in 1...(2 * EventLog.limit + 10) {
-            log.append(LiveEvent(number: number, instant: .start, text: "\(number)"))
+            log.append(LiveEvent(number: number, instant: .start, .leap))
         }
         let newest = log.newest
         #expect(newest == 2 * EventLog.limit + 10)

@@ -62,14 +62,15 @@ import IsletTrials
             let session = try LiveSession(
                 opening, journal: try JournalFile.create(path, opening: opening.json))
             let answer = session.take(LiveCommand(input, key: "x"), at: .minutes(45))
-            guard case .refused(let reason) = answer.outcome else { throw TestFailure("\(input) was taken") }
-            #expect(answer.number == nil && reason.contains("expected"))
+            let refusal = try #require(answer.outcome.refusal, "\(input) was taken")
+            #expect(answer.number == nil && refusal.reason.contains("expected"))
+            #expect(RefusalCode(rawValue: refusal.code) != nil)
             session.advance(to: .minutes(90))
             let untold = try LiveSession(opening, journal: nil)
             untold.advance(to: .minutes(90))
             #expect(session.digest == untold.digest)
             let refusals = try JournalContent.read(path).lines.filter {
-                $0 == .refusal(.minutes(45), key: "x", reason: reason)
+                $0 == .refusal(.minutes(45), key: "x", refusal)
             }
             #expect(refusals.count == 1)
         }
@@ -259,8 +260,7 @@ import IsletTrials
             as [LiveInput]
         {
             let answer = session.take(LiveCommand(input), at: .minutes(62))
-            guard case .refused(let reason) = answer.outcome else { throw TestFailure("\(input) was taken") }
-            #expect(reason.contains("no session runs"))
+            #expect(isRefused(answer.outcome, "no session runs"), "\(input)")
         }
         #expect(
             session.take(LiveCommand(.meal(grams: 30, isEaten: true, isAnnounced: false)), at: .minutes(63))
@@ -284,7 +284,8 @@ import IsletTrials
     @Test func noMetricThatIsExpectedIsRefused() throws {
         let context = LiveInputContext(policy: .bionicloop)
         let reason = try #require(
-            LiveInput.threshold(metric: "nonsense", low: 1, high: nil).problem(in: context))
+            LiveInput.threshold(metric: "nonsense", low: 1, high: nil).problem(in: context)
+        ).reason
         let names = try #require(reason.components(separatedBy: "expected one of ").last)
             .components(separatedBy: ", ")
         #expect(names.contains("glucose") && names.count > 2)

@@ -87,11 +87,7 @@ import IsletTrials
     }
 
     private func isRefusal(_ answer: LiveAnswer) -> Bool {
-        if case .refused(let reason) = answer.outcome {
-            !reason.hasPrefix("the session is over")
-        } else {
-            false
-        }
+        answer.outcome.refusal.map { $0.code != RefusalCode.over.rawValue } ?? false
     }
 
     /// Harm: a journal that is off after the instant that somebody looked up to is certified to its end.

@@ -41,6 +41,13 @@ func withFolder<R>(_ body: (String) throws -> R) throws -> R {
     return try body(folder.path())
 }
 
+extension LiveEvent {
+    /// As a terminal prints it, but for times of day.
+    var text: String {
+        EventText(SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0)).text(self)
+    }
+}
+
 /// Events as a listener heard them.
 final class Heard: @unchecked Sendable {
     private let lock = NSLock()
@@ -158,6 +165,5 @@ final class Told {
 }
 
 func isRefused(_ outcome: LiveOutcome, _ words: String) -> Bool {
-    guard case .refused(let reason) = outcome else { return false }
-    return reason.contains(words)
+    outcome.refusal?.reason.contains(words) ?? false
 }

@@ -134,7 +134,13 @@ import Testing
         var texts = PageName.allCases.map {
             Page.session(
                 $0, view,
-                timeline: [LiveEvent(number: 1, instant: .start, text: evil)], clearedShown: 10, PageContext()
+                timeline: [
+                    LiveEvent(number: 1, instant: .start, .refusal(LiveRefusal(.outOfRange, evil))),
+                    LiveEvent(number: 2, instant: .start, .notice(evil, isSure: true)),
+                    LiveEvent(number: 3, instant: .start, .end(EarlyEnd(reason: evil))),
+                    LiveEvent(number: 4, instant: .start, .exchange(policy: evil, algorithm: evil)),
+                    LiveEvent(number: 5, instant: .start, .input(number: 1, said: evil, .taken)),
+                ], clearedShown: 10, PageContext()
             )
         }
         var card = Samples.card(evil, Samples.alerts)

@@ -5,6 +5,7 @@
 @testable import IsletDevices
 @testable import IsletLive
 import IsletKernel
+import IsletTrials
 
 @testable import Pages
 
@@ -236,16 +237,20 @@ enum Samples {
     static var events: [LiveEvent] {
         (1...12).map { number in
             let at = now.adding(Int64(number - 12) * 20 * Nanoseconds.minute)
-            let alert =
-                number.isMultiple(of: 3)
-                ? AlertRow(
-                    instant: at, effect: "notify", code: "ALERT-CGM-URGENT-LOW", severity: "safetyCritical",
-                    reason: "conditionHeld") : nil
-            return LiveEvent(
-                number: number, instant: at,
-                text: number == 1
-                    ? #"input 3 {"meal":{"grams":45,"isAnnounced":true,"isEaten":true}}"#
-                    : number == 2 ? #"input 4 {"foreground":{}}"# : "reading    52.202 mg/dL", alert: alert)
+            func input(_ input: LiveInput) -> LiveEvent.What {
+                .input(number: number, said: String(decoding: input.bytes, as: UTF8.self), .taken)
+            }
+            let alert = AlertRow(
+                instant: at, effect: "notify", code: "ALERT-CGM-URGENT-LOW", severity: "safetyCritical",
+                reason: "conditionHeld")
+            let what: LiveEvent.What =
+                switch number {
+                case 1: input(.meal(grams: 45, isEaten: true, isAnnounced: true))
+                case 2: input(.foreground)
+                case _ where number.isMultiple(of: 3): .row(.alert(alert), .accepted)
+                default: .row(.reading(ReadingRow(instant: at, mgdl: 52.202)), .accepted)
+                }
+            return LiveEvent(number: number, instant: at, what)
         }
     }
 }

@@ -115,6 +115,7 @@ def bolus(visit):
         browser.press("confirmBolus")
     reasons = "return [...document.querySelectorAll(\"[data-surface='bolus'] [role=status]\")].map(e => e.innerText).join(' ')"
     visit.check("bolus.refused-with-a-reason", browser.wait(f"return /maxim|expected|at most|largest/i.test((() => {{ {reasons} }})())", seconds=20), browser.js(reasons))
+    visit.check("bolus.refused-says-so", "Refused:" in browser.js(reasons), browser.js(reasons))
     time.sleep(6)
     visit.check("bolus.reason-stays", re.search("maxim|expected|at most|largest", browser.js(reasons), re.I), browser.js(reasons))
     visit.say("pace", pace="60")

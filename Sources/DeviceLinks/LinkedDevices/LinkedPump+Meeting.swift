@@ -44,7 +44,8 @@ extension LinkedPump {
             if !isSame || !(-1e-6...most + 0.1 + pulse.units).contains(flowed) {
                 basalOffset += most - flowed
             }
-            notices.append((now, isSame ? "is believed again" : "another one answers: \(report.device)"))
+            notices.append(
+                (now, isSame ? "is believed again" : "another one answers: \(report.device)", true))
         } else {
             basalOffset = -report.basalUnits
             if owner == nil || !noteAccount(report.account) { noteEarlier(report.bolus) }
@@ -67,7 +68,8 @@ extension LinkedPump {
         notices.append(
             (
                 now,
-                "had given \(bolus.units) U before it was met: \((left * 100).rounded() / 100) U count as given now"
+                "had given \(bolus.units) U before it was met: \((left * 100).rounded() / 100) U count as given now",
+                true
             ))
     }
 
@@ -163,7 +165,7 @@ extension LinkedPump {
         }
         surplus += more
         unknown = ((unknown?.amount ?? .zero) + InsulinAmount(units: more), now)
-        notices.append((now, "speaks of \(units) U that nobody here asked for: they count as given"))
+        notices.append((now, "speaks of \(units) U that nobody here asked for: they count as given", true))
         if request?.isOpen != true { giveUp?.schedule(at: now.adding(LinkTiming.insulinActs)) }
         tellUnknown()
     }

@@ -80,7 +80,8 @@ extension LinkedPump {
         notices.append(
             (
                 now,
-                "\(whose): nothing is commanded from here, and its own programme runs, until you take it over"
+                "\(whose): nothing is commanded from here, and its own programme runs, until you take it over",
+                true
             ))
     }
 
@@ -126,7 +127,7 @@ extension LinkedPump {
         foreign = nil
         mayHaveZero = false
         journal.record(.linkYielded, at: now, 0)
-        notices.append((now, "is commanded from here from now on"))
+        notices.append((now, "is commanded from here from now on", true))
     }
 
     // MARK: What it gave before

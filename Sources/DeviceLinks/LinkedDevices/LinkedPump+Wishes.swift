@@ -57,7 +57,7 @@ extension LinkedPump {
                 case .resume: "resume"
                 default: "stop the bolus"
                 }
-            notices.append((now, "has not confirmed to \(word): do it at the pump"))
+            notices.append((now, "has not confirmed to \(word): do it at the pump", false))
         }
         wishes.removeAll { $0.since < oldest }
     }

@@ -128,7 +128,7 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     var toldIssues: [PumpIssue] = []
     var podExpiresAt: Instant?
     /// For whoever follows the session.
-    var notices: [(at: Instant, text: String)] = []
+    var notices: [(at: Instant, text: String, isSure: Bool)] = []
     var timeout: Wakeup?
     var poll: Wakeup?
     var giveUp: Wakeup?
@@ -181,8 +181,8 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     /// Whether `takeOutbox` has something to give.
     public var hasOutbox: Bool { !outbox.isEmpty }
 
-    /// What happened since the last call that no row of the record tells.
-    public func takeNotices() -> [(at: Instant, text: String)] {
+    /// What happened since the last call that no row of the record tells; not sure is what the pump has not confirmed.
+    public func takeNotices() -> [(at: Instant, text: String, isSure: Bool)] {
         defer { notices = [] }
         return notices
     }

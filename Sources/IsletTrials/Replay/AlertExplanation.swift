@@ -145,7 +145,7 @@ package struct AlertExplanation {
             events.append(
                 Event(
                     row.instant, isAnswer ? 3 : 1,
-                    row.words.map { "person: \(unit.words($0))" }
+                    row.words(unit).map { "person: \($0)" }
                         ?? "\(row.kind.rawValue) \(Self.text(row.amount, [])) \(row.kind.unit)"))
         }
         for (place, moment) in moments.enumerated()

@@ -1,12 +1,12 @@
 // What a person heard and did, in words, for stories.
 
-import IsletFiles
-import IsletDevices
+package import IsletFiles
+package import IsletDevices
 import IsletKernel
 
 extension PersonRow {
-    /// nil for what is told by its amount alone: meals, announcements, boluses.
-    var words: String? {
+    /// What the person did, with glucose in a reader's unit; nil for what is told by its amount alone: meals, announcements, boluses.
+    package func words(_ unit: GlucoseUnit) -> String? {
         switch kind {
         case .meal, .announcement, .manualBolus: nil
         case .rescue: "\(JSONValue.numberText(amount.rounded())) g against a low"
@@ -19,13 +19,17 @@ extension PersonRow {
         case .felt: "feels a low"
         case .feltAsleep: "wakes with a low"
         case .looked:
-            amount > 0 ? "looks: \(JSONValue.numberText(amount.rounded())) mg/dL" : "looks: no reading"
+            amount > 0 ? "looks: \(Self.glucose(amount.rounded(), unit))" : "looks: no reading"
         case .acknowledged: "acknowledges, \(JSONValue.numberText(amount.rounded())) min after the raise"
         case .askedAgain: "asks again for what lapsed"
         case .reopened: "opens the dead app"
         case .podChange: "will change the pod in \(JSONValue.numberText(amount.rounded())) min"
         case .sensorChange: "will change the sensor in \(JSONValue.numberText(amount.rounded())) min"
         }
+    }
+
+    private static func glucose(_ mgdl: Double, _ unit: GlucoseUnit) -> String {
+        (unit == .mgdl ? JSONValue.numberText(mgdl) : unit.pair(mgdl, nil).value) + " \(unit.rawValue)"
     }
 
     /// A word or two, as in `rang 02:10, unheard; rang 02:15, woke; 16 g at 02:19`; nil for what that line leaves out.

@@ -1,8 +1,123 @@
-// What happened in one session, line by line.
+// What happened in one session, row by row and line by line.
+//
+// Guarantees: a row is told as it is, with its values; words and units are made for whoever reads them, by `StoryText`.
 
 package import IsletFiles
 package import IsletDevices
 package import IsletKernel
+
+/// One row that a session's recorder has at `record: full`.
+package enum SessionHappening: Hashable, Sendable {
+    case reading(ReadingRow)
+    case step(StepRow)
+    case lapse(LapseRow)
+    case delivery(DeliveryRow)
+    case person(PersonRow)
+    case fault(FaultRow)
+    case alert(AlertRow)
+
+    package var instant: Instant {
+        switch self {
+        case .reading(let row): row.instant
+        case .step(let row): row.instant
+        case .lapse(let row): row.instant
+        case .delivery(let row): row.instant
+        case .person(let row): row.instant
+        case .fault(let row): row.instant
+        case .alert(let row): row.instant
+        }
+    }
+
+    /// All rows in the order of time. Within an instant: what the sensor said, what the loop did, what the pump gave, what the
+    /// person did, what the alert center made of it.
+    /// - Parameters:
+    ///   - alerts: in place of the recorder's own.
+    ///   - tellsFaults: false where nobody can know of them.
+    package static func all(
+        of rows: SessionRecorder, alerts: [AlertRow]? = nil, tellsFaults: Bool = true
+    ) -> [SessionHappening] {
+        var all = rows.readings.map { Self.reading($0) }
+        all += rows.steps.map { .step($0) }
+        all += rows.lapses.map { .lapse($0) }
+        all += rows.deliveries.map { .delivery($0) }
+        all += rows.person.map { .person($0) }
+        if tellsFaults { all += rows.faults.map { .fault($0) } }
+        all += (alerts ?? rows.alerts).map { .alert($0) }
+        return all.enumerated().sorted {
+            ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset)
+        }.map(\.element)
+    }
+}
+
+/// What became of the insulin that a step asked for and the pump has not accepted.
+package enum DoseFate: Hashable, Sendable {
+    /// The pump answered at once: what it accepted is what it gives.
+    case accepted
+    /// The pump is outside and has not answered yet.
+    case onItsWay
+    /// Nobody gives it: glucose comes from outside.
+    case suggested
+}
+
+/// Rows in words, for a reader of one unit.
+package struct StoryText: Sendable {
+    package var calendar: SessionCalendar
+    package var unit: GlucoseUnit
+
+    package init(_ calendar: SessionCalendar, _ unit: GlucoseUnit = .mgdl) {
+        (self.calendar, self.unit) = (calendar, unit)
+    }
+
+    /// - Parameter number: of an alert's episode, as in every command; nil for none.
+    package func text(
+        _ happening: SessionHappening, fate: DoseFate = .accepted, number: Int? = nil
+    ) -> String {
+        switch happening {
+        case .reading(let row): "reading    \(glucose(row.mgdl))"
+        case .step(let row): text(row, fate)
+        case .lapse(let row): "not given  \(row.words)"
+        case .delivery(let row): "delivery   \(Self.number(row.units)) U for request \(row.requestID)"
+        case .person(let row): text(row)
+        case .fault(let row): "fault      \(row.kind), until \(SessionStory.time(row.end, calendar))"
+        case .alert(let row):
+            "alert\(number.map { " #\($0)" } ?? "     ")  \(row.effect) \(row.code) (\(row.severity)): \(row.reason)"
+        }
+    }
+
+    private func text(_ row: StepRow, _ fate: DoseFate) -> String {
+        var text = "step \(row.algorithmTime)"
+        text += row.cgmMgdl.map { " on \(glucose($0))" } ?? " without glucose"
+        text += row.isPumpAvailable ? "" : ", pump unavailable"
+        text +=
+            ": basal \(Self.number(row.basalUnits)) U, correction \(Self.number(row.correctionUnits)) U, meal "
+            + "\(Self.number(row.mealUnits)) U; "
+        switch fate {
+        case .accepted: text += "accepted \(Self.number(row.acceptedUnits)) U"
+        case .onItsWay: text += "on its way"
+        case .suggested: text += "suggested only"
+        }
+        if !row.failure.isEmpty { text += "; FAILED: \(row.failure)" }
+        return text
+    }
+
+    /// What the person did, in words.
+    private func text(_ row: PersonRow) -> String {
+        guard let words = row.words(unit) else {
+            return "\(row.kind.rawValue)       \(Self.number(row.amount)) \(row.kind.unit)"
+        }
+        return "person     " + words + (row.code.isNone ? "" : " (\(row.code))")
+    }
+
+    package func glucose(_ mgdl: Double) -> String {
+        unit == .mgdl ? "\(Self.number(mgdl)) mg/dL" : "\(unit.pair(mgdl, nil).value) \(unit.rawValue)"
+    }
+
+    /// Up to three places after the point.
+    package static func number(_ value: Double) -> String {
+        guard value.isFinite, abs(value) < 1e9 else { return "\(value)" }
+        return "\((value * 1000).rounded() / 1000)"
+    }
+}
 
 /// A session's rows at `record: full`, as lines in the order of time.
 package struct SessionStory: Sendable {
@@ -13,124 +128,56 @@ package struct SessionStory: Sendable {
         package var alertCode: AlertName?
         /// The number of its episode, as in every command; nil for other lines and for what belongs to none.
         package var episode: Int?
-        /// The effect that the line tells of; nil for other lines.
-        package var alert: AlertRow?
-
-        package init(
-            instant: Instant, text: String, alertCode: AlertName? = nil, episode: Int? = nil,
-            alert: AlertRow? = nil
-        ) {
-            self.instant = instant
-            self.text = text
-            self.alertCode = alertCode
-            self.episode = episode
-            self.alert = alert
-        }
     }
 
     package private(set) var lines: [Line] = []
-    private let calendar: SessionCalendar
-    private let unit: GlucoseUnit
-
-    private let isWhole: Bool
+    private let words: StoryText
 
     /// - Parameters:
     ///   - alerts: in place of those of the arm's own policy.
     ///   - unit: that glucose is told in.
-    ///   - isWhole: false for rows of a part only: their alerts have no numbers, and each is told by itself.
-    ///   - tellsFaults: false where nobody can know of them.
     package init(
         _ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil,
-        unit: GlucoseUnit = .mgdl, isWhole: Bool = true, tellsFaults: Bool = true
+        unit: GlucoseUnit = .mgdl
     ) {
-        self.calendar = calendar
-        self.unit = unit
-        self.isWhole = isWhole
-        // Within an instant: what the sensor said, what the loop did, what the pump gave, what the person did, what the
-        // alert center made of it.
-        for row in rows.readings { add(row.instant, "reading    \(glucose(row.mgdl))") }
-        for row in rows.steps {
-            var text = "step \(row.algorithmTime)"
-            text += row.cgmMgdl.map { " on \(glucose($0))" } ?? " without glucose"
-            text += row.isPumpAvailable ? "" : ", pump unavailable"
-            text +=
-                ": basal \(Self.number(row.basalUnits)) U, correction \(Self.number(row.correctionUnits)) U, meal "
-                + "\(Self.number(row.mealUnits)) U; accepted \(Self.number(row.acceptedUnits)) U"
-            if !row.failure.isEmpty { text += "; FAILED: \(row.failure)" }
-            add(row.instant, text)
+        words = StoryText(calendar, unit)
+        let happenings = SessionHappening.all(of: rows, alerts: alerts)
+        let effects = happenings.compactMap { if case .alert(let row) = $0 { row } else { nil } }
+        var numbers = AlertEpisodes.numbers(of: effects)[...]
+        /// The last line of each code, where it may be gone on with: its place, its text, how often.
+        var going: [AlertName: (place: Int, text: String, count: Int)] = [:]
+        for happening in happenings {
+            guard case .alert(let row) = happening else {
+                lines.append(Line(instant: happening.instant, text: words.text(happening)))
+                continue
+            }
+            let number = numbers.popFirst() ?? nil
+            add(row, number, words.text(happening, number: number), &going)
         }
-        for row in rows.lapses { add(row.instant, "not given  \(row.words)") }
-        for row in rows.deliveries {
-            add(row.instant, "delivery   \(Self.number(row.units)) U for request \(row.requestID)")
-        }
-        for row in rows.person {
-            add(row.instant, Self.text(row))
-        }
-        for row in tellsFaults ? rows.faults : [] {
-            add(row.instant, "fault      \(row.kind), until \(time(row.end))")
-        }
-        addAlerts(alerts ?? rows.alerts)
-        lines = lines.enumerated().sorted {
-            $0.element.instant != $1.element.instant
-                ? $0.element.instant < $1.element.instant : $0.offset < $1.offset
-        }.map(\.element)
-    }
-
-    /// What the person did, in words.
-    private static func text(_ row: PersonRow) -> String {
-        guard let words = row.words else {
-            return "\(row.kind.rawValue)       \(number(row.amount)) \(row.kind.unit)"
-        }
-        return "person     " + words + (row.code.isNone ? "" : " (\(row.code))")
-    }
-
-    private mutating func add(
-        _ instant: Instant, _ text: String, alertCode: AlertName? = nil, episode: Int? = nil,
-        alert: AlertRow? = nil
-    ) {
-        lines.append(
-            Line(
-                instant: instant, text: unit.words(text), alertCode: alertCode, episode: episode, alert: alert
-            ))
     }
 
     /// A countdown, and what is held back again and again for one reason, is told once, with how often.
-    private mutating func addAlerts(_ rows: [AlertRow]) {
-        let numbers = isWhole ? AlertEpisodes.numbers(of: rows) : rows.map { _ in nil }
-        /// The last line of each code, where it may be gone on with: its place, its text, how often.
-        var going: [AlertName: (place: Int, text: String, count: Int)] = [:]
-        for (row, number) in zip(rows, numbers) {
-            let name = number.map { " #\($0)" } ?? ""
-            let text =
-                "alert\(name.isEmpty ? "     " : name)  \(row.effect) \(row.code) (\(row.severity)): \(row.reason)"
-            let repeats = isWhole && (row.effect == "refresh" || row.effect == "suppress")
-            if repeats, let (place, before, count) = going[row.code], before == text {
-                going[row.code] = (place, before, count + 1)
-                lines[place].text = "\(text), \(count + 1) times up to \(time(row.instant))"
-                continue
-            }
-            add(row.instant, text, alertCode: row.code, episode: number, alert: row)
-            going[row.code] = repeats ? (lines.count - 1, text, 1) : nil
+    private mutating func add(
+        _ row: AlertRow, _ number: Int?, _ text: String,
+        _ going: inout [AlertName: (place: Int, text: String, count: Int)]
+    ) {
+        let repeats = row.effect == "refresh" || row.effect == "suppress"
+        if repeats, let (place, before, count) = going[row.code], before == text {
+            going[row.code] = (place, before, count + 1)
+            lines[place].text = "\(text), \(count + 1) times up to \(time(row.instant))"
+            return
         }
+        lines.append(Line(instant: row.instant, text: text, alertCode: row.code, episode: number))
+        going[row.code] = repeats ? (lines.count - 1, text, 1) : nil
     }
 
     /// Day and local time of day, to the second.
-    package func time(_ instant: Instant) -> String { Self.time(instant, calendar) }
+    package func time(_ instant: Instant) -> String { Self.time(instant, words.calendar) }
 
     package static func time(_ instant: Instant, _ calendar: SessionCalendar) -> String {
         let seconds = calendar.timeOfDay(at: instant) / Nanoseconds.second
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return
             "day \(calendar.day(of: instant)) \(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
-    }
-
-    private func glucose(_ mgdl: Double) -> String {
-        unit == .mgdl ? "\(Self.number(mgdl)) mg/dL" : "\(unit.pair(mgdl, nil).value) \(unit.rawValue)"
-    }
-
-    /// Up to three places after the point.
-    private static func number(_ value: Double) -> String {
-        guard value.isFinite, abs(value) < 1e9 else { return "\(value)" }
-        return "\((value * 1000).rounded() / 1000)"
     }
 }

@@ -50,6 +50,10 @@ export const reason = (answer) => typeof answer.body?.error === 'string' ? answe
   : answer.status === 423 ? 'The session is frozen: nothing was done.'
     : answer.status === 409 ? 'The session refused it.' : `It was not done (${answer.status}).`;
 
+/** Of what was not done: nobody may take it for done, and what may have been done says so. */
+const refusal = (answer) => answer.body?.code === 'pump-uncertain' ? `Not sure whether it was done: ${reason(answer)}`
+  : answer.status === 0 ? reason(answer) : `Refused: ${reason(answer)}`;
+
 export function command(name, fields = {}) {
   return send(`${base()}/commands`, { command: name, key: newKey(), ...fields });
 }
@@ -115,11 +119,11 @@ async function act(element, name, fields) {
   if (name === 'confirmBolus') {
     // The panel goes; where the bolus was asked for it stands what became of it, until the next try.
     const form = document.querySelector('form[data-command="requestBolus"]');
-    write(form?.querySelector('.answer'), answer.ok ? '' : `Not given: ${reason(answer)}`, !answer.ok);
+    write(form?.querySelector('.answer'), answer.ok ? '' : refusal(answer), !answer.ok);
     if (!answer.ok && form?.closest('details')) form.closest('details').open = true;
   }
   if (!answer.ok) {
-    write(place, `${about}${name === 'confirmBolus' ? 'not given. ' : ''}${reason(answer)}`, true);
+    write(place, `${about}${refusal(answer)}`, true);
     refresh();
     return;
   }

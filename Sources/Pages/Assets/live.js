@@ -157,8 +157,7 @@ function happened(event) {
   const number = Number(event.number);
   if (number <= newest) return;
   newest = number;
-  const told = /^input.*"told":\{"alert":"([^"]+)"/.exec(event.text ?? '');
-  if (told && !backlog) toldOf(told[1]);
+  if (!backlog && event.outcome === 'done' && event.input?.name === 'told') toldOf(event.input.alert);
   if (!event.alert) return;
   const alert = { ...event.alert, at: event.at };
   if (backlog) backlog.push(alert); else take(alert);

@@ -47,9 +47,9 @@ final class ForkLife {
         case .pace(let at, let pace, let utc, let boot):
             live.advance(to: at)
             live.note(LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc, boot: boot))
-        case .refusal(let at, let key, let reason):
+        case .refusal(let at, let key, let refusal):
             live.advance(to: at)
-            live.noteRefusal(reason, key: key)
+            live.noteRefusal(refusal, key: key)
         case .said(let at, let key, let text):
             live.advance(to: at)
             live.keepSaid(text, key: key)
@@ -100,8 +100,7 @@ final class ForkLife {
         }
         live.relive(said, key: key)
         if let reason { return reason }
-        guard case .refused(let reason)? = live.door.outcomes.last else { return nil }
-        return reason
+        return live.door.outcomes.last?.refusal?.reason
     }
 
     private func nonsense(_ input: ExternalInput, _ original: LiveFork.Side) -> String? {
@@ -109,7 +108,7 @@ final class ForkLife {
         guard let input = LiveInput(bytes: input.bytes) else { return nil }
         if case .leftOut(_, let reason) = input { return reason }
         if let problem = input.problem(in: live.inputContext) {
-            return problem
+            return problem.reason
         }
         switch input {
         case .bloodGlucose, .calibration:

@@ -23,9 +23,14 @@ extension LiveFork {
         package var isNothing: Bool { policy == nil && algorithm == nil }
 
         package var description: String {
+            Self.words(policy: policy?.name, algorithm: algorithm?.kind.id)
+        }
+
+        /// Of the names of what took over.
+        package static func words(policy: String?, algorithm: String?) -> String {
             let parts =
-                (policy.map { ["alerts by \(JournalLine.line($0.name))"] } ?? [])
-                + (algorithm.map { ["dosing by \($0.kind.id)"] } ?? [])
+                (policy.map { ["alerts by \(JournalLine.line($0))"] } ?? [])
+                + (algorithm.map { ["dosing by \($0)"] } ?? [])
             return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
         }
 

@@ -117,17 +117,21 @@ package final class LiveHost: Sendable {
     /// - Parameter key: said again under it nothing happens.
     @discardableResult
     package func setPace(_ pace: LivePace, of id: String, key: String = "") -> LiveAnswer {
-        guard let slot = slot(id) else { return LiveAnswer(outcome: .refused("the session is gone")) }
+        guard let slot = slot(id) else { return LiveAnswer(outcome: .refused(.gone, "the session is gone")) }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
         let answer = slot.core.withLock { core -> LiveAnswer in
             guard let session = core.session else {
-                return LiveAnswer(outcome: .refused("the session is gone"))
+                return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
             }
             guard !session.opening.isLinked else {
-                return LiveAnswer(outcome: .refused("devices outside keep the pace that they have"))
+                return LiveAnswer(
+                    outcome: .refused(.paceIsFixed, "devices outside keep the pace that they have"))
             }
             session.advance(to: core.goal(at: now, piece: nil))
             if let known = session.say("pace \(pace)", key: key) { return known }
+            guard session.phase == .running else {
+                return LiveAnswer(outcome: .refused(LiveSession.refusal(session.phase)))
+            }
             core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
             return LiveAnswer(outcome: .taken)
         }
@@ -157,14 +161,15 @@ package final class LiveHost: Sendable {
     /// Hands an input in. When this returns it is on disk and has taken effect, or is refused.
     package func take(_ command: LiveCommand, for id: String) -> LiveAnswer {
         guard let slot = slot(id) else {
-            return LiveAnswer(outcome: .refused("no session \(printable(id, limit: 60))"))
+            return LiveAnswer(outcome: .refused(.gone, "no session \(printable(id, limit: 60))"))
         }
         guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else {
-            return LiveAnswer(outcome: .refused("the session is frozen: nothing reaches it"), isFrozen: true)
+            return LiveAnswer(
+                outcome: .refused(.frozen, "the session is frozen: nothing reaches it"), isFrozen: true)
         }
         let answer = slot.core.withLock { core -> LiveAnswer in
             guard let session = core.session else {
-                return LiveAnswer(outcome: .refused("the session is gone"))
+                return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
             }
             let goal = core.goal(at: clocks.continuousNanoseconds(), piece: nil)
             if core.pace == .real { session.catchUp(to: goal) }

@@ -15,7 +15,7 @@ import IsletTrials
 
 /// What inputs do beside telling the alert center something. Called on the session's thread only.
 protocol LiveActs: AnyObject {
-    /// - Throws: `Refusal`, what a device or the loop refuses with; what breaks the body.
+    /// - Throws: `LiveRefusal`, what a device or the loop refuses with; what breaks the body.
     func perform(_ input: LiveInput, _ number: Int) throws
     /// A bolus that waits for its confirmation.
     var requestedBolus: RequestedBolus? { get }
@@ -62,20 +62,23 @@ final class LiveDoor: @unchecked Sendable {
         let number = outcomes.count + 1
         var outcome = LiveOutcome.taken
         do {
-            guard let input = LiveInput(bytes: external.bytes) else { throw Refusal("not an input") }
+            guard let input = LiveInput(bytes: external.bytes) else {
+                throw LiveRefusal(.notAnInput, "not an input")
+            }
             try perform(input, number)
-        } catch let refusal as Refusal {
-            outcome = .refused(refusal.reason)
+        } catch let refusal as LiveRefusal {
+            outcome = .refused(refusal)
         } catch let refused as LoopInputRefused {
-            outcome = .refused(refused.description)
+            outcome = .refused(.loopLimit, refused.description)
         } catch let error as LoopError {
-            outcome = .refused(
-                error == .notKept ? "the loop can't keep it" : "a controller is frozen: controls are disabled"
-            )
+            outcome =
+                error == .notKept
+                ? .refused(.notKept, "the loop can't keep it")
+                : .refused(.controlsDisabled, "a controller is frozen: controls are disabled")
         } catch let error as PumpError {
-            outcome = .refused(PersonActs.text(error))
+            outcome = .refused(PersonActs.refusal(error))
         } catch let error as BasalScheduleError {
-            outcome = .refused(error.reason)
+            outcome = .refused(.badSchedule, error.reason)
         }
         outcomes.append(outcome)
         session.executor.journal.record(
@@ -129,13 +132,14 @@ final class LiveDoor: @unchecked Sendable {
             try session.needsApp()
             let metric = try known(metric)
             guard let changed = thresholds.turn(metric, on: isEnabled, in: policy) else {
-                throw Refusal("\(metric.rawValue) has no threshold to switch on: set low, high, or both")
+                throw LiveRefusal(
+                    .noThreshold, "\(metric.rawValue) has no threshold to switch on: set low, high, or both")
             }
             try follow(changed)
         case .changeThreshold(let metric, let low, let high, let minutes, let isEnabled, let below, let above):
             try change(try known(metric), low, high, minutes, isEnabled, below, above)
         case .recommendThresholds: try recommendThresholds()
-        case .leftOut(_, let reason): throw Refusal(reason)
+        case .leftOut(_, let reason): throw LiveRefusal(.leftOut, reason)
         case .clockStep(let seconds):
             // The phone's clock is set whether or not the app lives.
             let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
@@ -155,12 +159,14 @@ final class LiveDoor: @unchecked Sendable {
             low: low.map(\.value) ?? before.low, high: high.map(\.value) ?? before.high
         )
         if let low = bounds.low, let high = bounds.high, low >= high {
-            throw Refusal(
+            throw LiveRefusal(
+                .contradictory,
                 "threshold of \(metric.rawValue), \(metric.unit): found \(low) to \(high), expected low below high"
             )
         }
         if isEnabled == true, bounds.low == nil, bounds.high == nil {
-            throw Refusal("\(metric.rawValue) has no threshold to switch on: set low, high, or both")
+            throw LiveRefusal(
+                .noThreshold, "\(metric.rawValue) has no threshold to switch on: set low, high, or both")
         }
         var changed = thresholds.set(
             metric, low: bounds.low, high: bounds.high, sensitivity: minutes.map(Self.nanoseconds),
@@ -176,7 +182,9 @@ final class LiveDoor: @unchecked Sendable {
         let found = metrics.compactMap {
             MetricRange.recommended(subject.kind, subject.stage, $0)
         }.filter { LiveInput.range(of: $0.metric) != nil }
-        guard !found.isEmpty else { throw Refusal("nothing is recommended for \(subject.stage)") }
+        guard !found.isEmpty else {
+            throw LiveRefusal(.nothingRecommended, "nothing is recommended for \(subject.stage)")
+        }
         for one in found {
             changed = thresholds.set(
                 one.metric, low: one.range.lowerBound, high: one.range.upperBound, sensitivity: nil,
@@ -191,7 +199,9 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     private func known(_ metric: String) throws -> AlertMetric {
-        guard let metric = AlertMetric(rawValue: metric) else { throw Refusal("no such metric") }
+        guard let metric = AlertMetric(rawValue: metric) else {
+            throw LiveRefusal(.unknownMetric, "no such metric")
+        }
         return metric
     }
 
@@ -214,9 +224,11 @@ final class LiveDoor: @unchecked Sendable {
     private func acknowledge(_ alert: AlertName) throws {
         try session.needsApp()
         let active = session.alerts.here { $0.active }.first { $0.code == alert }
-        guard let active else { throw Refusal("\(alert.rawValue) is not active: nothing to acknowledge") }
+        guard let active else {
+            throw LiveRefusal(.notActive, "\(alert.rawValue) is not active: nothing to acknowledge")
+        }
         guard active.acknowledgement != .none else {
-            throw Refusal("\(alert.rawValue) takes no acknowledgement: it stays until it is over")
+            throw LiveRefusal(.stays, "\(alert.rawValue) takes no acknowledgement: it stays until it is over")
         }
         try tell(.acknowledge(alert))
     }
@@ -225,7 +237,7 @@ final class LiveDoor: @unchecked Sendable {
     private func dismiss(_ alert: AlertName, _ episode: Int?) throws {
         let active = try active(alert, episode)
         guard active.isPreview || active.source == .policy else {
-            throw Refusal("\(alert.rawValue) stays until it is over or acted on")
+            throw LiveRefusal(.stays, "\(alert.rawValue) stays until it is over or acted on")
         }
         try tell(.dismiss(alert))
     }
@@ -234,9 +246,9 @@ final class LiveDoor: @unchecked Sendable {
     private func active(_ alert: AlertName, _ episode: Int?) throws -> ActiveAlert {
         try session.needsApp()
         let active = session.alerts.here { $0.active }.first { $0.code == alert }
-        guard let active else { throw Refusal("\(alert.rawValue) is not active") }
+        guard let active else { throw LiveRefusal(.notActive, "\(alert.rawValue) is not active") }
         guard episode.map({ active.raisedAt.nanoseconds / Nanoseconds.second == Int64($0) }) ?? true else {
-            throw Refusal("\(alert.rawValue) is another episode by now")
+            throw LiveRefusal(.otherEpisode, "\(alert.rawValue) is another episode by now")
         }
         return active
     }
@@ -258,15 +270,9 @@ package struct ToldRing: Hashable, Sendable {
     package init(code: AlertName, at: Instant) { (self.code, self.at) = (code, at) }
 }
 
-/// Why an input can't be taken.
-struct Refusal: Error {
-    var reason: String
-    init(_ reason: String) { self.reason = reason }
-}
-
 extension StudySession {
     func needsApp() throws {
-        guard isAppAlive else { throw Refusal("the app is dead: nobody would hear it") }
+        guard isAppAlive else { throw LiveRefusal(.appDead, "the app is dead: nobody would hear it") }
     }
 }
 

@@ -34,19 +34,22 @@ extension LiveInput {
     package static let futureStamp: Int64 = 2 * 60 * 1_000_000_000
 
     /// What is wrong with it; nil where nothing is.
-    package func problem(in context: LiveInputContext) -> String? {
+    package func problem(in context: LiveInputContext) -> LiveRefusal? {
         if let missing = missing(in: context.kind) { return missing }
         if context.isFed, let refusal = refusalWhereFed { return refusal }
         switch self {
         case .reading(_, let mgdl):
             guard context.isFed else {
-                return
+                return LiveRefusal(
+                    .otherDevices,
                     "reading: found one from outside, expected a session that is fed: this one's sensor is simulated"
+                )
             }
             return Self.outside("reading, mg/dL", mgdl, LoopController.bloodGlucoseRange)
         case .meal(let grams, let isEaten, let isAnnounced):
             if !isEaten, !isAnnounced {
-                return "meal: found neither eaten nor announced, expected one or both"
+                return LiveRefusal(
+                    .contradictory, "meal: found neither eaten nor announced, expected one or both")
             }
             return Self.outside("meal, g", grams, 1...MealAnnouncement.largest.grams)
         case .bloodGlucose(let mgdl):
@@ -55,12 +58,16 @@ extension LiveInput {
             return Self.outside("calibration, mg/dL", mgdl, LoopController.bloodGlucoseRange)
         case .requestBolus(let units): return Self.outside("manual bolus, U", units, 0.05...100)
         case .confirmBolus(let request, let units, _):
-            if request < 1 { return "confirmed bolus: found request \(request), expected a request's number" }
+            if request < 1 {
+                return LiveRefusal(
+                    .outOfRange, "confirmed bolus: found request \(request), expected a request's number")
+            }
             return Self.outside("manual bolus, U", units, 0.05...100)
         case .target(let mgdl): return Self.outside("target, mg/dL", mgdl, LoopController.targetRange)
         case .temporaryBasal(let multiplier, let minutes):
             guard minutes % 5 == 0 else {
-                return "temporary basal, min: found \(minutes), expected whole steps of 5"
+                return LiveRefusal(
+                    .outOfRange, "temporary basal, min: found \(minutes), expected whole steps of 5")
             }
             return Self.outside("basal multiplier", multiplier, 0...10)
                 ?? Self.outside("temporary basal, min", Double(minutes), 5...1440)
@@ -71,7 +78,8 @@ extension LiveInput {
             return minutes.flatMap { Self.outside("suspension, min", Double($0), 1...1440) }
         case .subject(let id, let kilograms):
             guard (1...100).contains(id.count), id.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
-                return "subject: found `\(printable(id, limit: 40))`, expected 1 to 100 characters"
+                return LiveRefusal(
+                    .outOfRange, "subject: found `\(printable(id, limit: 40))`, expected 1 to 100 characters")
             }
             return Self.outside("weight, kg", kilograms, 1...300)
         case .acknowledge(let alert), .testAlert(let alert): return Self.unknown(alert, context)
@@ -90,7 +98,7 @@ extension LiveInput {
                     Double(Self.snoozeMinutes.lowerBound)...Double(Self.snoozeMinutes.upperBound))
         case .quietHours(let from, let to):
             guard (from == nil) == (to == nil) else {
-                return "quiet hours: found one end, expected both or none"
+                return LiveRefusal(.contradictory, "quiet hours: found one end, expected both or none")
             }
             return [from, to].lazy.compactMap { $0 }.compactMap {
                 Self.outside("quiet hours, min after midnight", Double($0), 0...1439)
@@ -107,7 +115,8 @@ extension LiveInput {
         case .clockStep(let seconds):
             return Self.outside(
                 "clock step, s", seconds, -Self.largestClockStepSeconds...Self.largestClockStepSeconds)
-        case .leftOut: return "found what only a fork's journal has, expected an input"
+        case .leftOut:
+            return LiveRefusal(.notAnInput, "found what only a fork's journal has, expected an input")
         // The session looks at what devices say.
         case .device: return nil
         case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
@@ -118,10 +127,11 @@ extension LiveInput {
     }
 
     /// Why it means nothing to a kind of subject; nil where it does.
-    func missing(in kind: SubjectKind) -> String? {
+    func missing(in kind: SubjectKind) -> LiveRefusal? {
         if kind.isPerson {
             guard case .visit = self else { return nil }
-            return "visit: found one of a person, expected a subject that somebody looks after"
+            return LiveRefusal(
+                .notOfSubject, "visit: found one of a person, expected a subject that somebody looks after")
         }
         let what: String
         switch self {
@@ -139,19 +149,23 @@ extension LiveInput {
             what = "no loop"
         case .reading, .device: what = "no device outside: its monitor is simulated"
         }
-        return "a \(kind.spoken) has \(what)"
+        return LiveRefusal(.notOfSubject, "a \(kind.spoken) has \(what)")
     }
 
     /// Where glucose is a real person's nothing here gives insulin, and none is made up.
-    private var refusalWhereFed: String? {
+    private var refusalWhereFed: LiveRefusal? {
         switch self {
         case .meal(_, let isEaten, _) where isEaten:
-            return "meal: found one that is eaten, expected `announce`: nobody eats in a session that is fed"
+            return LiveRefusal(
+                .suggestionsOnly,
+                "meal: found one that is eaten, expected `announce`: nobody eats in a session that is fed")
         case .requestBolus, .confirmBolus, .cancelBolus, .temporaryBasal, .cancelTemporaryBasal, .suspend,
             .resume,
             .changePod, .changeSensor, .closedLoop:
-            return
+            return LiveRefusal(
+                .suggestionsOnly,
                 "found what is a pump's, a sensor's or a closed loop's, expected suggestions only: glucose comes from outside"
+            )
         default: return nil
         }
     }
@@ -160,38 +174,46 @@ extension LiveInput {
     package static let statedUnits = 0.0...200
 
     /// NaN is in no range.
-    private static func outside(_ name: String, _ value: Double, _ range: ClosedRange<Double>) -> String? {
-        range.contains(value)
-            ? nil : "\(name): found \(value), expected \(range.lowerBound) to \(range.upperBound)"
+    private static func outside(
+        _ name: String, _ value: Double, _ range: ClosedRange<Double>
+    ) -> LiveRefusal? {
+        if range.contains(value) { return nil }
+        return LiveRefusal(
+            .outOfRange, "\(name): found \(value), expected \(range.lowerBound) to \(range.upperBound)")
     }
 
-    private static func problem(_ episode: Int?) -> String? {
+    private static func problem(_ episode: Int?) -> LiveRefusal? {
         episode.flatMap { Self.outside("episode, s since the start", Double($0), 0...1e9) }
     }
 
-    private static func unknown(_ alert: String, _ context: LiveInputContext) -> String? {
+    private static func unknown(_ alert: String, _ context: LiveInputContext) -> LiveRefusal? {
         guard !context.policy.rules.contains(where: { $0.code.rawValue == alert }) else { return nil }
         let codes = context.policy.rules.map(\.code.rawValue)
         let meant = nearest(to: alert, among: codes).map { "; nearest: \($0)" } ?? ""
-        return "alert: found `\(printable(alert, limit: 60))`, expected a code of the policy\(meant)"
+        return LiveRefusal(
+            .unknownAlert,
+            "alert: found `\(printable(alert, limit: 60))`, expected a code of the policy\(meant)")
     }
 
     private static func problem(
         _ metric: String, _ low: Double?, _ high: Double?, _ kind: SubjectKind
-    ) -> String? {
+    ) -> LiveRefusal? {
         guard let known = AlertMetric(rawValue: metric), kind.metrics.contains(known),
             let range = range(of: known)
         else {
             let names = kind.metrics.filter { Self.range(of: $0) != nil }.map(\.rawValue)
                 .joined(separator: ", ")
-            return "threshold: found `\(printable(metric, limit: 40))`, expected one of \(names)"
+            return LiveRefusal(
+                .unknownMetric, "threshold: found `\(printable(metric, limit: 40))`, expected one of \(names)"
+            )
         }
         let unit = "threshold of \(metric), \(known.unit)"
         for bound in [low, high] {
             if let bound, let problem = outside(unit, bound, range) { return problem }
         }
         if let low, let high, low >= high {
-            return "\(unit): found \(low) to \(high), expected low below high"
+            return LiveRefusal(
+                .contradictory, "\(unit): found \(low) to \(high), expected low below high")
         }
         return nil
     }

@@ -103,14 +103,20 @@ final class PersonActs: LiveActs {
         case .subjectClaim(let isOk): session.alerts.here(isOk) { $0.claimed(isOk: $1) }
         case .dismissDropped:
             try session.needsApp()
-            guard session.loop.here({ $0.lastDropped }) != nil else { throw Refusal("nothing was dropped") }
+            guard session.loop.here({ $0.lastDropped }) != nil else {
+                throw LiveRefusal(.nothingDropped, "nothing was dropped")
+            }
             session.loop.here { $0.dismissDropped() }
         case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
         case .resume: try session.controls.resume()
         case .takePump:
             try session.needsApp()
-            guard let links = session.links else { throw Refusal("no pump is outside of this session") }
-            guard links.pump.status.isCommandedByOther else { throw Refusal("nobody else commands the pump") }
+            guard let links = session.links else {
+                throw LiveRefusal(.otherDevices, "no pump is outside of this session")
+            }
+            guard links.pump.status.isCommandedByOther else {
+                throw LiveRefusal(.notCommandedByOther, "nobody else commands the pump")
+            }
             try links.pump.here { try $0.takeOver() }
         case .cancelBolus:
             // Whether or not the pump can be told: what has not arrived isn't sent again.
@@ -126,9 +132,13 @@ final class PersonActs: LiveActs {
             session.recorder.did(.sensorChange, 0, at: session.executor.now)
         case .reading(let at, let mgdl): try feed(at, mgdl)
         case .device(let input):
-            guard let links = session.links else { throw Refusal("no device is outside of this session") }
-            if let reason = links.hear(input) { throw Refusal("not believed: \(reason.text)") }
-        case .visit: throw Refusal("nobody looks after a person")
+            guard let links = session.links else {
+                throw LiveRefusal(.otherDevices, "no device is outside of this session")
+            }
+            if let reason = links.hear(input) {
+                throw LiveRefusal(.notBelieved, "not believed: \(reason.text)")
+            }
+        case .visit: throw LiveRefusal(.notOfSubject, "nobody looks after a person")
         case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
             .switchThreshold, .changeThreshold, .recommendThresholds, .openSettings, .saveSettings, .dismiss,
             .bannerShown, .told, .tap, .preview, .leftOut:
@@ -142,18 +152,19 @@ final class PersonActs: LiveActs {
         try needsSession()
         let now = session.executor.now
         guard let asked = requested[request] else {
-            throw Refusal("request \(request) is not waiting: it was confirmed, replaced, or never made")
+            throw LiveRefusal(
+                .notWaiting, "request \(request) is not waiting: it was confirmed, replaced, or never made")
         }
         guard now.nanoseconds - asked.at.nanoseconds <= LiveInput.confirmsWithin else {
             requested = [:]
-            throw Refusal("request \(request) is more than 5 min old: ask again")
+            throw LiveRefusal(.tooLate, "request \(request) is more than 5 min old: ask again")
         }
         guard asked.units == units else {
-            throw Refusal("request \(request) was of \(asked.units) U, not of \(units) U")
+            throw LiveRefusal(.otherAmount, "request \(request) was of \(asked.units) U, not of \(units) U")
         }
         // It waits on: whoever has read the reason may still want it.
         if !anyway, let doubt = judgement(of: units).doubt {
-            throw Refusal("\(doubt); nothing was given: confirm it anyway, or leave it")
+            throw LiveRefusal(.asksAgain, "\(doubt); nothing was given: confirm it anyway, or leave it")
         }
         requested = [:]
         try session.loop.request(manualBolus: InsulinAmount(units: units))
@@ -162,14 +173,17 @@ final class PersonActs: LiveActs {
 
     /// A reading is news while it is the newest and at most as old as a step may use; what comes later is history.
     private func feed(_ stamp: Int64, _ mgdl: Double) throws {
-        guard isFed else { throw Refusal("the sensor is simulated") }
+        guard isFed else { throw LiveRefusal(.otherDevices, "the sensor is simulated") }
         let now = session.executor.now.nanoseconds
-        guard stamp >= 0 else { throw Refusal("a reading from before the session's start") }
+        guard stamp >= 0 else { throw LiveRefusal(.badStamp, "a reading from before the session's start") }
         guard stamp <= now + LiveInput.futureStamp else {
-            throw Refusal("a reading from \((stamp - now) / Nanoseconds.minute) min in the future")
+            throw LiveRefusal(
+                .badStamp, "a reading from \((stamp - now) / Nanoseconds.minute) min in the future")
         }
         let instant = min(stamp, now)
-        guard stamps.insert(instant).inserted else { throw Refusal("a second reading of that time") }
+        guard stamps.insert(instant).inserted else {
+            throw LiveRefusal(.badStamp, "a second reading of that time")
+        }
         let isNews = instant > newestStamp && now - instant <= LoopTiming.freshness
         newestStamp = max(newestStamp, instant)
         session.feed(
@@ -180,12 +194,14 @@ final class PersonActs: LiveActs {
 
     /// What a person outside does with body, pod and sensor, nobody here does.
     private func isOfTheStudy() throws {
-        guard session.links == nil else { throw Refusal("body, pump and sensor are outside of this session") }
+        guard session.links == nil else {
+            throw LiveRefusal(.otherDevices, "body, pump and sensor are outside of this session")
+        }
     }
 
     /// What a simulated body was given is known.
     private func isOutside() throws {
-        guard session.links != nil else { throw Refusal("what was given here is known") }
+        guard session.links != nil else { throw LiveRefusal(.otherDevices, "what was given here is known") }
     }
 
     /// Nobody has to be signed in for a session that has ended, and no step is missed.
@@ -197,20 +213,24 @@ final class PersonActs: LiveActs {
     /// What waits for a step waits for nothing where none comes.
     private func needsSession() throws {
         guard session.loop.here({ $0.display().status }) != .noSession else {
-            throw Refusal("no session runs, and nobody would give it: start one, or use the pump")
+            throw LiveRefusal(
+                .noSession, "no session runs, and nobody would give it: start one, or use the pump")
         }
     }
 
     private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
 
-    static func text(_ error: PumpError) -> String {
+    static func refusal(_ error: PumpError) -> LiveRefusal {
         switch error {
-        case .notConnected: "the pump can't be reached"
-        case .notReady(let condition): "the pump is not ready: \(condition)"
-        case .commandFailed: "the command didn't reach the pump"
-        case .outOfRange(let amount, let limit): "\(amount.units) U: the pump takes up to \(limit.units) U"
-        case .uncertain: "sent and not answered: it may have been carried out"
-        case .underWay: "on its way to the pump, and not confirmed yet"
+        case .notConnected: LiveRefusal(.pumpUnreachable, "the pump can't be reached")
+        case .notReady(let condition): LiveRefusal(.pumpNotReady, "the pump is not ready: \(condition)")
+        case .commandFailed: LiveRefusal(.pumpUnreachable, "the command didn't reach the pump")
+        case .outOfRange(let amount, let limit):
+            LiveRefusal(.pumpLimit, "\(amount.units) U: the pump takes up to \(limit.units) U")
+        case .uncertain:
+            LiveRefusal(.pumpUncertain, "sent and not answered: it may have been carried out")
+        case .underWay:
+            LiveRefusal(.pumpUncertain, "on its way to the pump, and not confirmed yet")
         }
     }
 }

@@ -17,8 +17,10 @@ final class WatchedActs: LiveActs {
     func note(_ rows: SessionRecorder) {}
 
     func perform(_ input: LiveInput, _ number: Int) throws {
-        if let missing = input.missing(in: kind) { throw Refusal(missing) }
-        guard case .visit = input else { throw Refusal("not an input of a \(kind.spoken)") }
+        if let missing = input.missing(in: kind) { throw missing }
+        guard case .visit = input else {
+            throw LiveRefusal(.notOfSubject, "not an input of a \(kind.spoken)")
+        }
         try session.visit()
     }
 }

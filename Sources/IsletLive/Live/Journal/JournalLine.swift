@@ -1,14 +1,28 @@
 // The lines of a live session's journal, as values and as text.
 //
-// Guarantees: any line reads back to the value that it was written from; whatever else stands in a line is refused.
+// Guarantees: any line reads back to the value that it was written from; whatever else stands in a line is refused. Words stand last, behind a code
+// in brackets (`answer 3 refused [not-active] ...`): a replay compares the code. Lines of before there were codes are read and written as they are.
 // Does not: know checksums or files. `JournalFile` does.
 
+import IsletDevices
 package import IsletKernel
 
-/// What became of an input.
-package enum LiveOutcome: Hashable, Sendable {
-    case taken
-    case refused(String)
+/// How a session ended before its time.
+package struct EarlyEnd: Hashable, Sendable {
+    /// Empty for a journal's line of before there were codes.
+    package var code: String
+    package var reason: String
+
+    /// Of a session of now.
+    package static let code = "early"
+
+    /// nil for a session that lived to its end.
+    init?(_ outcome: SessionEnd) {
+        guard case .endedEarly(let reason) = outcome else { return nil }
+        self.init(code: Self.code, reason: JournalLine.line(reason))
+    }
+
+    package init(code: String = Self.code, reason: String) { (self.code, self.reason) = (code, reason) }
 }
 
 package enum JournalLine: Hashable, Sendable {
@@ -24,7 +38,7 @@ package enum JournalLine: Hashable, Sendable {
     /// What the session made of it.
     case answer(number: Int, LiveOutcome)
     /// An input that was refused before it reached the session.
-    case refusal(Instant, key: String, reason: String)
+    case refusal(Instant, key: String, LiveRefusal)
     /// What was taken under a key and is no input: how fast time goes. Said again it does nothing.
     case said(Instant, key: String, text: String)
     /// The algorithm gave no answer in time for the step of this instant. On disk before the step goes on without.
@@ -37,8 +51,8 @@ package enum JournalLine: Hashable, Sendable {
     case exchange(Instant, String)
     /// Nobody lived from the one instant to the other.
     case leap(from: Instant, to: Instant)
-    /// The session is over. Its digest is the whole session's; `reason` is empty where it lived to its end.
-    case end(Instant, events: Int, Digest128, reason: String)
+    /// The session is over. Its digest is the whole session's; `early` is nil where it lived to its end.
+    case end(Instant, events: Int, Digest128, early: EarlyEnd?)
 
     /// Without a line's end. Texts of several words stand last.
     package var text: String {
@@ -50,18 +64,18 @@ package enum JournalLine: Hashable, Sendable {
         case .input(let number, let stamped, let key):
             "input \(number) \(stamped.instant.nanoseconds) \(key.isEmpty ? "-" : key) "
                 + String(decoding: stamped.input.bytes, as: UTF8.self)
-        case .answer(let number, .taken): "answer \(number) taken"
-        case .answer(let number, .refused(let reason)): "answer \(number) refused \(Self.line(reason))"
-        case .refusal(let at, let key, let reason):
-            "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.line(reason))"
+        case .answer(let number, let outcome): "answer \(number) \(outcome.text)"
+        case .refusal(let at, let key, let refusal):
+            "refusal \(at.nanoseconds) \(key.isEmpty ? "-" : key) \(Self.coded(refusal.code, refusal.reason))"
         case .said(let at, let key, let text): "said \(at.nanoseconds) \(key) \(Self.line(text))"
         case .late(let at): "late \(at.nanoseconds)"
         case .mark(let at, let events, let digest): "mark \(at.nanoseconds) \(events) \(digest)"
         case .command(let at, let json): "command \(at.nanoseconds) \(json)"
         case .exchange(let at, let json): "exchange \(at.nanoseconds) \(json)"
         case .leap(let from, let to): "leap \(from.nanoseconds) \(to.nanoseconds)"
-        case .end(let at, let events, let digest, let reason):
-            "end \(at.nanoseconds) \(events) \(digest) \(Self.line(reason))"
+        case .end(let at, let events, let digest, let early):
+            "end \(at.nanoseconds) \(events) \(digest) "
+                + (early.map { Self.coded($0.code, $0.reason) } ?? "")
         }
     }
 
@@ -96,13 +110,17 @@ package enum JournalLine: Hashable, Sendable {
             guard let number = Int(word()) else { return nil }
             switch word() {
             case "taken": self = .answer(number: number, .taken)
-            case "refused": self = .answer(number: number, .refused(String(rest)))
+            case "refused":
+                let (code, reason) = Self.uncoded(rest)
+                self = .answer(number: number, .refused(LiveRefusal(code: code, reason: reason)))
             default: return nil
             }
         case "refusal":
             guard let at = instant() else { return nil }
             let key = word()
-            self = .refusal(at, key: key == "-" ? "" : String(key), reason: String(rest))
+            let (code, reason) = Self.uncoded(rest)
+            self = .refusal(
+                at, key: key == "-" ? "" : String(key), LiveRefusal(code: code, reason: reason))
         case "said":
             guard let at = instant() else { return nil }
             let key = word()
@@ -129,9 +147,28 @@ package enum JournalLine: Hashable, Sendable {
             guard let at = instant(), let events = Int(word()), let digest = Digest128(word()) else {
                 return nil
             }
-            self = .end(at, events: events, digest, reason: String(rest))
+            let (code, reason) = Self.uncoded(rest)
+            self = .end(
+                at, events: events, digest, early: rest.isEmpty ? nil : EarlyEnd(code: code, reason: reason))
         default: return nil
         }
+    }
+
+    /// `[not-active] words`; the words alone where there is no code.
+    static func coded(_ code: String, _ words: String) -> String {
+        (code.isEmpty ? "" : "[\(code)] ") + line(words)
+    }
+
+    /// Reads what `coded` wrote, and words without a code.
+    private static func uncoded(_ text: Substring) -> (code: String, words: String) {
+        guard text.first == "[", let end = text.firstIndex(of: "]") else { return ("", String(text)) }
+        let code = text[text.index(after: text.startIndex)..<end]
+        let rest = text[text.index(after: end)...]
+        let isCode =
+            !code.isEmpty
+            && code.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == 0x2d }
+        guard isCode, rest.first == " " else { return ("", String(text)) }
+        return (String(code), String(rest.dropFirst()))
     }
 
     /// Reasons come from errors, and those may have any text.

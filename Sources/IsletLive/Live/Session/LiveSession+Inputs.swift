@@ -18,18 +18,19 @@ extension LiveSession {
             return known
         }
         advance(to: goal)
-        guard phase == .running else { return LiveAnswer(outcome: .refused(Self.why(phase))) }
+        guard phase == .running else { return LiveAnswer(outcome: .refused(Self.refusal(phase))) }
         let problem =
             Self.isKey(command.key)
             ? command.input.problem(in: inputContext)
-            : "key: expected up to 64 letters, digits, points, hyphens and underscores"
-        if let problem {
-            let reason = JournalLine.line(problem)
+            : LiveRefusal(
+                .badKey, "key: expected up to 64 letters, digits, points, hyphens and underscores")
+        if var problem {
+            problem.reason = JournalLine.line(problem.reason)
             let key = Self.isKey(command.key) ? command.key : ""
-            keep(.refusal(now, key: key, reason: reason), isSynced: true)
-            if phase == .running { tell("refused    \(reason)") }
+            keep(.refusal(now, key: key, problem), isSynced: true)
+            if phase == .running { tell(.refusal(problem)) }
             look()
-            return LiveAnswer(outcome: .refused(reason))
+            return LiveAnswer(outcome: .refused(problem))
         }
         let number = inputCount + 1
         let entered: Instant
@@ -39,7 +40,7 @@ extension LiveSession {
             ) { try journal?.append(.input(number: number, $0, key: command.key), sync: true) }
         } catch {
             fail("\(error)")
-            return LiveAnswer(outcome: .refused("the journal can't be written: \(error)"))
+            return LiveAnswer(outcome: .refused(.notWritten, "the journal can't be written: \(error)"))
         }
         inputCount = number
         if !command.key.isEmpty { answers[command.key] = number }
@@ -77,7 +78,7 @@ extension LiveSession {
         guard !key.isEmpty, answers[key] != nil || said[key] != nil else { return nil }
         // A key says the same thing twice: another thing under it is a slip, and who sent it must not take it for done.
         guard let number = answers[key], said(as: number) == bytes else {
-            return LiveAnswer(outcome: .refused(Self.otherBody(key)))
+            return LiveAnswer(outcome: .refused(.otherBody, Self.otherBody(key)))
         }
         return LiveAnswer(outcome: outcome(of: number), number: number, isRepeated: true)
     }
@@ -100,11 +101,13 @@ extension LiveSession {
         if let known = said[key] {
             return known == text
                 ? LiveAnswer(outcome: .taken, isRepeated: true)
-                : LiveAnswer(outcome: .refused(Self.otherBody(key)))
+                : LiveAnswer(outcome: .refused(.otherBody, Self.otherBody(key)))
         }
-        guard answers[key] == nil else { return LiveAnswer(outcome: .refused(Self.otherBody(key))) }
+        guard answers[key] == nil else {
+            return LiveAnswer(outcome: .refused(.otherBody, Self.otherBody(key)))
+        }
         keepSaid(text, key: key)
-        return phase == .running ? nil : LiveAnswer(outcome: .refused(Self.why(phase)))
+        return phase == .running ? nil : LiveAnswer(outcome: .refused(Self.refusal(phase)))
     }
 
     func keepSaid(_ text: String, key: String) {
@@ -115,7 +118,7 @@ extension LiveSession {
 
     /// An input that broke the body has none.
     private func outcome(of number: Int) -> LiveOutcome {
-        door.outcomes.count >= number ? door.outcomes[number - 1] : .refused(Self.why(phase))
+        door.outcomes.count >= number ? door.outcomes[number - 1] : .refused(Self.refusal(phase))
     }
 
     /// Writes and tells what became of an input.
@@ -129,18 +132,18 @@ extension LiveSession {
     func tellAnswer(_ number: Int, _ outcome: LiveOutcome) {
         let bytes = session.executor.journal.inputs[number - 1].input.bytes
         let said = String(decoding: bytes, as: UTF8.self)
-        switch outcome {
-        case .taken: tell("input \(number)    \(said)")
-        case .refused(let reason): tell("input \(number)    \(said) REFUSED: \(reason)")
-        }
+        tell(.input(number: number, said: said, outcome))
     }
 
-    private static func why(_ phase: Phase) -> String {
+    /// Why a session in this phase takes nothing.
+    static func refusal(_ phase: Phase) -> LiveRefusal {
         switch phase {
-        case .running: ""
-        case .returning: "the session is being lived again"
-        case .ended(let reason): reason.isEmpty ? "the session is over" : "the session is over: \(reason)"
-        case .failed(let reason): "the session has failed: \(reason)"
+        // What breaks the body has no answer, and the session has not ended yet.
+        case .running: LiveRefusal(.over, "the session is over")
+        case .returning: LiveRefusal(.returning, "the session is being lived again")
+        case .ended(let reason):
+            LiveRefusal(.over, "the session is over" + (reason.isEmpty ? "" : ": \(reason)"))
+        case .failed(let reason): LiveRefusal(.failed, "the session has failed: \(reason)")
         }
     }
 

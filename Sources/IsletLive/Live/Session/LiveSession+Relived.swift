@@ -22,9 +22,9 @@ extension LiveSession {
     }
 
     /// What was refused before it reached the session.
-    func noteRefusal(_ reason: String, key: String) {
-        keep(.refusal(now, key: key, reason: reason))
-        if phase == .running { tell("refused    \(reason)") }
+    func noteRefusal(_ refusal: LiveRefusal, key: String) {
+        keep(.refusal(now, key: key, refusal))
+        if phase == .running { tell(.refusal(refusal)) }
     }
 
     /// The algorithm gave no answer in time then, and isn't asked for that step here.

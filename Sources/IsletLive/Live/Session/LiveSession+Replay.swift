@@ -35,10 +35,10 @@ extension LiveSession {
         case .pace(let at, let pace, let utc, let boot):
             anchor = LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc, boot: boot)
             try reach(at, problem)
-            tell(Self.told(pace))
-        case .refusal(let at, _, let reason):
+            tell(.pace(pace))
+        case .refusal(let at, _, let refusal):
             try reach(at, problem)
-            tell("refused    \(reason)")
+            tell(.refusal(refusal))
         case .input(let count, let stamped, let key):
             guard count == inputCount + 1 else { throw problem("input \(count)", "input \(inputCount + 1)") }
             try reach(stamped.instant.adding(-1), problem)
@@ -58,9 +58,9 @@ extension LiveSession {
             guard count == inputCount else {
                 throw problem("an answer to input \(count)", "one to \(inputCount)")
             }
-            let here = door.outcomes.count >= count ? door.outcomes[count - 1] : .refused("nothing")
-            guard here == outcome else {
-                throw Divergence(line: number, journal: "\(outcome)", here: "\(here)")
+            let here = door.outcomes.count >= count ? door.outcomes[count - 1] : nil
+            guard let here, here.agrees(with: outcome) else {
+                throw Divergence(line: number, journal: outcome.text, here: here?.text ?? "no answer")
             }
             tellAnswer(count, outcome)
         case .mark(let at, let events, let digest):
@@ -75,7 +75,7 @@ extension LiveSession {
             guard to < session.duration else {
                 throw problem("a leap to minute \(to.minutes)", "one within the session")
             }
-            tell("leap       nobody lived up to here", at: to)
+            tell(.leap, at: to)
             jump(to: to)
         case .command(let at, let json):
             try reach(at, problem)
@@ -86,20 +86,26 @@ extension LiveSession {
             guard outcome == nil else { throw problem("an exchange after the body's end", "nothing more") }
             exchange(try LiveFork.Change(json: json, file: file, line: number))
             move(to: at)
-        case .end(let at, let events, _, _):
+        case .end(let at, let events, let digest, let early):
             try reach(at, problem)
             if outcome == nil { move(to: at) }
             guard let outcome else {
                 throw Divergence(line: number, journal: "the session's end", here: "a session that goes on")
             }
-            var reason = ""
-            if case .endedEarly(let why) = outcome.end { reason = JournalLine.line(why) }
-            let here = JournalLine.end(
-                now, events: session.executor.journal.count, outcome.digest, reason: reason)
-            guard here == line else { throw Divergence(line: number, journal: line.text, here: here.text) }
-            _ = events
+            let here = EarlyEnd(outcome.end)
+            let count = session.executor.journal.count
+            guard now == at, count == events, outcome.digest == digest, Self.agree(here, early) else {
+                let found = JournalLine.end(now, events: count, outcome.digest, early: here)
+                throw Divergence(line: number, journal: line.text, here: found.text)
+            }
             report()
         }
+    }
+
+    /// Whether both lived to their end, or neither did: words may differ.
+    private static func agree(_ here: EarlyEnd?, _ journal: EarlyEnd?) -> Bool {
+        guard let here, let journal else { return here == journal }
+        return journal.code.isEmpty || here.code == journal.code
     }
 
     /// What it comes to up to now; it goes no further.

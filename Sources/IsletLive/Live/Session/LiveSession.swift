@@ -174,7 +174,7 @@ package final class LiveSession: @unchecked Sendable {
         guard person != nil else { return advance(to: goal) }
         keep(.leap(from: now, to: goal), isSynced: true)
         guard phase == .running else { return }
-        tell("leap       nobody lived up to here", at: goal)
+        tell(.leap, at: goal)
         jump(to: goal)
         report()
     }
@@ -207,12 +207,8 @@ package final class LiveSession: @unchecked Sendable {
         guard phase == .running else { return }
         self.anchor = anchor
         keep(.pace(anchor.instant, anchor.pace, utc: anchor.utcNanoseconds, boot: anchor.boot))
-        if phase == .running { tell(Self.told(anchor.pace)) }
+        if phase == .running { tell(.pace(anchor.pace)) }
         look()
-    }
-
-    static func told(_ pace: LivePace) -> String {
-        pace == .paused ? "pace       paused" : "pace       \(pace)"
     }
 
     func move(to goal: Instant) {
@@ -236,63 +232,87 @@ package final class LiveSession: @unchecked Sendable {
         let rows = session.recorder.takeRows()
         door.note(rows)
         onRows?(rows)
-        var lines = SessionStory(
-            rows, calendar: opening.study.start.calendar, isWhole: false, tellsFaults: person != nil
-        ).lines
-        if let watched { lines = WatchedWords.lines(of: watched.takeNews(), before: lines) }
-        if let links = person?.links, outcome == nil {
-            lines += session.executor.inspect { links.pump.here { $0.takeNotices() } }.map {
-                SessionStory.Line(instant: $0.at, text: "pump       \($0.text)")
-            }
-        }
+        let news = news(rows)
         if let outcome {
-            var reason = ""
-            if case .endedEarly(let why) = outcome.end { reason = JournalLine.line(why) }
+            let early = EarlyEnd(outcome.end)
             let executor = session.executor
             keep(
-                .end(executor.now, events: executor.journal.count, outcome.digest, reason: reason),
+                .end(executor.now, events: executor.journal.count, outcome.digest, early: early),
                 isSynced: true)
             guard phase == .running else { return }
-            phase = .ended(reason)
-            tell(lines)
-            tell(reason.isEmpty ? "ended" : "ended      early: \(reason)")
-        } else if !lines.isEmpty {
+            phase = .ended(early?.reason ?? "")
+            tell(news)
+            tell(.end(early))
+        } else if !news.isEmpty {
             keep(.mark(now, events: session.executor.journal.count, digest))
             guard phase == .running else { return }
-            tell(lines)
+            tell(news)
         }
         look()
     }
 
-    /// Where glucose is a real person's nothing is given; where the pump is outside nobody knows yet.
-    private func worded(_ text: String) -> String {
-        guard text.hasPrefix("step ") else { return text }
-        // What goes to a pump outside is never accepted at once.
-        if opening.isLinked, !text.contains(", pump unavailable"),
-            !text.contains("basal 0.0 U, correction 0.0 U, meal 0.0 U;")
-        {
-            return text.replacing("; accepted 0.0 U", with: "; on its way")
+    private typealias News = (at: Instant, what: LiveEvent.What)
+
+    /// What has happened since. Within an instant what a monitor showed stands first, then who was there, then the rows.
+    private func news(_ rows: SessionRecorder) -> [News] {
+        var news = SessionHappening.all(of: rows, tellsFaults: person != nil).map { row -> News in
+            (row.instant, .row(row, fate(of: row)))
         }
-        guard opening.isFed else { return text }
-        return text.replacing("; accepted 0.0 U", with: "; suggested only")
+        if let watched { news = Self.sorted(Self.seen(watched.takeNews()) + news) }
+        if let links = person?.links, outcome == nil {
+            news += session.executor.inspect { links.pump.here { $0.takeNotices() } }.map {
+                ($0.at, .notice($0.text, isSure: $0.isSure))
+            }
+        }
+        return news
     }
 
-    private func tell(_ lines: [SessionStory.Line]) {
+    private static func seen(
+        _ news: (readings: [(metric: AlertMetric, values: [MetricReading])], visits: [KeeperVisit])
+    ) -> [News] {
+        let shown = (news.readings.first?.values ?? []).enumerated().map { place, first -> News in
+            let values = news.readings.map {
+                LiveEvent.MetricValue(metric: $0.metric, value: $0.values[place].value)
+            }
+            return (first.at, .values(values))
+        }
+        return shown + news.visits.map { ($0.at, .visit($0)) }
+    }
+
+    private static func sorted(_ news: [News]) -> [News] {
+        news.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+
+    /// Where glucose is a real person's nothing is given; where the pump is outside nobody knows yet.
+    private func fate(of happening: SessionHappening) -> DoseFate {
+        guard case .step(let row) = happening else { return .accepted }
+        // As it is written: three places after the point.
+        func isNothing(_ units: Double) -> Bool { abs(units) < 0.0005 }
+        guard isNothing(row.acceptedUnits) else { return .accepted }
+        // What goes to a pump outside is never accepted at once.
+        let asksForSome = ![row.basalUnits, row.correctionUnits, row.mealUnits].allSatisfy(isNothing)
+        if opening.isLinked, row.isPumpAvailable, asksForSome { return .onItsWay }
+        return opening.isFed ? .suggested : .accepted
+    }
+
+    private func tell(_ news: [News]) {
         // In the order of the effects, as the rows are.
         var messages = messages.take()[...]
-        for line in lines {
-            let message = line.alert.flatMap { _ in messages.popFirst() } ?? ""
-            tell(worded(line.text), at: line.instant, alert: line.alert, message: message)
+        for (at, what) in news {
+            var message = ""
+            if case .row(.alert, _) = what { message = messages.popFirst() ?? "" }
+            tell(what, at: at, message: message)
         }
     }
 
-    func tell(_ text: String, at instant: Instant? = nil, alert: AlertRow? = nil, message: String = "") {
+    func tell(_ what: LiveEvent.What, at instant: Instant? = nil, message: String = "") {
         eventCount += 1
-        listener(
-            LiveEvent(
-                number: eventCount, instant: instant ?? now, text: text, alert: alert,
-                message: alert.map { door.policy.plain(message, $0.code) } ?? message,
-                action: alert.map { door.policy.action($0.code) } ?? ""))
+        var event = LiveEvent(number: eventCount, instant: instant ?? now, what)
+        if let alert = event.alert {
+            event.message = door.policy.plain(message, alert.code)
+            event.action = door.policy.action(alert.code)
+        }
+        listener(event)
     }
 
     /// Writes a line, where there is a journal; what can't be written stops the session.
@@ -319,9 +339,7 @@ package final class LiveSession: @unchecked Sendable {
 
     func tellLate(_ instant: Instant) {
         lateSteps += 1
-        tell(
-            "algorithm  gave no answer in time: the step fails, and the pump goes on with its programmed basal",
-            at: instant)
+        tell(.late, at: instant)
     }
 
     /// At the end of this instant alerts go on under another policy, dosing by another algorithm, or both.
@@ -341,7 +359,8 @@ package final class LiveSession: @unchecked Sendable {
             person?.algorithmDidChange()
         }
         if let policy = change.policy { door.exchange(policy) }
-        if isRecorded { tell("exchange   \(change)") }
+        guard isRecorded else { return }
+        tell(.exchange(policy: change.policy?.name, algorithm: change.algorithm?.kind.id))
     }
 
     /// The same, written down, with all that it brings about at once.

@@ -1,0 +1,107 @@
+// Why an input was refused: a code for programs, a sentence for people.
+//
+// Guarantees: a journal keeps both, and a replay compares the code, so that a sentence may be written anew. What a journal of before has no code
+// for is compared as refused, whatever its words say.
+
+/// The kinds of refusals. A code stands in journals and in the API: it is never given another meaning.
+package enum RefusalCode: String, CaseIterable, Sendable {
+    // By the input itself, before anything is asked.
+    /// A number is no number, or outside of its range.
+    case outOfRange = "out-of-range"
+    /// Parts of it contradict each other, or one is missing.
+    case contradictory
+    /// The policy has no such alert.
+    case unknownAlert = "unknown-alert"
+    /// The session has no such threshold.
+    case unknownMetric = "unknown-metric"
+    /// It means nothing to this kind of subject.
+    case notOfSubject = "not-of-subject"
+    /// Glucose comes from outside: insulin is suggested only.
+    case suggestionsOnly = "suggestions-only"
+    /// The name that its sender gave it is malformed.
+    case badKey = "bad-key"
+    /// No input wrote it.
+    case notAnInput = "not-an-input"
+    /// A fork leaves out what makes no sense in it.
+    case leftOut = "left-out"
+
+    // By the session, as it stood then.
+    case appDead = "app-dead"
+    case notActive = "not-active"
+    /// The alert is active, in a later episode than the one that is meant.
+    case otherEpisode = "other-episode"
+    /// The alert takes no acknowledgement, or its banner no dismissal.
+    case stays
+    case noThreshold = "no-threshold"
+    case nothingRecommended = "nothing-recommended"
+    case noSession = "no-session"
+    /// No bolus waits under this number, with this amount, at this time.
+    case notWaiting = "not-waiting"
+    case tooLate = "too-late"
+    case otherAmount = "other-amount"
+    /// Something speaks against the bolus: it is given `anyway` only.
+    case asksAgain = "asks-again"
+    case nothingDropped = "nothing-dropped"
+    /// It belongs to devices outside, and they are simulated here, or the other way round.
+    case otherDevices = "other-devices"
+    case notCommandedByOther = "not-commanded-by-other"
+    /// What a device says can't be true.
+    case notBelieved = "not-believed"
+    /// A reading from before the start, from the future, or of a time that has one.
+    case badStamp = "bad-stamp"
+    /// More than the loop takes.
+    case loopLimit = "loop-limit"
+    case notKept = "not-kept"
+    case controlsDisabled = "controls-disabled"
+    case pumpUnreachable = "pump-unreachable"
+    case pumpNotReady = "pump-not-ready"
+    case pumpLimit = "pump-limit"
+    /// A command was sent and not answered: it may have been carried out.
+    case pumpUncertain = "pump-uncertain"
+    case badSchedule = "bad-schedule"
+
+    // By the host: these stand in no journal.
+    case otherBody = "other-body"
+    case over
+    case failed
+    case returning
+    case gone
+    case frozen
+    case paceIsFixed = "pace-is-fixed"
+    case notWritten = "not-written"
+}
+
+/// Why an input can't be taken.
+package struct LiveRefusal: Error, Hashable, Sendable {
+    /// A `RefusalCode`; empty for a journal's line of before there were codes.
+    package var code: String
+    package var reason: String
+
+    package init(_ code: RefusalCode, _ reason: String) { self.init(code: code.rawValue, reason: reason) }
+
+    init(code: String, reason: String) { (self.code, self.reason) = (code, reason) }
+}
+
+/// What became of an input.
+package enum LiveOutcome: Hashable, Sendable {
+    case taken
+    case refused(LiveRefusal)
+
+    static func refused(_ code: RefusalCode, _ reason: String) -> LiveOutcome {
+        .refused(LiveRefusal(code, reason))
+    }
+
+    /// Why it was refused; nil where it was taken.
+    package var refusal: LiveRefusal? {
+        if case .refused(let refusal) = self { refusal } else { nil }
+    }
+
+    /// Whether a replay that comes to this agrees with a journal: words may differ.
+    func agrees(with journal: LiveOutcome) -> Bool {
+        guard let here = refusal, let there = journal.refusal else { return refusal == journal.refusal }
+        return there.code.isEmpty || here.code == there.code
+    }
+
+    /// As a journal's line has it.
+    var text: String { refusal.map { "refused " + JournalLine.coded($0.code, $0.reason) } ?? "taken" }
+}
