@@ -1,5 +1,6 @@
 // A bolus that the person stops before the pump has given it.
 
+import IsletDevices
 import DeviceLinks
 import Foundation
 import IsletKernel
