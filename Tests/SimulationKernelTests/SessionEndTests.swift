@@ -38,7 +38,6 @@ import Testing
                     session.receiveInputs { _ in withExtendedLifetime((held, session)) {} }
                 }
             }
-            waiter("mail") { _ = try await MessageQueue<Int>(session, phase: .person, "mail").next() }
             waiter("wakeup") { try await Wakeup(session, phase: .person, "wakeup").wait() }
             waiter("rescheduling") {
                 let wakeup = Wakeup(session, phase: .person, "rescheduling")
