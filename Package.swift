@@ -214,7 +214,7 @@ let package = Package(
         tests("AlertMetricsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlertsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlgorithmsTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),
-        tests("ChartsTests", ["IsletKernel", "IsletFiles"]),
+        tests("ChartsTests", ["IsletKernel", "IsletDevices", "IsletFiles"]),
         tests("ClosedLoopTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),
         tests(
             "DashboardTests",

@@ -29,7 +29,6 @@ struct FuzzReaders {
         case "owner-store": try ownerStore()
         case "study-store": try studyStore()
         case "cursors": try cursors()
-        case "alert-memory": try alertMemory()
         default: nil
         }
     }
@@ -345,18 +344,6 @@ struct FuzzReaders {
             let cursors = try SQLiteSyncCursors(path: path, endpoint: "http://x")
             for session in 0..<9 { _ = try cursors.cursor(ofSession: session) }
             try cursors.save(SyncCursor(key: "k", acknowledged: 3, isDone: true), ofSession: 3)
-        }
-    }
-
-    private func alertMemory() throws -> Fuzz.Reader {
-        try store("alert-memory") { path in
-            var store = try SQLiteAlertStore(path: path)
-            try store.commit(.pendingAcknowledgements([]))
-            try store.commit(.pump(NativeAlertStore()))
-        } read: { path in
-            var store = try SQLiteAlertStore(path: path)
-            _ = try store.load()
-            try store.commit(.pendingAcknowledgements([]))
         }
     }
 }

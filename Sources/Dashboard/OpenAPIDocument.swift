@@ -66,6 +66,18 @@ enum OpenAPIDocument {
                 .init("number", type("integer")), .init("name", orNull(type("string"))),
                 .init("alert", orNull(type("string"))),
             ], required: ["number", "name", "alert"])
+        // Joined, the texts of the parts are the message.
+        let part = object(
+            [
+                .init("text", type("string")), .init("is_time_of_day", type("boolean")),
+                .init("value", type("number")), .init("unit", type("string")),
+                .init("compared_with", orNull(type("number"))), .init("shows_unit", type("boolean")),
+            ], required: ["text"])
+        let alertTexts = ["code", "effect", "reason", "severity", "message", "action", "route"]
+        let alert = object(
+            alertTexts.map { .init($0, type("string")) } + [
+                .init("message_parts", .object([.init("type", .string("array")), .init("items", part)]))
+            ], required: alertTexts + ["message_parts"])
         return object(
             [
                 .init("number", type("integer")), .init("t", type("number")), .init("at", type("string")),
@@ -74,7 +86,7 @@ enum OpenAPIDocument {
                 .init("code", orNull(type("string"))), .init("reason", orNull(type("string"))),
                 .init("input", orNull(input)),
                 .init("values", .object([.init("type", .string("array")), .init("items", value)])),
-                .init("text", type("string")), .init("alert", orNull(type("object"))),
+                .init("text", type("string")), .init("alert", orNull(alert)),
             ],
             required: [
                 "number", "t", "at", "kind", "outcome", "code", "reason", "input", "values", "text", "alert",

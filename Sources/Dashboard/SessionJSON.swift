@@ -100,6 +100,26 @@ enum SessionJSON {
         return .object(members)
     }
 
+    /// A sentence in its parts: joined, their `text` is the sentence in mg/dL. An amount has its number, its unit, what it is held against, and whether the unit
+    /// is written behind it; a time of day is the session's.
+    static func parts(_ sentence: ValueText) -> JSONValue {
+        .array(
+            sentence.parts.map { part in
+                switch part {
+                case .words(let words): .object([.init("text", .string(words))])
+                case .timeOfDay(let time):
+                    .object([.init("text", .string(time)), .init("is_time_of_day", .bool(true))])
+                case .amount(let amount, let written):
+                    .object([
+                        .init("text", .string(written)), .init("value", .number(amount.number)),
+                        .init("unit", .string(amount.unit)),
+                        .init("compared_with", number(amount.comparedWith)),
+                        .init("shows_unit", .bool(amount.showsUnit)),
+                    ])
+                }
+            })
+    }
+
     static func health(_ health: SessionHealth) -> JSONValue {
         .object([
             .init("is_well", .bool(health.isWell)),
@@ -109,7 +129,9 @@ enum SessionJSON {
                     health.concerns.map {
                         .object([
                             .init("part", .string($0.part.rawValue)),
-                            .init("severity", .string("\($0.severity)")), .init("text", .string($0.text)),
+                            .init("severity", .string("\($0.severity)")),
+                            .init("text", .string($0.text.text)),
+                            .init("text_parts", parts($0.text)),
                             .init("is_acknowledged", .bool($0.isAcknowledged)),
                         ])
                     })),
@@ -160,7 +182,8 @@ enum SessionJSON {
                         .init("request", .integer(Int64($0.number))), .init("units", .number($0.units)),
                         .init("until", .object(time($0.until, calendar))),
                         .init("insulin_on_board_units", .number($0.onBoard)),
-                        .init("asks_again", text($0.doubt)),
+                        .init("asks_again", text($0.doubt?.text)),
+                        .init("asks_again_parts", $0.doubt.map(parts) ?? .null),
                     ])
                 } ?? .null),
             .init(
@@ -229,8 +252,8 @@ enum SessionJSON {
     static func alert(_ alert: AlertStory, _ calendar: SessionCalendar) -> JSONValue {
         .object([
             .init("code", .string(alert.code.rawValue)), .init("severity", .string("\(alert.severity)")),
-            .init("source", .string(alert.source.rawValue)), .init("message", .string(alert.message)),
-            .init("action", .string(alert.action)),
+            .init("source", .string(alert.source.rawValue)), .init("message", .string(alert.message.text)),
+            .init("message_parts", parts(alert.message)), .init("action", .string(alert.action)),
             .init("acknowledgement", .string("\(alert.acknowledgement)")),
             .init("reviewed", optional(alert.reviewedAt, calendar)),
             .init("raised", .object(time(alert.raisedAt, calendar))),
@@ -282,7 +305,8 @@ enum SessionJSON {
             alert = .object([
                 .init("code", .string(row.code.rawValue)), .init("effect", .string(row.effect)),
                 .init("reason", .string(row.reason)), .init("severity", .string(row.severity)),
-                .init("message", .string(event.message)),
+                .init("message", .string(event.message.text)),
+                .init("message_parts", parts(event.message)),
                 .init("action", .string(event.action)),
                 .init("route", .string(AlertStory.route(of: row.code))),
             ])

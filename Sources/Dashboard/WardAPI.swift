@@ -171,7 +171,7 @@ struct WardAPI: Sendable {
                             .array(
                                 found.rows.map {
                                     .object([
-                                        .init("name", .string($0.name)), .init("unit", .string($0.unit)),
+                                        .init("name", .string($0.name.text)), .init("unit", .string($0.unit)),
                                         .init("left", SessionJSON.number($0.left)),
                                         .init("right", SessionJSON.number($0.right)),
                                     ])
@@ -197,10 +197,16 @@ struct WardAPI: Sendable {
                     ]))
             },
             Route(
-                method: "GET", path: "/healthz", summary: "Whether the server answers.", isOpen: true,
+                method: "GET", path: "/healthz",
+                summary: "Whether the server answers, and how many sessions are frozen.",
+                isOpen: true,
                 work: .atOnce
             ) { _, _ in
-                Self.json(.object([.init("status", .string("ok"))]))
+                Self.json(
+                    .object([
+                        .init("status", .string("ok")),
+                        .init("sessions_frozen", .integer(Int64(ward.host.watch().count))),
+                    ]))
             },
             Route(
                 method: "GET", path: "/metrics",

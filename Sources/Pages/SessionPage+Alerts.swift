@@ -72,7 +72,8 @@ extension SessionPage {
         let whereRang = alert.whereItRang(hasPhone: view.hasPhone)
         let rang: HTML =
             whereRang.isEmpty ? "" : alert.isUntold ? " · <strong>\(whereRang)</strong>" : " · \(whereRang)"
-        let action: HTML = alert.action.isEmpty ? "" : "<p class=\"do\">\(telling.words(alert.action))</p>"
+        let action: HTML =
+            alert.action.isEmpty ? "" : "<p class=\"do\">\(Telling.shortened(alert.action))</p>"
         let countdown: HTML =
             alert.countdownTo.flatMap { $0 > view.now ? " · \(telling.left($0)) left" : nil } ?? ""
         return

@@ -49,7 +49,7 @@ extension SessionPage {
 
     /// Closed, open, waiting for its first step, stopped, frozen.
     private var loopState: (icon: Icon, look: String, words: String) {
-        if view.isFrozen || display?.areControlsDisabled == true {
+        if view.isFrozen {
             return (.frozen, "danger", "Frozen")
         }
         guard let display else { return (.stop, "muted", "Stopped") }

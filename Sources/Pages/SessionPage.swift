@@ -194,7 +194,7 @@ struct SessionPage {
     /// Why nothing can be done here, where nothing can.
     var frozen: Surface {
         var notices: [HTML] = []
-        if view.isFrozen || view.live.loop?.areControlsDisabled == true {
+        if view.isFrozen {
             notices.append(
                 notice(
                     .frozen, "danger", "Frozen",

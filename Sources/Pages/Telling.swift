@@ -110,16 +110,22 @@ struct Telling {
         number(value, of: metric) + " " + unitText(metric)
     }
 
-    /// A text that was written in mg/dL.
-    func words(_ text: String) -> String { Self.shortened(unit.words(text)) }
+    /// A sentence in the reader's unit.
+    func words(_ sentence: ValueText) -> String { Self.shortened(unit.text(sentence)) }
 
-    /// An alert's words: the time in them is written as the reader's browser writes every other.
-    func message(_ text: String) -> HTML {
-        let text = words(text)
-        guard let found = text.firstMatch(of: #/ since (\d\d:\d\d)/#) else { return "\(text)" }
-        let (before, after) = (text[..<found.output.1.startIndex], text[found.output.1.endIndex...])
-        return
-            "\(String(before))<span data-clock>\(String(found.output.1))</span>\(String(after))"
+    /// The same where the times in it are written as the reader's browser writes every other.
+    func message(_ sentence: ValueText) -> HTML {
+        var (html, pending): (HTML, ValueText) = ("", "")
+        for part in sentence.parts {
+            switch part {
+            case .timeOfDay(let time):
+                html = "\(html)\(words(pending))<span data-clock>\(time)</span>"
+                pending = ""
+            case .words(let text): pending += ValueText(text)
+            case .amount(let amount, _): pending += ValueText(amount)
+            }
+        }
+        return "\(html)\(words(pending))"
     }
 
     /// With a capital at its begin and a point at its end.

@@ -100,7 +100,7 @@ struct ThresholdForm {
     /// The same for those who see no colour.
     private var zoneWords: HTML {
         var words: [HTML] = threshold.recommended.map { recommended in
-            "<span class=\"swatch recommended\"></span>Recommended (\(recommended.stage)): \(telling.number(recommended.range.lowerBound, of: metric)) to \(telling.value(recommended.range.upperBound, of: metric)); \(telling.words(recommended.source))."
+            "<span class=\"swatch recommended\"></span>Recommended (\(recommended.stage)): \(telling.number(recommended.range.lowerBound, of: metric)) to \(telling.value(recommended.range.upperBound, of: metric)); \(Telling.shortened(recommended.source))."
         }
         let critical = [
             threshold.criticalBelow.map { "below \(telling.value($0, of: metric))" },

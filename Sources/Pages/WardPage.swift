@@ -52,7 +52,7 @@ struct WardPage {
         if card.isUntold, !card.hasPhone { facts.append("<strong>Rang, no phone</strong>") }
         if let loop = card.loop {
             facts.append(HTML(prose: Self.words(loop)))
-            facts += card.health.concerns(of: .loop).map { HTML(prose: context.unit.words($0.text)) }
+            facts += card.health.concerns(of: .loop).map { HTML(prose: context.unit.text($0.text)) }
         }
         facts.append(telling(card).dayAndTime(card.now))
         facts.append(HTML(prose: Self.words(card.pace)))
@@ -71,8 +71,8 @@ struct WardPage {
     private func why(_ card: WardCard) -> HTML {
         let more = max(0, card.alertCount - 1)
         let also: HTML = more > 0 ? " <span class=\"facts\">and \(more) more</span>" : ""
-        func line(_ severity: AlertSeverity, _ name: String, _ text: String, _ also: HTML) -> HTML {
-            "<p class=\"why\">\(SessionPage.icon(severity).html)<span><span class=\"severity\">\(name):</span> \(Telling.shortened(context.unit.words(text)))\(also)</span></p>"
+        func line(_ severity: AlertSeverity, _ name: String, _ text: ValueText, _ also: HTML) -> HTML {
+            "<p class=\"why\">\(SessionPage.icon(severity).html)<span><span class=\"severity\">\(name):</span> \(Telling.shortened(context.unit.text(text)))\(also)</span></p>"
         }
         let still = card.health.concerns.first { $0.part != .alerts }
         // What no alert says any more, and is worse than what one says.

@@ -135,9 +135,18 @@
             }
             let news = WardNews(ward.host)
             let over = Over()
-            let threads = try (0..<max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))).map { _ in
-                try SystemThread { ward.host.run(until: { over.isOver }) }
+            var logger = Logger(label: "islet") { StreamLogHandler.standardError(label: $0) }
+            logger.logLevel = .warning
+            let log = logger
+            let crew = HostCrew(
+                ward.host, threads: max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))
+            ) { froze, goesOn in
+                for id in froze {
+                    log.critical("session \(id) is frozen: nothing that is shown of it is sure")
+                }
+                for id in goesOn { log.warning("session \(id) goes on") }
             }
+            try crew.start()
             // As many as there are cores, behind those that answer.
             let returning = try (0..<max(1, ProcessInfo.processInfo.activeProcessorCount / 2)).map { _ in
                 try SystemThread {
@@ -155,9 +164,6 @@
                 room.connections, room.connections * 2 / 3
             )
             (serverOptions.certificate, serverOptions.key) = (certificate, key)
-            var logger = Logger(label: "islet") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .warning
-            let log = logger
             let dashboard = Dashboard(
                 ward: ward, news: news, door: door, onFailure: { log.error("\($0)") })
             let tending = try SystemThread {
@@ -193,8 +199,8 @@
             do { try await serving.value } catch is CancellationError {}
             over.end()
             news.stop()
-            ward.host.wake()
-            for thread in threads + returning { thread.join() }
+            crew.stop()
+            for thread in returning { thread.join() }
             herald.join()
             tending.join()
             ward.close()

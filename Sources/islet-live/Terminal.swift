@@ -53,9 +53,14 @@ final class Terminal: Sendable {
             try StandardStream.output.writeLine(
                 "\(before.localTime)  goes on: \(told) events before, `islet replay` tells them")
         }
-        let worker = try SystemThread { [self] in
-            host.run(until: { isOver.load(ordering: .relaxed) })
+        let crew = HostCrew(host, threads: 1) { [self] froze, _ in
+            say(
+                froze.isEmpty
+                    ? "the session goes on"
+                    : "\u{7}FROZEN: the session does not go on, nothing that is shown is sure, what is typed is refused"
+            )
         }
+        try crew.start()
         let reader = try SystemThread { [self] in listen() }
         let feeder = try feed.map { feed in
             try SystemThread { [self] in
@@ -64,8 +69,7 @@ final class Terminal: Sendable {
         }
         defer {
             isOver.store(true, ordering: .relaxed)
-            host.wake()
-            worker.join()
+            crew.stop()
             reader.join()
             feeder?.join()
         }
@@ -203,6 +207,6 @@ final class Terminal: Sendable {
     private static func health(of status: LiveHost.Status) -> String {
         let health = SessionHealth(status.snapshot, isFrozen: status.isFrozen)
         return health.isWell
-            ? "; well" : "; not well: " + health.concerns.map(\.words).joined(separator: "; ")
+            ? "; well" : "; not well: " + health.concerns.map(\.words.text).joined(separator: "; ")
     }
 }

@@ -1,6 +1,7 @@
 // The app is killed between any two of its writes.
 
 import IsletAlerts
+import IsletDevices
 import IsletKernel
 import Testing
 

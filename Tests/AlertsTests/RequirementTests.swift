@@ -177,7 +177,7 @@ import Testing
         for (entry, words) in zip(
             history, [["Basil", "Humidity", "75", "70"], ["Basil", "Temperature", "86", "85"]])
         {
-            #expect(words.allSatisfy(entry.alert.message.contains), "\(entry.alert.message)")
+            #expect(words.allSatisfy(entry.alert.message.text.contains), "\(entry.alert.message)")
         }
         // It outlives the app.
         world.happen([.relaunch], at: .minutes(21))

@@ -212,7 +212,8 @@ import Testing
         func at(_ seconds: Int64) -> Instant { Instant.minutes(3).adding(seconds * Nanoseconds.second) }
         var seen = try #require(center.banner(at: at(0)))
         #expect(seen.subject == "basil" && seen.banner.count == 2 && seen.banner.isDismissible)
-        #expect(seen.banner.code == "THRESHOLD-TEMPERATURE-HIGH" && seen.banner.message.contains("Basil"))
+        #expect(
+            seen.banner.code == "THRESHOLD-TEMPERATURE-HIGH" && seen.banner.message.text.contains("Basil"))
         #expect(center.banner(at: at(9))?.subject == "basil")
         #expect(center.banner(at: at(10))?.subject == "mint")
         #expect(center.banner(at: at(20)) == nil && center.badge == 2)

@@ -7,12 +7,6 @@ import Testing
 
 @Suite("The programmed basal")
 struct BasalFloorTests {
-    private func lab(_ answer: @escaping (StepInput) throws -> StepOutput) throws -> Lab {
-        let lab = try Lab(answer: answer)
-        lab.sensor.latestReading = reading(at: 0)
-        return lab
-    }
-
     private func dose(_ units: Double) -> StepOutput { StepOutput(basal: InsulinAmount(units: units)) }
 
     @Test("goes on until a first step has run, however long glucose is missing or the algorithm fails")
@@ -21,7 +15,7 @@ struct BasalFloorTests {
         try noGlucose.executor.advance(to: .minutes(240))
         #expect(noGlucose.pump.rates.map(\.unitsPerHour) == [1.2])
         #expect(noGlucose.pump.temporaries.isEmpty)
-        let failing = try lab { input in
+        let failing = try Lab.reading { input in
             if input.now < .minutes(30) { throw AlgorithmFailure() }
             return self.dose(0.1)
         }
@@ -37,7 +31,7 @@ struct BasalFloorTests {
         "gives way to a zero of thirty minutes that every good step renews, and none that fails or can't dose"
     )
     func renewal() throws {
-        let lab = try lab { input in
+        let lab = try Lab.reading { input in
             if input.algorithmTime == 2 { throw AlgorithmFailure() }
             return self.dose(input.algorithmTime == 3 ? 0 : 0.1)
         }
@@ -53,7 +47,7 @@ struct BasalFloorTests {
 
     @Test("is told to the next good step that can know it, once, with the time in which it flowed")
     func told() throws {
-        let lab = try lab { input in
+        let lab = try Lab.reading { input in
             if input.algorithmTime == 13 { throw AlgorithmFailure() }
             return self.dose(0.1)
         }
@@ -78,7 +72,7 @@ struct BasalFloorTests {
 
     @Test("is told where it began before the zero ended: a pod change took the zero along")
     func lostZero() throws {
-        let lab = try lab { _ in self.dose(0.1) }
+        let lab = try Lab.reading { _ in self.dose(0.1) }
         try lab.live(untilMinute: 6)
         lab.pump.isConnected = false
         try lab.live(untilMinute: 42)
@@ -93,7 +87,7 @@ struct BasalFloorTests {
 
     @Test("counts as given where the pump was out of reach from the first step on")
     func neverKnown() throws {
-        let lab = try lab { _ in self.dose(0.1) }
+        let lab = try Lab.reading { _ in self.dose(0.1) }
         lab.pump.isConnected = false
         try lab.live(untilMinute: 28)
         lab.pump.isConnected = true
@@ -104,7 +98,7 @@ struct BasalFloorTests {
 
     @Test("is not doubled by a step whose zero the pump didn't take: the step asks for what is beyond it")
     func unconfirmedZero() throws {
-        let lab = try lab { _ in
+        let lab = try Lab.reading { _ in
             StepOutput(basal: InsulinAmount(units: 0.1), correction: InsulinAmount(units: 0.2))
         }
         func asked() -> [Double] { lab.pump.requests.map { ($0.amount.units * 100).rounded() } }
@@ -130,7 +124,7 @@ struct BasalFloorTests {
 
     @Test("is not doubled by the first step after a relaunch either, and stays when the app never comes back")
     func relaunch() throws {
-        let lab = try lab { _ in self.dose(0.15) }
+        let lab = try Lab.reading { _ in self.dose(0.15) }
         try lab.live(untilMinute: 11)
         lab.pump.basalError = .commandFailed
         lab.relaunch()
@@ -143,7 +137,7 @@ struct BasalFloorTests {
     @Test("comes back at once when the loop opens or its session ends")
     func opening() throws {
         for ends in [false, true] {
-            let lab = try lab { _ in self.dose(0.1) }
+            let lab = try Lab.reading { _ in self.dose(0.1) }
             try lab.live(untilMinute: 6)
             #expect(lab.pump.rates.last == .zero)
             try lab.executor.inspect {

@@ -110,39 +110,6 @@ struct AskedSensorTests {
     }
 }
 
-@Suite("Signs of life")
-struct SignsOfLifeTests {
-    private func isTripped(_ lab: Lab) -> Bool {
-        lab.executor.inspect { lab.watchdog.here { $0.isTripped } }
-    }
-
-    @Test("come from every controller for hours, in a session and out of one, whatever devices and store do")
-    func allAlive() throws {
-        for trouble in ["none", "no session", "no glucose", "no signal", "no pump", "full disk", "no disk"] {
-            let lab = try Lab(begins: trouble != "no session", watched: Watchdog.Controller.allCases)
-            if trouble != "no glucose" { lab.sensor.latestReading = reading(at: 0) }
-            lab.pump.isConnected = trouble != "no pump"
-            try lab.executor.advance(to: .minutes(6))
-            lab.store.canWrite = trouble != "full disk"
-            if trouble == "no disk" {
-                lab.store.canRead = false
-                lab.relaunch()
-            }
-            for _ in 0..<48 {
-                if trouble == "none" { try lab.live(untilMinute: Int64(lab.executor.now.minutes) + 5) }
-                try lab.executor.advance(to: lab.executor.now.adding(5 * Nanoseconds.minute))
-                #expect(!isTripped(lab), "\(trouble) at \(lab.executor.now.minutes)")
-            }
-            lab.executor.inspect { lab.loop.here { $0.suspend() } }
-            try lab.executor.advance(to: lab.executor.now.adding(11 * Nanoseconds.minute))
-            #expect(isTripped(lab), "\(trouble)")
-            lab.executor.inspect { lab.loop.here { $0.resume() } }
-            try lab.executor.advance(to: lab.executor.now.adding(6 * Nanoseconds.minute))
-            #expect(!isTripped(lab), "\(trouble)")
-        }
-    }
-}
-
 @Suite("Totals and countdowns")
 struct TotalsTests {
     @Test("count what the pump gave by itself beside the boluses, over the last day")

@@ -70,7 +70,6 @@ final class Scene {
     let store: NotingStore
     let algorithm: FakeAlgorithm
     let recorder = SessionRecorder(level: .full)
-    let watchdog: Watchdog
     private let observer: NotingObserver
     var loop: LoopController
 
@@ -90,10 +89,8 @@ final class Scene {
             diary.note("algorithm: step \(input.algorithmTime)")
             return try answer(input)
         }
-        watchdog = Watchdog(executor: executor) { frozen in diary.note("watchdog: \(frozen)") }
-        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store, watchdog)
-        executor.start("scene") { [loop, watchdog, observer] in
-            await watchdog.begin()
+        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store)
+        executor.start("scene") { [loop, observer] in
             try await loop.begin(observers: [observer])
         }
     }
@@ -102,7 +99,7 @@ final class Scene {
 
     private static func makeLoop(
         _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ sensor: FakeSensor, _ pump: NotingPump,
-        _ recorder: SessionRecorder, _ store: NotingStore, _ watchdog: Watchdog
+        _ recorder: SessionRecorder, _ store: NotingStore
     ) -> LoopController {
         LoopController(
             executor: executor, algorithm: algorithm,
@@ -113,13 +110,13 @@ final class Scene {
                     carbohydrateRatioGramsPerUnit: 10, correctionFactorMgdlPerUnit: 40,
                     totalDailyInsulin: InsulinAmount(units: 45)),
                 target: GlucoseConcentration(milligramsPerDecilitre: 120)),
-            sensor: sensor, pump: pump, recorder: recorder, store: store, watchdog: watchdog)
+            sensor: sensor, pump: pump, recorder: recorder, store: store)
     }
 
     /// The app is launched anew.
     func relaunch() {
         executor.inspect { loop.here { $0.kill() } }
-        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store, watchdog)
+        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store)
         executor.inspect { loop.here(observer) { $0.launch(observers: [$1]) } }
     }
 

@@ -1,4 +1,4 @@
-// A loop on a bench of fakes, with a store, a watchdog and a second life.
+// A loop on a bench of fakes, with a store and a second life.
 
 import IsletLoop
 import IsletDevices
@@ -10,14 +10,13 @@ func therapy() -> TherapySettings {
         correctionFactorMgdlPerUnit: 40, totalDailyInsulin: InsulinAmount(units: 45))
 }
 
-/// A loop with a store, a watchdog and a second life.
+/// A loop with a store and a second life.
 final class Lab {
     let executor = SessionExecutor()
     let sensor: FakeSensor = FakeSensor()
     let pump = FakePump()
     let store = FaultyStore()
     let recorder = SessionRecorder(level: .full)
-    let watchdog: Watchdog
     var loop: LoopController
     var algorithm: FakeAlgorithm
     let steps = StepCounter()
@@ -29,34 +28,39 @@ final class Lab {
 
     init(
         basalSource: BasalSource = .algorithm, begins: Bool = true,
-        watched: [Watchdog.Controller] = [.loop], hasStore: Bool = true, diesBetweenInstants: Bool = false,
+        hasStore: Bool = true, diesBetweenInstants: Bool = false,
         answer: @escaping (StepInput) throws -> StepOutput = { _ in
             StepOutput(basal: InsulinAmount(units: 0.1))
         }
     ) throws {
         algorithm = FakeAlgorithm(basalSource: basalSource, answer: answer)
-        watchdog = Watchdog(executor: executor, watched: watched)
         kind = (hasStore, diesBetweenInstants)
         loop = Self.makeLoop(
-            executor, algorithm, settings, sensor, pump, recorder, store, watchdog, kind)
-        executor.start("lab") { [loop, watchdog, steps] in
-            await watchdog.begin()
+            executor, algorithm, settings, sensor, pump, recorder, store, kind)
+        executor.start("lab") { [loop, steps] in
             if begins { try await loop.begin(observers: [steps]) } else { await loop.launch() }
         }
     }
 
     deinit { try? executor.end() }
 
+    /// A lab whose sensor has a reading at the start.
+    static func reading(_ answer: @escaping (StepInput) throws -> StepOutput) throws -> Lab {
+        let lab = try Lab(answer: answer)
+        lab.sensor.latestReading = ClosedLoopTests.reading(at: 0)
+        return lab
+    }
+
     private static func makeLoop(
         _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ settings: LoopSettings,
         _ sensor: FakeSensor, _ pump: FakePump, _ recorder: SessionRecorder, _ store: FaultyStore,
-        _ watchdog: Watchdog, _ kind: (hasStore: Bool, diesBetweenInstants: Bool)
+        _ kind: (hasStore: Bool, diesBetweenInstants: Bool)
     ) -> LoopController {
         LoopController(
             executor: executor, algorithm: algorithm,
             settings: settings,
             sensor: sensor, pump: pump, recorder: recorder, store: kind.hasStore ? store : nil,
-            diesBetweenInstants: kind.diesBetweenInstants, watchdog: watchdog)
+            diesBetweenInstants: kind.diesBetweenInstants)
     }
 
     /// Advances in steps of a minute, with a fresh reading every five minutes from 0 on, `offset` after the grid.
@@ -84,7 +88,7 @@ final class Lab {
     func relaunch(listener: (any LoopObserver)? = nil) {
         executor.inspect { loop.here { $0.kill() } }
         loop = Self.makeLoop(
-            executor, algorithm, settings, sensor, pump, recorder, store, watchdog, kind)
+            executor, algorithm, settings, sensor, pump, recorder, store, kind)
         executor.inspect { loop.here(listener ?? steps) { $0.launch(observers: [$1]) } }
     }
 

@@ -91,31 +91,11 @@ struct SchedulerTests {
         #expect(lab.pump.rates.count == 1)
     }
 
-    @Test("polls devices every 15 minutes without a session, steps nothing, and keeps the watchdog calm")
+    @Test("polls devices every 15 minutes without a session, and steps nothing")
     func idle() throws {
         let lab = try Lab(begins: false)
         try lab.executor.advance(to: .minutes(120))
         #expect(lab.recorder.steps.isEmpty)
-        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } } == false)
-    }
-
-    @Test("is found frozen ten minutes after its last sign of life, and session controls come back with it")
-    func frozen() throws {
-        let lab = try Lab()
-        lab.sensor.latestReading = reading(at: 0)
-        try lab.executor.advance(to: .minutes(6))
-        lab.executor.inspect { lab.loop.here { $0.suspend() } }
-        try lab.executor.advance(to: Instant.minutes(15).adding(-1))
-        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } } == false)
-        try lab.executor.advance(to: .minutes(15))
-        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } })
-        #expect(throws: LoopError.controlsDisabled) {
-            try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
-        }
-        lab.executor.inspect { lab.loop.here { $0.resume() } }
-        try lab.executor.advance(to: .minutes(16))
-        #expect(lab.executor.inspect { lab.watchdog.here { $0.isTripped } } == false)
-        try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
     }
 
     @Test("starts afresh with a new session, and keeps the log when one ends")

@@ -93,29 +93,6 @@ struct SequenceDiagramTests {
         #expect(scene.inLoop { $0.display().status } == .closedLoop)
     }
 
-    @Test("Watchdog Freeze")
-    func watchdogFreeze() throws {
-        let scene = Scene()
-        scene.sensor.latestReading = reading(at: 0)
-        try scene.run(untilMinute: 6)
-        scene.inLoop { $0.suspend() }
-        try scene.run(untilMinute: 15)
-        // Ten minutes after the last sign of life; once.
-        #expect(
-            scene.diary.lines.filter { $0.hasPrefix("watchdog") } == [
-                "watchdog: [IsletLoop.Watchdog.Controller.loop]"
-            ])
-        #expect(scene.inLoop { $0.display().areControlsDisabled })
-        #expect(throws: LoopError.controlsDisabled) { try scene.inLoop { try $0.startSession() } }
-        #expect(throws: LoopError.controlsDisabled) { try scene.inLoop { try $0.endSession() } }
-        try scene.run(untilMinute: 60)
-        #expect(scene.diary.lines.count { $0.hasPrefix("watchdog") } == 1)
-        scene.inLoop { $0.resume() }
-        try scene.run(untilMinute: 61)
-        #expect(scene.diary.lines.last { $0.hasPrefix("watchdog") } == "watchdog: []")
-        #expect(!scene.inLoop { $0.display().areControlsDisabled })
-    }
-
     @Test("Offline Temp Basal")
     func offlineTemporaryBasal() throws {
         let scene = Scene(basalSource: .programmed) { _ in StepOutput() }

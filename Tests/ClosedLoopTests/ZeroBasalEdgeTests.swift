@@ -7,14 +7,21 @@ import Testing
 
 @Suite("A zero basal where two things go wrong")
 struct ZeroBasalEdgeTests {
-    private func lab(_ answer: @escaping (StepInput) throws -> StepOutput) throws -> Lab {
-        let lab = try Lab(answer: answer)
-        lab.sensor.latestReading = reading(at: 0)
-        return lab
-    }
-
     /// Steps that ask for what the programme is.
-    private func lab() throws -> Lab { try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) } }
+    private func lab() throws -> Lab { try Lab.reading { _ in StepOutput(basal: InsulinAmount(units: 0.1)) } }
+
+    /// An hour was lived, the app was dead for twenty minutes, and the pump refuses what it is asked for at the launch.
+    private func refusedLaunch() throws -> (lab: Lab, before: Int) {
+        let lab = try lab()
+        try lab.live(untilMinute: 61)
+        let before = lab.pump.requests.count
+        lab.executor.inspect { lab.loop.here { $0.kill() } }
+        try lab.executor.advance(to: .minutes(81))
+        lab.sensor.latestReading = reading(at: 80)
+        lab.pump.requestError = .commandFailed
+        lab.relaunch()
+        return (lab, before)
+    }
 
     /// What was asked for, U.
     private func asked(_ lab: Lab) -> [Double] {
@@ -24,7 +31,7 @@ struct ZeroBasalEdgeTests {
     /// Harm: an algorithm that is late at every second step left half of the basal out for as long as that went on.
     @Test("what it withheld from steps that failed is the next good step's", arguments: [1, 2])
     func failedSteps(failures: Int64) throws {
-        let lab = try lab { input in
+        let lab = try Lab.reading { input in
             guard input.algorithmTime % (failures + 1) == 0 else { throw AlgorithmFailure() }
             return StepOutput(basal: InsulinAmount(units: 0.1))
         }
@@ -42,14 +49,7 @@ struct ZeroBasalEdgeTests {
     /// Harm: the app dies again and again, and each second bolus is refused: half of the programme never came.
     @Test("what it withheld and a pump refused is asked for once more, while its half hour lasts")
     func refusedRepayment() throws {
-        let lab = try lab()
-        try lab.live(untilMinute: 61)
-        let before = lab.pump.requests.count
-        lab.executor.inspect { lab.loop.here { $0.kill() } }
-        try lab.executor.advance(to: .minutes(81))
-        lab.sensor.latestReading = reading(at: 80)
-        lab.pump.requestError = .commandFailed
-        lab.relaunch()
+        let (lab, before) = try refusedLaunch()
         try lab.executor.advance(to: .minutes(82))
         lab.pump.requestError = nil
         // The programme runs again from here on, and flows.
@@ -64,14 +64,7 @@ struct ZeroBasalEdgeTests {
 
     @Test("what it withheld and a pump refuses again and again lapses with its half hour")
     func refusedForLong() throws {
-        let lab = try lab()
-        try lab.live(untilMinute: 61)
-        let before = lab.pump.requests.count
-        lab.executor.inspect { lab.loop.here { $0.kill() } }
-        try lab.executor.advance(to: .minutes(81))
-        lab.sensor.latestReading = reading(at: 80)
-        lab.pump.requestError = .commandFailed
-        lab.relaunch()
+        let (lab, before) = try refusedLaunch()
         // The zero would have ended at minute 90; half an hour later nobody owes anything.
         try lab.live(untilMinute: 124)
         lab.pump.requestError = nil
@@ -119,7 +112,7 @@ struct ZeroBasalEdgeTests {
         "that the pump didn't take is not tried again once the next step's basal is the pump's",
         arguments: [0, 0.2])
     func triedBeyondItsStep(correction: Double) throws {
-        let lab = try lab { input in
+        let lab = try Lab.reading { input in
             StepOutput(
                 basal: InsulinAmount(units: 0.1),
                 correction: InsulinAmount(units: input.algorithmTime == 0 ? 0 : correction))
@@ -139,7 +132,7 @@ struct ZeroBasalEdgeTests {
     /// Harm: the algorithm gives up, and its last zero goes on as if it still dosed.
     @Test("is over at once where the algorithm gives up control", arguments: [0, 0.1])
     func givesUp(basal: Double) throws {
-        let lab = try lab { input in
+        let lab = try Lab.reading { input in
             StepOutput(
                 basal: InsulinAmount(units: input.algorithmTime < 3 ? 0.1 : basal),
                 isOpenLoop: input.algorithmTime >= 3)
@@ -172,7 +165,7 @@ struct ZeroBasalEdgeTests {
     /// Harm: a small child's repayment, less than a pulse, was carried on, and rang as missing for two hours.
     @Test("withheld less than a pulse: it is carried on, and not missing")
     func lessThanAPulse() throws {
-        let lab = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.0025)) }
+        let lab = try Lab.reading { _ in StepOutput(basal: InsulinAmount(units: 0.0025)) }
         try lab.live(untilMinute: 1)
         lab.settings.therapy.basalRate = InsulinRate(unitsPerHour: 0.03)
         lab.relaunch()
@@ -192,7 +185,7 @@ struct ZeroBasalEdgeTests {
     /// Harm: a person low while the pump was away is given, as soon as it is back, the basal of the minutes before.
     @Test("what it withheld before a low lapses, also where the pump was out of reach", arguments: 0..<3)
     func lowMeanwhile(kind: Int) throws {
-        let lab = try lab { input in
+        let lab = try Lab.reading { input in
             let mgdl = input.cgm?.glucose.milligramsPerDecilitre ?? 120
             var output = StepOutput(basal: InsulinAmount(units: mgdl < 80 ? 0 : 0.1))
             if kind == 1, input.algorithmTime == 14 {

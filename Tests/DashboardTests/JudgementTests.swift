@@ -102,6 +102,8 @@ import Testing
             #expect((waiting["insulin_on_board_units"] as? Double ?? 0) > 2)
             let reason = try #require(waiting["asks_again"] as? String)
             #expect(reason.contains("of earlier boluses still act"))
+            let parts = try #require(waiting["asks_again_parts"] as? [[String: Any]])
+            #expect(parts.compactMap { $0["text"] as? String }.joined() == reason)
             let page = desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).text
             #expect(page.contains("data-asks-again") && page.contains("still act"))
             #expect(page.contains("data-anyway=\"true\""))

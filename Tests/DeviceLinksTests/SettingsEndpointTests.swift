@@ -268,7 +268,6 @@ import Testing
         try withFolder { folder in
             let (server, _) = try serve(folder, seconds: 2)
             let port = server.port
-            let begun = Date()
             var slow: [LineSocket] = []
             for _ in 0..<20 {
                 let socket = try LineSocket.connect(port: port, timeoutSeconds: 5)
@@ -282,7 +281,6 @@ import Testing
                 for socket in slow { try? socket.write([UInt8(ascii: "x")]) }
             }
             for socket in slow { while let more = try? socket.read(), !more.isEmpty {} }
-            #expect(Date().timeIntervalSince(begun) < 30)
             // More than there is room for are told so, and the place is free again after that.
             slow = try (0..<LoopbackServer.mostConnections + 4).map { _ in
                 try LineSocket.connect(port: port, timeoutSeconds: 5)

@@ -23,7 +23,7 @@ import Testing
         GivenBoluses.doubt(
             of: units, onBoard: given.onBoard(at: now, therapy), needed: given.needed(at: now, therapy),
             mgdl: mgdl,
-            therapy)
+            therapy)?.text
     }
 
     @Test func `12 U at 58 mg/dL, 90 min after 9.2 U, ask again with insulin on board and the reason`() throws

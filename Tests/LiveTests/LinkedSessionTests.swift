@@ -59,6 +59,12 @@ import IsletTrials
 
         func live(untilMinute end: Int64) throws { try live(to: .minutes(end)) }
 
+        /// 60 g that nobody eats: some 6 U are asked for.
+        func announceMeal() {
+            _ = session.take(
+                LiveCommand(.meal(grams: 60, isEaten: false, isAnnounced: true)), at: session.now)
+        }
+
         func live(to end: Instant) throws {
             while session.now < end, session.phase == .running {
                 let now = session.now
@@ -205,8 +211,7 @@ import IsletTrials
         try withFolder { folder in
             let world = try World(folder)
             try world.live(untilMinute: 30)
-            _ = world.session.take(
-                LiveCommand(.meal(grams: 60, isEaten: false, isAnnounced: true)), at: world.session.now)
+            world.announceMeal()
             var isLost = false
             world.fate = { command in
                 if case .bolus(_, let units) = command.act, units > 2 { isLost = true }

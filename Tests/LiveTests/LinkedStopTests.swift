@@ -15,8 +15,7 @@ extension LinkedSessionTests {
         try withFolder { folder in
             let world = try World(folder)
             try world.live(untilMinute: 29)
-            _ = world.session.take(
-                LiveCommand(.meal(grams: 60, isEaten: false, isAnnounced: true)), at: world.session.now)
+            world.announceMeal()
             while world.session.snapshot.pump?.unresolvedRequest == nil, world.session.now < .minutes(36) {
                 try world.live(to: world.session.now.adding(Nanoseconds.second / 4))
             }
@@ -36,8 +35,7 @@ extension LinkedSessionTests {
         try withFolder { folder in
             let world = try World(folder)
             try world.live(to: .minutes(30).adding(-5 * Nanoseconds.second))
-            _ = world.session.take(
-                LiveCommand(.meal(grams: 60, isEaten: false, isAnnounced: true)), at: world.session.now)
+            world.announceMeal()
             // What is in flight when the step asks for its bolus lets that wait.
             world.fate = { $0.act == .resume ? .silent : .answered }
             #expect(world.session.take(LiveCommand(.resume), at: world.session.now).outcome == .taken)

@@ -60,7 +60,7 @@ import IsletTrials
     @Test func anAlertsWordsAreOfNow() throws {
         let (told, _) = try Self.raised()
         func words() -> String {
-            told.session.snapshot.alerts.first { $0.code.rawValue == Self.high }?.message ?? ""
+            told.session.snapshot.alerts.first { $0.code.rawValue == Self.high }?.message.text ?? ""
         }
         let first = words()
         #expect(first.contains(", above 45 since 06:"))
@@ -72,7 +72,7 @@ import IsletTrials
             let alert = told.session.snapshot.alerts.first { $0.code.rawValue == Self.high }
             let values = try #require(alert?.values)
             // The newest value, and the worst where that is another.
-            #expect(words().hasPrefix("Glucose \(AlertMessage.number(values.current)) mg/dL"))
+            #expect(words().hasPrefix("Glucose \(ValueText.digits(values.current)) mg/dL"))
             #expect(words().contains("; highest ") == (values.worst != values.current))
             seen.insert(words())
         }
@@ -94,7 +94,7 @@ import IsletTrials
         let told = try Told(1)
         told.say(60, .preview(alert: "ALERT-PUMP-FAULT"))
         let shown = told.session.snapshot.alerts.first { $0.isPreview }
-        #expect(shown?.message.hasPrefix("Preview: ") ?? false)
+        #expect(shown?.message.text.hasPrefix("Preview: ") ?? false)
         told.say(61, .dismiss(alert: "ALERT-PUMP-FAULT"))
         told.say(62, .preview(alert: "ALERT-PUMP-FAULT"))
         told.say(63, .acknowledge(alert: "ALERT-PUMP-FAULT"))
@@ -102,7 +102,7 @@ import IsletTrials
         told.session.advance(to: .minutes(65))
         #expect(told.active().isEmpty && told.session.snapshot.cleared.isEmpty)
         let rung = told.heard.events.filter { $0.alert?.effect == "notify" && $0.alert?.reason == "test" }
-        #expect(rung.map { $0.message.hasPrefix("Test: ") } == [true])
+        #expect(rung.map { $0.message.text.hasPrefix("Test: ") } == [true])
     }
 
     /// Harm: the test of what never notifies rings, and whoever tested relies on it.

@@ -365,7 +365,8 @@ func randomRoomInput(_ random: inout RandomStream) -> LiveInput {
         let alert = try #require(
             session.snapshot.alerts.first { $0.code.rawValue == "THRESHOLD-TEMPERATURE-HIGH" })
         #expect(
-            alert.message.hasPrefix("Temperature ") && alert.message.contains("°F, above \(Int(bound))"))
+            alert.message.text.hasPrefix("Temperature ")
+                && alert.message.text.contains("°F, above \(Int(bound))"))
         let rule = try #require(session.snapshot.policy?.rules.first { $0.code == alert.code })
         #expect(AlertMessage.destination(rule) == "islet://subject/room%231/temperature")
     }

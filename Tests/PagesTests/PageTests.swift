@@ -121,12 +121,12 @@ import Testing
         view.name = evil
         view.live.subject = evil
         view.live.loopSubject?.id = evil
-        view.alerts[0].message = evil
+        view.alerts[0].message = ValueText(evil)
         view.alerts[0].action = evil
         view.alerts[0].code = .init(rawValue: evil)
         view.alerts[0].story[0].effect = evil
         view.alerts[0].story[0].reason = evil
-        view.cleared[0].message = evil
+        view.cleared[0].message = ValueText(evil)
         view.phase = .failed(evil)
         view.origin = .fork(of: "adult-1", at: .start, change: evil)
         view.thresholds[0].recommended[0].source = evil
@@ -144,7 +144,7 @@ import Testing
             )
         }
         var card = Samples.card(evil, Samples.alerts)
-        card.top?.message = evil
+        card.top?.message = ValueText(evil)
         card.localTime = evil
         texts.append(Page.ward([card], PageContext()))
         texts.append(Page.problem(404, evil, evil))
@@ -237,8 +237,25 @@ import Testing
 
     @Test func `numbers in messages have as many decimals as a reader can use`() {
         var view = Samples.person
-        view.alerts[0].message = "Glucose 282.9606394864198 mg/dL, above 250; 1.23456 kPa"
+        view.alerts[0].message =
+            "Glucose \(282.9606394864198, unit: "mg/dL", comparedWith: 250), above \(250, unitless: "mg/dL"); \(1.23456, unit: "kPa")"
         #expect(page(.home, view).contains("Glucose 283.0 mg/dL, above 250; 1.23 kPa"))
+    }
+
+    /// Harm: one word of an alert is put better, and a page in mmol/L shows mg/dL.
+    @Test func `an alert in other words has the same values in the reader's unit`() {
+        var view = Samples.person
+        view.alerts[0].message =
+            "Zucker \(52, unit: "mg/dL", comparedWith: 55), unter \(55, unitless: "mg/dL", comparedWith: 52) seit \(timeOfDay: "13:53"), tiefster \(48, unit: "mg/dL")"
+        var context = PageContext()
+        context.unit = .mmolL
+        let words =
+            "Zucker 2.9 mmol/L, unter 3.1 seit <span data-clock>13:53</span>, tiefster 2.7 mmol/L"
+        #expect(page(.home, view, context).contains(words))
+        #expect(
+            page(.home, view).contains(
+                words.replacing("2.9 mmol/L", with: "52 mg/dL").replacing("3.1", with: "55").replacing(
+                    "2.7 mmol/L", with: "48 mg/dL")))
     }
 
     @Test func `the timeline speaks as people do`() {

@@ -74,7 +74,8 @@ import Testing
 
     @Test func `a time in an alert's words is written as every other`() {
         var view = Samples.person
-        view.alerts[3].message = "Glucose 52 mg/dL, below 75 since 13:53; lowest 48 mg/dL"
+        view.alerts[3].message =
+            "Glucose \(52, unit: "mg/dL", comparedWith: 75), below \(75, unitless: "mg/dL", comparedWith: 52) since \(timeOfDay: "13:53"); lowest \(48, unit: "mg/dL")"
         var context = PageContext()
         #expect(
             page(.home, view, context).contains(

@@ -13,7 +13,7 @@ enum Samples {
     static let now = Instant.minutes(2 * 1440 + 14 * 60 + 5)
 
     static func alert(
-        _ code: AlertName, _ severity: AlertSeverity, _ source: AlertSource, _ message: String,
+        _ code: AlertName, _ severity: AlertSeverity, _ source: AlertSource, _ message: ValueText,
         action: String = "",
         acknowledgement: AlertAcknowledgement = .none, minutesAgo: Int64 = 7, route: String = "home",
         clearedMinutesAgo: Int64? = nil
@@ -37,7 +37,8 @@ enum Samples {
     static var alerts: [AlertStory] {
         [
             alert(
-                "ALERT-CGM-URGENT-LOW", .safetyCritical, .cgm, "Glucose is urgently low: 52 mg/dL, below 55.",
+                "ALERT-CGM-URGENT-LOW", .safetyCritical, .cgm,
+                "Glucose is urgently low: \(52, unit: "mg/dL", comparedWith: 55), below \(55, unitless: "mg/dL", comparedWith: 52).",
                 action: "Eat fast carbohydrate; check with a meter.", acknowledgement: .reviews, route: "cgm"),
             alert(
                 "ALERT-PUMP-FAULT", .safetyCritical, .pump, "The pod has failed and delivers no insulin.",
@@ -46,7 +47,8 @@ enum Samples {
                 "ALERT-AUTH-LOGIN-REQUIRED", .actionable, .app, "You are signed out.", action: "Log in.",
                 minutesAgo: 80),
             alert(
-                "THRESHOLD-GLUCOSE-LOW", .actionable, .policy, "Glucose is low: 52 mg/dL, below 75.",
+                "THRESHOLD-GLUCOSE-LOW", .actionable, .policy,
+                "Glucose is low: \(52, unit: "mg/dL", comparedWith: 75), below \(75, unitless: "mg/dL", comparedWith: 52).",
                 minutesAgo: 12, route: "environment"),
         ]
     }
@@ -107,7 +109,7 @@ enum Samples {
             dropped: LoopMemory.Dropped(
                 amount: InsulinAmount(units: 2), at: now.adding(-50 * Nanoseconds.minute),
                 cause: .neverArrived),
-            cut: nil, areControlsDisabled: false, isStoreFailing: false, refusedState: nil,
+            cut: nil, isStoreFailing: false, refusedState: nil,
             totals: .init(
                 insulin: InsulinAmount(units: 38.45),
                 lowest: GlucoseConcentration(milligramsPerDecilitre: 52),
@@ -270,7 +272,8 @@ extension Samples {
             person, fork, from: now.adding(-90 * Nanoseconds.minute), to: now,
             comparison: [
                 .init(name: "Mean glucose", unit: "mg/dL", left: 137, right: 141.5, places: 0),
-                .init(name: "Readings below 70 mg/dL", unit: "%", left: 3.4, right: nil, places: 1),
+                .init(
+                    name: "Readings below \(70, unit: "mg/dL")", unit: "%", left: 3.4, right: nil, places: 1),
             ], context)
     }
 }

@@ -122,23 +122,6 @@ import Testing
         }
     }
 
-    @Test func anAlertMemoryOfAnotherKindOrDamagedIsRefused() throws {
-        try withFolder { folder in
-            let path = folder + "/app.sqlite"
-            do {
-                var store = try SQLiteAlertStore(path: path)
-                try store.commit(.pendingAcknowledgements([]))
-            }
-            try sqlite(path, "UPDATE alert_documents SET json = x'7b22';")
-            #expect(throws: InputError.self) { try SQLiteAlertStore(path: path).load() }
-            try sqlite(path, "UPDATE sqlite_master SET type = NULL;")
-            #expect(throws: InputError.self) { try SQLiteAlertStore(path: path) }
-            try Data("no database, but long enough to be looked at as one".utf8).write(
-                to: URL(fileURLWithPath: path + ".txt"))
-            #expect(throws: InputError.self) { try SQLiteAlertStore(path: path + ".txt") }
-        }
-    }
-
     /// Thresholds say who has diabetes, and what somebody grows.
     @Test func whatBelongsToAPersonIsReadableByNobodyElse() throws {
         try withFolder { folder in
@@ -162,8 +145,7 @@ import Testing
             #expect(throws: InputError.self) { try SQLiteOwnerStore(path: folder + "/notes") }
             #expect(try mode(folder + "/notes") == 0o644)
             _ = try SQLiteSyncCursors(path: folder + "/cursors", endpoint: "http://x")
-            _ = try SQLiteAlertStore(path: folder + "/app")
-            #expect(try mode(folder + "/cursors") == 0o600 && mode(folder + "/app") == 0o600)
+            #expect(try mode(folder + "/cursors") == 0o600)
         }
     }
 

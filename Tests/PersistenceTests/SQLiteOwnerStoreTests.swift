@@ -113,10 +113,10 @@ import Testing
             #expect(throws: InputError.self) {
                 try SQLiteOwnerStore(path: path, owner: "ben", device: "phone")
             }
-            _ = try SQLiteAlertStore(path: path + ".alerts")
-            #expect(throws: InputError.self) { try SQLiteOwnerStore(path: path + ".alerts") }
+            _ = try SQLiteSyncCursors(path: path + ".cursors", endpoint: "http://x")
+            #expect(throws: InputError.self) { try SQLiteOwnerStore(path: path + ".cursors") }
             #expect(throws: InputError.self) {
-                try SQLiteOwnerStore(path: path + ".alerts", owner: "ann", device: "phone")
+                try SQLiteOwnerStore(path: path + ".cursors", owner: "ann", device: "phone")
             }
             try Data("not a database, but long enough to be looked at as one".utf8).write(
                 to: URL(fileURLWithPath: path + ".txt"))

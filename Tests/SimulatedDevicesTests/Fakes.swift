@@ -96,12 +96,11 @@ final class PumpBench {
 
     init(
         _ device: PumpDevice = .omnipod, faults: FaultPlan = .none, habits: PodHabits? = nil,
-        seed: UInt64 = 1,
-        startOfDay: Int64 = 0
+        seed: UInt64 = 1
     ) throws {
         pump = SimulatedPump(
             executor: executor, device: device, body: body, recorder: recorder, faults: faults,
-            streams: RandomStreams(seed: seed, subject: 0), habits: habits, startOfDay: startOfDay)
+            streams: RandomStreams(seed: seed, subject: 0), habits: habits)
         body.now = { [executor] in executor.now }
         executor.start("begin") { [pump, observer] in
             await pump.begin(observers: [observer], alertObservers: [observer])

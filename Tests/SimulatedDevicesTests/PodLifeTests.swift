@@ -149,38 +149,6 @@ import Testing
         #expect(abs(bench.body.basalUnits - (1 + 100.0 / 3600)) < 1e-9)
     }
 
-    @Test func aBasalProgrammeFollowsTheLocalDay() throws {
-        // The session starts at 06:00.
-        let bench = try PumpBench(startOfDay: 6 * Nanoseconds.hour)
-        try bench.at(.start) {
-            try $0.setBasalSchedule([
-                BasalSegment(startOfDay: 0, rate: hourly(1)),
-                BasalSegment(startOfDay: 8 * Nanoseconds.hour, rate: hourly(2)),
-                BasalSegment(startOfDay: 22 * Nanoseconds.hour, rate: hourly(0.5)),
-            ])
-        }
-        for (hour, units) in [(2.0, 2.0), (16, 30), (18, 31), (26, 39), (42, 68)] {
-            try bench.at(hours(hour)) { _ in }
-            #expect(abs(bench.body.basalUnits - units) < 1e-6, "\(hour) h")
-        }
-    }
-
-    @Test func aProgrammeThatNoPumpTakesIsRefused() throws {
-        let bench = try PumpBench()
-        func segments(_ starts: [Int64]) -> [BasalSegment] {
-            starts.map { BasalSegment(startOfDay: $0 * Nanoseconds.minute, rate: hourly(1)) }
-        }
-        let programmes: [[Int64]] = [
-            [], [60], [0, 29], [0, 24 * 60 - 29], Array(stride(from: 0, to: 1440, by: 30)), [0, 60, 50],
-        ]
-        for starts in programmes {
-            try bench.at(.start) { pump in
-                #expect(throws: BasalScheduleError.self) { try pump.setBasalSchedule(segments(starts)) }
-            }
-        }
-        try bench.at(.start) { try $0.setBasalSchedule(segments((0..<24).map { $0 * 60 })) }
-    }
-
     @Test func aZeroThatIsRenewedChangesNothingUntilItEnds() throws {
         let bench = try PumpBench()
         try bench.at(.start) { try $0.setProgrammedBasal(hourly(1)) }

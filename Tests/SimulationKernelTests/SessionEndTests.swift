@@ -38,7 +38,6 @@ import Testing
                     session.receiveInputs { _ in withExtendedLifetime((held, session)) {} }
                 }
             }
-            waiter("mail") { _ = try await MessageQueue<Int>(session, phase: .person, "mail").next() }
             waiter("wakeup") { try await Wakeup(session, phase: .person, "wakeup").wait() }
             waiter("rescheduling") {
                 let wakeup = Wakeup(session, phase: .person, "rescheduling")
@@ -73,7 +72,7 @@ import Testing
         }
         let waiters =
             course == .stalled
-            ? ["mail", "rescheduling", "wakeup"] : ["clock", "mail", "rescheduling", "sleep", "wakeup"]
+            ? ["rescheduling", "wakeup"] : ["clock", "rescheduling", "sleep", "wakeup"]
         #expect(log.lines.filter { !$0.hasPrefix("late") }.sorted() == waiters.map { "\($0): SessionEnded" })
         #expect(executor == nil)
         #expect(token == nil)

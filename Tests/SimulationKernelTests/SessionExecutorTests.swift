@@ -152,7 +152,7 @@ import Testing
     @Test func aStalledSessionNamesWhoWaitsForWhat() throws {
         try withSession { session in
             session.start("person") {
-                _ = try await MessageQueue<Int>(session, phase: .person, "the phone").next()
+                try await Wakeup(session, phase: .person, "the phone").wait()
             }
             session.start("watchdog") {
                 try await SessionClock(session).wait(until: .distantFuture, phase: .loop, "doomsday")
@@ -192,12 +192,19 @@ import Testing
                     withExtendedLifetime(handler) {}
                 }
             default:
-                let ping = MessageQueue<Int>(session, phase: .loop, "spinner")
-                let pong = MessageQueue<Int>(session, phase: .person, "pong")
-                session.start("ping") { while true { pong.send(try await ping.next()) } }
+                let ping = Wakeup(session, phase: .loop, "spinner")
+                let pong = Wakeup(session, phase: .person, "pong")
+                session.start("ping") {
+                    while true {
+                        try await ping.wait()
+                        pong.schedule(at: .start)
+                    }
+                }
                 session.start("pong") {
-                    ping.send(0)
-                    while true { ping.send(try await pong.next()) }
+                    while true {
+                        ping.schedule(at: .start)
+                        try await pong.wait()
+                    }
                 }
             }
             let livelock = #expect(throws: SessionLivelock.self) { try session.advance(to: .distantFuture) }

@@ -57,15 +57,6 @@ import Testing
         }
     }
 
-    @Test func sendingAndReadingMailFromAForeignThreadTraps() async {
-        await #expect(processExitsWith: .failure) {
-            MessageQueue<Int>(SessionExecutor(), phase: .loop, "foreign").send(1)
-        }
-        await #expect(processExitsWith: .failure) {
-            _ = try? await MessageQueue<Int>(SessionExecutor(), phase: .loop, "foreign").next()
-        }
-    }
-
     @Test func callingAnActorOfASessionFromOutsideTraps() async {
         await #expect(processExitsWith: .failure) {
             Counter(SessionExecutor()).here { $0.add() }

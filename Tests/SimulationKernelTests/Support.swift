@@ -43,7 +43,8 @@ actor Echo: SessionActor {
     nonisolated let executor: SessionExecutor
     private var random: RandomStream
     private var tick: Wakeup?
-    private let mailbox: MessageQueue<[UInt8]>
+    private let arrival: Wakeup
+    private var unanswered: [[UInt8]] = []
     private let entropy: @Sendable () -> UInt64
     private(set) var heard: [[UInt8]] = []
 
@@ -51,7 +52,7 @@ actor Echo: SessionActor {
         self.executor = executor
         self.entropy = entropy
         random = RandomStreams(seed: seed, subject: 0).stream("echo")
-        mailbox = MessageQueue(executor, phase: .person, "echo")
+        arrival = Wakeup(executor, phase: .person, "echo")
     }
 
     func live() async throws {
@@ -60,7 +61,8 @@ actor Echo: SessionActor {
         tick.schedule(at: clock.now)
         executor.receiveInputs { [unowned self] input in here(input) { $0.hear($1) } }
         while true {
-            let bytes = try await mailbox.next()
+            while unanswered.isEmpty { try await arrival.wait() }
+            let bytes = unanswered.removeFirst()
             let delay = Int64(bytes.first ?? 0) * Nanoseconds.minute
             try await clock.wait(until: clock.now.adding(delay), phase: .person, "thinking")
             executor.journal.record(.answer, at: clock.now, words: Journal.words(of: bytes))
@@ -74,7 +76,8 @@ actor Echo: SessionActor {
 
     private func hear(_ input: ExternalInput) {
         heard.append(input.bytes)
-        mailbox.send(input.bytes)
+        arrival.schedule(at: .start)
+        unanswered.append(input.bytes)
     }
 }
 

@@ -99,44 +99,6 @@ import Testing
         }
     }
 
-    @Test func aMailboxKeepsTheOrderOfItsMessages() throws {
-        let lines = try run { session, clock, log in
-            let mailbox = MessageQueue<Int>(session, phase: .person, "mailbox")
-            await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for _ in 0..<6 { log.note("\(try await mailbox.next()) at \(clock.now.minutes)") }
-                }
-                group.addTask {
-                    mailbox.send(1)
-                    mailbox.send(2)
-                    try await clock.wait(until: .minutes(1), phase: .loop, "sender")
-                    mailbox.send(3)
-                    try await clock.wait(until: .minutes(2), phase: .loop, "sender")
-                    for message in 4...6 { mailbox.send(message) }
-                }
-            }
-        }
-        #expect(lines == ["1 at 0.0", "2 at 0.0", "3 at 1.0", "4 at 2.0", "5 at 2.0", "6 at 2.0"])
-    }
-
-    @Test func aMessageIsReadInTheMailboxesPhase() throws {
-        let lines = try run { session, clock, log in
-            let mailbox = MessageQueue<Int>(session, phase: .person, "mailbox")
-            await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { log.note("read \(try await mailbox.next())") }
-                group.addTask {
-                    try await clock.wait(until: .minutes(1), phase: .sensor, "sender")
-                    mailbox.send(1)
-                }
-                group.addTask {
-                    try await clock.wait(until: .minutes(1), phase: .alerts, "between")
-                    log.note("between")
-                }
-            }
-        }
-        #expect(lines == ["between", "read 1"])
-    }
-
     @Test func sleepIsTheStandardClocksSleep() throws {
         let lines = try run { _, clock, log in
             try await clock.sleep(for: .seconds(90))

@@ -3,7 +3,7 @@ import Testing
 
 /// Rule 6 of DETERMINISM.md: what engine and model code must not say.
 @Suite struct DeterminismTests {
-    /// Exceptions: `start` is the one place that starts tasks, and the pacer has the real world as its neighbour.
+    /// The exception: `start` is the one place that starts tasks.
     private func isExcepted(_ word: String, in path: String) -> Bool {
         switch word {
         case "Task(", "Task {": path == "Sources/IsletKernel/SimulationKernel/SessionExecutor.swift"

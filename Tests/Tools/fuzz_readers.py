@@ -21,7 +21,7 @@ from pathlib import Path
 
 LIMIT_SECONDS = 60
 PROJECT = Path(__file__).resolve().parents[2]
-KINDS = ["yaml", "json", "recordings", "requests", "journal", "owner-store", "study-store", "cursors", "alert-memory"]
+KINDS = ["yaml", "json", "recordings", "requests", "journal", "owner-store", "study-store", "cursors"]
 
 
 def number_in(path):

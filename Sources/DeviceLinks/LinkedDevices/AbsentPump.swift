@@ -26,7 +26,6 @@ public final class AbsentPump: InsulinPumpControls {
         throw PumpError.notConnected
     }
     public func cancelTemporaryBasal() throws {}
-    public func setBasalSchedule(_ segments: [BasalSegment]) throws {}
     public func suspend(nanoseconds: Int64?) throws { throw PumpError.notConnected }
     public func resume() throws { throw PumpError.notConnected }
     public func cancelBolus() throws -> BolusStatus? { throw PumpError.notConnected }

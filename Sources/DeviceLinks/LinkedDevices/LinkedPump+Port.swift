@@ -176,12 +176,6 @@ extension LinkedPump {
     }
     public nonisolated func cancelTemporaryBasal() throws { try here { try $0.cancelTemporary() } }
 
-    public nonisolated func setBasalSchedule(_ segments: [BasalSegment]) throws {
-        guard segments.count == 1, let rate = segments.first?.rate else {
-            throw BasalScheduleError(reason: "a linked pump takes one rate for the whole day")
-        }
-        try setProgrammedBasal(rate)
-    }
     public nonisolated func suspend(nanoseconds: Int64?) throws {
         try here(nanoseconds) {
             try $0.want(.suspend(seconds: $1.map { Double($0) / Double(Nanoseconds.second) }))

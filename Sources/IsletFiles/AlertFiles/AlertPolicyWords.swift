@@ -1,6 +1,7 @@
 // A policy as resolved, in words: every setting of every rule, defaults included.
 
 package import IsletAlerts
+import IsletDevices
 import IsletKernel
 
 extension AlertRule {
@@ -13,10 +14,11 @@ extension AlertRule {
 
     /// The same with glucose in a unit.
     package func conditionText(in unit: GlucoseUnit) -> String {
-        if let known, tests.isEmpty { return unit.words(known.condition) }
+        if let known, tests.isEmpty { return unit.text(known.condition) }
         let texts = tests.map {
             "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") "
-                + unit.words("\($0.bound) \($0.metric.unit)")
+                + (unit.converts($0.metric.unit)
+                    ? unit.text("\($0.bound, unit: $0.metric.unit)") : "\($0.bound) \($0.metric.unit)")
         }
         return texts.joined(separator: " and ")
     }
@@ -26,7 +28,7 @@ extension AlertRule {
 
     /// The same with glucose in a unit.
     package func closingText(in unit: GlucoseUnit) -> String {
-        if let known, tests.isEmpty { return unit.words(known.closing) }
+        if let known, tests.isEmpty { return unit.text(known.closing) }
         let texts = tests.map {
             "\($0.metric.rawValue) \($0.side == .low ? ">=" : "<=") \(Self.number($0.clearAt ?? $0.bound, of: $0.metric, unit))"
         }

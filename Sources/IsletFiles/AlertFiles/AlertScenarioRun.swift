@@ -58,7 +58,7 @@ extension AlertScenario.Case {
         }
         if let severity = expected.severity, severity != got.severity.name { return false }
         if let reason = expected.reason, reason != got.reason.rawValue { return false }
-        if let part = expected.messageContains, !got.message.contains(part) { return false }
+        if let part = expected.messageContains, !got.message.text.contains(part) { return false }
         if let to = expected.to, to != got.to { return false }
         return true
     }

@@ -5,6 +5,8 @@
 // with keep their order. In mg/dL everything stays as it is, to the byte.
 // Does not: convert the bounds in names, such as 70 in `tbr_70_percent`: `note` says what they are.
 
+package import IsletDevices
+
 extension GlucoseUnit {
     /// What a value in this unit of the files is multiplied by.
     package func factor(of unit: String) -> Double { converts(unit) ? value(mgdl: 1) : 1 }
@@ -34,8 +36,24 @@ extension GlucoseUnit {
 
     // MARK: Sentences
 
-    /// A text that was written in mg/dL, such as an alert's message: each number before the unit, and what stands beside it without one
-    /// (`3 mg/dL, below 70`, `10 to 1000 mg/dL`).
+    /// A sentence with its amounts in this unit, by their values: its words are not read.
+    package func text(_ sentence: ValueText) -> String {
+        guard self != .mgdl else { return sentence.text }
+        return sentence.parts.map { part in
+            switch part {
+            case .words(let words), .timeOfDay(let words): words
+            case .amount(let amount, let written): converts(amount.unit) ? text(amount) : written
+            }
+        }.joined()
+    }
+
+    private func text(_ amount: ValueText.Amount) -> String {
+        let shown = pair(amount.number, amount.comparedWith, places: places(of: amount.unit)).value
+        return amount.showsUnit ? shown + " " + text(ofUnit: amount.unit) : shown
+    }
+
+    /// A text of which no values were kept: what documents a row, or a failure that a store of results has. Each number before the unit, and what stands
+    /// beside it without one (`3 mg/dL, below 70`, `10 to 1000 mg/dL`). What is said live is a `ValueText`.
     package func words(_ text: String) -> String {
         guard self != .mgdl else { return text }
         var result = ""

@@ -8,7 +8,7 @@
 //   through the input queue (`submit`), where it is stamped and journaled.
 // - A session that can't go on says so: `SessionStalled` names who waits for what, `SessionLivelock` who runs on.
 //
-// Does not: keep wall time (see `Pacer`) or share anything with another session.
+// Does not: keep wall time (the host of live sessions does) or share anything with another session.
 
 public import CIslet
 public import Synchronization
@@ -48,14 +48,9 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Events at this instant after its first.
     private var eventsMore = 0
 
-    private let inputQueue = Mutex(InputQueue())
+    private let inputQueue = Mutex<[ExternalInput]>([])
     private var inputHandler: ((ExternalInput) throws -> Void)?
     var lastStamp = Instant.start
-
-    private struct InputQueue {
-        var inputs: [ExternalInput] = []
-        var wake: (@Sendable () -> Void)?
-    }
 
     /// - Parameter tieShuffle: when given, events of one instant fire in an order drawn from it. Safety invariants
     ///   must still hold; digests need not.
@@ -137,7 +132,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             hasEnded = true
             failure = nil
             inputHandler = nil
-            inputQueue.withLock { $0 = InputQueue() }
+            inputQueue.withLock { $0 = [] }
             while !queue.isEmpty {
                 switch queue.pop().target {
                 case .sleeper(let reference): reference.takeRetainedValue().continuation.resume()
@@ -252,7 +247,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         tieShuffle = generator
     }
 
-    // MARK: Waiting (used by SessionClock, Wakeup and MessageQueue)
+    // MARK: Waiting (used by SessionClock and Wakeup)
 
     func enqueueWait(
         until instant: Int64, phase: Phase, waiter: StaticString,
@@ -300,19 +295,10 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         if !hasEnded { inputHandler = handler }
     }
 
-    /// Called, from any thread, whenever something from outside waits to be drained.
-    public func whenInputWaits(_ wake: @escaping @Sendable () -> Void) {
-        inputQueue.withLock { $0.wake = wake }
-    }
-
     /// The one way in for input from outside. Safe from any thread; the input is stamped, journaled and queued when
     /// the session is next advanced.
     public func submit(_ input: ExternalInput) {
-        let wake = inputQueue.withLock {
-            $0.inputs.append(input)
-            return $0.wake
-        }
-        wake?()
+        inputQueue.withLock { $0.append(input) }
     }
 
     /// Queues the inputs of an earlier run at their recorded instants, which must not have passed: a replay.
@@ -332,8 +318,8 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     private func takeInputs(upTo limit: Instant) throws {
         let inputs = inputQueue.withLock { queue in
-            defer { queue.inputs.removeAll() }
-            return queue.inputs
+            defer { queue.removeAll() }
+            return queue
         }
         guard !inputs.isEmpty, !hasEnded else { return }
         // What happened up to now happens before the input: catch up first, then stamp it with an instant that

@@ -136,31 +136,3 @@ public final class Wakeup: @unchecked Sendable {
         continuation.resume()
     }
 }
-
-/// A queue of messages to one waiting task of the same session.
-///
-///     let calls = MessageQueue<String>(session, phase: .person, "calls")
-///     session.start("callee") { while true { answer(try await calls.next()) } }
-///     calls.send("hello")
-public final class MessageQueue<Message: Sendable>: @unchecked Sendable {
-    private let wakeup: Wakeup
-    private var messages: [Message] = []
-
-    public init(_ executor: SessionExecutor, phase: Phase, _ waiter: StaticString) {
-        wakeup = Wakeup(executor, phase: phase, waiter)
-    }
-
-    /// Leaves a message; the waiting task goes on at this instant, in its phase.
-    public func send(_ message: Message) {
-        wakeup.schedule(at: .start)
-        messages.append(message)
-    }
-
-    /// The oldest message; waits for one where there is none.
-    public func next(isolation: isolated (any Actor)? = #isolation) async throws -> Message {
-        precondition(
-            wakeup.executor.isOccupiedByThisThread, "Only the session's own code may read its messages.")
-        while messages.isEmpty { try await wakeup.wait() }
-        return messages.removeFirst()
-    }
-}

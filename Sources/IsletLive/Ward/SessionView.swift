@@ -63,7 +63,7 @@ package struct SessionView: Sendable {
     package var isReadOnly: Bool { if case .study = origin { true } else { false } }
     /// Whether controls of the session are to be disabled.
     package var areControlsDisabled: Bool {
-        isFrozen || isReadOnly || phase != .running || (live.loop?.areControlsDisabled ?? false)
+        isFrozen || isReadOnly || phase != .running
     }
 }
 
@@ -117,7 +117,7 @@ package struct AlertStory: Hashable, Sendable {
     /// `safetyCritical`, `actionable`, `informational`.
     package var severity: AlertSeverity
     package var source: AlertSource
-    package var message: String
+    package var message: ValueText
     /// What the person should do; empty where there is nothing.
     package var action: String
     package var acknowledgement: AlertAcknowledgement

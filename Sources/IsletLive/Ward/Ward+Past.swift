@@ -3,7 +3,7 @@
 // Guarantees: the past is what the journal comes to, to the instant; looking at it touches no session that runs. Two sessions are compared over one stretch
 // of time, which stands beside the numbers.
 
-import IsletDevices
+package import IsletDevices
 package import IsletKernel
 
 extension Ward {
@@ -84,7 +84,7 @@ extension Ward {
 
     /// One line of a comparison; what can't be said is nil.
     package struct ComparisonRow: Hashable, Sendable {
-        package var name: String
+        package var name: ValueText
         package var unit: String
         package var left: Double?
         package var right: Double?
@@ -105,7 +105,9 @@ extension Ward {
         }
         from = max(from, .start)
         let sides = [a, b].map { Side($0, from, to) }
-        func row(_ name: String, _ unit: String, _ places: Int, _ value: (Side) -> Double?) -> ComparisonRow {
+        func row(_ name: ValueText, _ unit: String, _ places: Int, _ value: (Side) -> Double?)
+            -> ComparisonRow
+        {
             ComparisonRow(
                 name: name, unit: unit, left: value(sides[0]), right: value(sides[1]), places: places)
         }
@@ -120,9 +122,9 @@ extension Ward {
                 row("Mean glucose", "mg/dL", 0) { $0.mean },
                 row("Lowest glucose", "mg/dL", 0) { $0.glucose.min() },
                 row("Highest glucose", "mg/dL", 0) { $0.glucose.max() },
-                row("Readings below 70 mg/dL", "%", 1) { $0.share { $0 < 70 } },
-                row("Readings below 54 mg/dL", "%", 1) { $0.share { $0 < 54 } },
-                row("Readings above 180 mg/dL", "%", 1) { $0.share { $0 > 180 } },
+                row("Readings below \(70, unit: "mg/dL")", "%", 1) { $0.share { $0 < 70 } },
+                row("Readings below \(54, unit: "mg/dL")", "%", 1) { $0.share { $0 < 54 } },
+                row("Readings above \(180, unit: "mg/dL")", "%", 1) { $0.share { $0 > 180 } },
                 row("Insulin given by the loop and by hand", "U", 2) { $0.insulin },
                 row("Alerts raised", "", 0) { $0.raised },
                 ComparisonRow(name: "Notifications", unit: "", left: rings[0], right: rings[1], places: 0),

@@ -12,7 +12,6 @@ import IsletKernel
 extension LoopController {
     /// A reading arrived, or the sensor's state changed.
     func noteReading(isNew: Bool) {
-        watchdog?.here(.sensor) { $0.ping($1) }
         guard isNew else { return }
         lastArrival = executor.now
         guard memory.isInSession, !isSuspended, isLoaded else { return }
@@ -57,7 +56,6 @@ extension LoopController {
     /// Asks the sensor for what is new. A step whose reading is only being asked for again waits for it.
     func readSensor() {
         guard sensor.isPolled else { return }
-        watchdog?.here(.sensor) { $0.ping($1) }
         memory.work.sensorReads += 1
         let before = sensor.latestReading?.instant
         do {

@@ -11,7 +11,6 @@ extension LoopController {
     /// Starts a session: timers and state are reset. The grid of an earlier session goes on, else it begins at this instant; what was given before
     /// stays on board, and a reading that has served a step serves none here.
     public func startSession() throws {
-        guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
         try checkBasal(settings.therapy.basalRate)
         var fresh = cleared(memory)
         let before = memory
@@ -40,7 +39,6 @@ extension LoopController {
     /// Ends the session: the state is cleared and what the algorithm remembers is deleted; the log stays.
     /// - Throws: `LoopError`; the session goes on then.
     public func endSession() throws {
-        guard watchdog?.here({ $0.isTripped }) != true else { throw LoopError.controlsDisabled }
         let fresh = cleared(memory)
         let before = memory
         try change { [fresh] in $0 = fresh }

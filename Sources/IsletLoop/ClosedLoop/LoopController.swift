@@ -34,7 +34,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let recorder: SessionRecorder
     let store: (any LoopStore)?
     let log: StepLog?
-    let watchdog: Watchdog?
     /// What the algorithm remembers.
     let state: StateCell
     var atDeath: StateAtDeath<KeptLoop>
@@ -80,12 +79,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
     ///   - log: gets every step; it changes nothing.
     ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time (`StateAtDeath`).
-    ///   - watchdog: is shown a sign of life at each piece of work; nil where nothing can freeze.
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
         sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
-        store: (any LoopStore)? = nil, log: StepLog? = nil, diesBetweenInstants: Bool = false,
-        watchdog: Watchdog? = nil
+        store: (any LoopStore)? = nil, log: StepLog? = nil, diesBetweenInstants: Bool = false
     ) {
         self.executor = executor
         journal = executor.journal
@@ -98,7 +95,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.store = store
         self.log = log
         atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
-        self.watchdog = watchdog
         state = algorithm.makeCell()
         isLoaded = store == nil
         account = store == nil ? InsulinAccount() : nil
@@ -209,12 +205,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     private func work() throws {
         guard !isSuspended else { return }
-        // One clock drives them all: its beat is a sign of life of each.
-        watchdog?.here { $0.pingAll() }
         guard isLoaded || loadLate() else { return schedule() }
         guard memory.isInSession else {
             _ = catchUp()
-            // The watchdog is shown life at every grid interval, devices are read at a slower pace.
+            // Devices are read at a slower pace than that of the grid.
             if lastPoll.map({ executor.now >= $0.adding(LoopTiming.idlePoll) }) ?? true {
                 lastPoll = executor.now
                 collect()
@@ -282,7 +276,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// What the pump owes us: completed boluses, the outcome of a request, its basal. After an error it is tried again.
     private func workOnPump() throws {
         guard !isSuspended, isLoaded else { return }
-        watchdog?.here(.pump) { $0.ping($1) }
         collect()
         applyBasal()
         // A zero that runs only now displaces the programme all the same, if the app dies next.

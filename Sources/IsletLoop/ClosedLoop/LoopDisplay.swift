@@ -49,8 +49,6 @@ public struct LoopDisplay: Hashable, Sendable {
     public var typedLow: TypedLow?
     /// Until when corrections are 0, as nobody knows what was given in the hours before; nil where they are given.
     public var correctionsWithheldUntil: Instant?
-    /// Session controls are disabled: a controller is frozen.
-    public var areControlsDisabled: Bool
     /// The loop's store can't be written, or not be read: nothing is dosed.
     public var isStoreFailing: Bool
     /// Whose saved state this session's algorithm could not take over: it started from nothing. nil where it did.
@@ -82,7 +80,6 @@ extension LoopController {
             basalShare: memory.isInSession ? toldInsulin.share : nil,
             cut: memory.cut,
             typedLow: memory.typedLow, correctionsWithheldUntil: correctionsWithheldUntil,
-            areControlsDisabled: watchdog?.here { $0.isTripped } ?? false,
             isStoreFailing: isStoreBehind || !isLoaded, refusedState: memory.refusedState,
             // One step more, for what the pump had given by itself when the day began.
             totals: (try? store?.steps(since: now.adding(-Nanoseconds.day - LoopTiming.step))).map {

@@ -2,8 +2,6 @@
 
 /// Why the loop refused.
 public enum LoopError: Error, Hashable, Sendable {
-    /// The watchdog found a controller frozen: sessions are neither started nor ended until it lives again.
-    case controlsDisabled
     /// The loop's store can't be written, or not be read: nothing has changed.
     case notKept
 }

@@ -49,6 +49,4 @@ public enum LoopTiming {
     public static let freshness = 15 * Nanoseconds.minute
     /// A reading older than this is shown as stale.
     public static let staleOnDisplay = 310 * Nanoseconds.second
-    /// Without a sign of life for this long, a controller counts as frozen.
-    public static let watchdog = 10 * Nanoseconds.minute
 }

@@ -231,7 +231,7 @@ package struct AlertExplanation {
         if let due = effect.due { text += ", due \(Self.time(due))" }
         if effect.kind == .raise || effect.kind == .update || effect.kind == .notify, !effect.message.isEmpty
         {
-            text += ", \"\(unit.words(effect.message))\""
+            text += ", \"\(unit.text(effect.message))\""
         }
         return text
     }

@@ -18,7 +18,7 @@ final class AlertWitness: @unchecked Sendable {
         var severity: AlertSeverity
         var reason: AlertEffect.Reason
         /// Empty for a policy that nobody hears.
-        var message = ""
+        var message: ValueText = ""
         var due: Instant?
     }
 

@@ -91,8 +91,7 @@ public final class Session {
             isFed: seams.isFed)
         let pump = SimulatedPump(
             executor: executor, device: study.pump.device, body: seams.body(patient), recorder: recorder,
-            faults: faults,
-            streams: streams, startOfDay: calendar.startOfDayOffset)
+            faults: faults, streams: streams)
         var environment = AppEnvironment()
         environment.isFirstStepDone = false
         // An app that may die lives on a phone, which stands between it and everything else.

@@ -4,7 +4,7 @@
 import { swap, forget } from './swap.js';
 import { setClock, writeTimes, tick, setLost } from './times.js';
 import { afterSwap } from './banners.js';
-import { notify, withdraw } from './notify.js';
+import { notify, notifyFrozen, thaw, withdraw } from './notify.js';
 import { redraw } from './thresholds.js';
 import { words as inWords } from './words.js';
 import { hideDeclined, isScreen, pageKey, tellScreen, toldOf } from './commands.js';
@@ -138,7 +138,8 @@ function open() {
 // MARK: what it says
 
 function view(said) {
-  const isFrozen = said.is_frozen ?? said.frozen;
+  const isFrozen = Boolean(said.is_frozen ?? said.frozen);
+  followFrozen(isFrozen);
   const isStill = isFrozen || (typeof said.phase === 'string' && said.phase !== 'running');
   setClock(Number(said.t ?? said.now), isStill ? 'paused' : said.pace);
   const key = JSON.stringify([said.number, said.pace, isFrozen, said.phase, said.alerts, said.has_phone]);
@@ -148,6 +149,21 @@ function view(said) {
   } else {
     tick();
   }
+}
+
+let wasFrozen = false;
+let freezing = null;
+
+/** A session that hangs can't ring: its page does. What is late for a moment, as after a sleep of the machine, rings nobody. */
+function followFrozen(isFrozen) {
+  if (isFrozen === wasFrozen) return;
+  wasFrozen = isFrozen;
+  clearTimeout(freezing);
+  if (!isFrozen) { thaw(); return; }
+  freezing = setTimeout(() => {
+    announce({ code: 'FROZEN', severity: 'safetyCritical', message: 'The session is frozen: nothing that is shown is sure' });
+    notifyFrozen();
+  }, 1000);
 }
 
 // What came while nobody listened, until the stream stands at the present.
@@ -202,7 +218,7 @@ function announce(alert) {
   const recently = spoken.get(key);
   if (recently && performance.now() - recently < 10000) return;
   spoken.set(key, performance.now());
-  queue.push([shows[alert.reason] || words[alert.severity] || 'Alert', `, ${facts.name || 'Islet'}: `, inWords(alert.message || alert.code), alert.action ? `. ${alert.action}` : ''].join('').replace('..', '.'));
+  queue.push([shows[alert.reason] || words[alert.severity] || 'Alert', `, ${facts.name || 'Islet'}: `, inWords(alert.message_parts, alert.message || alert.code), alert.action ? `. ${alert.action}` : ''].join('').replace('..', '.'));
   while (queue.length > 3) queue.shift();
   speak();
 }

@@ -1,6 +1,6 @@
 // The browser's own notifications. Guarantees: asked for when the reader presses the button or sets a first threshold, never by itself; shown only by a page that is the phone, while it is hidden (a test
 // always); one an alert of a session (a later one takes its place, and it goes when the alert is over); what was shown is confirmed to the session; a tap
-// opens what the alert is about.
+// opens what the alert is about. That the session is frozen is shown as well.
 import { clockOf } from './times.js';
 import { words as inWords } from './words.js';
 import { command, isScreen, pageKey } from './commands.js';
@@ -31,7 +31,7 @@ export function notify(alert) {
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
   const shows = { test: 'Test', preview: 'Preview' };
   const note = new Notification(`${shows[alert.reason] || words[alert.severity] || 'Alert'} · ${facts.name || 'Islet'}`, {
-    body: [inWords(alert.message || ''), alert.action, clockOf(alert.at) && `(${clockOf(alert.at)})`].filter(Boolean).join(' '), tag: `${facts.session}/${alert.code}${shows[alert.reason] ? `/${alert.reason}` : ''}`, renotify: true,
+    body: [inWords(alert.message_parts, alert.message || ''), alert.action, clockOf(alert.at) && `(${clockOf(alert.at)})`].filter(Boolean).join(' '), tag: `${facts.session}/${alert.code}${shows[alert.reason] ? `/${alert.reason}` : ''}`, renotify: true,
     requireInteraction: alert.severity === 'safetyCritical',
   });
   const key = shows[alert.reason] ? `${alert.code}/${alert.reason}` : alert.code;
@@ -47,6 +47,23 @@ export function notify(alert) {
     location.href = (pages[alert.route] || pages.home)();
     note.close();
   };
+}
+
+/** The server says that the session hangs: shown in front too, as the session itself can't ring. It goes when the session goes on. */
+export function notifyFrozen() {
+  if (!can() || Notification.permission !== 'granted' || !isScreen) return;
+  thaw();
+  const note = new Notification(`Urgent · ${facts.name || 'Islet'}`, {
+    body: 'The session is frozen: nothing that is shown is sure, and nothing reaches it.', tag: `${facts.session}/frozen`, renotify: true,
+    requireInteraction: true,
+  });
+  notes.set('frozen', note);
+  note.onclick = () => { window.focus(); note.close(); };
+}
+
+export function thaw() {
+  notes.get('frozen')?.close();
+  notes.delete('frozen');
 }
 
 function write() {

@@ -1,4 +1,4 @@
-// Sentences of the API, which are in mg/dL, as the page shows them (`GlucoseUnit.words`, `Telling.shortened`). Guarantees: a value and the bound that it is compared with are in one unit; times of day are written as everywhere on the page.
+// Sentences of the API in the reader's unit, from their parts (`ValueText`, `GlucoseUnit.text`, `Telling.shortened`). Guarantees: no word is read; a value stays on the side of what it is compared with; times of day are written as everywhere on the page.
 import { clockText } from './times.js';
 
 const perMillimole = 18.016;
@@ -6,13 +6,25 @@ const isMillimoles = document.body.dataset.unit === 'mmol/L';
 
 const shorten = (text) => text.replace(/\d+\.\d{3,}/g, (number) => (Number(number) >= 10 ? Number(number).toFixed(1) : Number(number).toFixed(2)));
 
-export function words(text) {
-  return inUnit(text).replace(/ since (\d\d:\d\d)/g, (all, clock) => ` since ${clockText(clock)}`);
+/** Of a sentence's `..._parts`; `plain` where there are none. */
+export function words(parts, plain = '') {
+  return parts?.length ? parts.map(partWords).join('') : shorten(plain);
 }
 
-function inUnit(text) {
-  if (!isMillimoles) return shorten(text);
-  const convert = (value, rate) => (Number(value) / perMillimole).toFixed(rate ? 2 : 1);
-  return shorten(text.replace(/(-?\d+(?:\.\d+)?) mg\/dL(\/min)?((?:, (?:was )?(?:below|above) )(-?\d+(?:\.\d+)?))?/g,
-    (all, value, rate = '', clause = '', bound = '') => `${convert(value, rate)} mmol/L${rate}${clause ? clause.slice(0, clause.length - bound.length) + convert(bound, rate) : ''}`));
+function partWords(part) {
+  if (part.is_time_of_day) return clockText(part.text);
+  if (!isMillimoles || !part.unit?.startsWith('mg/dL')) return shorten(part.text);
+  const shown = inMillimoles(part.value, part.compared_with, part.unit === 'mg/dL' ? 1 : 2);
+  return part.shows_unit ? `${shown} mmol/L${part.unit.slice('mg/dL'.length)}` : shown;
+}
+
+function inMillimoles(mgdl, bound, fewest) {
+  const value = mgdl / perMillimole;
+  for (let places = fewest; places <= 6; places += 1) {
+    const shown = value.toFixed(places);
+    if (bound == null) return shown;
+    const against = Number((bound / perMillimole).toFixed(places));
+    if (Math.sign(Number(shown) - against) === Math.sign(mgdl - bound)) return shown;
+  }
+  return String(value);
 }

@@ -3,6 +3,7 @@
 // Guarantees: whatever lists, names, explains, routes or counts alerts goes through the rows, in their order. An alert with `issues` is raised
 // when a pump issues one of them and needs nothing else; what the flow itself finds out has a constant below.
 
+import IsletDevices
 import IsletKernel
 
 /// All that is known of one alert.
@@ -22,8 +23,8 @@ struct AlertCodeRow: Sendable {
     var route: AlertRoute?
     var message: String
     var action: String
-    var condition: String
-    var closing: String
+    var condition: ValueText
+    var closing: ValueText
 
     /// - Parameters:
     ///   - acknowledgement: what acknowledging does.
@@ -46,7 +47,7 @@ struct AlertCodeRow: Sendable {
         countsDown: Bool = false, issues: [String] = [], debounce: Int64 = 0, truth: AlertTruth? = nil,
         test: MetricTest? = nil, repeatEvery: Int64? = nil, route: AlertRoute? = nil,
         message: String, action: String,
-        condition: String, closing: String
+        condition: ValueText, closing: ValueText
     ) {
         self.code = code
         self.source = source
@@ -148,8 +149,9 @@ extension AlertCode {
         AlertCodeRow(
             "ALERT-CGM-URGENT-LOW", .cgm, .safetyCritical, acknowledgement: .reviews, truth: .low54,
             message: "Glucose is urgently low.", action: "Eat fast carbohydrate; check with a meter.",
-            condition: "reliable, fresh reading < 55 mg/dL",
-            closing: "reliable, fresh reading ≥ 55 mg/dL; acknowledging marks it as reviewed"),
+            condition: "reliable, fresh reading < \(55, unit: "mg/dL")",
+            closing:
+                "reliable, fresh reading ≥ \(55, unit: "mg/dL"); acknowledging marks it as reviewed"),
         AlertCodeRow(
             "ALERT-ALGORITHM-STEPPING-INTERRUPTED", .algorithm, .safetyCritical, truth: .steppingInterrupted,
             message: "The loop has not run for 15 minutes.",
@@ -207,9 +209,9 @@ extension AlertCode {
             "GLUCOSE-TYPED-LOW", .app, .safetyCritical, acknowledgement: .reviews,
             message: "The glucose that you measured is urgently low.",
             action: "Eat fast carbohydrate; measure again in 15 minutes.",
-            condition: "a finger-stick below 54 mg/dL is typed in, whatever the sensor says",
+            condition: "a finger-stick below \(54, unit: "mg/dL") is typed in, whatever the sensor says",
             closing:
-                "70 mg/dL or more typed in, or measured by the sensor 15 min or more after the newest typed value"
+                "\(70, unit: "mg/dL") or more typed in, or measured by the sensor 15 min or more after the newest typed value"
         ),
     ]
 

@@ -54,9 +54,9 @@ public struct AlertCode: Hashable, Sendable, CaseIterable, RawRepresentable, Cod
     /// What the person should do.
     public var recommendedAction: String { Self.rows[index].action }
     /// When it is raised.
-    public var condition: String { Self.rows[index].condition }
+    public var condition: ValueText { Self.rows[index].condition }
     /// What ends it.
-    public var closing: String { Self.rows[index].closing }
+    public var closing: ValueText { Self.rows[index].closing }
 
     /// The comparison that raises it; nil where its source says so.
     var test: MetricTest? { Self.rows[index].test }

@@ -15,7 +15,7 @@ public struct AlertBanner: Hashable, Sendable {
     public static let lifetime = 10 * Nanoseconds.second
 
     public var code: AlertName
-    public var message: String
+    public var message: ValueText
     /// What the button on it says that the person should do; empty where there is none.
     public var action: String
     /// Its episode's: another episode of the same code has another banner.

@@ -161,7 +161,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         let rule = engine.index(of: request.category) ?? 0
         let effect = AlertEffect(
             instant: executor.now, kind: .notify, code: request.category,
-            severity: engine.policy.rules[rule].severity, reason: .deadline, message: request.body, rule: rule
+            severity: engine.policy.rules[rule].severity, reason: .deadline, message: ValueText(request.body),
+            rule: rule
         )
         app.noteDelivered(effect, at: executor.now)
         take(effect)

@@ -99,7 +99,7 @@ public struct AlertEffect: Hashable, Sendable {
     public var severity: AlertSeverity
     public var reason: Reason
     /// What is shown, for raise, update, refresh and notify.
-    public var message = ""
+    public var message: ValueText = ""
     /// Where a tap leads.
     public var to = ""
     /// When a scheduled notification is due.
@@ -118,7 +118,7 @@ public struct ActiveAlert: Hashable, Sendable, Codable {
     /// The normalized code.
     public var code: AlertName
     public var severity: AlertSeverity
-    public var message: String
+    public var message: ValueText
     public var recommendedAction: String
     public var acknowledgement: AlertAcknowledgement
     /// When it was reviewed; nil while nobody did, and while its value is more severe than what was reviewed.

@@ -130,7 +130,7 @@ extension AlertEngine {
     }
 
     /// What is to be said of a rule at `now`.
-    func text(_ rule: Int, at now: Instant) -> String {
+    func text(_ rule: Int, at now: Instant) -> ValueText {
         if isShadow { return "" }
         let text = AlertMessage.text(
             policy.rules[rule], state.tracks[rule].details, sample(rule, at: now),
@@ -176,7 +176,7 @@ extension AlertEngine {
     mutating func request(
         _ rule: Int, _ action: NotificationRequest.Action, at now: Instant,
         as kind: NotificationKind = .alert,
-        body: String? = nil
+        body: ValueText? = nil
     ) {
         if isShadow { return }
         let settings = policy.rules[rule]
@@ -189,7 +189,9 @@ extension AlertEngine {
                 title: kind.word + (settings.subject.isEmpty ? "Islet" : settings.subject),
                 body: AlertMessage.withoutSubject(
                     settings,
-                    body ?? track.active?.message ?? settings.known?.message ?? settings.code.rawValue),
+                    body ?? track.active?.message
+                        ?? ValueText(settings.known?.message ?? settings.code.rawValue)
+                ).text,
                 isTimeSensitive: severity == .safetyCritical, deepLink: AlertMessage.deepLink(settings),
                 sound: action == .withdraw ? .none : .default, badge: badge(with: rule, action),
                 payload: payload(rule, severity, action, kind, at: now)))

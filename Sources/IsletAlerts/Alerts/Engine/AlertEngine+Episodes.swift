@@ -100,7 +100,9 @@ extension AlertEngine {
         return false
     }
 
-    private func alert(_ rule: Int, _ details: Details, _ message: String, at now: Instant) -> ActiveAlert {
+    private func alert(_ rule: Int, _ details: Details, _ message: ValueText, at now: Instant)
+        -> ActiveAlert
+    {
         // Field by field: a rule is large to copy.
         let severity = details.severity ?? policy.rules[rule].severity
         let code = policy.rules[rule].code

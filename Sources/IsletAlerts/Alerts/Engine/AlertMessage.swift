@@ -1,6 +1,6 @@
-// The words of an alert.
+// The words of an alert, with the values in them.
 
-import IsletDevices
+package import IsletDevices
 import IsletKernel
 
 public enum AlertMessage {
@@ -11,28 +11,28 @@ public enum AlertMessage {
     static func text(
         _ rule: AlertRule, _ details: AlertEngine.Details, _ sample: AlertEngine.Sample?,
         _ values: AlertValues?, _ limits: AlertLimits, _ clock: WallClock, at now: Instant
-    ) -> String {
+    ) -> ValueText {
         if let end = details.countdownTo { return countdown(rule.known, until: end, at: now) }
         if let known = rule.known, let text = insulin(known, details, sample) { return text }
         if let test = rule.tests.first, let sample {
             return breach(rule, test, sample, limits, at: now) + course(test, values, clock, at: now)
         }
-        if !details.message.isEmpty { return details.message }
+        if !details.message.isEmpty { return ValueText(details.message) }
         if rule.known == .steppingInterrupted {
             return interruption(details.since.map { now.nanoseconds - $0.nanoseconds } ?? limits.stepping)
         }
         if rule.known == .clockSkew { return skew(limits.clockSkew) }
-        return rule.known?.message ?? rule.code.rawValue
+        return ValueText(rule.known?.message ?? rule.code.rawValue)
     }
 
     /// What is missing, or what lapsed; nil for what is no loop's insulin.
     private static func insulin(
         _ code: AlertCode, _ details: AlertEngine.Details, _ sample: AlertEngine.Sample?
-    ) -> String? {
+    ) -> ValueText? {
         switch code {
         case .insulinMissing:
             guard let sample else { return nil }
-            return "Insulin is missing: \(number(sample.value.rounded(.down))) % of the last 2 h came."
+            return "Insulin is missing: \(sample.value.rounded(.down), unit: "%") of the last 2 h came."
         case .insulinDropped:
             return details.message.isEmpty ? nil : "Not given: \(details.message)."
         default: return nil
@@ -40,11 +40,11 @@ public enum AlertMessage {
     }
 
     /// What an alert is about where nothing is the matter, with the word that says so first.
-    static func example(_ rule: AlertRule, _ limits: AlertLimits, _ word: String) -> String {
+    static func example(_ rule: AlertRule, _ limits: AlertLimits, _ word: String) -> ValueText {
         let who = rule.subject.isEmpty ? "" : "\(rule.subject): "
         if let test = rule.tests.first, test.bound.isFinite {
             let side = test.side == .low ? "below" : "above"
-            return "\(word): \(who)\(test.metric.name) \(side) \(number(test.bound)) \(test.metric.unit)"
+            return "\(word): \(who)\(test.metric.name) \(side) \(test.bound, unit: test.metric.unit)"
         }
         if rule.known == .steppingInterrupted { return "\(word): \(interruption(limits.stepping))" }
         if rule.known == .clockSkew { return "\(word): \(skew(limits.clockSkew))" }
@@ -52,27 +52,27 @@ public enum AlertMessage {
     }
 
     /// The same words for a place that names the subject itself.
-    package static func withoutSubject(_ rule: AlertRule, _ message: String) -> String {
-        if rule.subject.isEmpty { return message }
-        return message.replacing("\(rule.subject): ", with: "", maxReplacements: 1)
+    package static func withoutSubject(_ rule: AlertRule, _ message: ValueText) -> ValueText {
+        rule.subject.isEmpty ? message : message.removingFirst("\(rule.subject): ")
     }
 
     /// Since when a value is beyond its bound, and how far it has been.
     private static func course(
         _ test: MetricTest, _ values: AlertValues?, _ clock: WallClock, at now: Instant
-    ) -> String {
+    ) -> ValueText {
         // An age says both by itself.
         guard let values, let since = values.since, test.metric != .readingAge else { return "" }
-        var text = ""
+        var text: ValueText
         let lasted = now.nanoseconds - since.nanoseconds
         if lasted >= longestByClock {
             text = " for \(lasted / Nanoseconds.hour) h"
         } else {
-            text = " since \(time(clock.timeOfDay(at: since)))"
+            text = " since \(timeOfDay: time(clock.timeOfDay(at: since)))"
         }
         guard values.worst != values.current else { return text }
         let worst = test.metric.isPrediction ? (values.worst * 10).rounded() / 10 : values.worst
-        return text + "; \(test.side == .low ? "lowest" : "highest") \(number(worst)) \(test.metric.unit)"
+        let most = test.side == .low ? "lowest" : "highest"
+        return "\(text); \(most) \(worst, unit: test.metric.unit)"
     }
 
     /// Longer ago a time of day could be of another day.
@@ -85,24 +85,24 @@ public enum AlertMessage {
         return (hour < 10 ? "0" : "") + "\(hour)" + (minute < 10 ? ":0" : ":") + "\(minute)"
     }
 
-    private static func interruption(_ span: Int64) -> String {
+    private static func interruption(_ span: Int64) -> ValueText {
         "The loop has not run for \(span / Nanoseconds.minute) minutes."
     }
 
-    private static func skew(_ limit: Int64) -> String {
+    private static func skew(_ limit: Int64) -> ValueText {
         let text =
             limit % Nanoseconds.minute == 0
             ? "\(limit / Nanoseconds.minute) minutes" : "\(limit / Nanoseconds.second) seconds"
         return "The phone's clock is off by more than \(text)."
     }
 
-    static func countdown(_ code: AlertCode?, until end: Instant, at now: Instant) -> String {
+    static func countdown(_ code: AlertCode?, until end: Instant, at now: Instant) -> ValueText {
         let left = max(0, end.nanoseconds - now.nanoseconds)
         let minutes = (left + Nanoseconds.minute - 1) / Nanoseconds.minute
         let span = minutes < spans.count ? spans[Int(minutes)] : span(minutes)
-        return
+        return ValueText(
             (code == .pumpExpired ? "The pod has expired. Delivery stops in " : "The pod expires in ")
-            + span
+                + span)
     }
 
     private static func span(_ minutes: Int64) -> String {
@@ -116,7 +116,7 @@ public enum AlertMessage {
     private static func breach(
         _ rule: AlertRule, _ test: MetricTest, _ sample: AlertEngine.Sample, _ limits: AlertLimits,
         at now: Instant
-    ) -> String {
+    ) -> ValueText {
         let who = rule.subject.isEmpty ? "" : "\(rule.subject): "
         let side = test.side == .low ? "below" : "above"
         let isAge = test.metric == .readingAge
@@ -129,20 +129,19 @@ public enum AlertMessage {
         // Whole minutes that have passed: nobody reads more of an age.
         // Of what is foretold, a tenth.
         let tenth = test.metric.isPrediction ? (sample.value * 10).rounded() / 10 : sample.value
-        let value = number(isAge ? sample.value.rounded(.down) : tenth)
+        let value = isAge ? sample.value.rounded(.down) : tenth
         let age = now.nanoseconds - sample.sampledAt.nanoseconds
         let when = age > limits.freshness ? ", \(age / Nanoseconds.minute) min ago" : ""
+        let (unit, bound) = (test.metric.unit, rule.boundPassed(by: sample.value) ?? test.bound)
         return
-            "\(who)\(test.metric.name) \(value) \(test.metric.unit)\(when), \(which) \(number(rule.boundPassed(by: sample.value) ?? test.bound))"
+            "\(who)\(test.metric.name) \(value, unit: unit, comparedWith: bound)\(when), \(which) \(bound, unitless: unit, comparedWith: value)"
     }
 
     /// The same of readings that have stopped, with what they said last: nobody else tells of it.
-    static func silence(_ text: String, after last: AlertEngine.Sample, of metric: AlertMetric) -> String {
-        "\(text), last \(metric.name.lowercased()) \(number(last.value)) \(metric.unit)"
-    }
-
-    static func number(_ value: Double) -> String {
-        value == value.rounded() && abs(value) < 1e9 ? "\(Int64(value))" : "\(value)"
+    static func silence(_ text: ValueText, after last: AlertEngine.Sample, of metric: AlertMetric)
+        -> ValueText
+    {
+        "\(text), last \(metric.name.lowercased()) \(last.value, unit: metric.unit)"
     }
 
     /// Where a tap leads: a screen of the app, or a link to a subject's metric.

@@ -263,7 +263,7 @@ public struct AlertWorld: Sendable {
                 AlertEffect(
                     instant: now, kind: .notify, code: request.category,
                     severity: rule?.severity ?? .actionable,
-                    reason: .deadline, message: request.body))
+                    reason: .deadline, message: ValueText(request.body)))
         }
     }
 

@@ -70,7 +70,7 @@ package struct AlertThreshold: Hashable, Sendable {
         func refuse(_ found: String, _ expected: String) -> InputError {
             InputError(file: "\(subject) \(metric.rawValue)", found: found, expected: expected)
         }
-        func text(_ value: Double) -> String { "\(AlertMessage.number(value)) \(metric.unit)" }
+        func text(_ value: Double) -> String { "\(ValueText.digits(value)) \(metric.unit)" }
         guard min != nil || max != nil else { throw refuse("neither min nor max", "one of them, or both") }
         let possible = MetricRange.possible(metric)
         let bounds = [

@@ -3,9 +3,10 @@
 // Guarantees: sessions are added, removed, paused and re-paced at any time; each is advanced when its next instant or an input is due, by one thread at a
 // time, a piece of at most six hours at once, so that a session with much to catch up on starves no other. A session that fails is
 // shown as failed and touches no other. Looks (`status`, `events`) read what the last advance left behind and never wait for a session
-// that runs. A session whose advance does not return is told of by `watch`, which needs nothing of it.
+// that runs. A session whose thread does not come back (its code hangs, its disk blocks) is told of by `watch`, which needs nothing of it: it is frozen, its inputs are
+// refused, and whoever waited for it is let go. Nothing of that stands in its journal.
 // A step of the wall clock reaches sessions of real pace as an input; no timer moves with it.
-// Does not: own threads. `run` is a thread's work: the caller starts as many as it wants.
+// Does not: own threads. `run` is a thread's work; `HostCrew` has the threads.
 
 import IsletFiles
 import Glibc
@@ -20,41 +21,22 @@ package final class LiveHost: Sendable {
     /// The wall clock may be corrected by so much without anybody's hearing of it, ns.
     static let quietClockStep = 2 * Nanoseconds.second
 
-    /// What a host says of one session, without asking it.
-    package struct Status: Sendable {
-        package var id: String
-        package var snapshot: LiveSnapshot
-        package var pace: LivePace
-        /// Its advance has not returned for longer than the deadline, or nobody has advanced it for as long though it was due: nothing that
-        /// is shown is sure.
-        package var isFrozen: Bool
-    }
-
     private let clocks: any LiveClocks
-    /// An advance that takes longer than this counts as frozen, ns of the continuous clock.
+    /// A session whose thread takes longer than this counts as frozen, ns of the continuous clock.
     private let deadline: Int64
+    /// So does one that is due and that no thread has come to for so long, ns: a host that is busy is late before it is frozen.
+    private var lateness: Int64 { 2 * deadline }
     private let board: Mutex<Board>
     private let bell = Bell()
 
-    /// - Parameter deadline: how long one advance may take before its session counts as frozen, ns.
-    package init(clocks: any LiveClocks = SystemClocks(), deadline: Int64 = 10 * Nanoseconds.second) {
+    /// - Parameter deadline: how long one piece of work may take before its session counts as frozen, ns. Whoever watches is to know within 10 s.
+    package init(clocks: any LiveClocks = SystemClocks(), deadline: Int64 = 5 * Nanoseconds.second) {
         self.clocks = clocks
         self.deadline = deadline
         board = Mutex(Board(utcOffset: clocks.utcNanoseconds() - clocks.continuousNanoseconds()))
     }
 
     // MARK: Sessions
-
-    package struct DuplicateSession: Error, Hashable { package var id: String }
-
-    /// Devices outside of a session go on at the pace at which they began.
-    package struct OtherPace: Error, Hashable, CustomStringConvertible {
-        package var known: LivePace?
-        package var asked: LivePace
-        package var description: String {
-            "devices outside go on at \(known.map { "pace \($0)" } ?? "a pace that is a number"), found \(asked)"
-        }
-    }
 
     /// Takes a session on. It goes on from where it stands; one of real pace whose journal says when it stood there catches up.
     /// - Parameter make: makes the session with the listener that it is given.
@@ -99,18 +81,45 @@ package final class LiveHost: Sendable {
         if pace == .real, abs(clockStep) > Self.quietClockStep {
             slot.clockStep.wrappingAdd(clockStep, ordering: .relaxed)
         }
-        show(slot)
-        schedule(slot)
+        slot.core.withLock { settle(slot, $0) }
+        bell.ring()
     }
 
-    /// Lets a session go, where it stands; its journal stays, and is on disk when this returns. Waits for an advance that is under way.
+    /// Lets a session go, where it stands; its journal stays, and is on disk when this returns. Waits for an advance that is under way; a frozen session is
+    /// let go when its thread comes back.
     package func remove(_ id: String) {
         guard let slot = board.withLock({ $0.slots.removeValue(forKey: id) }) else { return }
-        slot.core.withLock {
-            $0.session?.sync()
-            $0.session = nil
-        }
+        slot.isRemoved.store(true, ordering: .relaxed)
+        reach(slot) { Self.letGo(&$0) }
         bell.ring()
+    }
+
+    private static func letGo(_ core: inout Slot.Core) {
+        core.session?.sync()
+        core.session = nil
+    }
+
+    private static let frozen = LiveAnswer(
+        outcome: .refused(.frozen, "the session is frozen: nothing reaches it"), isFrozen: true)
+
+    /// Does something with a session, alone.
+    /// - Returns: nil where it is frozen, or comes to be while this waits.
+    @discardableResult
+    private func reach<Result: Sendable>(
+        _ slot: Slot, _ body: (inout Slot.Core) -> Result
+    ) -> Result? {
+        slot.waiting.wrappingAdd(1, ordering: .relaxed)
+        defer { slot.waiting.wrappingSubtract(1, ordering: .relaxed) }
+        while true {
+            let done: Result? = slot.core.withLockIfAvailable { core in
+                slot.busySince.store(clocks.continuousNanoseconds(), ordering: .relaxed)
+                defer { slot.busySince.store(0, ordering: .relaxed) }
+                return body(&core)
+            }
+            if let done { return done }
+            if isFrozen(slot, at: clocks.continuousNanoseconds()) { return nil }
+            usleep(500)
+        }
     }
 
     /// Goes on at another pace from here; `.paused` stops it. Says whether it does: devices outside keep the pace that they have.
@@ -119,7 +128,8 @@ package final class LiveHost: Sendable {
     package func setPace(_ pace: LivePace, of id: String, key: String = "") -> LiveAnswer {
         guard let slot = slot(id) else { return LiveAnswer(outcome: .refused(.gone, "the session is gone")) }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
-        let answer = slot.core.withLock { core -> LiveAnswer in
+        let answer = reach(slot) { core -> LiveAnswer in
+            defer { settle(slot, core) }
             guard let session = core.session else {
                 return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
             }
@@ -135,9 +145,8 @@ package final class LiveHost: Sendable {
             core.anchor(pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
             return LiveAnswer(outcome: .taken)
         }
-        show(slot)
-        schedule(slot)
-        return answer
+        bell.ring()
+        return answer ?? Self.frozen
     }
 
     /// Moves a session's time over a stretch that nobody lived through, and goes on from there at its pace. Says whether it did.
@@ -145,7 +154,8 @@ package final class LiveHost: Sendable {
     package func leap(_ id: String, by nanoseconds: Int64) -> Bool {
         guard let slot = slot(id), !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return false }
         let (now, utc) = (clocks.continuousNanoseconds(), clocks.utcNanoseconds())
-        let hasLeapt = slot.core.withLock { core -> Bool in
+        let hasLeapt = reach(slot) { core -> Bool in
+            defer { settle(slot, core) }
             guard let session = core.session else { return false }
             session.advance(to: core.goal(at: now, piece: nil))
             let before = session.now
@@ -153,9 +163,8 @@ package final class LiveHost: Sendable {
             core.anchor(core.pace, at: session.now, continuous: now, utc: utc, boot: clocks.bootID)
             return session.now > before
         }
-        show(slot)
-        schedule(slot)
-        return hasLeapt
+        bell.ring()
+        return hasLeapt ?? false
     }
 
     /// Hands an input in. When this returns it is on disk and has taken effect, or is refused.
@@ -163,11 +172,9 @@ package final class LiveHost: Sendable {
         guard let slot = slot(id) else {
             return LiveAnswer(outcome: .refused(.gone, "no session \(printable(id, limit: 60))"))
         }
-        guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else {
-            return LiveAnswer(
-                outcome: .refused(.frozen, "the session is frozen: nothing reaches it"), isFrozen: true)
-        }
-        let answer = slot.core.withLock { core -> LiveAnswer in
+        guard !isFrozen(slot, at: clocks.continuousNanoseconds()) else { return Self.frozen }
+        let answer = reach(slot) { core -> LiveAnswer in
+            defer { settle(slot, core) }
             guard let session = core.session else {
                 return LiveAnswer(outcome: .refused(.gone, "the session is gone"))
             }
@@ -175,9 +182,8 @@ package final class LiveHost: Sendable {
             if core.pace == .real { session.catchUp(to: goal) }
             return session.take(command, at: goal)
         }
-        show(slot)
-        schedule(slot)
-        return answer
+        bell.ring()
+        return answer ?? Self.frozen
     }
 
     // MARK: Devices outside
@@ -185,26 +191,31 @@ package final class LiveHost: Sendable {
     /// Says who gets a session's commands from now on.
     /// - Returns: those that nobody has had.
     func attach(to id: String, _ send: @escaping @Sendable (LinkCommand) -> Void) -> [LinkCommand] {
-        slot(id)?.core.withLock { core in
+        guard let slot = slot(id) else { return [] }
+        return reach(slot) { core in
             core.session?.onCommand = send
             return core.session?.takeUnsent() ?? []
         } ?? []
     }
 
-    func detach(from id: String) { slot(id)?.core.withLock { $0.session?.onCommand = nil } }
+    func detach(from id: String) {
+        if let slot = slot(id) { reach(slot) { $0.session?.onCommand = nil } }
+    }
 
     /// What a device's clock said, as nanoseconds of the session's time; nil without a session that runs.
     func sessionTime(ofUTC utc: Int64, in id: String) -> Int64? {
-        slot(id)?.core.withLock { core in
+        guard let slot = slot(id) else { return nil }
+        return reach(slot) { core -> Int64? in
             guard core.session != nil, let anchor = core.deviceAnchor, case .scaled(let speed) = anchor.pace
             else { return nil }
             return anchor.instant(atUTC: utc, speed: speed, isBounded: false).nanoseconds
-        }
+        } ?? nil
     }
 
     /// Session time at a moment of the continuous clock; before the session's start it is negative.
     func sessionTime(atContinuous moment: Int64, in id: String) -> Int64? {
-        slot(id)?.core.withLock { $0.instant(atContinuous: moment) }
+        guard let slot = slot(id) else { return nil }
+        return reach(slot) { $0.instant(atContinuous: moment) } ?? nil
     }
 
     var continuousNanoseconds: Int64 { clocks.continuousNanoseconds() }
@@ -235,6 +246,15 @@ package final class LiveHost: Sendable {
             .sorted()
     }
 
+    /// How many advances have not returned for so long, ns of the continuous clock: each has a thread that does nothing else meanwhile.
+    func advances(longerThan nanoseconds: Int64) -> Int {
+        let now = clocks.continuousNanoseconds()
+        return board.withLock { $0.underWay }.count {
+            let since = $0.busySince.load(ordering: .relaxed)
+            return since != 0 && now - since > nanoseconds
+        }
+    }
+
     /// The sessions whose algorithm gave no answer for their last step.
     package func degraded() -> [String] {
         board.withLock { $0.slots.values.map { $0 } }
@@ -243,16 +263,17 @@ package final class LiveHost: Sendable {
 
     /// How long, by the continuous clock, until session time comes to an instant; 0 where it has, nil where it doesn't by itself.
     package func nanoseconds(until instant: Instant, of id: String) -> Int64? {
-        slot(id)?.core.withLock { $0.continuous(at: instant) }.map {
-            max(0, $0 - clocks.continuousNanoseconds())
+        guard let slot = slot(id), let moment = reach(slot, { $0.continuous(at: instant) }) ?? nil else {
+            return nil
         }
+        return max(0, moment - clocks.continuousNanoseconds())
     }
 
     private func isFrozen(_ slot: Slot, at now: Int64) -> Bool {
         let since = slot.busySince.load(ordering: .relaxed)
         if since != 0 { return now - since > deadline }
         let (due, last) = (slot.dueAt.load(ordering: .relaxed), slot.advancedAt.load(ordering: .relaxed))
-        return due != .max && now - max(due, last) > deadline
+        return due != .max && now - max(due, last) > lateness
     }
 
     private func slot(_ id: String) -> Slot? { board.withLock { $0.slots[id] } }
@@ -268,9 +289,7 @@ package final class LiveHost: Sendable {
             let now = clocks.continuousNanoseconds()
             let (slot, next) = board.withLock { $0.takeDue(at: now) }
             guard let slot else { return next }
-            advance(slot)
-            let due = slot.core.withLock { $0.due }
-            slot.dueAt.store(due ?? .max, ordering: .relaxed)
+            let due = advance(slot)
             board.withLock { $0.finish(slot, due: due) }
             bell.ring()
         }
@@ -300,9 +319,12 @@ package final class LiveHost: Sendable {
     /// Wakes the threads that wait.
     package func wake() { bell.ring() }
 
-    private func advance(_ slot: Slot) {
-        slot.core.withLock { core in
-            guard let session = core.session else { return }
+    /// - Returns: when it wants to be advanced next, by the continuous clock; nil for never.
+    private func advance(_ slot: Slot) -> Int64? {
+        // Whoever waits for it looks every half a millisecond.
+        for _ in 0..<5 where slot.waiting.load(ordering: .relaxed) > 0 { usleep(1000) }
+        return slot.core.withLock { core in
+            guard let session = core.session else { return nil }
             slot.busySince.store(clocks.continuousNanoseconds(), ordering: .relaxed)
             defer {
                 slot.advancedAt.store(clocks.continuousNanoseconds(), ordering: .relaxed)
@@ -311,25 +333,27 @@ package final class LiveHost: Sendable {
             tellClockStep(slot, &core)
             let goal = core.goal(at: clocks.continuousNanoseconds(), piece: Self.piece)
             if core.pace == .real { session.catchUp(to: goal) } else { session.advance(to: goal) }
+            show(slot, core)
+            // Somebody wanted it gone, and could not wait.
+            if slot.isRemoved.load(ordering: .relaxed) { Self.letGo(&core) }
+            return core.due
         }
-        show(slot)
     }
 
-    /// Keeps what is shown.
-    private func show(_ slot: Slot) {
-        let (snapshot, pace) = slot.core.withLock { ($0.session?.snapshot, $0.pace) }
-        guard let snapshot else { return }
+    /// Keeps what is shown, and when it wants to be advanced next.
+    private func show(_ slot: Slot, _ core: Slot.Core) {
+        slot.dueAt.store(core.due ?? .max, ordering: .relaxed)
+        guard let snapshot = core.session?.snapshot else { return }
         slot.face.withLock {
             $0.snapshot = snapshot
-            $0.pace = pace
+            $0.pace = core.pace
         }
     }
 
-    private func schedule(_ slot: Slot) {
-        let due = slot.core.withLock { $0.due }
-        slot.dueAt.store(due ?? .max, ordering: .relaxed)
-        board.withLock { $0.schedule(slot, at: due) }
-        bell.ring()
+    /// The same, and has it advanced then.
+    private func settle(_ slot: Slot, _ core: Slot.Core) {
+        show(slot, core)
+        board.withLock { $0.schedule(slot, at: core.due) }
     }
 
     /// Notes where the wall clock was set, and has sessions of real pace told of it. Waits for none of them.

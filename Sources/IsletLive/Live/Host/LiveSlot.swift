@@ -11,8 +11,12 @@ final class Slot: Sendable {
     let core = Mutex(Core())
     /// What is shown: never held while the session runs.
     let face = Mutex(Face())
-    /// When the advance that is under way began, by the continuous clock; 0 for none.
+    /// When the work that is under way began, by the continuous clock; 0 for none.
     let busySince = Atomic<Int64>(0)
+    /// How many wait to do something with it.
+    let waiting = Atomic(0)
+    /// The host has let it go.
+    let isRemoved = Atomic(false)
     /// When it wants to be advanced next (`Int64.max` for never), and when it was last.
     let dueAt = Atomic<Int64>(.max)
     let advancedAt = Atomic<Int64>(0)
@@ -113,15 +117,18 @@ struct Board: Sendable {
     private var current: [ObjectIdentifier: UInt64] = [:]
     private var serial: UInt64 = 0
     /// Those that a thread is advancing: nobody else waits for them.
-    private var running: Set<ObjectIdentifier> = []
+    private var running: [ObjectIdentifier: Slot] = [:]
     /// Of those, the ones that somebody wants advanced again.
     private var again: [ObjectIdentifier: Int64] = [:]
 
     init(utcOffset: Int64) { self.utcOffset = utcOffset }
 
+    /// Those that threads are advancing.
+    var underWay: [Slot] { Array(running.values) }
+
     mutating func schedule(_ slot: Slot, at due: Int64?) {
         let key = ObjectIdentifier(slot)
-        if running.contains(key) {
+        if running[key] != nil {
             again[key] = due.map { min($0, again[key] ?? .max) } ?? again[key]
             return
         }
@@ -142,7 +149,7 @@ struct Board: Sendable {
     /// A thread has advanced the session, which wants to be advanced next at `due`.
     mutating func finish(_ slot: Slot, due: Int64?) {
         let key = ObjectIdentifier(slot)
-        running.remove(key)
+        running[key] = nil
         let wanted = again.removeValue(forKey: key)
         schedule(slot, at: due.map { min($0, wanted ?? .max) } ?? wanted)
     }
@@ -157,7 +164,7 @@ struct Board: Sendable {
             guard head.due <= now else { return (nil, head.due) }
             removeFirst()
             current[ObjectIdentifier(head.slot)] = nil
-            running.insert(ObjectIdentifier(head.slot))
+            running[ObjectIdentifier(head.slot)] = head.slot
             return (head.slot, nil)
         }
         return (nil, nil)

@@ -75,19 +75,16 @@ struct GivenBoluses {
     ///   - mgdl: nil where nobody knows.
     static func doubt(
         of units: Double, onBoard: Double, needed: Double, mgdl: Double?, _ therapy: TherapySettings
-    ) -> String? {
-        var reasons: [String] = []
-        let board = "\(text(onBoard)) U of earlier boluses still act"
+    ) -> ValueText? {
+        var reasons: [ValueText] = []
+        let board: ValueText = "\(text(onBoard)) U of earlier boluses still act"
         if let mgdl, mgdl.isFinite {
             let falls = (onBoard - needed) * therapy.correctionFactorMgdlPerUnit
-            if mgdl < low { reasons.append("glucose is \(Int(mgdl.rounded())) mg/dL") }
+            if mgdl < low { reasons.append("glucose is \(mgdl.rounded(), unit: "mg/dL")") }
             if onBoard >= noticeable, mgdl - falls < low {
-                reasons.append(
-                    board
-                        + (mgdl < low
-                            ? ""
-                            : ", enough to bring glucose from \(Int(mgdl.rounded())) mg/dL below \(Int(low))")
-                )
+                let fall: ValueText =
+                    ", enough to bring glucose from \(mgdl.rounded(), unit: "mg/dL", comparedWith: low) below \(low, unitless: "mg/dL", comparedWith: mgdl.rounded())"
+                reasons.append(mgdl < low ? board : board + fall)
             } else if mgdl < low {
                 reasons.append(board)
             }
@@ -95,7 +92,7 @@ struct GivenBoluses {
             reasons += ["nobody knows the glucose", board]
         }
         guard !reasons.isEmpty else { return nil }
-        return "\(text(units)) U asks again: " + reasons.joined(separator: ", and ")
+        return "\(text(units)) U asks again: \(reasons.joined(separator: ", and "))"
     }
 
     private static func text(_ units: Double) -> String { "\((units * 100).rounded() / 100)" }

@@ -70,11 +70,8 @@ final class LiveDoor: @unchecked Sendable {
             outcome = .refused(refusal)
         } catch let refused as LoopInputRefused {
             outcome = .refused(.loopLimit, refused.description)
-        } catch let error as LoopError {
-            outcome =
-                error == .notKept
-                ? .refused(.notKept, "the loop can't keep it")
-                : .refused(.controlsDisabled, "a controller is frozen: controls are disabled")
+        } catch LoopError.notKept {
+            outcome = .refused(.notKept, "the loop can't keep it")
         } catch let error as PumpError {
             outcome = .refused(PersonActs.refusal(error))
         } catch let error as BasalScheduleError {

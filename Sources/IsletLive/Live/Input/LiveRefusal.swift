@@ -52,7 +52,6 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     /// More than the loop takes.
     case loopLimit = "loop-limit"
     case notKept = "not-kept"
-    case controlsDisabled = "controls-disabled"
     case pumpUnreachable = "pump-unreachable"
     case pumpNotReady = "pump-not-ready"
     case pumpLimit = "pump-limit"

@@ -86,7 +86,7 @@ struct LiveThresholds {
 
 extension AlertPolicy {
     /// An alert's words without its subject, for where the subject is named beside.
-    func plain(_ message: String, _ code: AlertName) -> String {
+    func plain(_ message: ValueText, _ code: AlertName) -> ValueText {
         rules.first { $0.code == code }.map { AlertMessage.withoutSubject($0, message) } ?? message
     }
 

@@ -31,7 +31,7 @@ final class PersonActs: LiveActs {
     func note(_ rows: SessionRecorder) { given.note(rows, at: session.executor.now) }
 
     /// As things are now.
-    private func judgement(of units: Double) -> (onBoard: Double, doubt: String?) {
+    private func judgement(of units: Double) -> (onBoard: Double, doubt: ValueText?) {
         let now = session.executor.now
         var all = given
         all.note(session.recorder, at: now)

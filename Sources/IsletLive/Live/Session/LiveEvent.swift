@@ -15,12 +15,12 @@ package struct LiveEvent: Hashable, Sendable {
     package var instant: Instant
     package var what: What
     /// What the person read then, of an alert; empty for what shows nothing.
-    package var message = ""
+    package var message: ValueText = ""
     /// What they should do then.
     package var action = ""
 
     package init(
-        number: Int, instant: Instant, _ what: What, message: String = "", action: String = ""
+        number: Int, instant: Instant, _ what: What, message: ValueText = "", action: String = ""
     ) {
         (self.number, self.instant, self.what) = (number, instant, what)
         (self.message, self.action) = (message, action)

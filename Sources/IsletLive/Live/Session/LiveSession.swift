@@ -16,9 +16,9 @@ package import IsletTrials
 
 /// What the alert center's effects said, in their order. Belongs to the session's thread.
 private final class EffectMessages: @unchecked Sendable {
-    private var texts: [String] = []
-    func add(_ text: String) { texts.append(text) }
-    func take() -> [String] {
+    private var texts: [ValueText] = []
+    func add(_ text: ValueText) { texts.append(text) }
+    func take() -> [ValueText] {
         defer { texts = [] }
         return texts
     }
@@ -299,13 +299,13 @@ package final class LiveSession: @unchecked Sendable {
         // In the order of the effects, as the rows are.
         var messages = messages.take()[...]
         for (at, what) in news {
-            var message = ""
+            var message: ValueText = ""
             if case .row(.alert, _) = what { message = messages.popFirst() ?? "" }
             tell(what, at: at, message: message)
         }
     }
 
-    func tell(_ what: LiveEvent.What, at instant: Instant? = nil, message: String = "") {
+    func tell(_ what: LiveEvent.What, at instant: Instant? = nil, message: ValueText = "") {
         eventCount += 1
         var event = LiveEvent(number: eventCount, instant: instant ?? now, what)
         if let alert = event.alert {

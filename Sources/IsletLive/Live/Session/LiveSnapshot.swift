@@ -150,7 +150,7 @@ package struct RequestedBolus: Hashable, Sendable {
     /// What still acts of earlier boluses, U.
     package var onBoard = 0.0
     /// Why it asks again, with what speaks against it now; nil where nothing does.
-    package var doubt: String?
+    package var doubt: ValueText?
 }
 
 /// What left the pump, in units.

@@ -6,7 +6,7 @@
 
 package import IsletAlerts
 import IsletLoop
-import IsletDevices
+package import IsletDevices
 import IsletKernel
 import IsletTrials
 
@@ -20,13 +20,13 @@ package struct SessionHealth: Hashable, Sendable {
         package var part: Part
         /// From `actionable` on somebody has to do something; below it nobody can say that it is well.
         package var severity: AlertSeverity
-        /// A clause, glucose in mg/dL.
-        package var text: String
+        /// A clause.
+        package var text: ValueText
         /// Somebody has said that they know, and it is still so.
         package var isAcknowledged = false
 
         package init(
-            _ part: Part, _ severity: AlertSeverity, _ text: String, isAcknowledged: Bool = false
+            _ part: Part, _ severity: AlertSeverity, _ text: ValueText, isAcknowledged: Bool = false
         ) {
             (self.part, self.severity, self.text) = (part, severity, text)
             self.isAcknowledged = isAcknowledged
@@ -34,7 +34,7 @@ package struct SessionHealth: Hashable, Sendable {
 
         package var needsAction: Bool { severity > .informational }
         /// With what an acknowledgement changes: the words, and nothing else.
-        package var words: String { isAcknowledged ? text + ": acknowledged, still so" : text }
+        package var words: ValueText { isAcknowledged ? text + ": acknowledged, still so" : text }
     }
 
     /// The worst first.
@@ -75,7 +75,7 @@ package struct SessionHealth: Hashable, Sendable {
 
     private static func running(_ live: LiveSnapshot, isFrozen: Bool) -> [Concern] {
         var found: [Concern] = []
-        if isFrozen || live.loop?.areControlsDisabled == true {
+        if isFrozen {
             found.append(Concern(.session, .safetyCritical, "frozen: nothing that is shown is sure"))
         }
         if !live.isAppAlive {
@@ -103,8 +103,8 @@ package struct SessionHealth: Hashable, Sendable {
         return glucose(loop) + self.loop(live, loop, mgdl) + pump(live)
     }
 
-    private static func text(_ mgdl: Double) -> String {
-        mgdl.isFinite ? "\(Int(mgdl.rounded())) mg/dL" : "no number"
+    private static func text(_ mgdl: Double) -> ValueText {
+        mgdl.isFinite ? "\(mgdl.rounded(), unit: "mg/dL")" : "no number"
     }
 
     private static func glucose(_ loop: LoopDisplay) -> [Concern] {
@@ -132,11 +132,12 @@ package struct SessionHealth: Hashable, Sendable {
         case .noSession: return [Concern(.loop, .actionable, "the loop is stopped")]
         case .openLoop:
             let isInRange = mgdl.map(inRange.contains) ?? false
-            let at = mgdl.map { isInRange ? "" : " at \(text($0))" } ?? ", and nobody knows the glucose"
+            let at: ValueText =
+                mgdl.map { isInRange ? "" : " at \(text($0))" } ?? ", and nobody knows the glucose"
             found.append(
                 Concern(
                     .loop, isInRange ? .informational : .actionable,
-                    (live.isFed ? "suggestions only" : "the loop is open") + at))
+                    "\(live.isFed ? "suggestions only" : "the loop is open")\(at)"))
         case .closedLoop:
             if let condition = live.pump?.condition, condition != .ready, condition != .bolusing {
                 found.append(Concern(.loop, .actionable, "the loop gives no insulin"))
@@ -204,7 +205,7 @@ package struct SessionHealth: Hashable, Sendable {
             guard let newest = one.newest else { return Concern(.values, .actionable, "\(name): no value") }
             guard !one.isStale else { return Concern(.values, .actionable, "\(name): the value is old") }
             let value = newest.value
-            let said = "\(name) is \((value * 100).rounded() / 100) \(one.metric.unit)"
+            let said = ValueText(String("\(name) is \((value * 100).rounded() / 100) \(one.metric.unit)"))
             if one.metric.criticalBelow.map({ value < $0 }) ?? false
                 || one.metric.criticalAbove.map({ value > $0 }) ?? false
             {

@@ -37,8 +37,6 @@ public struct PumpDevice: Listed {
     public var cannulaAmount = InsulinAmount(units: 0.5)
     /// Nanoseconds from one pulse of priming to the next.
     public var primePulseInterval = Nanoseconds.second
-    public var basalSegmentLimit = 24
-    public var shortestBasalSegment = 30 * Nanoseconds.minute
     public var temporaryBasalRange = 30 * Nanoseconds.minute...12 * Nanoseconds.hour
     /// U that a blocked cannula holds back before the pump may notice.
     public var occlusionThreshold = 2.5...5.0

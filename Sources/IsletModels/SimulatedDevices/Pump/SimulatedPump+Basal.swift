@@ -1,16 +1,15 @@
-// Basal insulin: a programme over the day, a temporary rate in its place, suspension of all delivery.
+// Basal insulin: a programmed rate, a temporary one in its place, suspension of all delivery.
 
 public import IsletDevices
 import IsletKernel
 
 extension SimulatedPump {
     /// What no pump can do is refused before anything is sent, here and below.
-    func program(_ segments: [BasalSegment]) throws {
-        let checked = try checked(segments)
+    func program(_ rate: InsulinRate) throws {
+        let rounded = try device.rounded(rate)
         try transmit(.programme)
-        programme = checked
+        programmedRate = rounded
         try applyBasal()
-        followProgramme()
     }
 
     /// The rate that its programme has now. A look: nothing changes.
@@ -18,47 +17,8 @@ extension SimulatedPump {
 
     /// The programme that the pump comes with.
     public func preset(_ rate: InsulinRate) throws {
-        programme = [BasalSegment(startOfDay: 0, rate: try device.rounded(rate))]
+        programmedRate = try device.rounded(rate)
         try applyBasal()
-    }
-
-    private func checked(_ segments: [BasalSegment]) throws -> [BasalSegment] {
-        guard let first = segments.first, first.startOfDay == 0 else {
-            throw BasalScheduleError(reason: "no segment begins at midnight")
-        }
-        guard segments.count <= device.basalSegmentLimit else {
-            throw BasalScheduleError(reason: "more than \(device.basalSegmentLimit) segments")
-        }
-        let ends = segments.dropFirst().map(\.startOfDay) + [Nanoseconds.day]
-        for (segment, end) in zip(segments, ends)
-        where end - segment.startOfDay < device.shortestBasalSegment {
-            throw BasalScheduleError(
-                reason: "a segment shorter than \(device.shortestBasalSegment / Nanoseconds.minute) min")
-        }
-        return try segments.map {
-            BasalSegment(startOfDay: $0.startOfDay, rate: try device.rounded($0.rate))
-        }
-    }
-
-    /// Waits for the next segment, where there is more than one.
-    private func followProgramme() {
-        guard programme.count > 1 else { return schedule(\.segment, "basal segment", at: nil) { _ in } }
-        let time = timeOfDay
-        let next = programme.first { $0.startOfDay > time }?.startOfDay ?? Nanoseconds.day
-        schedule(\.segment, "basal segment", at: executor.now.adding(next - time)) {
-            try $0.applyBasal()
-            $0.followProgramme()
-        }
-    }
-
-    private var timeOfDay: Int64 {
-        let remainder = (startOfDay + executor.now.nanoseconds) % Nanoseconds.day
-        return remainder < 0 ? remainder + Nanoseconds.day : remainder
-    }
-
-    private var programmedRate: InsulinRate {
-        let time = timeOfDay
-        return programme.last { $0.startOfDay <= time }?.rate ?? .zero
     }
 
     // MARK: Temporary rates

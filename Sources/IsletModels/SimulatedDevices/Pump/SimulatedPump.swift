@@ -28,8 +28,6 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     let recorder: SessionRecorder
     let plan: FaultPlan
     let streams: RandomStreams
-    /// Nanoseconds between local midnight and the session's start.
-    let startOfDay: Int64
     let habits: PodHabits
     var observers: [any DeviceObserver] = []
     var truth = PumpTruth()
@@ -41,7 +39,8 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     var lastRequest: BolusStatus?
 
     // Basal
-    var programme = [BasalSegment(startOfDay: 0, rate: .zero)]
+    /// The basal rate that it runs by itself, all day.
+    var programmedRate = InsulinRate.zero
     var temporary: (rate: InsulinRate, ends: Instant)?
     var isSuspended = false
     /// The rate that the pump pushes evenly.
@@ -72,12 +71,10 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
 
     /// - Parameters:
     ///   - habits: how pods are changed; nil for seamlessly without a plan and by hand with one.
-    ///   - startOfDay: nanoseconds between local midnight and the session's start.
     public init(
         executor: SessionExecutor, device: PumpDevice = .omnipod, body: any InsulinReceiver,
         recorder: SessionRecorder, faults: FaultPlan = .none,
-        streams: RandomStreams = RandomStreams(seed: 0, subject: 0), habits: PodHabits? = nil,
-        startOfDay: Int64 = 0
+        streams: RandomStreams = RandomStreams(seed: 0, subject: 0), habits: PodHabits? = nil
     ) {
         self.executor = executor
         journal = executor.journal
@@ -85,7 +82,6 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         self.body = body
         self.recorder = recorder
         self.streams = streams
-        self.startOfDay = startOfDay
         plan = faults
         var chosen = habits ?? (faults.hasPumpFaults ? .manual : .seamless)
         if habits == nil, let hours = faults.rate(of: .latePodChange) {
@@ -193,10 +189,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         try here(id) { try $0.recall($1) }
     }
     public nonisolated func setProgrammedBasal(_ rate: InsulinRate) throws {
-        try here(rate) { try $0.program([BasalSegment(startOfDay: 0, rate: $1)]) }
-    }
-    public nonisolated func setBasalSchedule(_ segments: [BasalSegment]) throws {
-        try here(segments) { try $0.program($1) }
+        try here(rate) { try $0.program($1) }
     }
     public nonisolated func setTemporaryBasal(_ rate: InsulinRate, nanoseconds: Int64) throws {
         try here((rate, nanoseconds)) { try $0.startTemporary($1.0, nanoseconds: $1.1) }
@@ -219,7 +212,6 @@ struct Wakeups {
     var empty: Wakeup?
     var podChange: Wakeup?
     var primed: Wakeup?
-    var segment: Wakeup?
     var temporary: Wakeup?
     var temporaryPulse: Wakeup?
     var suspension: Wakeup?

@@ -1,17 +1,19 @@
 // A policy over inputs that are written down: what it does, and what stood in its way.
 //
 // Guarantees: the app is judged at each instant with inputs and at each of its deadlines, and at no other; equal tapes give equal runs.
-// Does not: kill the app or show anything. `AlertWorld` does.
+// Does not: kill the app or show anything. `AlertWorld` does, which the programs run.
 
-package import IsletKernel
+import IsletAlerts
+import IsletDevices
+import IsletKernel
 
 /// Inputs by instant.
-package struct AlertTape: Sendable {
-    package var inputs: [(at: Instant, input: AlertInput)]
-    package var wallClock: WallClock
-    package var environment = AppEnvironment()
+struct AlertTape: Sendable {
+    var inputs: [(at: Instant, input: AlertInput)]
+    var wallClock: WallClock
+    var environment = AppEnvironment()
 
-    package init(_ inputs: [(at: Instant, input: AlertInput)], wallClock: WallClock) {
+    init(_ inputs: [(at: Instant, input: AlertInput)], wallClock: WallClock) {
         self.inputs = inputs.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)
         self.wallClock = wallClock
@@ -22,7 +24,7 @@ package struct AlertTape: Sendable {
     ///   - looks: where the app is judged besides; that changes nothing.
     ///   - keepsBlame: whether the log is kept; that changes nothing else.
     /// - Returns: the effects, and the log up to `end`.
-    package func run(
+    func run(
         _ policy: AlertPolicy, until end: Instant, looks: [Instant] = [], keepsBlame: Bool = true
     ) throws -> (effects: [AlertEffect], blame: BlameLog?) {
         var app = try AlertApp(

@@ -1,0 +1,179 @@
+// A sentence that keeps the values that stand in it.
+//
+// Guarantees: `text` is the sentence as files, journals and the API have it, each amount in its own unit; `parts` joined are `text`. Whoever shows it in
+// another unit, or its times by another clock, goes by the parts: no word of it is read.
+// Does not: know another unit. `GlucoseUnit.text` shows one. Two are equal whose `text` is.
+
+/// Words, amounts with their units, and times of day.
+///
+///     let low: ValueText = "Glucose \(65, unit: "mg/dL", comparedWith: 70), below \(70, unitless: "mg/dL", comparedWith: 65)"
+///     low.text    // Glucose 65 mg/dL, below 70
+public struct ValueText: Sendable {
+    /// A number in its unit.
+    public struct Amount: Hashable, Sendable, Codable {
+        public var number: Double
+        /// As in `AlertMetric.unit`: `mg/dL`, `mg/dL/min`, `%`.
+        public var unit: String
+        /// What the sentence holds it against, in the same unit; nil for nothing. In any unit it stays on its side of that.
+        public var comparedWith: Double?
+        /// False where the unit stands beside another amount of the sentence.
+        public var showsUnit: Bool
+    }
+
+    public enum Part: Hashable, Sendable {
+        case words(String)
+        /// An amount, and how `text` has it.
+        case amount(Amount, String)
+        /// A time of day on the session's clock, as `02:05`.
+        case timeOfDay(String)
+    }
+
+    private enum Kind: Hashable, Sendable, Codable {
+        case amount(Amount)
+        case timeOfDay
+    }
+
+    /// UTF-8 places of `text`.
+    private struct Place: Hashable, Sendable, Codable {
+        var begin: Int
+        var end: Int
+        var kind: Kind
+    }
+
+    public private(set) var text: String
+    private var places: [Place] = []
+
+    public init(_ text: String = "") { self.text = text }
+
+    /// A sentence that is one amount.
+    public init(_ amount: Amount) {
+        self.init()
+        append(
+            Self.digits(amount.number) + (amount.showsUnit ? " " + amount.unit : ""), as: .amount(amount))
+    }
+
+    public var isEmpty: Bool { text.isEmpty }
+
+    /// In their order; neighbours that are words are one part.
+    public var parts: [Part] {
+        var (parts, from) = ([Part](), 0)
+        for place in places {
+            if place.begin > from { parts.append(.words(piece(from, place.begin))) }
+            let piece = piece(place.begin, place.end)
+            switch place.kind {
+            case .amount(let amount): parts.append(.amount(amount, piece))
+            case .timeOfDay: parts.append(.timeOfDay(piece))
+            }
+            from = place.end
+        }
+        let end = text.utf8.count
+        if end > from { parts.append(.words(piece(from, end))) }
+        return parts
+    }
+
+    private func piece(_ begin: Int, _ end: Int) -> String {
+        let utf8 = text.utf8
+        return String(
+            text[utf8.index(utf8.startIndex, offsetBy: begin)..<utf8.index(utf8.startIndex, offsetBy: end)])
+    }
+
+    /// A number as sentences have it: whole where it is whole.
+    public static func digits(_ number: Double) -> String {
+        number == number.rounded() && abs(number) < 1e9 ? "\(Int64(number))" : "\(number)"
+    }
+
+    /// The same without the first occurrence of words, in which no value stands.
+    public func removingFirst(_ words: String) -> ValueText {
+        guard !words.isEmpty, let found = text.firstRange(of: words) else { return self }
+        let begin = text.utf8.distance(from: text.startIndex, to: found.lowerBound)
+        let length = words.utf8.count
+        guard !places.contains(where: { $0.begin < begin + length && begin < $0.end }) else { return self }
+        var rest = self
+        rest.text.removeSubrange(found)
+        for index in rest.places.indices where rest.places[index].begin >= begin + length {
+            rest.places[index].begin -= length
+            rest.places[index].end -= length
+        }
+        return rest
+    }
+
+    public static func += (text: inout ValueText, more: ValueText) {
+        let offset = text.text.utf8.count
+        text.text += more.text
+        for place in more.places {
+            text.places.append(Place(begin: place.begin + offset, end: place.end + offset, kind: place.kind))
+        }
+    }
+
+    public static func + (a: ValueText, b: ValueText) -> ValueText {
+        var sum = a
+        sum += b
+        return sum
+    }
+
+    private mutating func append(_ words: String, as kind: Kind) {
+        let begin = text.utf8.count
+        text += words
+        places.append(Place(begin: begin, end: text.utf8.count, kind: kind))
+    }
+}
+
+extension Sequence where Element == ValueText {
+    public func joined(separator: ValueText) -> ValueText {
+        var (joined, isFirst) = (ValueText(), true)
+        for text in self {
+            if !isFirst { joined += separator }
+            joined += text
+            isFirst = false
+        }
+        return joined
+    }
+}
+
+extension ValueText: Hashable {
+    public static func == (a: ValueText, b: ValueText) -> Bool { a.text == b.text }
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+extension ValueText: Codable {}
+
+extension ValueText: CustomStringConvertible {
+    public var description: String { text }
+}
+
+extension ValueText: ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) { self.init(value) }
+    public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.text }
+
+    public struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ValueText()
+
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.text.reserveCapacity(literalCapacity + 8 * interpolationCount)
+        }
+
+        public mutating func appendLiteral(_ literal: String) { text.text += literal }
+        public mutating func appendInterpolation(_ words: String) { text.text += words }
+        public mutating func appendInterpolation(_ number: Int64) { text.text += "\(number)" }
+        public mutating func appendInterpolation(_ other: ValueText) { text += other }
+
+        /// An amount with its unit behind it.
+        public mutating func appendInterpolation(
+            _ number: Double, unit: String, comparedWith: Double? = nil
+        ) {
+            text += ValueText(
+                Amount(number: number, unit: unit, comparedWith: comparedWith, showsUnit: true))
+        }
+
+        /// An amount whose unit stands elsewhere in the sentence.
+        public mutating func appendInterpolation(
+            _ number: Double, unitless unit: String, comparedWith: Double? = nil
+        ) {
+            text += ValueText(
+                Amount(number: number, unit: unit, comparedWith: comparedWith, showsUnit: false))
+        }
+
+        /// A time of day on the session's clock, as `02:05`.
+        public mutating func appendInterpolation(timeOfDay: String) { text.append(timeOfDay, as: .timeOfDay) }
+    }
+}
