@@ -28,8 +28,9 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         self.expected = expected
     }
 
+    /// One line, whatever was found: a name with control characters is shown with them escaped.
     public var description: String {
         let place = line.map { "\(file):\($0)" } ?? file
-        return "\(place): found \(found), expected \(expected)"
+        return printable("\(place): found \(found), expected \(expected)", limit: .max)
     }
 }

@@ -105,7 +105,7 @@ package struct MetricNow: Hashable, Sendable {
     }
 }
 
-package struct MetricPoint: Hashable, Sendable {
+package struct MetricPoint: Hashable, Sendable, Codable {
     package var at: Instant
     package var value: Double
     package init(_ at: Instant, _ value: Double) { (self.at, self.value) = (at, value) }
@@ -143,7 +143,7 @@ package struct AlertStory: Hashable, Sendable {
     package var isUntold: Bool { notifiedAt.map { at in toldAt.map { $0 < at } ?? true } ?? false }
 
     /// One decision of the alert center.
-    package struct Line: Hashable, Sendable {
+    package struct Line: Hashable, Sendable, Codable {
         package var at: Instant
         /// `wait`, `raise`, `notify`, `suppress`, ... (`AlertEffect.Kind`)
         package var effect: String
@@ -180,7 +180,7 @@ package struct ThresholdView: Hashable, Sendable {
 }
 
 /// What happened in the last day and an hour, by time.
-package struct SessionLog: Sendable {
+package struct SessionLog: Sendable, Codable {
     package var readings: [ReadingRow] = []
     package var steps: [StepRow] = []
     package var deliveries: [DeliveryRow] = []
@@ -191,7 +191,7 @@ package struct SessionLog: Sendable {
 }
 
 /// An episode, for the lane below a chart.
-package struct AlertSpan: Hashable, Sendable {
+package struct AlertSpan: Hashable, Sendable, Codable {
     package var code: AlertName
     package var severity: String
     package var from: Instant

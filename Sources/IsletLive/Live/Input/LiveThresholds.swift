@@ -9,7 +9,7 @@ import IsletDevices
 import IsletKernel
 
 /// What one metric is watched for.
-package struct MetricThreshold: Hashable, Sendable {
+package struct MetricThreshold: Hashable, Sendable, Codable {
     package var metric: AlertMetric
     /// In the metric's unit; nil for a side that nobody watches.
     package var low: Double?
@@ -22,7 +22,7 @@ package struct MetricThreshold: Hashable, Sendable {
 
 struct LiveThresholds {
     /// What was said, beside what the policy's rules say.
-    private struct Said {
+    struct Said: Hashable, Codable {
         var low: Double?
         var high: Double?
         /// ns; nil where nobody has said: the rules keep their own.
@@ -30,7 +30,7 @@ struct LiveThresholds {
         var isEnabled: Bool
     }
 
-    private var said: [AlertMetric: Said] = [:]
+    var said: [AlertMetric: Said] = [:]
     /// Of the session's kind of subject.
     private let metrics: [AlertMetric]
 
