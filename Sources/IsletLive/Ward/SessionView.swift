@@ -47,6 +47,8 @@ package struct SessionView: Sendable {
     package var summary: DaySummary?
     /// Whether a page somewhere is the phone of this session: the server knows, the session doesn't.
     package var hasPhone = false
+    /// Another engine lived it, and it is shown as it last was; nil for one that this engine lives.
+    package var kept: KeptBy?
 
     package init(id: String, name: String) {
         self.id = id
@@ -60,7 +62,9 @@ package struct SessionView: Sendable {
         return SessionHealth(shown, isFrozen: isFrozen)
     }
     /// Nobody may tell it anything but its pace.
-    package var isReadOnly: Bool { if case .study = origin { true } else { false } }
+    package var isReadOnly: Bool {
+        if case .study = origin { true } else { kept != nil }
+    }
     /// Whether controls of the session are to be disabled.
     package var areControlsDisabled: Bool {
         isFrozen || isReadOnly || phase != .running || (live.loop?.areControlsDisabled ?? false)
@@ -238,4 +242,6 @@ package struct WardCard: Sendable {
     package var sparkline: [MetricPoint]
     package var number: Int
     package var health: SessionHealth
+    /// As in the session's view.
+    package var kept: KeptBy?
 }

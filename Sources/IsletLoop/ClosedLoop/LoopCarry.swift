@@ -18,8 +18,12 @@ package struct LoopCarry: Hashable, Sendable, Codable {
     var therapy: TherapySettings
     var target: GlucoseConcentration
 
-    /// When the newest bolus request was decided whose outcome nobody knows yet; nil where none is under way.
+    /// The newest bolus request whose outcome nobody knows yet; nil where none is under way.
     package var unconfirmed: InsulinAmount? { memory.request?.amount }
+    /// Of those steps; what nobody has answered for counts as given.
+    package var insulin: InsulinAmount { steps.reduce(.zero) { $0 + ($1.accepted ?? $1.requested ?? .zero) } }
+    /// The number of the next step.
+    package var nextStep: Int64 { memory.algorithmTime }
 }
 
 extension LoopController {

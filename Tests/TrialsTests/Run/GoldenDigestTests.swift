@@ -2,6 +2,7 @@
 
 import Foundation
 import IsletAlerts
+import IsletDevices
 import IsletFiles
 import IsletKernel
 import Testing

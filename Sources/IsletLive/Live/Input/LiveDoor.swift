@@ -56,13 +56,13 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     /// What another engine goes on from, beside the alert center's policy.
-    var carry: DoorCarry { DoorCarry(thresholds: thresholds.said, rings: rings) }
+    var carry: DoorCarry { DoorCarry(thresholds: thresholds.byName, rings: rings) }
 
     /// Goes on from another engine's. The alert center has done so.
     func adopt(_ carry: DoorCarry, inputs: Int) {
         inputsBefore = inputs
         rings = carry.rings
-        thresholds.said = carry.thresholds
+        thresholds.byName = carry.thresholds
         policy = session.executor.inspect { session.alerts.here { $0.currentPolicy } }
     }
 

@@ -30,7 +30,15 @@ struct LiveThresholds {
         var isEnabled: Bool
     }
 
-    var said: [AlertMetric: Said] = [:]
+    private var said: [AlertMetric: Said] = [:]
+    /// What was said, by the metric's name; a metric that is not there any more is nobody's.
+    var byName: [String: Said] {
+        get { Dictionary(said.map { ($0.key.rawValue, $0.value) }) { $1 } }
+        set {
+            said = [:]
+            for (name, one) in newValue { AlertMetric(rawValue: name).map { said[$0] = one } }
+        }
+    }
     /// Of the session's kind of subject.
     private let metrics: [AlertMetric]
 

@@ -4,6 +4,7 @@
 // of other mathematics or of somebody else is refused: it would come to other bits.
 
 package import IsletDevices
+import Foundation
 import IsletFiles
 import IsletKernel
 package import IsletTrials
@@ -107,6 +108,20 @@ package struct LiveOpening: Sendable {
                 .init("study", study.json),
             ] + upgradeMembers
         ).compactText
+    }
+
+    /// Which engine lived a journal, of which no more than its first line is read; nil for a file that begins otherwise.
+    package static func engine(ofJournal path: String) -> Int? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        var bytes: [UInt8] = []
+        while bytes.count < carriedBytes, let more = try? file.read(upToCount: 1 << 16), !more.isEmpty {
+            bytes += more
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { continue }
+            let content = try? JournalContent.parse(Array(bytes[...end]), path: path)
+            return content.flatMap { try? engine(of: $0) }
+        }
+        return nil
     }
 
     /// Which engine lived a journal, by its first line alone.

@@ -53,7 +53,8 @@ package struct LiveCarry: Hashable, Sendable, Codable {
 
 /// What a session's door knows beside its policy.
 struct DoorCarry: Hashable, Sendable, Codable {
-    var thresholds: [AlertMetric: LiveThresholds.Said]
+    /// By the metric's name.
+    var thresholds: [String: LiveThresholds.Said]
     var rings: [ToldRing]
 }
 

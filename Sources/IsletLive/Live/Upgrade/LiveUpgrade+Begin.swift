@@ -91,14 +91,16 @@ extension LiveUpgrade {
     }
 
     /// The old journal stays, under a name that nothing else has.
-    private static func archive(_ path: String, engine: Int) throws {
+    /// - Returns: that name.
+    @discardableResult
+    static func archive(_ path: String, engine: Int) throws -> String {
         let stem = path.hasSuffix(".journal") ? String(path.dropLast(".journal".count)) : path
         for number in 1...1000 {
             let name = "\(stem).engine-\(engine)\(number == 1 ? "" : "-\(number)").journal"
-            if link(path, name) == 0 { return }
+            if link(path, name) == 0 { return name }
             guard errno == EEXIST else { throw OutputError(path: name, doing: "create", errno: errno) }
             // A kill between the two steps left it there already.
-            if JournalFile.isSameFile(name, path) { return }
+            if JournalFile.isSameFile(name, path) { return name }
         }
         throw OutputError(path: stem, doing: "keep the old journal", errno: EEXIST)
     }
