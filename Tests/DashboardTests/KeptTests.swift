@@ -21,7 +21,7 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
         try withFolder { folder in
             let first = try Desk(folder)
             let id = try first.session(from: 20)
-            _ = first.tell(id, #"{"command":"threshold","metric":"glucose","low":399,"high":400}"#)
+            _ = first.tell(id, #"{"command":"preview","alert":"ALERT-CGM-URGENT-LOW"}"#)
             let before = first.answer("GET", "/api/sessions/\(id)").json
             #expect(!((before["alerts"] as? [Any]) ?? []).isEmpty)
             first.ward.close()
@@ -109,9 +109,9 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
             desk.ward.tend()
             let path = folder + "/sessions/\(id)/kept.json"
             let before = try String(contentsOfFile: path, encoding: .utf8)
-            _ = desk.tell(id, #"{"command":"threshold","metric":"glucose","low":399,"high":400}"#)
+            _ = desk.tell(id, #"{"command":"preview","alert":"ALERT-CGM-URGENT-LOW"}"#)
             let raised = try #require(desk.ward.view(id)).live.alerts.map(\.code.rawValue)
-            #expect(raised.contains { $0.hasPrefix("THRESHOLD") })
+            #expect(raised.contains("ALERT-CGM-URGENT-LOW"))
             desk.ward.tend()
             let after = try String(contentsOfFile: path, encoding: .utf8)
             #expect(after != before && raised.allSatisfy { after.contains($0) })

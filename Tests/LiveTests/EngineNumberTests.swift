@@ -82,17 +82,19 @@ import Testing
             let (kept, refused) = try LiveAnew.replace(path, studyPath: nil)
             #expect(refused.isEmpty && kept == folder + "/e2.engine-2.journal")
             #expect(try bytes(kept) == old)
-            let session = try LiveReplay.resume(path)
-            let snapshot = session.snapshot
-            #expect(session.opening.engine == BuildFacts.engine && session.now < .minutes(1))
-            #expect(snapshot.target?.milligramsPerDecilitre == 130)
-            #expect(snapshot.quietHours?.to == 400 * Nanoseconds.minute)
-            let glucose = try #require(snapshot.thresholds.first { $0.metric == .glucose })
-            #expect(glucose.low == 75 && glucose.high == 240 && !glucose.isEnabled)
-            let inputs = try JournalContent.read(path).lines.filter {
-                if case .input = $0 { true } else { false }
+            do {
+                let session = try LiveReplay.resume(path)
+                let snapshot = session.snapshot
+                #expect(session.opening.engine == BuildFacts.engine && session.now < .minutes(1))
+                #expect(snapshot.target?.milligramsPerDecilitre == 130)
+                #expect(snapshot.quietHours?.to == 400 * Nanoseconds.minute)
+                let glucose = try #require(snapshot.thresholds.first { $0.metric == .glucose })
+                #expect(glucose.low == 75 && glucose.high == 240 && !glucose.isEnabled)
+                let inputs = try JournalContent.read(path).lines.filter {
+                    if case .input = $0 { true } else { false }
+                }
+                #expect(inputs.count == 4 && !inputs.contains { $0.text.contains("meal") })
             }
-            #expect(inputs.count == 4 && !inputs.contains { $0.text.contains("meal") })
             // What this engine lives is not begun anew.
             #expect(throws: InputError.self) { try LiveAnew.replace(path, studyPath: nil) }
         }

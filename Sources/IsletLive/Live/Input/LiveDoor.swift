@@ -33,7 +33,7 @@ final class LiveDoor: @unchecked Sendable {
     /// Whose the alerts of metrics are; empty for the person who hears them.
     private let subject: String
     /// Of the inputs that this engine was told, in their order.
-    private var outcomes: [LiveOutcome] = []
+    private(set) var outcomes: [LiveOutcome] = []
     /// How many another engine was told before.
     private(set) var inputsBefore = 0
     private(set) var policy: AlertPolicy { didSet { shownThresholds = thresholds.all(in: policy) } }
