@@ -397,8 +397,3 @@ package final class Ward: Sendable {
         }
     }
 }
-
-extension LiveHost {
-    /// Nanoseconds of a clock that nobody sets.
-    package var continuousNow: Int64 { SystemClocks().continuousNanoseconds() }
-}

@@ -120,11 +120,11 @@ extension LiveSession {
     private func outcome(of number: Int) -> LiveOutcome { known(number) ?? .refused(Self.refusal(phase)) }
 
     /// nil where nobody has answered it.
-    func known(_ number: Int) -> LiveOutcome? { door.outcome(of: number) ?? earlier[number]?.outcome }
+    func known(_ number: Int) -> LiveOutcome? { door.outcome(of: number) ?? upgrades.earlier[number]?.outcome }
 
     /// As the journal has it.
     func bytes(of number: Int) -> [UInt8] {
-        earlier[number]?.said
+        upgrades.earlier[number]?.said
             ?? session.executor.journal.inputs[number - 1 - door.inputsBefore].input.bytes
     }
 

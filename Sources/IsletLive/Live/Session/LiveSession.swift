@@ -69,10 +69,8 @@ package final class LiveSession: @unchecked Sendable {
     private var unwritten: String?
     /// Steps whose algorithm gave no answer in time.
     package private(set) var lateSteps = 0
-    /// The journal's length when what another engine would go on from was last written.
-    var keptLength = 0
-    /// Of inputs before an upgrade, by number: what was said, and what became of it.
-    var earlier: [Int: (said: [UInt8], outcome: LiveOutcome?)] = [:]
+    /// What is kept for another engine, and what one handed on.
+    var upgrades = UpgradeState()
     var inputCount = 0
     private let listener: (LiveEvent) -> Void
     /// Sees what was recorded since the last time; nil where nobody looks.

@@ -10,6 +10,14 @@ import IsletKernel
 import IsletLoop
 import IsletTrials
 
+/// What a session knows of upgrades beside its opening.
+struct UpgradeState {
+    /// The journal's length when what another engine would go on from was last written.
+    var keptLength = 0
+    /// Of inputs before an upgrade, by number: what was said, and what became of it.
+    var earlier: [Int: (said: [UInt8], outcome: LiveOutcome?)] = [:]
+}
+
 extension LiveSession {
     /// What another engine goes on from; nil for a session whose world is not outside, or that is over.
     /// - Parameter untold: events that have happened and are told after this.
@@ -40,14 +48,14 @@ extension LiveSession {
     /// Writes beside the journal what another engine would go on from, where the journal has grown; what can't be written stops the session, as with the
     /// journal.
     func keepState(untold: Int = 0) {
-        guard phase == .running, hasBegun || now > .start, let journal, journal.length != keptLength,
+        guard phase == .running, hasBegun || now > .start, let journal, journal.length != upgrades.keptLength,
             let carry = carry(untold: untold)
         else { return }
         do {
             try KeptState(
                 engine: opening.engine, bytes: journal.length, check: journal.check, carry: carry
             ).write(beside: journal.path)
-            keptLength = journal.length
+            upgrades.keptLength = journal.length
         } catch {
             fail("\(error)")
         }
@@ -69,7 +77,7 @@ extension LiveSession {
         anchor = carry.pace.flatMap { JournalLine(Substring($0)) }?.anchor
         for one in carry.answered {
             answers[one.key] = one.number
-            earlier[one.number] = (Array(one.said.utf8), JournalLine.outcome(Substring(one.outcome)))
+            upgrades.earlier[one.number] = (Array(one.said.utf8), JournalLine.outcome(Substring(one.outcome)))
         }
     }
 
