@@ -114,7 +114,7 @@ extension LoopController {
     /// until it can.
     func load() {
         do {
-            let known = try atDeath.state ?? store?.load().map { KeptLoop(memory: $0) }
+            let known = try atDeath.state ?? adopted ?? store?.load().map { KeptLoop(memory: $0) }
             isLoaded = true
             guard let known else { return }
             memory = known.memory

@@ -37,6 +37,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// What the algorithm remembers.
     let state: StateCell
     var atDeath: StateAtDeath<KeptLoop>
+    /// What its first launch goes on from in place of a new session; nil for an ordinary one.
+    var adopted: KeptLoop?
     var memory = LoopMemory()
     /// What a step goes back to that its store couldn't write; kept only where there is a store.
     var memoryBeforeStep: LoopMemory?
@@ -107,6 +109,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public func begin(observers: [any LoopObserver] = []) throws {
         launch(observers: observers)
         startsOnceLoaded = !isLoaded
+        // Whoever had ended the session before an upgrade has ended it.
+        guard adopted == nil else { return adopted = nil }
         if isLoaded, !memory.isInSession { try startSession() }
     }
 

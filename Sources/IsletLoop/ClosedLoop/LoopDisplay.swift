@@ -3,8 +3,8 @@
 public import IsletDevices
 public import IsletKernel
 
-public struct LoopDisplay: Hashable, Sendable {
-    public enum Status: Sendable {
+public struct LoopDisplay: Hashable, Sendable, Codable {
+    public enum Status: Sendable, Codable {
         case noSession
         case openLoop
         case closedLoop
@@ -12,7 +12,7 @@ public struct LoopDisplay: Hashable, Sendable {
 
     /// Over the last 24 hours; nil where nothing is known. Insulin is what was asked for and taken, and what the pump gave by
     /// itself: its programmed and temporary basal.
-    public struct Totals: Hashable, Sendable {
+    public struct Totals: Hashable, Sendable, Codable {
         public var insulin: InsulinAmount
         public var lowest: GlucoseConcentration?
         public var highest: GlucoseConcentration?
