@@ -120,7 +120,9 @@ extension LiveSession {
     private func outcome(of number: Int) -> LiveOutcome { known(number) ?? .refused(Self.refusal(phase)) }
 
     /// nil where nobody has answered it.
-    func known(_ number: Int) -> LiveOutcome? { door.outcome(of: number) ?? upgrades.earlier[number]?.outcome }
+    func known(_ number: Int) -> LiveOutcome? {
+        door.outcome(of: number) ?? upgrades.earlier[number]?.outcome
+    }
 
     /// As the journal has it.
     func bytes(of number: Int) -> [UInt8] {
