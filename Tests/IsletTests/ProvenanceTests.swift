@@ -129,7 +129,8 @@ private func runOf(_ folder: String, _ more: String...) throws -> Outcome {
             // Far more than pass before the interrupt comes.
             let people = 2000
             let run = [
-                "run", folder + "/study.yaml", "--quiet", "--jobs", "1", "--set", "cohort.generate.count=\(people)",
+                "run", folder + "/study.yaml", "--quiet", "--jobs", "1", "--set",
+                "cohort.generate.count=\(people)",
                 "--out", folder + "/out",
             ]
             let store = folder + "/out/study.sqlite"
