@@ -22,6 +22,10 @@ let optimised: [SwiftSetting] =
     ? []
     : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))]
 
+/// The same of C: each run of a program hashes the program with it.
+let optimisedC: [CSetting] =
+    Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O2"], .when(configuration: .debug))]
+
 /// One entry a target, below the comment that says its floor: a target imports only from floors below it. `TidyTests`
 /// reads the floors here.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -81,7 +85,7 @@ let package = Package(
         // Floor 0
         .systemLibrary(
             name: "CGSL", pkgConfig: "gsl", providers: [.apt(["libgsl-dev"]), .brew(["gsl"])]),
-        .target(name: "CIslet"),
+        .target(name: "CIslet", cSettings: optimisedC),
         // Floor 1
         module("IsletKernel", ["CIslet"]),
         module("IsletNumerics", ["CGSL"]),
