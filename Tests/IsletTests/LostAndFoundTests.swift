@@ -175,8 +175,7 @@ private func liveProgram() throws -> URL {
             for name in ["moved", "bin", "elsewhere"] {
                 try manager.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
             }
-            try manager.copyItem(
-                at: liveProgram().resolvingSymlinksInPath(), to: URL(filePath: folder + "/moved/islet-live"))
+            try copyProgram(liveProgram(), to: folder + "/moved/islet-live")
             symlink(folder + "/moved/islet-live", folder + "/bin/islet-live")
             let output = folder + "/said.txt"
             try write("", to: output)

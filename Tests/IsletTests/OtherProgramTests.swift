@@ -20,7 +20,7 @@ import Testing
         try FileManager.default.createDirectory(
             at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
         if !FileManager.default.fileExists(atPath: copy.path()) {
-            try FileManager.default.copyItem(at: program().resolvingSymlinksInPath(), to: copy)
+            try copyProgram(program(), to: copy.path())
         }
         return copy
     }
@@ -48,10 +48,11 @@ import Testing
             let moved = folder + "/moved here ü%20"
             let manager = FileManager.default
             try manager.createDirectory(atPath: moved, withIntermediateDirectories: true)
-            try manager.copyItem(
-                at: program().resolvingSymlinksInPath(), to: URL(filePath: moved + "/islet"))
-            try write("#!/bin/sh\necho \"$0: $*\"\n", to: moved + "/islet-swarm")
-            try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: moved + "/islet-swarm")
+            try copyProgram(program(), to: moved + "/islet")
+            let script = folder + "/islet-swarm"
+            try write("#!/bin/sh\necho \"$0: $*\"\n", to: script)
+            try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+            try copyProgram(URL(filePath: script), to: moved + "/islet-swarm")
             let link = folder + "/link"
             try manager.createSymbolicLink(atPath: link, withDestinationPath: moved + "/islet")
             for path in [moved + "/islet", link] {

@@ -91,6 +91,12 @@ func withFolder<R>(_ body: (String) throws -> R) throws -> R {
     return try body(folder.path())
 }
 
+/// A copy that can be run at once. Another process writes it: a child that this one starts meanwhile would hold the file
+/// open for writing for an instant, and "Text file busy" is what running it then comes to.
+func copyProgram(_ from: URL, to path: String) throws {
+    _ = try #require(try said("cp", from.resolvingSymlinksInPath().path(percentEncoded: false), path))
+}
+
 /// What another program writes, without the line's end; nil where it fails.
 func said(_ command: String...) throws -> String? {
     let process = Process()

@@ -49,7 +49,7 @@ private func runOf(_ folder: String, _ more: String...) throws -> Outcome {
     @Test func aProgramElsewhereHasNoCommit() throws {
         try withFolder { folder in
             let copy = URL(filePath: folder + "/islet")
-            try FileManager.default.copyItem(at: program().resolvingSymlinksInPath(), to: copy)
+            try copyProgram(program(), to: copy.path())
             try write(study, to: folder + "/study.yaml")
             // Of the folder that it is run in nothing is read: that is the checkout.
             let run = try start(

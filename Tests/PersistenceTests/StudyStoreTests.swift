@@ -63,6 +63,34 @@ private func summaries(_ store: StudyStore) throws -> [SessionSummary] {
 
 @Suite("A study's store")
 struct StudyStoreTests {
+    /// A folder whose writer was killed while it closed its store could be neither read nor resumed.
+    @Test("what a killed writer left half written is rolled back by who only reads")
+    func halfWritten() throws {
+        try withFolder { folder in
+            let path = folder + "/s.sqlite"
+            let store = try StudyStore(
+                path: path, studyText: "study", version: "1", calendar: calendar, outcomeKeys: keys)
+            try store.write([record(0)])
+            try store.close()
+
+            let left = folder + "/left.sqlite"
+            let writer = try DatabaseQueue(path: path)
+            try writer.writeWithoutTransaction { db in
+                // Its journal counts as whole from the first page on.
+                try db.execute(sql: "PRAGMA synchronous = OFF; BEGIN IMMEDIATE")
+                defer { try? db.execute(sql: "ROLLBACK") }
+                try db.execute(sql: "UPDATE sessions SET subject = 'nobody'")
+                for suffix in ["", "-journal"] {
+                    try FileManager.default.copyItem(atPath: path + suffix, toPath: left + suffix)
+                }
+            }
+            let journal = try FileManager.default.attributesOfItem(atPath: left + "-journal")
+            #expect(journal[.size] as? Int ?? 0 > 512)
+            #expect(try summaries(StudyStore(readingAt: left)).map(\.subject) == ["adult#001"])
+            #expect(!FileManager.default.fileExists(atPath: left + "-journal"))
+        }
+    }
+
     @Test("gives back by index what was written in any order")
     func roundTrip() throws {
         try withFolder { folder in

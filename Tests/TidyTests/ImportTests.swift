@@ -29,19 +29,26 @@ import Testing
         return names
     }()
 
+    private static let declarations: Set<String> = [
+        "struct", "class", "enum", "protocol", "actor", "func", "typealias", "associatedtype", "let", "var",
+        "macro",
+    ]
+
     private static func declared(in file: SourceFile) -> Set<String> {
         var found: Set<String> = []
-        let declaration =
-            #/\b(?:struct|class|enum|protocol|actor|func|typealias|associatedtype|let|var|macro)\s+`?(\w+)/#
-            .wordBoundaryKind(.simple)
         for line in file.code {
-            for match in line.matches(of: declaration) { found.insert(String(match.output.1)) }
-            if line.contains(#/^\s*(?:indirect )?case\s/#) {
-                for match in line.matches(of: #/\b([a-z]\w*)\b/#) { found.insert(String(match.output.1)) }
+            let words = Word.all(in: line)
+            for (before, word) in zip(words, words.dropFirst()) where declarations.contains(before.text) {
+                found.insert(word.text)
             }
-            if line.contains(#/\binit\b|\bsubscript\b/#) {
-                for match in line.matches(of: #/\b(\w+)(?:\s+\w+)?:/#) {
-                    found.insert(String(match.output.1))
+            if words.prefix(2).contains(where: { $0.text == "case" }) {
+                found.formUnion(words.map(\.text).filter { $0.first?.isLowercase == true })
+            }
+            if words.contains(where: { $0.text == "init" || $0.text == "subscript" }) {
+                for (place, word) in words.enumerated() where word.isBeforeColon {
+                    // The label, where a parameter has two names.
+                    found.insert(word.text)
+                    if place > 0 { found.insert(words[place - 1].text) }
                 }
             }
         }
@@ -52,10 +59,10 @@ import Testing
         let isImport = #/^(?:@\w+ )*(?:\w+ )?import\s.*/#
         var text = file.code.filter { !$0.contains("import ") || $0.wholeMatch(of: isImport) == nil }
         // Interpolations count as strings in `code`.
-        for line in file.lines where line.contains("\\(") {
-            text += line.matches(of: #/\\\((.*)/#).map { String($0.output.1) }
+        text += file.lines.compactMap { line in
+            line.firstRange(of: "\\(").map { String(line[$0.upperBound...]) }
         }
-        let words = Set(text.flatMap { $0.matches(of: #/\w+/#).map { String($0.output) } })
+        let words = Set(text.flatMap { Word.all(in: $0).map(\.text) })
         return file.imports.filter { _, module in
             if let own = names[module] { return own.isDisjoint(with: words) }
             guard let pattern = outside[module] else { return false }

@@ -1,8 +1,10 @@
 // Opening a SQLite file that anybody may have damaged, and looking at its schema.
 //
-// Guarantees: what isn't a regular file is refused before SQLite waits for it, and so are a log or journal beside it that aren't; a private store is made, and kept, readable by its
-// owner alone. Looks at the schema throw where GRDB's own trap: those decode rows of `sqlite_schema` by force, and a damaged file has rows without a
-// name or a type. No function of GRDB that looks at the schema is called on a file.
+// Guarantees: what isn't a regular file is refused before SQLite waits for it, and so are a log or
+// journal beside it that aren't; a private store is made, and kept, readable by its owner alone; what
+// a killed writer left half written is rolled back for a reader, too. Looks at the schema throw where
+// GRDB's own trap: those decode rows of `sqlite_schema` by force, and a damaged file has rows without
+// a name or a type. No function of GRDB that looks at the schema is called on a file.
 
 import IsletFiles
 import Glibc
@@ -27,7 +29,20 @@ enum StoreFile {
             let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if descriptor >= 0 { close(descriptor) }
         }
+        if configuration.readonly { try rollBackWhatWasHalfWritten(path) }
         return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// SQLite rolls a killed writer's journal back wherever a file is opened for writing, and refuses to open it for
+    /// reading alone: results would be neither read nor resumed. While the writer lives its lock keeps the journal as it is.
+    private static func rollBackWhatWasHalfWritten(_ path: String) throws {
+        var status = stat()
+        guard stat(path + "-journal", &status) == 0, status.st_size > 0 else { return }
+        var writing = Configuration()
+        writing.busyMode = .timeout(10)
+        let queue = try DatabaseQueue(path: path, configuration: writing)
+        _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") }
+        try queue.close()
     }
 
     /// Takes a store of before, once it is known to be one, away from other readers.
