@@ -27,7 +27,7 @@ import Testing
                 for word in Self.forbidden where contains(line, word) {
                     #expect(isExcepted(word, in: file.path), "\(file.path):\(index + 1): \(word)")
                 }
-                for word in Self.ungenerated where line.contains(word) {
+                for word in Self.ungenerated where has(line, word) {
                     #expect(
                         line.contains("using:"), "\(file.path):\(index + 1): \(word) without a generator")
                 }
@@ -37,6 +37,7 @@ import Testing
 
     /// Whether `word` stands in `line` and is not the end of a longer name.
     private func contains(_ line: String, _ word: String) -> Bool {
+        guard has(line, word) else { return false }
         var rest = line[...]
         while let range = rest.range(of: word) {
             let isWhole =
@@ -75,6 +76,7 @@ import Testing
     /// Declarations such as `var parked: [ObjectIdentifier: Wakeup]`, `let seen: Set<Int>`, `= Set(`.
     private func unorderedNames(in file: SourceFile) -> [String] {
         file.code.compactMap { line in
+            guard has(line, "var ") || has(line, "let ") else { return nil }
             let declaration =
                 #/\b(?:var|let)\s+(\w+)\s*(?::\s*(?:Set<|Dictionary<|\[[^\[\]()]*:[^\[\]]*\])|=\s*(?:Set[<(]|Dictionary[<(]|\[[\w.]+\s*:\s*[^\]]+\]\())/#
             return (try? declaration.firstMatch(in: line)).map { String($0.output.1) }

@@ -127,12 +127,15 @@ enum Floors {
     static func upwardNames(_ files: [SourceFile], _ folders: [String]) -> [(
         line: Int, file: String, name: String, folder: String
     )] {
+        let declarations: Set<String> = [
+            "struct", "class", "enum", "protocol", "actor", "typealias", "associatedtype",
+        ]
         let declaration =
             #/^(?:@\w+ )*(?:(?:public|package|final|indirect) )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
         var places: [String: Set<Int>] = [:]
         for file in files {
             guard let place = file.folder.flatMap({ folders.firstIndex(of: $0) }) else { continue }
-            for line in file.code {
+            for line in file.code where line.first != " " {
                 if let match = line.firstMatch(of: declaration) {
                     places[String(match.output.1), default: []].insert(place)
                 }
@@ -142,22 +145,17 @@ enum Floors {
         for file in files {
             guard let place = file.folder.flatMap({ folders.firstIndex(of: $0) }) else { continue }
             // A type of the file's own, or a parameter of its generics, may bear the name too.
+            let lines = file.code.map(Word.all(in:))
             let own = Set(
-                file.code.flatMap { line in
-                    line.matches(
-                        of: #/\b(?:struct|class|enum|protocol|actor|typealias|associatedtype) (\w+)/#
-                    )
-                    .map { String($0.output.1) }
+                lines.flatMap { words in
+                    zip(words, words.dropFirst()).filter { declarations.contains($0.0.text) }.map(\.1.text)
                 })
-            for (index, line) in file.code.enumerated() {
-                for match in line.matches(
-                    of: #/(?<before>.?)\b(?<name>[A-Z]\w*)\b/#.wordBoundaryKind(.simple))
-                where match.output.before != "." {
-                    let name = String(match.output.name)
-                    guard !own.contains(name), let declared = places[name], declared.count == 1,
+            for (index, words) in lines.enumerated() {
+                for word in words where word.before != UInt8(ascii: ".") {
+                    guard !own.contains(word.text), let declared = places[word.text], declared.count == 1,
                         let later = declared.first, later > place
                     else { continue }
-                    found.append((index + 1, file.path, name, folders[later]))
+                    found.append((index + 1, file.path, word.text, folders[later]))
                 }
             }
         }

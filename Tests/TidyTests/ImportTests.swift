@@ -57,7 +57,7 @@ import Testing
 
     static func unusedImports(of file: SourceFile) -> [(line: Int, module: String)] {
         let isImport = #/^(?:@\w+ )*(?:\w+ )?import\s.*/#
-        var text = file.code.filter { !$0.contains("import ") || $0.wholeMatch(of: isImport) == nil }
+        var text = file.code.filter { !has($0, "import ") || $0.wholeMatch(of: isImport) == nil }
         // Interpolations count as strings in `code`.
         text += file.lines.compactMap { line in
             line.firstRange(of: "\\(").map { String(line[$0.upperBound...]) }
