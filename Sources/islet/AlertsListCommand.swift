@@ -93,20 +93,18 @@ struct AlertsListCommand: ParsableCommand {
     }
 
     private func entry(_ rule: AlertRule, _ policy: AlertPolicy) -> JSONValue {
-        .object([
-            .init("code", .string(rule.code.rawValue)), .init("severity", .string(rule.severity.name)),
-            .init("source", .string(rule.source.rawValue)),
-            .init("route", .string(AlertMessage.destination(rule))),
-            .init("acknowledge", .string(rule.acknowledgement.rawValue)),
-            .init("reserved", .bool(rule.known?.isReserved ?? false)),
-            .init("notifies", .bool(rule.notifies && rule.severity > .informational)),
-            .init("debounce", .string(TimeSpan(nanoseconds: rule.debounce).description)),
-            .init("condition", .string(rule.condition)), .init("closes", .string(rule.closing)),
-            .init(
-                "settings",
-                .object(rule.settings(in: policy).map { .init($0.key, .string($0.value)) })),
-            .init("policy", .object(policy.settings.map { .init($0.key, .string($0.value)) })),
-        ])
+        [
+            "code": .string(rule.code.rawValue), "severity": .string(rule.severity.name),
+            "source": .string(rule.source.rawValue),
+            "route": .string(AlertMessage.destination(rule)),
+            "acknowledge": .string(rule.acknowledgement.rawValue),
+            "reserved": .bool(rule.known?.isReserved ?? false),
+            "notifies": .bool(rule.notifies && rule.severity > .informational),
+            "debounce": .string(TimeSpan(nanoseconds: rule.debounce).description),
+            "condition": .string(rule.condition), "closes": .string(rule.closing),
+            "settings": .object(rule.settings(in: policy).map { .init($0.key, .string($0.value)) }),
+            "policy": .object(policy.settings.map { .init($0.key, .string($0.value)) }),
+        ]
     }
 }
 

@@ -86,10 +86,10 @@ extension PolicyField {
                     actionable: some.actionable ?? all, safetyCritical: some.safetyCritical ?? all))
         case .afterFront(let path):
             return root[keyPath: path].map {
-                .object([
-                    .init("left", .string(Self.text($0.left))),
-                    .init("unanswered", .string(Self.text($0.unanswered))),
-                ])
+                [
+                    "left": .string(Self.text($0.left)),
+                    "unanswered": .string(Self.text($0.unanswered)),
+                ]
             }
         case .truth(let path): return root[keyPath: path].name.map { .string($0) }
         }

@@ -154,15 +154,13 @@ package struct PolicySweep: Hashable, Sendable {
 
     /// As the resolved study says it: what it is of in full, each variant a point.
     package func json(of policy: JSONValue) -> JSONValue {
-        .object([
-            .init("of", policy), .init("mode", .string(mode.rawValue)),
-            .init(
-                "points",
-                .array(
-                    points.map { point in
-                        .object(point.map { .init($0.path, $0.value) })
-                    })),
-        ])
+        [
+            "of": policy, "mode": .string(mode.rawValue),
+            "points": .array(
+                points.map { point in
+                    .object(point.map { .init($0.path, $0.value) })
+                }),
+        ]
     }
 }
 

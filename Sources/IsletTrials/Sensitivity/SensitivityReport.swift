@@ -19,12 +19,12 @@ extension Sensitivity {
 
     /// `sensitivity.json`.
     package var json: JSONValue {
-        .object([
-            .init("study", .string(study.name)), .init("seed", .unsigned(study.seed)),
-            .init("primary", .array(study.primary.map { .string($0) })),
-            .init("base", json(base)), .init("variants", .array(results.map(json))),
-            .init("verdicts", .object(base.rankings.indices.map { .init(study.primary[$0], counts($0)) })),
-        ])
+        [
+            "study": .string(study.name), "seed": .unsigned(study.seed),
+            "primary": .array(study.primary.map { .string($0) }),
+            "base": json(base), "variants": .array(results.map(json)),
+            "verdicts": .object(base.rankings.indices.map { .init(study.primary[$0], counts($0)) }),
+        ]
     }
 
     private func counts(_ place: Int) -> JSONValue {
@@ -57,29 +57,27 @@ extension Sensitivity {
         let outcomes = result.rankings.map { ranking in
             JSONValue.Member(
                 ranking.outcome.name,
-                .object([
-                    .init(
-                        "means",
-                        .object(
-                            zip(study.arms, ranking.means).map {
-                                .init($0.name, $1.map { .number($0) } ?? .null)
-                            })),
-                    .init("order", .array(order(ranking).map { .string($0) })),
-                    .init("verdict", Self.verdict(ranking).map { .string($0.rawValue) } ?? .null),
-                    .init("pairs", .array(ranking.pairs.map(json))),
-                ]))
+                [
+                    "means": .object(
+                        zip(study.arms, ranking.means).map {
+                            .init($0.name, $1.map { .number($0) } ?? .null)
+                        }),
+                    "order": .array(order(ranking).map { .string($0) }),
+                    "verdict": Self.verdict(ranking).map { .string($0.rawValue) } ?? .null,
+                    "pairs": .array(ranking.pairs.map(json)),
+                ])
         }
         members.append(.init("outcomes", .object(outcomes)))
         return .object(members)
     }
 
     private func json(_ pair: Pair) -> JSONValue {
-        .object([
-            .init("arm", .string(pair.arm)), .init("reference", .string(pair.other)),
-            .init("difference", .number(pair.difference)),
-            .init("ci95", pair.ci95.map { .array([.number($0.lower), .number($0.upper)]) } ?? .null),
-            .init("verdict", pair.verdict.map { .string($0.rawValue) } ?? .null),
-        ])
+        [
+            "arm": .string(pair.arm), "reference": .string(pair.other),
+            "difference": .number(pair.difference),
+            "ci95": pair.ci95.map { .array([.number($0.lower), .number($0.upper)]) } ?? .null,
+            "verdict": pair.verdict.map { .string($0.rawValue) } ?? .null,
+        ]
     }
 
     // MARK: Values

@@ -65,7 +65,7 @@ extension Study.Cohort {
             return .table(try listed.decode(reader))
         } encode: {
             switch $0 {
-            case .generate(let people): .object([.init("generate", drawn.json(of: people))])
+            case .generate(let people): ["generate": drawn.json(of: people)]
             case .table(let table): listed.json(of: table)
             }
         }

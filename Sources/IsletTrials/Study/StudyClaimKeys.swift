@@ -39,7 +39,7 @@ extension Study {
                 try codec.decode(value)
             }
         } encode: { study in
-            study.margin.map { .object([.init(StudyClaims.gate, codec.encode($0))]) }
+            study.margin.map { [StudyClaims.gate: codec.encode($0)] }
         }
     }()
 
@@ -60,7 +60,7 @@ extension Study {
                 try codec.decode(value)
             }
         } encode: { study in
-            study.confirmSeed.map { .object([.init("seed", .unsigned($0))]) }
+            study.confirmSeed.map { ["seed": .unsigned($0)] }
         }
     }()
 }

@@ -216,14 +216,14 @@ extension Study.Faults {
         var members: [JSONValue.Member] = []
         for kind in FaultKind.all {
             guard let rate = settings[kind.index].rateJSON else { continue }
-            members.append(.init(kind.id, .object([.init("rate", rate)])))
+            members.append(.init(kind.id, ["rate": rate]))
         }
         if !scheduled.isEmpty {
             let entries: [JSONValue] = scheduled.map {
-                .object([
-                    .init("at", .string($0.time.description)), .init("kind", .string($0.kind.id)),
-                    .init("for", .string($0.length.description)),
-                ])
+                [
+                    "at": .string($0.time.description), "kind": .string($0.kind.id),
+                    "for": .string($0.length.description),
+                ]
             }
             members.append(.init("scheduled", .array(entries)))
         }

@@ -176,7 +176,7 @@ extension Study: Keyed {
             }
             study.reference = name
         } encode: { study in
-            study.reference.map { .object([.init("reference", .string($0))]) }
+            study.reference.map { ["reference": .string($0)] }
                 ?? .string(noComparison.id)
         }
     }()

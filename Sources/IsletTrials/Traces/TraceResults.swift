@@ -73,34 +73,32 @@ package struct TraceResults: Sendable {
         members.append(
             .init(
                 "recorded",
-                .object([
-                    .init("truth", .string(Self.truthNote)),
-                    .init("traces", .array(traces.map(Self.json))),
-                    .init(
-                        "not_judged",
-                        .object(
-                            replay.leftOut.map { one in
-                                .init(one.policy, .array(one.codes.map { .string($0.rawValue) }))
-                            })),
-                ])))
+                [
+                    "truth": .string(Self.truthNote),
+                    "traces": .array(traces.map(Self.json)),
+                    "not_judged": .object(
+                        replay.leftOut.map { one in
+                            .init(one.policy, .array(one.codes.map { .string($0.rawValue) }))
+                        }),
+                ]))
         return .object(members)
     }
 
     private static func json(_ replayed: ReplayedTrace) -> JSONValue {
         let trace = replayed.trace
-        return .object([
-            .init("subject", .string(trace.name)), .init("file", .string(trace.file)),
-            .init("format", .string(trace.format.rawValue)), .init("unit", .string(trace.unit.rawValue)),
-            .init("zone", .string(trace.zone.name)),
-            .init("from", .string(replayed.calendar.iso8601(at: .start))),
-            .init("to", .string(replayed.calendar.iso8601(at: replayed.reached))),
-            .init("days", .number(replayed.days)), .init("readings", .integer(Int64(trace.readings.count))),
-            .init("gaps", .integer(Int64(replayed.gaps))),
-            .init("stretches", .integer(Int64(replayed.stretches))),
-            .init("rows", .integer(Int64(trace.counts.rows))),
-            .init("skipped", .integer(Int64(trace.counts.skipped))),
-            .init("notes", .array(trace.counts.words.map { .string($0) })),
-        ])
+        return [
+            "subject": .string(trace.name), "file": .string(trace.file),
+            "format": .string(trace.format.rawValue), "unit": .string(trace.unit.rawValue),
+            "zone": .string(trace.zone.name),
+            "from": .string(replayed.calendar.iso8601(at: .start)),
+            "to": .string(replayed.calendar.iso8601(at: replayed.reached)),
+            "days": .number(replayed.days), "readings": .integer(Int64(trace.readings.count)),
+            "gaps": .integer(Int64(replayed.gaps)),
+            "stretches": .integer(Int64(replayed.stretches)),
+            "rows": .integer(Int64(trace.counts.rows)),
+            "skipped": .integer(Int64(trace.counts.skipped)),
+            "notes": .array(trace.counts.words.map { .string($0) }),
+        ]
     }
 
     /// `alerts.csv`: one row a person, policy and code.

@@ -119,3 +119,18 @@ package indirect enum JSONValue: Hashable, Sendable {
         return result + "\""
     }
 }
+
+// `["key": value, "other": "text", "count": 3]` is an object whose keys stand as written; a key twice stands twice.
+extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+{
+    package init(dictionaryLiteral members: (String, JSONValue)...) {
+        self = .object(members.map { Member($0, $1) })
+    }
+
+    package init(arrayLiteral items: JSONValue...) { self = .array(items) }
+    package init(stringLiteral text: String) { self = .string(text) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(nilLiteral: ()) { self = .null }
+}

@@ -133,12 +133,12 @@ package final class ProgressLine: Sendable {
 extension ProgressLine.Snapshot {
     /// One line for a log.
     package var json: JSONValue {
-        .object([
-            .init("sessions_done", .integer(Int64(sessionsDone))),
-            .init("sessions", .integer(Int64(sessions))),
-            .init("patient_days_per_second", .number((patientDaysPerSecond * 10).rounded() / 10)),
-            .init("seconds_left", secondsLeft.map { .number(($0 * 10).rounded() / 10) } ?? .null),
-        ])
+        [
+            "sessions_done": .integer(Int64(sessionsDone)),
+            "sessions": .integer(Int64(sessions)),
+            "patient_days_per_second": .number((patientDaysPerSecond * 10).rounded() / 10),
+            "seconds_left": secondsLeft.map { .number(($0 * 10).rounded() / 10) } ?? .null,
+        ]
     }
 
     /// One line for a terminal, padded to overwrite the one before; the last column stays free, so that nothing wraps.
