@@ -29,7 +29,7 @@ struct AlertTape: Sendable {
     ) throws -> (effects: [AlertEffect], blame: BlameLog?) {
         var app = try AlertApp(
             policy: PreparedPolicy(policy), wallClock: wallClock, environment: environment)
-        if keepsBlame { app.keepBlame(from: .start) }
+        if keepsBlame { app.flow.engine.keepBlame(from: .start) }
         try app.launch(inForeground: false, at: .start)
         var effects: [AlertEffect] = []
         var (now, next, look) = (Instant.start, 0, 0)
@@ -37,19 +37,19 @@ struct AlertTape: Sendable {
             while next < inputs.count, inputs[next].at == now {
                 if case .metric(let metric, let value, let sampledAt) = inputs[next].input {
                     // As in a session: what says nothing new costs no judgement.
-                    _ = app.hear(metric, value, sampledAt: sampledAt, at: now)
+                    _ = app.flow.hear(metric, value, sampledAt: sampledAt, at: now)
                 } else {
                     try app.apply(inputs[next].input, at: now)
                 }
                 next += 1
             }
             effects += try app.settle(at: now)
-            var later = app.nextDeadline(after: now) ?? end
+            var later = app.flow.nextDeadline(after: now) ?? end
             if next < inputs.count { later = min(later, inputs[next].at) }
             while look < looks.count, looks[look] <= now { look += 1 }
             if look < looks.count { later = min(later, looks[look]) }
             now = later
         }
-        return (effects, app.takeBlame(at: end))
+        return (effects, app.flow.engine.takeBlame(at: end))
     }
 }

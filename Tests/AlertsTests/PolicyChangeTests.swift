@@ -124,7 +124,7 @@ import Testing
         var repeated = rule
         repeated.repeatEvery = 10 * Nanoseconds.minute
         (app, effects) = try Self.relaunch(world, under: Self.policy(repeated), at: .minutes(14))
-        #expect(effects.isEmpty && app.nextDeadline(after: .minutes(14)) == .minutes(21))
+        #expect(effects.isEmpty && app.flow.nextDeadline(after: .minutes(14)) == .minutes(21))
     }
 
     @Test func `10 a wait has the debounce of its rule now`() throws {
@@ -134,7 +134,7 @@ import Testing
         let (app, effects) = try Self.relaunch(
             world, under: Self.policy(Self.rule("HOT", .temperature, debounce: 10 * Nanoseconds.minute)),
             at: .minutes(4))
-        #expect(effects.isEmpty && app.nextDeadline(after: .minutes(4)) == .minutes(11))
+        #expect(effects.isEmpty && app.flow.nextDeadline(after: .minutes(4)) == .minutes(11))
     }
 
     @Test func `10 tokens only grow, whatever becomes of the policy and of the memory`() throws {

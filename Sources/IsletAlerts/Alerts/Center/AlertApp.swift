@@ -13,7 +13,8 @@ import IsletDevices
 public import IsletKernel
 
 public struct AlertApp: Sendable {
-    public private(set) var flow: AlertFlow
+    /// Inputs that need neither store nor port go to it directly; its effects come with `settle`.
+    public package(set) var flow: AlertFlow
     /// Store and port may be exchanged, not come or go.
     public var store: (any AlertStore)?
     public var port: (any NotificationPort)?
@@ -55,16 +56,13 @@ public struct AlertApp: Sendable {
     /// - Parameter isNew: false where only the policy is another: nobody has come to the front.
     public mutating func launch(inForeground: Bool, isNew: Bool = true, at now: Instant) throws {
         // An app that was installed anew knows none of its tokens; what it asks must be news to the system.
-        if let port { flow.startTokens(after: port.newestToken) }
+        if let port { flow.engine.startTokens(after: port.newestToken) }
         try performOutbox(at: now)
         flow.launch(inForeground: inForeground, at: now)
         cameToFront = inForeground && isNew
         if inForeground, !isNew { banners.stayInFront(at: now) }
         try save(withCenter: false)
     }
-
-    /// What a dead app finds when it is launched.
-    mutating func keepForLaunch(_ environment: AppEnvironment) { flow.environment = environment }
 
     public mutating func apply(_ input: AlertInput, at now: Instant) throws {
         flow.apply(input, at: now)
@@ -96,25 +94,7 @@ public struct AlertApp: Sendable {
         banners = AlertBannerQueue(.phone, remembered: flow.engine.state.banners)
     }
 
-    private mutating func keepBanners() { flow.keep(banners: banners.marks) }
-
-    /// A value of a metric; says whether the instant needs settling.
-    public mutating func hear(
-        _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
-    ) -> Bool {
-        flow.hear(metric, value, sampledAt: sampledAt, at: now)
-    }
-
-    mutating func expectInsulin(missingAfter span: Int64?, at now: Instant) {
-        flow.expectInsulin(missingAfter: span, at: now)
-    }
-
-    mutating func describeLapses(_ words: String) { flow.describeLapses(words) }
-
-    /// A reliable reading that came too late to be news; says whether the instant needs settling.
-    public mutating func hearHistory(sampledAt: Instant, at now: Instant) -> Bool {
-        flow.hearHistory(sampledAt: sampledAt, at: now)
-    }
+    private mutating func keepBanners() { flow.engine.keep(banners: banners.marks) }
 
     /// A step succeeded; says whether the instant needs settling. Cheap where nothing comes of it.
     @inline(__always)
@@ -128,7 +108,7 @@ public struct AlertApp: Sendable {
     /// - Throws: `AppDied`, where a store throws it.
     public mutating func settle(at now: Instant) throws -> [AlertEffect] {
         flow.settle(at: now)
-        let effects = flow.takeEffects()
+        let effects = flow.engine.takeEffects()
         // A page may show banners of an app that is not in front.
         if flow.engine.isForeground || banners.time == .phone, cameToFront || !effects.isEmpty {
             showBanner(at: now)
@@ -149,33 +129,12 @@ public struct AlertApp: Sendable {
     /// The app dies at `now`, between two instants: what the system is to show ahead of time is scheduled, and the store is told.
     mutating func die(at now: Instant) throws -> LastInstant {
         flow.scheduleAhead(at: now)
-        let effects = flow.takeEffects()
+        let effects = flow.engine.takeEffects()
         let requests = flow.engine.state.outbox
-        if let last = requests.last { flow.settleOutbox(upTo: last.token) }
+        if let last = requests.last { flow.engine.settleOutbox(upTo: last.token) }
         try save(withCenter: true)
         return LastInstant(memory: flow.rememberedMemory, requests: requests, effects: effects)
     }
-
-    public func nextDeadline(after now: Instant) -> Instant? { flow.nextDeadline(after: now) }
-
-    /// The system has been told to show nothing that was scheduled.
-    mutating func forgetSchedule() { flow.forgetSchedule() }
-
-    // MARK: Blame
-
-    /// From here on the engine tells what stands in the way.
-    public mutating func keepBlame(from now: Instant) { flow.keepBlame(from: now) }
-    /// What it told up to `now`; nil where nobody asked. It tells no more from here on.
-    public mutating func takeBlame(at now: Instant) -> BlameLog? { flow.takeBlame(at: now) }
-    mutating func dieInBlame(at now: Instant) { flow.dieInBlame(at: now) }
-    mutating func inheritBlame(_ log: BlameLog?, at now: Instant) { flow.inheritBlame(log, at: now) }
-    mutating func noteDelivered(_ effect: AlertEffect, at now: Instant) {
-        flow.noteDelivered(effect, at: now)
-    }
-
-    @inline(__always)
-    var watchedSteppingDeadline: Instant? { flow.watchedSteppingDeadline }
-    func deadlineBesideStepping(after now: Instant) -> Instant? { flow.deadlineBesideStepping(after: now) }
 
     // MARK: Writing
 
@@ -217,7 +176,7 @@ public struct AlertApp: Sendable {
         let outbox = flow.engine.state.outbox
         guard let last = outbox.last else { return }
         for request in outbox { port?.perform(request, at: now) }
-        flow.settleOutbox(upTo: last.token)
+        flow.engine.settleOutbox(upTo: last.token)
         try save(withCenter: true)
     }
 }
@@ -227,20 +186,4 @@ struct LastInstant {
     var memory: AlertMemory
     var requests: [NotificationRequest]
     var effects: [AlertEffect]
-}
-
-extension AlertFlow {
-    mutating func takeEffects() -> [AlertEffect] { engine.takeEffects() }
-    mutating func forgetSchedule() { engine.forgetSchedule() }
-    mutating func keep(banners: [AlertBannerMark]) { engine.keep(banners: banners) }
-    mutating func startTokens(after token: Int64) { engine.startTokens(after: token) }
-    mutating func settleOutbox(upTo token: Int64) { engine.settleOutbox(upTo: token) }
-
-    mutating func keepBlame(from now: Instant) { engine.keepBlame(from: now) }
-    mutating func takeBlame(at now: Instant) -> BlameLog? { engine.takeBlame(at: now) }
-    mutating func dieInBlame(at now: Instant) { engine.dieInBlame(at: now) }
-    mutating func inheritBlame(_ log: BlameLog?, at now: Instant) { engine.inherit(log, at: now) }
-    mutating func noteDelivered(_ effect: AlertEffect, at now: Instant) {
-        engine.noteDelivered(effect, at: now)
-    }
 }

@@ -12,7 +12,8 @@ extension AlertCenter {
             shadows?.here((mgdl, forecast.reading)) { $0.hear(.forecastGlucose, $1.0, sampledAt: $1.1) }
         }
         guard watchesForecast.own else { return }
-        let needsSettling = app.hear(.forecastGlucose, mgdl, sampledAt: forecast.reading, at: executor.now)
+        let needsSettling = app.flow.hear(
+            .forecastGlucose, mgdl, sampledAt: forecast.reading, at: executor.now)
         if needsSettling || app.hasStore { judgeLater() }
     }
 }

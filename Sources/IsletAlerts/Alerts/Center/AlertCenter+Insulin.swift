@@ -24,7 +24,7 @@ extension AlertCenter {
 
     private func passOn(_ insulin: LoopInsulin) {
         let now = executor.now
-        app.expectInsulin(missingAfter: insulin.missingAfter, at: now)
+        app.flow.expectInsulin(missingAfter: insulin.missingAfter, at: now)
         shadows?.here(insulin.missingAfter) { $0.expectInsulin(missingAfter: $1) }
         if let share = insulin.basalShare { hear(.basalShare, share, sampledAt: now) }
     }
@@ -34,7 +34,7 @@ extension AlertCenter {
         guard insulin.isLapsedNews, let lapsed = insulin.lapsed else { return }
         insulin.isLapsedNews = false
         // What is over keeps the words that it had.
-        if lapsed.units > 0 { app.describeLapses(lapsed.words) }
+        if lapsed.units > 0 { app.flow.describeLapses(lapsed.words) }
         hear(.droppedInsulin, lapsed.units, sampledAt: executor.now)
     }
 

@@ -19,7 +19,7 @@ extension AlertCenter {
         let now = executor.now
         guarding {
             for effect in try app.settle(at: now) { take(effect) }
-            let blame = app.takeBlame(at: now)
+            let blame = app.flow.engine.takeBlame(at: now)
             let launched = try AlertApp(
                 policy: policy, wallClock: wallClock, environment: app.flow.environment, store: app.store,
                 port: app.port, remembered: app.flow.rememberedMemory, bannerTime: app.bannerTime)
@@ -29,9 +29,9 @@ extension AlertCenter {
             watchesReservoir = policy.watchesReservoir
             watchesForecast.own = policy.watchesForecast
             counts.follow(policy.policy)
-            app.inheritBlame(blame, at: now)
+            app.flow.engine.inherit(blame, at: now)
             try app.launch(inForeground: isForeground, isNew: false, at: now)
-            if atDeath.isKept { app.forgetSchedule() }
+            if atDeath.isKept { app.flow.engine.forgetSchedule() }
         }
         judgeLater()
     }
@@ -59,7 +59,7 @@ extension AlertCenter {
         case .wallClock(let clock):
             wallClock = clock
             shadows?.here(clock) { $0.keepForLaunch($1) }
-        case .environment(let environment): app.keepForLaunch(environment)
+        case .environment(let environment): app.flow.environment = environment
         default: break
         }
     }

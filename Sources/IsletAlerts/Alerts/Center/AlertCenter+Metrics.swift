@@ -8,7 +8,7 @@ extension AlertCenter {
     /// A value of a metric, as it is measured.
     public func hear(_ metric: AlertMetric, _ value: Double, sampledAt: Instant) {
         shadows?.here((metric, value, sampledAt)) { $0.hear($1.0, $1.1, sampledAt: $1.2) }
-        let isNews = app.hear(metric, value, sampledAt: sampledAt, at: executor.now)
+        let isNews = app.flow.hear(metric, value, sampledAt: sampledAt, at: executor.now)
         if isNews || app.hasStore { judgeLater() }
     }
 }

@@ -102,10 +102,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     /// From here on every rule's standing is kept, with all that is in its way.
-    public func keepBlame() { app.keepBlame(from: executor.now) }
+    public func keepBlame() { app.flow.engine.keepBlame(from: executor.now) }
 
     /// What was kept up to this instant; nil where nobody asked.
-    public func takeBlame() -> BlameLog? { app.takeBlame(at: executor.now) }
+    public func takeBlame() -> BlameLog? { app.flow.engine.takeBlame(at: executor.now) }
 
     /// The app dies: nothing of it runs until `relaunch`. Its owner keeps what happens meanwhile away from it.
     public func kill() {
@@ -115,7 +115,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         shadows?.here { $0.kill() }
         wakeup?.schedule(at: nil)
         silencing?.schedule(at: nil)
-        app.dieInBlame(at: executor.now)
+        app.flow.engine.dieInBlame(at: executor.now)
         guard atDeath.awaitsDeath else { return }
         guarding {
             let last = try app.die(at: executor.now)
@@ -134,7 +134,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         if let sensor { environment.cgmState = sensor }
         if let status { Self.see(status, in: &environment) }
         if atDeath.isKept { kill() }
-        let blame = app.takeBlame(at: executor.now)
+        let blame = app.flow.engine.takeBlame(at: executor.now)
         shadows?.here(environment) { $0.relaunch(finding: $1) }
         guarding {
             let launched = try AlertApp(
@@ -142,12 +142,12 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
                 port: app.port, remembered: atDeath.state, bannerTime: app.bannerTime)
             earlierFailures += app.storeFailures
             app = launched
-            app.inheritBlame(blame, at: executor.now)
+            app.flow.engine.inherit(blame, at: executor.now)
             try app.launch(inForeground: isForeground, at: executor.now)
-            if atDeath.isKept { app.forgetSchedule() }
+            if atDeath.isKept { app.flow.engine.forgetSchedule() }
         }
         // Where its store couldn't be read the old life goes on.
-        if app.flow.engine.blame == nil { app.inheritBlame(blame, at: executor.now) }
+        if app.flow.engine.blame == nil { app.flow.engine.inherit(blame, at: executor.now) }
         atDeath.discard()
         isDead = false
         passOnAtLaunch()
@@ -164,7 +164,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
             severity: engine.policy.rules[rule].severity, reason: .deadline, message: ValueText(request.body),
             rule: rule
         )
-        app.noteDelivered(effect, at: executor.now)
+        app.flow.engine.noteDelivered(effect, at: executor.now)
         take(effect)
     }
 
@@ -224,7 +224,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         let now = executor.now
         // A deadline that has moved on since it was set is nothing to judge.
         if !isTold, quietDeadline ?? .distantFuture > now,
-            app.watchedSteppingDeadline ?? .distantFuture > now
+            app.flow.watchedSteppingDeadline ?? .distantFuture > now
         {
             return scheduleNext()
         }
@@ -233,7 +233,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         guarding {
             for effect in try app.settle(at: now) { take(effect) }
         }
-        quietDeadline = app.deadlineBesideStepping(after: now)
+        quietDeadline = app.flow.deadlineBesideStepping(after: now)
         scheduleNext()
         passOnSeen()
     }
@@ -241,7 +241,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// A step moves its own deadline and no other: the rest was looked up when it last changed.
     private func scheduleNext() {
         var next = quietDeadline
-        if let stepping = app.watchedSteppingDeadline, stepping > executor.now,
+        if let stepping = app.flow.watchedSteppingDeadline, stepping > executor.now,
             stepping < next ?? .distantFuture
         {
             next = stepping
@@ -253,7 +253,9 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     /// every quarter of an hour would be a new wake-up for every step.
     @inline(__always)
     private func waitForStepping() {
-        if let due = wakeup?.instant, let stepping = app.watchedSteppingDeadline, due <= stepping { return }
+        if let due = wakeup?.instant, let stepping = app.flow.watchedSteppingDeadline, due <= stepping {
+            return
+        }
         scheduleNext()
     }
 
@@ -309,7 +311,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         let value = reading.glucose.milligramsPerDecilitre
         if typedLow != nil { followTypedLow(value, takenAt: reading.instant) }
         shadows?.here((value, reading.instant)) { $0.hear(.glucose, $1.0, sampledAt: $1.1) }
-        let isNews = app.hear(.glucose, value, sampledAt: reading.instant, at: executor.now)
+        let isNews = app.flow.hear(.glucose, value, sampledAt: reading.instant, at: executor.now)
         if isNews || app.hasStore { judgeLater() }
     }
 
@@ -317,7 +319,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private func hear(late readings: [GlucoseReading]) {
         guard let newest = readings.lazy.filter(\.isReliable).map(\.instant).max() else { return }
         shadows?.here(newest) { $0.hearHistory(sampledAt: $1) }
-        if app.hearHistory(sampledAt: newest, at: executor.now) || app.hasStore { judgeLater() }
+        if app.flow.hearHistory(sampledAt: newest, at: executor.now) || app.hasStore { judgeLater() }
     }
 
     private func hear(_ status: PumpStatus) {
@@ -340,7 +342,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     private func hearReservoir(_ units: Double) {
-        if app.hear(.reservoir, units, sampledAt: executor.now, at: executor.now) { judgeLater() }
+        if app.flow.hear(.reservoir, units, sampledAt: executor.now, at: executor.now) { judgeLater() }
     }
 
     private static func see(_ status: PumpStatus, in environment: inout AppEnvironment) {

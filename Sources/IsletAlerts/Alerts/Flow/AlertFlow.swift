@@ -8,7 +8,7 @@ import IsletDevices
 public import IsletKernel
 
 public struct AlertFlow: Sendable {
-    public internal(set) var engine: AlertEngine
+    public package(set) var engine: AlertEngine
     public internal(set) var memory: AlertMemory
     let limits: AlertLimits
     public internal(set) var environment: AppEnvironment

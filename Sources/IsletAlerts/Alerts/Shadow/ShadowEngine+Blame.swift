@@ -36,14 +36,14 @@ extension ShadowEngine {
     mutating func dieInBlame(at now: Instant) {
         for part in parts.indices where keepsBlame[part] {
             bringUp(part)
-            parts[part].flow.dieInBlame(at: now)
+            parts[part].flow.engine.dieInBlame(at: now)
         }
     }
 
     mutating func reviveInBlame(at now: Instant) {
         for part in parts.indices where keepsBlame[part] {
-            let blame = parts[part].flow.takeBlame(at: now)
-            parts[part].flow.inheritBlame(blame, at: now)
+            let blame = parts[part].flow.engine.takeBlame(at: now)
+            parts[part].flow.engine.inherit(blame, at: now)
         }
     }
 
@@ -53,7 +53,7 @@ extension ShadowEngine {
             var blame: BlameLog?
             if keepsBlame[part] {
                 if !isDead { bringUp(part) }
-                blame = parts[part].flow.takeBlame(at: now)
+                blame = parts[part].flow.engine.takeBlame(at: now)
             }
             return ShadowPartRecord(noticed: log.noticed[part], blame: blame)
         }

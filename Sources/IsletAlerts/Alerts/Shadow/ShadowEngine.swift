@@ -260,7 +260,7 @@ struct ShadowEngine: Sendable {
             let effect = AlertEffect(
                 instant: ring.due, kind: .notify, code: rule.code, severity: rule.severity, reason: .deadline,
                 rule: ring.rule)
-            if keepsBlame[ring.part] { parts[ring.part].flow.noteDelivered(effect, at: ring.due) }
+            if keepsBlame[ring.part] { parts[ring.part].flow.engine.noteDelivered(effect, at: ring.due) }
             log.take(ring.part, effect, ShadowLog.Place())
             log.endInstant()
         }

@@ -117,7 +117,7 @@ public struct AlertWorld: Sendable {
             let place = now.nanoseconds / one.interval + 1
             if place < one.values.count { next = min(next, Instant(nanoseconds: place * one.interval)) }
         }
-        if let deadline = app?.nextDeadline(after: now) { next = min(next, deadline) }
+        if let deadline = app?.flow.nextDeadline(after: now) { next = min(next, deadline) }
         if let due = systemCenter.nextDue, due > now { next = min(next, due) }
         return next
     }
