@@ -1,10 +1,10 @@
 // Which app commands the pump.
 //
 // Guarantees: one app commands a pump, and each command names it. An app yields, with a notice, when the pump names
-// another owner, or has answered a command number that this app never sent: from then on it changes nothing at the pump,
-// except that it cancels its own zero temporary basal where the pump names no other owner. So two apps never alternate.
-// Only a person can take a pump over. For 12 min after that, a foreign number counts as the earlier app's last command
-// and doesn't end the take-over.
+// another owner, or has answered a command number that this app never sent: from then on it changes nothing at the
+// pump, except that it cancels its own zero temporary basal where the pump names no other owner. So two apps never
+// alternate. Only a person can take a pump over. For 12 min after that, a foreign number counts as the earlier app's
+// last command and doesn't end the take-over.
 // Does not: apply where `owner` is nil, as in journals from before commands named their app: these replay unchanged.
 
 import IsletDevices
