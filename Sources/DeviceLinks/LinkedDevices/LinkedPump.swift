@@ -3,7 +3,7 @@
 // Guarantees
 // - One command is in flight at a time. While a bolus is queued, sent or of unknown outcome nothing else is sent that
 //   delivers insulin.
-// - A bolus is sent again only where the pump is known not to have received it. One whose outcome can't be learnt within
+// - A bolus is sent again only where the pump is known not to have received it. One whose outcome isn't known within
 //   15 min counts as delivered, with notice (`pumpDidLoseTrack`), for 8 h or until the pump reports the outcome.
 // - An impossible report (more insulin than commanded, another command's number, another time, invalid amounts) is
 //   refused whole and journaled. Insulin in it that was not commanded counts as delivered nevertheless, once. A pump

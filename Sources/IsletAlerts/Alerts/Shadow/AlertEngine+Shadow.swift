@@ -35,7 +35,7 @@ extension AlertEngine {
         return false
     }
 
-    /// Resets all transient fields to those of an engine that is newly made from this one's `state`.
+    /// Resets an instant's inputs and effects and the rules' flags, as in an engine newly made from this one's `state`.
     mutating func restart() {
         for rule in reports.indices {
             reports[rule] = nil
