@@ -1,46 +1,46 @@
-// Which sessions' apps are on somebody's phone: on a page of a browser that was chosen to be it.
+// Which sessions have a phone (a browser page that the user chose to act as one), and whether its app is in front.
 //
-// Guarantees: an app is in front while any page that is the phone is looked at and was heard from within ten seconds: one that is gone without a word
-// (closed, crashed, cut off, frozen) keeps no phone silent for longer. Whoever goes from one page of a session to the next never leaves its app.
-// A phone is there while one of its pages listens, hidden or not, and some seconds longer.
+// Guarantees: an app is in the foreground while a phone page is visible and has reported within 10 s, so a page that is
+// gone without notice (closed, crashed, cut off, frozen) keeps it there no longer. Changing pages within 2 s doesn't
+// leave the app. A session has a phone while a phone page, hidden or not, has an event stream, and up to 10 s more.
 
 import IsletKernel
 import Synchronization
 import IsletLive
 
 final class Screens: Sendable {
-    /// How long a page counts as there that says nothing; hidden ones are heard by their streams, ns.
+    /// How long after its last report a page counts as visible, and as present without an open stream, ns.
     private static let grace = 10 * Nanoseconds.second
-    /// How long an app stays in front when its page says that it left: whoever goes from one page to the next leaves none, ns.
+    /// How long an app stays in the foreground after its page reported that it was hidden, to bridge a page change, ns.
     private static let pause = 2 * Nanoseconds.second
 
     private struct Page {
         var isShown = false
         var streams = 0
-        /// When its last stream ended, or when it spoke last.
+        /// When the page last reported its visibility or a stream of it last ended, ns.
         var since: Int64
     }
 
     private struct Screen {
         var pages: [String: Page] = [:]
-        /// Since when nobody looks; nil while somebody does, and where the session knows.
+        /// When the last visible page was hidden, ns; nil while one is visible, and once `left(at:)` has returned it.
         var leftAt: Int64?
 
         var isShown: Bool { pages.values.contains { $0.isShown } }
 
         mutating func forget(at now: Int64) {
             for (key, page) in pages where now - page.since > Screens.grace {
-                // Whoever looks at a page hears from it, stream or not.
+                // A visible page reports regularly, with or without a stream.
                 pages[key]?.isShown = false
                 if page.streams <= 0 { pages[key] = nil }
             }
         }
     }
 
-    /// By session.
+    /// Keyed by session id.
     private let screens = Mutex<[String: Screen]>([:])
 
-    /// A page is looked at, or isn't any more.
+    /// Records that a page has become visible, or hidden.
     func see(_ page: String, isShown: Bool, of id: String, at now: Int64) {
         change(id, at: now) { screen in
             var one = screen.pages[page] ?? Page(since: now)
@@ -60,10 +60,10 @@ final class Screens: Sendable {
         }
     }
 
-    /// Whether some page is the phone.
+    /// Whether any page acts as the session's phone.
     func hasPhone(_ id: String) -> Bool { screens.withLock { !($0[id]?.pages.isEmpty ?? true) } }
 
-    /// Whether this page is.
+    /// Whether this page acts as the session's phone.
     func isPhone(_ page: String, of id: String) -> Bool {
         screens.withLock { $0[id]?.pages[page] != nil }
     }
@@ -78,7 +78,7 @@ final class Screens: Sendable {
         }
     }
 
-    /// Sessions whose app is to leave the front by now; each is named once.
+    /// The ids of sessions whose app has left the foreground by `now`, sorted. Each departure is returned once.
     func left(at now: Int64) -> [String] {
         screens.withLock { screens in
             var ids: [String] = []
@@ -98,7 +98,7 @@ final class Screens: Sendable {
 }
 
 extension Ward {
-    /// A session's view, with what only its server knows.
+    /// The session's view, with `hasPhone` set.
     func view(_ id: String, _ screens: Screens) -> SessionView? {
         guard var view = view(id) else { return nil }
         view.hasPhone = screens.hasPhone(id)

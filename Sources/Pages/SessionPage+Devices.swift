@@ -1,6 +1,6 @@
-// The pages that notifications lead to: pump, sensor, and what happened.
+// The pages that notifications link to: the pump, the sensor, and the timeline of events.
 //
-// Guarantees: the same surfaces as on the home screen, with everything that can be done to the device.
+// Guarantees: a device's page opens with that device's state, and offers the person's commands for it.
 
 import IsletAlerts
 import IsletFiles
@@ -56,7 +56,7 @@ extension SessionPage {
 
     // MARK: What happened
 
-    /// About a day's; the journal has the rest.
+    /// How many of the newest events the timeline lists, about a day's. The journal keeps all of them.
     private static let eventsShown = 800
 
     var timelineList: Surface {

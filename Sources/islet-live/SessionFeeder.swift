@@ -1,6 +1,6 @@
-// Where a session's glucose comes from, where it comes from outside.
+// External sources of a session's glucose readings: a trace file or a glucose server (`--feed`).
 //
-// Guarantees: secrets come from the environment, and from nowhere else.
+// Guarantees: tokens and passwords are read from environment variables only.
 
 import ArgumentParser
 import DeviceLinks
@@ -8,19 +8,19 @@ import IsletFiles
 import Foundation
 import IsletLive
 
-/// A thread's work: hands readings to a session.
+/// Submits glucose readings to a session. `run` blocks its thread until `isOver` returns true.
 protocol SessionFeeder: Sendable {
     func run(_ host: LiveHost, _ id: String, until isOver: () -> Bool, say: (String) -> Void)
 }
 
-/// What `--feed` names.
+/// The source that the value of `--feed` names.
 enum FeedSource {
     case file(String)
     case server(any GlucoseServer, hasSecret: Bool)
 
     static let forms = "file:TRACE.csv, nightscout:URL or dexcom-share:URL"
 
-    /// - Throws: `ValidationError`.
+    /// - Throws: `ValidationError` for any other form, and where Dexcom Share's password isn't set.
     init(_ text: String, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2, !parts[1].isEmpty else {

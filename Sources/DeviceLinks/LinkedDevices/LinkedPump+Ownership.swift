@@ -1,40 +1,42 @@
-// Whose a pump is.
+// Which app commands the pump.
 //
-// Guarantees: a pump takes commands of one app, which its commands name. An app that finds the pump another one's, or a number that is not its own, cancels
-// its own zero first, then commands nothing more, and tells: two apps never take turns. Taking over is a person's act; the app before has its last
-// word in the two steps after it, and that ends nothing.
-// Does not: hold for a session of before there were owners: such a journal goes on as it was lived.
+// Guarantees: one app commands a pump, and each command names it. An app yields, with a notice, when the pump names
+// another owner, or has answered a command number that this app never sent: from then on it changes nothing at the
+// pump, except that it cancels its own zero temporary basal where the pump names no other owner. So two apps never
+// alternate. Only a person can take a pump over. For 12 min after that, a foreign number counts as the earlier app's
+// last command and doesn't end the take-over.
+// Does not: apply where `owner` is nil, as in journals from before commands named their app: these replay unchanged.
 
 import IsletDevices
 public import IsletKernel
 
 extension LinkedPump {
-    /// Who else has the pump.
+    /// How this app knows that another one commands the pump.
     enum Foreign: Hashable, Codable {
-        /// The pump says so, and refuses what comes from here.
+        /// The pump names another owner, and refuses this app's commands.
         case owner(String)
-        /// A pump that takes anybody's commands has answered one that is not from here.
+        /// The pump names no other owner, and has answered a higher command number than this app has sent.
         case number
     }
 
-    /// Looks at whose the pump is before anything else is believed of a report.
-    /// - Returns: why the report is no answer; nil where the pump is ours.
+    /// Checks who commands the pump, before anything else in a report is evaluated.
+    /// - Returns: why the report is refused; nil where ownership is no reason to.
     func followOwnership(_ report: PumpReport, to command: LinkCommand) -> LinkRefusal? {
         guard inFlight?.command.number == report.number, (0...Int64.max / 4).contains(report.highestNumber)
         else { return nil }
         if let holder = report.owner, holder != owner {
             yield(to: .owner(holder), report)
-            // Told again until it is answered; what refuses it then is no pump of ours.
+            // `takeOver` is repeated until answered; an answer that names another owner ends the attempt.
             if command.act == .takeOver { isTakingOver = false }
             if isTakingOver { queue.append(Queued(act: .takeOver, since: now)) }
             return .otherMaster
         }
         if isTakingOver { return nil }
-        // A pump that is met for the first time may have any past.
+        // A pump without an earlier report to this app may have answered any number.
         guard foreign != nil || mirror?.report.device == report.device else { return nil }
         if report.highestNumber > report.number {
             if now < lastWordsUntil {
-                // The app before ends its own zero; the pump is met anew.
+                // The earlier app's last command: the pump's report is again treated as a first one.
                 nextNumber = max(nextNumber, report.highestNumber + 1)
                 isTakingOver = true
                 return nil
@@ -43,14 +45,14 @@ extension LinkedPump {
             return .otherMaster
         }
         guard foreign != nil else { return nil }
-        // It answers, and it is not ours any more.
+        // The pump answers, but another app commands it.
         answered()
         if report.temporaryUnitsPerHour == nil { mayHaveZero = false }
         if mayHaveZero, queue.isEmpty { queue.append(Queued(act: .cancelTemporaryBasal, since: now)) }
         return .otherMaster
     }
 
-    /// From here on nothing is commanded but the end of our own zero.
+    /// Stops commanding the pump, except for cancelling this app's own zero temporary basal.
     private func yield(to other: Foreign, _ report: PumpReport) {
         answered()
         nextNumber = max(nextNumber, report.highestNumber + 1)
@@ -66,7 +68,7 @@ extension LinkedPump {
         }
         foreign = other
         queue = []
-        // One that has an owner takes no command from here, and its owner sees to its basal.
+        // A pump that names an owner would refuse the cancellation, and that owner controls its basal.
         if case .number = other, mayHaveZero {
             queue.append(Queued(act: .cancelTemporaryBasal, since: now))
         }
@@ -85,24 +87,25 @@ extension LinkedPump {
             ))
     }
 
-    /// A pump that takes anybody's commands hears nothing more from here once our own zero is over.
+    /// Whether not even a status read is sent, as its number would make the other app yield: for a pump that names no
+    /// other owner, once this app's own zero temporary basal is over.
     var isSilent: Bool {
         guard case .number? = foreign, !isTakingOver else { return false }
         return !mayHaveZero || now >= yieldedAt.adding(Self.longestZero)
     }
 
-    /// By then our last zero is over by itself.
+    /// How long after yielding this app's last zero temporary basal may still run.
     private static let longestZero = 35 * Nanoseconds.minute
 
-    /// Not believed, and heard all the same: it is not waited for.
+    /// Ends the wait for the command in flight, whose report is not believed, and schedules the next status read.
     private func answered() {
         inFlight = nil
         timeout?.schedule(at: nil)
         poll?.schedule(at: now.adding(LinkTiming.poll))
     }
 
-    /// A person says that the pump is this app's.
-    /// - Throws: `PumpError.notReady` where it is already.
+    /// Starts to take the pump over, at a person's request.
+    /// - Throws: `PumpError.notReady` where no other app commands it.
     public func takeOver() throws {
         guard let foreign else { throw PumpError.notReady(condition) }
         isTakingOver = true
@@ -111,7 +114,7 @@ extension LinkedPump {
         if case .owner = foreign {
             queue.append(Queued(act: .takeOver, since: now))
         } else {
-            // So far ahead that the app before finds a number above its own at its next command, whatever it has sent meanwhile.
+            // So far ahead that the other app, whatever it sends meanwhile, finds a number above its own and yields.
             nextNumber += Self.numbersAhead
             askFirst()
         }
@@ -120,7 +123,7 @@ extension LinkedPump {
 
     private static let numbersAhead: Int64 = 1000
 
-    /// The pump has answered the one who took it over.
+    /// Ends the take-over: the pump has answered, and this app commands it.
     func endTakingOver() {
         isTakingOver = false
         guard foreign != nil else { return }
@@ -132,7 +135,7 @@ extension LinkedPump {
 
     // MARK: What it gave before
 
-    /// Numbers that are some.
+    /// Whether the account's numbers are finite and within what a pump can have delivered.
     func isPossible(_ account: PumpReport.Account) -> Bool {
         let numbers = [account.secondsKnown, account.basalUnits]
         guard numbers.allSatisfy({ $0.isFinite && $0 >= 0 }), account.basalUnits <= 1000,
@@ -144,8 +147,9 @@ extension LinkedPump {
         }
     }
 
-    /// The pump's own account of the hours before the first meeting.
-    /// - Returns: whether there is one; without, nobody knows what was given before.
+    /// Records what the pump says that it delivered before its first report to this app, at most 8 h back: basal as
+    /// one amount over that time, each bolus over 5 min.
+    /// - Returns: whether the pump gave an account; without one, insulin before now is unknown.
     func noteAccount(_ account: PumpReport.Account?) -> Bool {
         guard let account else {
             knownSince = now
@@ -172,6 +176,6 @@ extension LinkedPump {
 }
 
 extension EventKind {
-    /// The pump is somebody else's. Words: the highest number that it has answered; 0 where a person has taken it over.
+    /// Another app commands the pump. Words: the highest command number that it has answered; 0 once it was taken over.
     public static let linkYielded = EventKind(0x2c5, "linkYielded")
 }

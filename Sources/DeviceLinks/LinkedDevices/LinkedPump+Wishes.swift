@@ -1,23 +1,26 @@
-// What the person wants of the pump at once: suspend, resume, stop.
+// The person's immediate commands to the pump: suspend and resume delivery, cancel the bolus.
 //
-// Guarantees: it goes before everything else, and is told again, under new numbers, until the pump has done it, for 15 min; if it has not by then that is
-// told. All three may be told twice: they take insulin away or give the programme back.
+// Guarantees: such a command is queued before all others and sent again, under new numbers, until the pump reports the
+// state that it asks for, for at most 15 min; then a notice says that it was not confirmed. All three are safe to
+// repeat: they withhold insulin or restore the programmed basal.
 
 import IsletDevices
 import IsletKernel
 
 extension LinkedPump {
+    /// Queues an immediate command, in place of earlier ones of its kind.
+    /// - Throws: `PumpError.notConnected`, also where another app commands the pump.
     func want(_ act: LinkCommand.Act) throws {
         guard foreign == nil, isConnected else { throw PumpError.notConnected }
         queue.removeAll { Self.isOneKind($0.act, act) }
         wishes.removeAll { Self.isOneKind($0.act, act) }
         wishes.append(Queued(act: act, since: now))
-        // What takes insulin away goes before what gives it.
+        // First in the queue: what withholds insulin precedes what delivers it.
         queue.insert(Queued(act: act, since: now), at: 0)
         send()
     }
 
-    /// Cuts the bolus short. One that has not left is not given at all.
+    /// Cancels the bolus. One that is still queued is never sent.
     func stopBolus() throws {
         if let request, request.state == .queued {
             queue.removeAll { if case .bolus = $0.act { true } else { false } }
@@ -28,7 +31,7 @@ extension LinkedPump {
         try want(.cancelBolus)
     }
 
-    /// What the pump hasn't done it is told again.
+    /// Queues again what the report doesn't show as done, unless it is queued or the report refuses that command.
     func pursueWishes(after report: PumpReport, to command: LinkCommand) {
         for wish in wishes where wish.since >= now.adding(-LinkTiming.knowable) {
             let isWaiting = queue.contains { Self.isOneKind($0.act, wish.act) }
@@ -47,7 +50,7 @@ extension LinkedPump {
         }
     }
 
-    /// What has come to nothing for too long is told, and left to the person.
+    /// Gives up commands that have not been confirmed for 15 min, with a notice that the person must act at the pump.
     func dropWishes() {
         let oldest = now.adding(-LinkTiming.knowable)
         for wish in wishes where wish.since < oldest {

@@ -1,21 +1,26 @@
 // A pump outside of the session, as the session sees it: a mirror of its last report, and an outbox.
 //
 // Guarantees
-// - One command is in flight at a time. While a bolus is queued, sent or asked about nothing else is sent that gives insulin.
-// - A bolus is sent again only where the pump is known never to have got it. One that nobody will ever know of counts as delivered,
-//   is told (`pumpDidLoseTrack`), and stays so for 8 h or until the pump says what became of it.
-// - What a pump says that it can't truly have done (more than it was told, another number, a time that isn't now, an amount that is none) is no
-//   answer: it is refused whole and journaled. Insulin that nobody asked for counts as given all the same, once. A pump that goes on so for 15 min
-//   is met anew, as another pump is: only one that says that it gave more than it was told never gets anything more.
-// - A setting of the basal counts once the pump has confirmed it. Nothing here keeps the programmed basal off for longer than asked for. A pump
-//   that runs another programme is told the person's again, and of a stretch in which the pump was not heard the most counts that it may have given.
-// - What the person wants at once (suspend, resume, stop) is told again for 15 min, until the pump has done it.
-// - Its times are wake-ups of the session, its reports inputs of the session: it replays.
+// - One command is in flight at a time. While a bolus is queued, sent or of unknown outcome nothing else is sent that
+//   delivers insulin.
+// - A bolus is sent again only where the pump is known not to have received it. One whose outcome isn't known within
+//   15 min counts as delivered, with notice (`pumpDidLoseTrack`), for 8 h or until the pump reports the outcome.
+// - An impossible report (more insulin than commanded, another command's number, another time, invalid amounts) is
+//   refused whole and journaled. Insulin in it that was not commanded counts as delivered nevertheless, once. A pump
+//   that sends only such reports for 15 min is treated as a new one, unless it reports a larger bolus than this app
+//   commanded.
+// - A basal setting counts once the pump has confirmed it, and none replaces the programmed basal for longer than
+//   requested. A pump that runs another programme is sent the person's again. For a time without reports the largest
+//   amount of basal that the pump may have delivered counts.
+// - The person's immediate commands (suspend, resume, cancel the bolus) are repeated for 15 min or until confirmed.
+// - Its timers are wake-ups and its reports are inputs of the session, so that a session with it can be replayed.
 //
-// Does not: know drivers. `takeOutbox` hands commands over, once; the session's owner writes them down before a driver gets them.
+// Does not: know drivers. `takeOutbox()` returns each command once; the session's owner journals it before a driver
+// sends it.
 //
-// Files: `+Port` what the loop asks for, `+Ownership` whose the pump is, `+Outbox` commands and their times, `+Reports` what is believed, `+Meeting` another pump and insulin that
-// nobody asked for, `+Wishes` what is told again, `+Alerts` what the pump says of itself.
+// Files: `+Port` the loop's requests, `+Ownership` which app commands the pump, `+Outbox` sending and time-outs,
+// `+Reports` which reports are believed, `+Meeting` another pump and insulin that was not commanded here, `+Wishes` the
+// person's immediate commands, `+Alerts` the pump's own alerts.
 
 public import IsletDevices
 public import IsletKernel
@@ -26,7 +31,7 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
         enum State: Hashable, Codable {
             case queued
             case sent
-            /// Nobody answered: the pump is asked what became of it.
+            /// The pump didn't answer, and is asked for the outcome.
             case asking
             case known(RequestOutcome)
         }
@@ -35,29 +40,29 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
         var amount: InsulinAmount
         var requestedAt: Instant
         var state = State.queued
-        /// Of the command that it was sent with last.
+        /// The number of the command that it was last sent with.
         var number: Int64?
         var sentAt: Instant?
-        /// The pump that it was sent to, and the id that this one knows it by.
+        /// The pump that it was sent to, and its id there.
         var device = ""
         var wireID: Int64
-        /// Its driver says that it never left. The pump is asked all the same.
+        /// Whether the driver says that it was never sent. The pump is asked nevertheless.
         var isSaidUnsent = false
 
         var isOpen: Bool { if case .known = state { false } else { true } }
     }
 
-    /// Insulin of one bolus that nobody here asked for.
+    /// Insulin of one bolus that this app didn't command.
     struct Extra: Hashable, Codable {
         var device: String
         var id: Int64
         var units: Double
     }
 
-    /// What the pump is to run by itself.
+    /// The programmed basal that the pump is to run.
     struct Programme: Hashable, Codable {
         var rate: InsulinRate
-        /// The pump took it without refusing it, and says that it makes this rate of it, U/h; nil where it can't say.
+        /// Whether the pump accepted it, and the rate that it reports for it, U/h; nil where it reports none.
         var isTaken = false
         var taken: Double?
     }
@@ -75,69 +80,69 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     var observers: [any DeviceObserver] = []
     var alertObservers: [any PumpAlertObserver] = []
 
-    /// The last report that was believed, and when it came.
+    /// The last report that was believed, and when it arrived.
     var mirror: (report: PumpReport, heardAt: Instant)?
-    /// The pump has answered what it was last asked.
+    /// Whether a report has been believed since a status read was last left unanswered.
     var isReachable = false
-    /// The last that observers were told.
+    /// Whether observers were last notified of a connected pump.
     var isToldConnected = false
-    /// Ids are counted on from what the pump remembers of sessions before this one.
+    /// Added to request ids on the wire, so that they continue those that the pump remembers of earlier sessions.
     var idBase: Int64 = 0
-    /// Of this app; nil for a session of before there were owners, which goes on as it did.
+    /// This app's name in its commands; nil in journals from before commands had one.
     let owner: String?
-    /// Somebody else has the pump: nothing is commanded until a person takes it over.
+    /// How another app was noticed to command the pump; until a person takes it over, this app changes nothing at it.
     var foreign: Foreign?
-    /// Our own zero may run at a pump that is somebody else's, which was noticed then.
+    /// Whether this app's zero temporary basal may still run after it yielded the pump, at `yieldedAt`.
     var mayHaveZero = false
     var yieldedAt = Instant.start
-    /// A number of somebody else's is the last word of the app before.
+    /// Until when a foreign command number counts as the earlier app's last command after a take-over.
     var lastWordsUntil = Instant.start
-    /// A person has said that the pump is to be this app's: the next report is the first of a meeting.
+    /// Whether a person is taking the pump over: the next report is treated as the pump's first.
     var isTakingOver = false
-    /// Insulin before this instant is known to nobody here; nil where all is known.
+    /// Since when delivered insulin is known; nil where all is known.
     var knownSince: Instant?
-    /// What the pump said at the first meeting that it had given before.
+    /// What the pump's first report said that it had delivered before.
     var before: InsulinHistory?
     var nextNumber: Int64 = 0
     var queue: [Queued] = []
     var inFlight: (command: LinkCommand, sentAt: Instant)?
     var outbox: [LinkCommand] = []
     var request: Request?
-    /// The truth about a request that had been given up.
+    /// The outcome of a request that had been given up as unknowable.
     var late: BolusStatus?
-    /// What earlier pumps gave by themselves, and what a pump said that it gave beyond what it was told.
+    /// Added to the pump's basal total for earlier pumps; and what pumps reported beyond what was commanded; both in U.
     var basalOffset = 0.0
     var surplus = 0.0
     var refused: (act: LinkCommand.Act, at: Instant)?
-    /// Insulin of which nobody knows.
+    /// Insulin that may have been delivered, and since when it is unknown.
     var unknown: (amount: InsulinAmount, since: Instant)?
-    /// Boluses with insulin that nobody here asked for; the newest.
+    /// The newest boluses with insulin that this app didn't command.
     var extras: [Extra] = []
-    /// What the pump had given before it was met first, as far as it still acts.
+    /// What the pump had delivered before its first report, as far as it still acts.
     var earlier: (amount: InsulinAmount, metAt: Instant)?
-    /// Since when the pump has said nothing but what can't be.
+    /// Since when every report has been refused as impossible.
     var disbelievedSince: Instant?
     /// By how much the pump's clock is ahead of the session's, ns; 0 for less than 2 min.
     var clockOffset: Int64 = 0
-    /// The rate of a setting of the temporary basal that was sent and that no report has told of yet.
+    /// The highest temporary rate sent since the last report, U/h (0 for a cancellation); nil where none was.
     var doubtfulBasal: Double?
     var programme: Programme?
-    /// What is told again until the pump has done it.
+    /// The person's immediate commands that the pump has not confirmed yet.
     var wishes: [Queued] = []
-    /// What those who listen have been told.
+    /// The issues that alert observers were last notified of.
     var toldIssues: [PumpIssue] = []
     var podExpiresAt: Instant?
-    /// For whoever follows the session.
+    /// Messages for the session's timeline.
     var notices: [(at: Instant, text: String, isSure: Bool)] = []
-    /// It goes on from another engine's.
+    /// Whether it continues the state of an earlier link.
     var isAdopted = false
     var timeout: Wakeup?
     var poll: Wakeup?
     var giveUp: Wakeup?
 
     /// - Parameters:
-    ///   - limits: of the make that is expected: what it can't have done is not believed.
-    ///   - owner: what its commands say of whose they are; another app has another one.
+    ///   - limits: the expected make's; a report beyond them is not believed.
+    ///   - owner: this app's name in its commands, different for each app.
     public init(
         executor: SessionExecutor, recorder: SessionRecorder, limits: PumpLimits, pulse: InsulinAmount,
         owner: String? = nil
@@ -150,7 +155,7 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
         self.pulse = pulse
     }
 
-    /// Asks the pump how it is; nothing is known before it answers.
+    /// Reads the pump's status; nothing is known before it answers.
     public func begin(observers: [any DeviceObserver], alertObservers: [any PumpAlertObserver] = []) {
         self.observers = observers
         self.alertObservers = alertObservers
@@ -164,32 +169,32 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
             here { $0.giveUpRequest() }
         }
         if isAdopted { goOnAdopted() } else { pollNow() }
-        // That nobody has been heard yet is news, too: a pump that never answers must ring.
+        // Observers must know that no pump has answered yet: one that never does must raise an alert.
         for observer in observers { observer.pumpDidUpdate(status: statusNow) }
     }
 
-    /// Lets go of those who listen.
+    /// Releases the observers.
     public func dismissObservers() {
         observers = []
         alertObservers = []
     }
 
-    /// Commands since the last call, in their order; they are the caller's now.
+    /// Returns the commands since the last call, in order. The caller must send them: they are returned once.
     public func takeOutbox() -> [LinkCommand] {
         defer { outbox = [] }
         return outbox
     }
 
-    /// Whether `takeOutbox` has something to give.
+    /// Whether `takeOutbox()` would return a command.
     public var hasOutbox: Bool { !outbox.isEmpty }
 
-    /// What happened since the last call that no row of the record tells; not sure is what the pump has not confirmed.
+    /// Returns the messages since the last call. `isSure` is false for what the pump has not confirmed.
     public func takeNotices() -> [(at: Instant, text: String, isSure: Bool)] {
         defer { notices = [] }
         return notices
     }
 
-    /// The process died: what it had sent may have been carried out, and is asked about.
+    /// Continues after the process died: asks the pump about what was sent, which it may have carried out.
     public func relaunched() {
         outbox = []
         isReachable = false
@@ -202,7 +207,7 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
 
     var now: Instant { executor.now }
 
-    /// What was heard too long ago is not known.
+    /// Whether this app commands the pump and has a report of it at most 10 min old.
     var isConnected: Bool {
         guard foreign == nil, isReachable, let mirror else { return false }
         return now.nanoseconds - mirror.heardAt.nanoseconds <= LinkTiming.freshness
@@ -249,14 +254,14 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
         mirror?.report.temporaryUnitsPerHour.map { InsulinRate(unitsPerHour: $0) }
     }
 
-    /// When the temporary basal that the pump last told of ends.
+    /// The end of the temporary basal in the pump's last report.
     var temporaryEnds: Instant? {
         guard let mirror, mirror.report.temporaryUnitsPerHour != nil else { return nil }
         return mirror.heardAt.adding(
             Int64(mirror.report.temporarySecondsLeft * Double(Nanoseconds.second)))
     }
 
-    /// Tells everybody how the pump is.
+    /// Notifies observers of the pump's status, while it is connected and once when it no longer is.
     func tell() {
         let status = statusNow
         guard status.isConnected || isToldConnected else { return }

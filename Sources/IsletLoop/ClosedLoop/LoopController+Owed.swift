@@ -1,35 +1,36 @@
-// What the person waits for and the pump has not given: it is asked for again for 15 min, then dropped and told.
+// Owed insulin: requested by the person, not delivered by the pump. It is requested again for 15 min, then dropped.
 //
-// Guarantees: insulin for a meal, or asked for by hand, is requested at most 15 min after the person said so, whatever became of
-// pump, pod, app and algorithm meanwhile; after that it is dropped: journaled, in the step log with its cause, told to the
-// algorithm, and shown until the person asks again. What is above the maximum bolus is cut off, told in the same
-// ways, and never owed. The person may cancel what is owed at any time.
-// Does not: take back a bolus that is under way.
+// Guarantees: insulin for a meal, or for a manual bolus, is requested at most 15 min after the person's input, whatever
+// happens to pump, pod, app and algorithm meanwhile. Later it is dropped: the drop is journaled, recorded in the step
+// log with its cause, reported to an algorithm that has counted the insulin, and shown until the person requests it
+// again or dismisses it. The part of a dose above the maximum bolus is cut off and recorded, and is never owed. The
+// person may cancel owed insulin at any time.
+// Does not: stop a bolus that is under way.
 
 public import IsletDevices
 public import IsletKernel
 
-/// Why insulin that a person waited for did not come.
+/// Why owed insulin was not delivered.
 public enum DropCause: UInt8, Sendable, Codable, CaseIterable {
-    /// The pump was away, busy, suspended or without a pod.
+    /// The pump was out of reach, busy, suspended or without a pod.
     case pumpUnavailable
     /// The pump refused, or the command failed.
     case refused
-    /// Sent and not answered; the pump never got it.
+    /// The request was sent and not answered, and the pump had not received it.
     case neverArrived
-    /// The pod stopped or came off halfway.
+    /// The pod stopped or came off during the bolus.
     case cutShort
     /// No step ran, or the algorithm failed.
     case noStep
-    /// The person called it off.
+    /// The person cancelled it.
     case cancelled
-    /// The pump can't ever do it.
+    /// The amount is out of the pump's range.
     case impossible
     case sessionEnded
-    /// A finger-stick said that glucose is low.
+    /// The person entered a low finger-stick glucose.
     case lowTyped
 
-    /// As step logs and messages have it.
+    /// The cause as step logs and messages name it.
     public var text: String {
         switch self {
         case .pumpUnavailable: "pump unavailable"
@@ -46,33 +47,33 @@ public enum DropCause: UInt8, Sendable, Codable, CaseIterable {
 }
 
 extension LoopMemory {
-    /// Insulin that the person waits for.
+    /// Insulin that the person requested and the pump has not delivered.
     public struct Owed: Hashable, Sendable, Codable {
         public var amount: InsulinAmount
-        /// When the person said so.
+        /// When the person entered the meal or the bolus.
         public var requestedAt: Instant
-        /// The algorithm time of the step that first asked the pump for it.
+        /// The algorithm time of the step that first requested it of the pump.
         public var algorithmTime: Int64
-        /// Why it has not come yet.
+        /// Why it has not been delivered yet.
         public var cause = DropCause.pumpUnavailable
-        /// Of the meal that it is for; zero for what was asked for by hand.
+        /// Carbohydrate of the meal that it covers; zero for a manual bolus.
         public var meal = Carbohydrate.zero
-        /// Asked for by hand: algorithms count all of it.
+        /// Whether it is a manual bolus: algorithms count all of that.
         public var isManual = false
 
         public var lapsesAfter: Instant { requestedAt.adding(LoopTiming.owed) }
     }
 
-    /// What was dropped: shown until the person asks again, or has seen it.
+    /// Owed insulin, or a meal, that was dropped: shown until the person requests it again or dismisses it.
     public struct Dropped: Hashable, Sendable, Codable {
         public var amount = InsulinAmount.zero
-        /// Of the meal that the amount was for; zero for what was asked for by hand.
+        /// Carbohydrate of the meal that the amount was for; zero for a manual bolus.
         public var meal = Carbohydrate.zero
-        /// Of a meal that no step has heard of.
+        /// Carbohydrate of a meal that no step has processed; zero otherwise.
         public var carbohydrate = Carbohydrate.zero
         public var at: Instant
         public var cause: DropCause
-        /// The person was told and said so; it can be asked for again all the same.
+        /// The person has seen the notification; the insulin can still be requested again.
         public var isSeen = false
     }
 
@@ -82,7 +83,7 @@ extension LoopMemory {
         public var at: Instant
     }
 
-    /// When the person said what waits for the next step.
+    /// When the person made the inputs that wait for the next step.
     public struct UserInputTimes: Hashable, Sendable, Codable {
         public var meal: Instant?
         public var bolus: Instant?
@@ -94,7 +95,7 @@ extension LoopMemory {
             if case (.none, .none, .none) = (meal, bolus, glucose) { true } else { false }
         }
 
-        /// Of what a step makes insulin of.
+        /// The earlier of meal and manual bolus, the inputs that lead to a dose.
         var first: Instant? {
             guard let meal, let bolus else { return meal ?? bolus }
             return min(meal, bolus)
@@ -104,10 +105,10 @@ extension LoopMemory {
 
 extension [LoopMemory.Owed] {
     var sum: InsulinAmount { isEmpty ? .zero : reduce(.zero) { $0 + $1.amount } }
-    /// Of `sum`, what was asked for by hand.
+    /// The part of `sum` that is manual boluses.
     var manual: InsulinAmount { isEmpty ? .zero : reduce(.zero) { $0 + ($1.isManual ? $1.amount : .zero) } }
 
-    /// What is left of it once `given` has come, the oldest first.
+    /// What is still owed after `given` was delivered, which covers the oldest first. Sets the cause of what is left.
     func remaining(after given: InsulinAmount, _ cause: DropCause) -> [LoopMemory.Owed] {
         guard !isEmpty else { return [] }
         var given = given
@@ -122,7 +123,7 @@ extension [LoopMemory.Owed] {
         return left
     }
 
-    /// What `given` covers of it.
+    /// The part that `given` covers, the oldest first.
     func covered(by given: InsulinAmount) -> [LoopMemory.Owed] {
         guard !isEmpty else { return [] }
         var given = given
@@ -135,7 +136,7 @@ extension [LoopMemory.Owed] {
         return covered
     }
 
-    /// Takes so much off, the newest first. Answers with what there was to take.
+    /// Reduces the newest first by `amount` in all. Returns by how much it could.
     mutating func cutNewest(_ amount: InsulinAmount) -> InsulinAmount {
         var toCut = amount
         for index in indices.reversed() where toCut > .zero {
@@ -148,10 +149,10 @@ extension [LoopMemory.Owed] {
 }
 
 extension LoopController {
-    /// The most that one bolus may be: the therapy's limit, within the pump's.
+    /// The largest bolus: the lower of the therapy's and the pump's limit.
     var maximumBolus: InsulinAmount { min(settings.therapy.maximumBolus, pump.limits.largestBolus) }
 
-    /// Before each step: what the person has waited for too long is dropped.
+    /// Drops owed insulin, and inputs that no step has processed, older than 15 min. Called before each step.
     @inline(__always)
     func dropLapsed(at now: Instant) {
         if !memory.owed.isEmpty || !memory.userInputTimes.isNothing { dropLate(at: now) }
@@ -183,7 +184,7 @@ extension LoopController {
         }
     }
 
-    /// Drops what a step has asked for and the algorithm has counted.
+    /// Drops insulin that a step has requested and the algorithm has counted. Leaves `memory.owed` as it is.
     func drop(_ one: LoopMemory.Owed, _ cause: DropCause) {
         guard one.amount > .zero else { return }
         tellDropped(one.amount, manual: one.isManual ? one.amount : .zero, of: one.algorithmTime)
@@ -201,14 +202,14 @@ extension LoopController {
         tellLapsed(isNew: dropped.cause != .cancelled)
     }
 
-    /// Nobody reads more; what is older was told when it lapsed.
+    /// How many drops are kept; the oldest goes first. Each was reported to observers when it happened.
     private static let droppedLimit = 100
 
-    /// The algorithm hears at its next good step. What two steps lack counts with the later one.
+    /// Reports the shortfall to the algorithm with its next good step. Several are summed under the latest step's time.
     private func tellDropped(
         _ amount: InsulinAmount, manual: InsulinAmount, of algorithmTime: Int64
     ) {
-        // What becomes known before the log is handed over stands in it.
+        // The insulin history that the algorithm is about to receive contains it already.
         guard !memory.awaitsHistory else { return }
         let before = memory.droppedShortfall
         memory.droppedShortfall = Shortfall(
@@ -216,7 +217,7 @@ extension LoopController {
             amount: amount + (before?.amount ?? .zero), manual: manual + (before?.manual ?? .zero))
     }
 
-    /// A computed dose was above the maximum bolus: both parts are told, neither is owed.
+    /// Records what was cut off a dose above the maximum bolus and reports it to the algorithm. None of it is owed.
     func cutOff(
         _ id: Int64, own: InsulinAmount, personal: InsulinAmount, manual: InsulinAmount,
         of algorithmTime: Int64
@@ -232,7 +233,7 @@ extension LoopController {
 
     // MARK: The person
 
-    /// Calls off what is owed, and a manual bolus that no step has heard of. A bolus that is under way goes on.
+    /// Cancels owed insulin and a manual bolus that no step has processed. A bolus that is under way continues.
     public func cancelOwed() {
         if !isLoaded { load() }
         guard isLoaded else { return }
@@ -245,7 +246,7 @@ extension LoopController {
         saveMemory()
     }
 
-    /// Nobody waits any more for what an ended session owed, nor for what no step of it has heard of.
+    /// Drops what the ended session owed, and its meal and manual bolus that no step had processed.
     func tellEnded(_ before: LoopMemory) {
         let now = executor.now
         for one in before.owed {
@@ -260,15 +261,15 @@ extension LoopController {
         saveMemory()
     }
 
-    /// After hours that no step lived through: what lapsed meanwhile is told at once, not at the next step.
+    /// Drops, after a time without steps, what is older than 15 min at once, rather than at the next step.
     func dropLapsedOnWaking() {
         guard isLoaded, !memory.owed.isEmpty || !memory.userInputTimes.isNothing else { return }
         dropLate(at: executor.now)
         saveMemory()
     }
 
-    /// Asks once more, now, for what was dropped last: the insulin by hand, the meal as if it were eaten now.
-    /// - Throws: `LoopInputRefused` where that is above a limit; it is shown on then.
+    /// Requests again what was dropped last: insulin as a manual bolus, a meal as if it were eaten now.
+    /// - Throws: `LoopInputRefused` where that is above a limit; the drop is then still shown.
     public func askAgainForDropped() throws {
         guard let dropped = lastDropped else { return }
         if dropped.amount > .zero { try add(manualBolus: dropped.amount) }
@@ -278,18 +279,18 @@ extension LoopController {
         dismissDropped()
     }
 
-    /// What was dropped last, all that lapsed at one instant, until the person asks again or dismisses it. A look: nothing changes.
+    /// The latest drop, all of its instant together; nil once it was requested again or dismissed. Changes nothing.
     public var lastDropped: LoopMemory.Dropped? {
         guard let last = memory.dropped.last else { return nil }
         return memory.dropped.filter { $0.at == last.at }.together
     }
 
-    /// Whether the algorithm doses: by hand, a correction would come on top of its own.
+    /// Whether the algorithm doses basal by itself. A manual correction would then come on top of the algorithm's.
     public var isClosedLoop: Bool {
         memory.isInSession && !memory.isOpenLoop && algorithmDosesBasal
     }
 
-    /// The person has seen what was dropped.
+    /// The person dismisses all drops.
     public func dismissDropped() {
         memory.dropped = []
         tellLapsed(isNew: false)
@@ -298,9 +299,9 @@ extension LoopController {
 }
 
 extension EventKind {
-    /// What the person waited for is given up. Words: units (bits), grams (bits) where no step had heard of it, `DropCause`, 0.
+    /// Owed insulin was dropped. Words: units (bits), grams (bits) of an unprocessed meal, `DropCause`, 0.
     public static let owedDropped = EventKind(0x310, "owedDropped")
-    /// A computed dose was above the maximum bolus. Words: request id, units of basal and correction cut off (bits), units of
-    /// the person's part (bits), 0.
+    /// A computed dose was above the maximum bolus. Words: request id, units cut off of basal and
+    /// correction (bits), and of the person's meal and manual bolus (bits), 0.
     public static let doseCut = EventKind(0x311, "doseCut")
 }

@@ -1,19 +1,19 @@
-// The loop: one step of a dosing algorithm every five minutes, from what the ports say.
+// The loop controller: runs one step of a dosing algorithm every five minutes on what the device ports report.
 //
 // Guarantees
-// - Steps stand on a grid from the first step's instant. A step may begin up to 27 s early when the sensor has news. A late
-//   one (the app was suspended or dead) runs at once if it is at most half a step late, else the next grid point's does;
-//   missed points are counted, and none has two steps.
+// - Steps stand on a grid from the first step's instant. A step may begin up to 27 s early when the sensor has news. A
+//   late one (the app was suspended or dead) runs at once if it is at most half a step late, else the next grid point's
+//   does; missed points are counted, and none has two steps.
 // - A reading serves one step, and only while it is at most 15 min old. Basal, correction and meal are one request
 //   under the step's number. An algorithm that throws or answers nonsense delivers nothing: the step is recorded as
 //   failed with its cause, the algorithm's state goes back, and what the person said stays for the next step.
-// - Where there is a store, a step's record, the new state and the decided request are one transaction before anything is
-//   sent, and the outcome another: a crash between any two writes or pump calls loses no step, doubles none and doubles no
-//   dose. While the store can't write no bolus is sent: steps fail, and the programmed basal goes on.
+// - Where there is a store, a step's record, the new state and the decided request are one transaction before anything
+//   is sent, and the outcome another: a crash between any two writes or pump calls loses no step, doubles none and
+//   doubles no dose. While the store can't write no bolus is sent: steps fail, and the programmed basal goes on.
 // - A request that was sent and not answered counts as delivered, and no other is sent, until the pump says what became
 //   of it. Parts of a pulse are carried to the next request, never lost.
-// - The person's programmed basal is the floor: see `LoopController+Basal.swift`. What the person waits for is given within
-//   15 min or not at all, no bolus is above the therapy's maximum: see `LoopController+Owed.swift`.
+// - The pump's programmed basal runs unless a temporary basal replaces it (`+Basal`). A meal's or manual insulin is
+//   requested within 15 min or dropped, and no bolus is above the therapy's maximum (`+Owed`).
 //
 // Does not: talk to real devices, draw, or know which model is behind the ports.
 
@@ -22,11 +22,11 @@ public import IsletKernel
 
 public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public nonisolated let executor: SessionExecutor
-    /// The executor's. Held here, so that an event counts no references.
+    /// The executor's journal, held here to avoid reference counting per event.
     let journal: Journal
 
     let algorithm: any DosingAlgorithm
-    /// What the algorithm says of itself once and for all: steps ask for it three times.
+    /// Whether the algorithm doses all basal itself. Cached, since each step reads it three times.
     private(set) var algorithmDosesBasal: Bool
     var settings: LoopSettings
     let sensor: any GlucoseSensorPort
@@ -34,44 +34,44 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let recorder: SessionRecorder
     let store: (any LoopStore)?
     let log: StepLog?
-    /// What the algorithm remembers.
+    /// The algorithm's own state.
     let state: StateCell
     var atDeath: StateAtDeath<KeptLoop>
-    /// What its first launch goes on from in place of a new session; nil for an ordinary one.
+    /// What the first launch continues from instead of starting a session; nil ordinarily.
     var adopted: KeptLoop?
     var memory = LoopMemory()
-    /// What a step goes back to that its store couldn't write; kept only where there is a store.
+    /// The memory that a step is rolled back to when the store can't write it; kept only where there is a store.
     var memoryBeforeStep: LoopMemory?
-    /// The store has told what it knows, or there is none.
+    /// Whether the store has been read, or there is none.
     var isLoaded: Bool
-    /// The store lacks something, and couldn't write when it was last asked.
+    /// Whether the last write to the store failed, so that it lacks something.
     var isStoreBehind = false
-    /// Oldest first.
+    /// Outcomes that the store couldn't write, oldest first.
     var unwritten: [UnwrittenOutcome] = []
-    /// The programmed basal that the pump was last given.
+    /// The programmed basal rate that was last set at the pump.
     var programmedBasal: InsulinRate?
-    /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
+    /// The end of the zero temporary basal that the pump has confirmed since the app's launch.
     var zeroEnds: Instant?
-    /// The pump, when it was last told to, didn't take the zero.
+    /// Whether the last attempt to set a zero temporary basal failed.
     var wasZeroRefused = false
-    /// It is told again until then.
+    /// Until when a zero temporary basal that couldn't be set is tried again.
     var zeroIsPaidUntil: Instant?
     private var observers: [Held<any LoopObserver>] = []
-    /// The same, uncounted: they hear of every step.
+    /// `observers`, unretained, to avoid reference counting at every step.
     private(set) var callable: [Unmanaged<Held<any LoopObserver>>] = []
     private var tick: Wakeup? { didSet { movableTick = .unretained(tick) } }
-    /// The same, uncounted: it moves at every step.
+    /// `tick`, unretained, to avoid reference counting at every step.
     private var movableTick: Unmanaged<Wakeup>?
     var sensorWork: Wakeup?
-    /// When the newest reading arrived in its own time.
+    /// When the newest reading arrived on time.
     var lastArrival: Instant?
     private var pumpWork: Wakeup?
     private var temporaryBasalEnd: Wakeup?
-    /// What observers were told last of the insulin.
+    /// The missing insulin that was last reported to observers.
     var toldInsulin = ToldInsulin()
-    /// From when on it is known what the pump gave, as the pump last said; nil for all time.
+    /// Since when delivered insulin is known, as the pump last reported; nil where all is known.
     var insulinKnownSince: Instant?
-    /// nil where a store keeps it.
+    /// The insulin requests of recent steps and their outcomes; nil where the store keeps them.
     var account: InsulinAccount?
     var isSuspended = false
     private var startsOnceLoaded = false
@@ -79,8 +79,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// - Parameters:
     ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
-    ///   - log: gets every step; it changes nothing.
-    ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time (`StateAtDeath`).
+    ///   - log: records every step; it has no influence on them.
+    ///   - diesBetweenInstants: whether the app is killed only between instants, as in virtual time.
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
         sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
@@ -105,11 +105,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     // MARK: Life
 
-    /// Launches: goes on with the session that the store knows, or starts one at this instant.
+    /// Launches the loop: continues the session that the store holds, or starts one at this instant.
     public func begin(observers: [any LoopObserver] = []) throws {
         launch(observers: observers)
         startsOnceLoaded = !isLoaded
-        // Whoever had ended the session before an upgrade has ended it.
+        // A session that was ended before an upgrade stays ended.
         guard adopted == nil else { return adopted = nil }
         if isLoaded, !memory.isInSession { try startSession() }
     }
@@ -178,21 +178,21 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         sensorWork?.schedule(at: nil)
         lastArrival = nil
         temporaryBasalEnd?.schedule(at: nil)
-        // What was never read is not this loop's to keep.
+        // A store that was never read must not be overwritten.
         guard atDeath.awaitsDeath, isLoaded else { return }
         memory.algorithmState = state.saved
         saveMemory()
         atDeath.keep(KeptLoop(memory: memory, unwritten: unwritten, isStoreBehind: isStoreBehind))
     }
 
-    /// Behind the algorithm stands another one from this instant on, as after an update of the app: a state that it doesn't understand is begun
-    /// anew, and it hears of the hours before where there is a store or a log.
+    /// Adapts to another algorithm from this instant on, as after an update of the app. A state that it can't read is
+    /// replaced by a new one, with the insulin history where there is a store or a log.
     public func algorithmDidChange() {
         algorithmDosesBasal = algorithm.basalSource == .algorithm
         memory.algorithmState = state.saved
         let before = memory.algorithm
         takeUpState()
-        // One that goes on with its state has its basal already.
+        // An algorithm that keeps its state has set its basal already.
         if memory.algorithm != before, !isSuspended { applyBasal() }
     }
 
@@ -222,7 +222,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             return
         }
         skipMissedSteps()
-        // Woken by a step that has run meanwhile, or with no news that a step could begin early for.
+        // The wake-up is void when its step has run already, or when it is early and there is no new reading.
         let now = executor.now
         guard memory.nextStep <= now || memory.nextStep <= now.adding(LoopTiming.earlyWindow) && hasNews
         else { return schedule() }
@@ -234,7 +234,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         schedule()
     }
 
-    /// A store that couldn't be read at launch is asked again.
+    /// Reads the store that couldn't be read at launch. Returns whether it succeeded.
     private func loadLate() -> Bool {
         load()
         guard isLoaded else { return false }
@@ -250,7 +250,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     private func endTemporaryBasal() {
         guard !isSuspended, let end = memory.temporaryBasalEnds, end <= executor.now else { return }
-        // What a zero withheld until then goes by it.
+        // Basal withheld up to now is computed with this temporary basal, before it is removed.
         if memory.isInSession { skipMissedSteps() }
         memory.cancelTemporaryBasal()
         saveMemory()
@@ -277,12 +277,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         dropLapsedOnWaking()
     }
 
-    /// What the pump owes us: completed boluses, the outcome of a request, its basal. After an error it is tried again.
+    /// Reads completed boluses and the outcome of a request from the pump and sets its basal. Errors are retried later.
     private func workOnPump() throws {
         guard !isSuspended, isLoaded else { return }
         collect()
         applyBasal()
-        // A zero that runs only now displaces the programme all the same, if the app dies next.
+        // A zero set only now displaces programmed basal too if the app dies next.
         if memory.temporaryBasal != nil { tellInsulin(of: memory.algorithmTime - 1) }
     }
 
@@ -322,10 +322,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     public var stepsRun: Int64 { Int64(memory.stepsRun) }
     public var stepsFailed: Int { memory.stepsFailed }
-    /// What a relaunch would go on from.
+    /// The memory that a relaunch would continue from.
     public var currentMemory: LoopMemory { memory }
 
-    /// The oldest request of which something may become known; nil where none is under way.
+    /// The id of the oldest request whose outcome or delivery is still open; nil where none is.
     public var firstOpenRequest: Int64? {
         guard let request = memory.request?.id else { return memory.delivery?.id }
         return memory.delivery.map { min($0.id, request) } ?? request
@@ -345,8 +345,8 @@ extension EventKind {
     public static let requestUncertain = EventKind(0x304, "requestUncertain")
     /// Words: request id, units delivered (bits).
     public static let requestReconciled = EventKind(0x305, "requestReconciled")
-    /// A request is on its way, and the pump says later what became of it. Words: request id, units (bits).
+    /// The pump reports a request's outcome later. Words: request id, units (bits).
     public static let requestUnderWay = EventKind(0x308, "requestUnderWay")
-    /// Nobody will know what became of a request: it counts as delivered. Words: request id, units (bits).
+    /// A request's outcome can't be learnt: it counts as delivered. Words: request id, units (bits).
     public static let requestUnknowable = EventKind(0x309, "requestUnknowable")
 }

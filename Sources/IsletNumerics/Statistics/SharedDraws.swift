@@ -1,18 +1,19 @@
-// Draws that many intervals share.
+// Bootstrap resamples and sign flips, drawn once and shared by the intervals and tests of many columns of differences.
 //
-// Guarantees: the same generator state and number of subjects give the same draws, so that an interval hangs on no other one; comparisons of the same subjects are
-// made on the same resamples. Each column of differences comes to what it would come to alone, to the bit: eight are summed up beside each other, each in
-// its own order. A hundred policies' intervals would take longer than simulating them if each drew and summed for itself.
+// Guarantees: draws depend only on the generator's state and the numbers of subjects and resamples, so all columns of
+// the same subjects are compared on the same resamples. A column's result is bit for bit what it is alone: eight
+// columns are summed side by side, each in its own order. Drawing and summing for each column alone would take longer,
+// for a hundred policies, than simulating them.
 
 import CGSL
 
-/// Resamples of so many subjects, and sign patterns for them.
+/// Bootstrap resamples of `count` subjects, and patterns of sign flips for them.
 public struct SharedDraws: Sendable {
     public let count: Int
     public let resamples: Int
-    /// Resample by resample the places of the subjects in it; none where no interval is bootstrapped.
+    /// Indices of the subjects in each resample, one after another; empty for too few subjects to bootstrap.
     let places: [UInt32]
-    /// Pattern by pattern a bit a subject, one pattern fewer than resamples.
+    /// One bit for each subject (set: flipped), in whole words for each pattern; one pattern fewer than resamples.
     let signs: [UInt64]
     var wordsOfPattern: Int { (count + 63) / 64 }
 
@@ -31,17 +32,17 @@ public struct SharedDraws: Sendable {
     }
 }
 
-/// What a column of paired differences comes to on shared draws.
+/// The mean's interval and test of one column of paired differences.
 public struct SharedMean: Sendable {
-    /// Of the mean; nil for fewer than `fewestPairs`, and where sums overflow.
+    /// The mean's confidence interval; nil for fewer than `fewestPairs` differences, and where sums overflow.
     public var interval: (interval: ConfidenceInterval, method: MeanIntervalMethod)?
-    /// Of the mean, by flipping the signs of whole subjects.
+    /// Two-sided p of the mean, by flipping the signs of subjects' differences.
     public var signFlipP: Double?
 }
 
 extension Statistics {
     /// The intervals of `pairedMeanInterval` and the p of `signFlipTest`, from these draws.
-    /// - Parameter columns: each of as many differences as the draws are of subjects; a column with anything that isn't finite comes to nothing.
+    /// - Parameter columns: one difference for each subject. A column with a value that isn't finite gets neither.
     public static func sharedMeans(
         _ columns: [[Double]], level: Double = 0.95, draws: SharedDraws
     ) throws(StatisticsError) -> [SharedMean] {
@@ -55,7 +56,7 @@ extension Statistics {
 
     private typealias Lanes = SIMD8<Double>
 
-    /// Of up to eight columns.
+    /// `sharedMeans` of at most eight columns.
     private static func eightMeans(
         _ columns: ArraySlice<[Double]>, level: Double, _ draws: SharedDraws
     ) -> [SharedMean] {
@@ -78,7 +79,7 @@ extension Statistics {
         }
     }
 
-    /// - Parameter sums: of the resamples.
+    /// - Parameter sums: returns the sum of each resample; called only where the interval is bootstrapped.
     private static func interval(
         _ differences: [Double], level: Double, sums: () -> [Double]
     ) throws -> (interval: ConfidenceInterval, method: MeanIntervalMethod)? {
@@ -107,7 +108,7 @@ extension Statistics {
         return (try widened(estimate.interval, differences, level: level), .bca)
     }
 
-    /// Of each resample, in the order of its places.
+    /// The sum of each resample, added in the order of its indices.
     private static func resampledSums(_ rows: [Lanes], _ draws: SharedDraws) -> [Lanes] {
         let count = draws.count
         var sums = [Lanes](repeating: .zero, count: draws.resamples)
@@ -123,7 +124,8 @@ extension Statistics {
         return sums
     }
 
-    /// How many patterns lie as far out as each column does; nil for one with so few differences that all patterns can be visited.
+    /// For how many patterns the sum is at least as far from 0 as each column's own; nil for a column with so few
+    /// non-zero differences that `signFlipTest` visits all patterns.
     private static func signFlips(
         _ rows: [Lanes], _ columns: ArraySlice<[Double]>, _ draws: SharedDraws
     ) -> [Int?] {
@@ -159,7 +161,7 @@ extension Statistics {
     }
 }
 
-/// For what draws nothing.
+/// A generator for the exact test, which draws nothing.
 private struct NoDraws: RandomNumberGenerator {
     mutating func next() -> UInt64 { 0 }
 }

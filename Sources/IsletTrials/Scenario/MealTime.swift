@@ -1,10 +1,10 @@
-// When a listed meal is eaten.
+// The time of a listed meal, or of a scheduled fault.
 //
-// Guarantees: whole seconds; `description` reads back to an equal value.
+// Guarantees: a time has whole seconds; `MealTime(time.description)` equals `time`.
 
 public import IsletFiles
 
-/// `07:30` each day by local time, or `1d2h` after the start, once.
+/// A local time of each day, such as `07:30`, or one length of time after the session's start, such as `1d2h`.
 public enum MealTime: Hashable, Sendable, CustomStringConvertible {
     /// Minutes after local midnight, 0 to 1439.
     case daily(minuteOfDay: Int)
@@ -33,7 +33,7 @@ public enum MealTime: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the key `at` accepts.
+    /// The syntax that the key `at` of a meal or a scheduled fault accepts.
     static let rule = TextRule(
         expectation: "a time of day such as 07:30, or a length of time since the start such as 1d2h",
         pattern: #"^([0-9]{1,2}:[0-9]{2}|(?=.)([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?)$"#,

@@ -1,25 +1,27 @@
-// Three layers: a condition is true; an episode is what the center holds active; an annunciation is what the person
-// is shown or woken by.
+// The alert engine, in three layers: a condition is true; an episode is active and listed; an annunciation is what the
+// person is shown or woken by.
 //
 // The rules, for one rule with debounce d, off-delay k, and conditions judged once an instant after all its inputs:
 // - condition → pending. A condition that begins to hold at t0 starts waiting. Any judgement that finds it false, and
 //   any metric older than 15 min, drops the wait; the next breach starts anew.
-// - pending → episode at the first instant t ≥ t0 + d at which it still holds and, for a metric that is sampled, a second value
-//   has breached: one that is alone may be a spike. Time decides: the engine names its next deadline and is woken for it. A threshold's critical value
-//   waits for nothing but its confirmation, where it came faster than the metric moves.
+// - pending → episode at the first instant t ≥ t0 + d at which it still holds and, for a metric that is sampled, a
+//   second value has breached: one that is alone may be a spike. The engine names its next deadline and is woken for
+//   it. A critical value of a threshold waits only for its confirmation, and that only where it came faster than the
+//   metric can move.
 // - episode → over. When the condition is false (for a metric: a fresh value at or past `clearAt`), the episode ends at
 //   the first instant t ≥ t1 + k; a new breach forgets t1, and so does a metric that goes stale: missing data is not
 //   recovery. A latching episode waits for its acknowledgement. A source that retracts, replaces or cleans up ends it
-//   at once. What is only foretold ends too when nobody has renewed it for 15 min: a prediction is of its time. One episode a breach: closed by acknowledging while the condition holds, it comes back only after the
-//   condition was false, or at a value that is more severe than the closed one.
-// - an acknowledgement is of a severity: while the value makes the episode more severe, nobody has reviewed it. What time
-//   adds by escalation stops at the acknowledgement.
-// - annunciation, attempted at raise, at an update by the source, at a rise of severity, at each repeat. Held back
-//   and owed (made up for when the obstacle ends, if the episode is still active): inhibition, snooze, quiet hours, and a
-//   cooldown whose notification has been withdrawn. Held back and gone: foreground (but for what `afterFront` says), a cooldown whose notification
-//   stands, what never notifies. A severity higher than that of the last notification passes the cooldown; one higher than what was
-//   snoozed passes the snooze; one higher than the inhibitor's passes the inhibition; safety-critical passes quiet hours.
-//   A notification says what is so when it is sent. A preview or a test has an identifier of its own and no consequences.
+//   at once. A predicted breach also ends when no prediction has renewed it for 15 min. One episode a breach: closed by
+//   acknowledging while the condition holds, it comes back only after the condition was false, or at a higher severity.
+// - an acknowledgement is of a severity: while the value makes the episode more severe, nobody has reviewed it. What
+//   time adds by escalation stops at the acknowledgement.
+// - annunciation, attempted at raise, at an update by the source, at a rise of severity, at each repeat. Held back and
+//   owed (made up for when the obstacle ends, if the episode is still active): inhibition, snooze, quiet hours, and a
+//   cooldown whose notification has been withdrawn. Held back for good: foreground (unless the policy's `afterFront`
+//   notifies later), a cooldown whose notification stands, a rule that never notifies. A severity higher than that of
+//   the last notification passes the cooldown; one higher than what was snoozed passes the snooze; one higher than the
+//   inhibitor's passes the inhibition; safety-critical passes quiet hours. A notification's text is of the instant at
+//   which it is sent. A preview or a test has an identifier of its own and no consequences.
 // - a condition that time alone brings about is scheduled with the system for the instant at which it would be heard.
 // - inhibited, snoozed, muted or acknowledged, an episode stays active, listed and counted.
 // - one instant's effects: clears by replacement, the order of the inputs, timers by code; in a rule, cause first.
@@ -57,7 +59,7 @@ public struct AlertEngine: Sendable {
     }
 
     let prepared: PreparedPolicy
-    // What is asked for at each reading stands here too: one look less.
+    // Fields of `prepared` that each reading needs are copied here, to save an indirection.
     public let policy: AlertPolicy
     public let limits: AlertLimits
     let byCode: [Int]
@@ -65,11 +67,11 @@ public struct AlertEngine: Sendable {
     let calmTests: [[(rule: Int, test: MetricTest?)]]
     let calmValues: [PreparedPolicy.CalmValues]
     let followsAge: [Bool]
-    /// Whether any rule hears what is made of several readings: their rate, and where they lead.
+    /// Whether any rule tests the glucose rate or prediction, which are computed from several readings.
     let followsTrend: Bool
-    /// Remembered, and without a rule: cleared by the launch.
+    /// Remembered tracks whose rule is no longer in the policy; the launch clears them.
     var orphans: [Orphan] = []
-    /// Whether what is remembered was made under another policy.
+    /// Whether the given state was made under another policy.
     var isPolicyChanged = false
     public internal(set) var state: State
     public var wallClock: WallClock
@@ -83,25 +85,25 @@ public struct AlertEngine: Sendable {
     var actions: [(rule: Int, action: Action)] = []
     var attempts: [(rule: Int, reason: AlertEffect.Reason)] = []
     var order = 0
-    /// Whether nothing goes on in a rule, and nothing was told since the last judgement.
+    /// By rule, whether its track is quiet and no input has concerned it since it was last settled.
     var isCalm: CalmRules
-    /// Whether time alone can do nothing to a rule: those that settling passes over.
+    /// By rule, whether the passing of time can't change it, so that `settle` skips it.
     var isAtRest: [Bool]
     typealias Group = (rule: Int, effects: [AlertEffect])
-    /// What the instant has come to so far, as it was decided.
+    /// The instant's effects so far, in the order in which they were decided.
     var fresh: [AlertEffect] = []
-    /// Of what has no rule any more.
+    /// Effects of `orphans`.
     var orphaned: [Group] = []
-    /// The first input of the instant that concerns each rule; what none does goes by time.
+    /// By rule, the number of the instant's first input that concerns it; `timerOrder` where none does.
     var orderOf: [Int]
     static let timerOrder = Int.max
     var isSettling = false
     var effects: [AlertEffect] = []
-    /// Who is told what stands in the way; nil in ordinary sessions.
+    /// Records what keeps rules from notifying; nil in ordinary sessions.
     public internal(set) var blame: BlameLog?
-    /// Nobody hears it: no words, no requests, no list of what was cleared.
+    /// Whether it notifies nobody: it then writes no messages, no requests and no list of cleared alerts.
     var isShadow = false
-    /// Of each of `effects` in a shadow.
+    /// The sort keys of `effects`; filled only where `isShadow`.
     var places: [Place] = []
 
     public init(policy: PreparedPolicy, wallClock: WallClock, state: State? = nil) {
@@ -138,10 +140,10 @@ public struct AlertEngine: Sendable {
 
     // MARK: Reports
 
-    /// One input of this instant has been told; what follows belongs to the next.
+    /// Ends one input of this instant; what follows belongs to the next.
     public mutating func nextInput() { order += 1 }
 
-    /// A source says whether its condition holds. Judged when the instant is settled.
+    /// Records whether a source's condition holds. `settle` evaluates it.
     public mutating func tell(
         _ rule: Int, _ verdict: Verdict, details: Details? = nil, isReissue: Bool = false,
         isTimer: Bool = false
@@ -152,7 +154,7 @@ public struct AlertEngine: Sendable {
             ConditionReport(verdict: verdict, isReissue: isReissue, order: isTimer ? Self.timerOrder : order))
     }
 
-    /// Who keeps an episode going has changed, not the episode.
+    /// Replaces the details of the source, which has changed while its episode goes on.
     mutating func describe(_ rule: Int, _ details: Details) { state.tracks[rule].details = details }
 
     mutating func put(_ rule: Int, _ report: ConditionReport) {
@@ -170,7 +172,7 @@ public struct AlertEngine: Sendable {
         reports[rule] = report
     }
 
-    /// A value of a metric. Duplicated, older and stale values change nothing.
+    /// Records a metric's value. Duplicate, older and stale values change no rule's condition.
     /// - Returns: whether the instant needs settling.
     public mutating func sample(
         _ metric: AlertMetric, _ value: Double, sampledAt: Instant, at now: Instant
@@ -183,12 +185,12 @@ public struct AlertEngine: Sendable {
         var needsSettling = metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false
         guard now.nanoseconds - sampledAt.nanoseconds <= limits.freshness else { return needsSettling }
         state.samples[place] = Sample(value: value, sampledAt: sampledAt)
-        // What goes on in most sessions at most readings: nothing.
+        // The usual case: no rule is active, and the value crosses no threshold.
         if isCalm.areAll, calmValues[place].contains(value) { return needsSettling }
         // By index: an iterator would count references to the array, too.
         for index in calmTests[place].indices {
             let (rule, test) = calmTests[place][index]
-            // The quiet path: inside the bound, and nothing going on.
+            // The rule is not active and the value doesn't breach it.
             if isCalm[rule], let test, !test.isBreached(by: value) { continue }
             let verdict = verdict(rule, at: now)
             follow(rule, place, value)
@@ -211,7 +213,7 @@ public struct AlertEngine: Sendable {
         return needsSettling
     }
 
-    /// The person acknowledges. Carried out when the instant is settled.
+    /// Records that the person acknowledges the rule's alert. `settle` carries it out.
     public mutating func acknowledge(_ rule: Int) {
         touch(rule)
         actions.append((rule, .acknowledge))
@@ -222,25 +224,25 @@ public struct AlertEngine: Sendable {
         actions.append((rule, .preview))
     }
 
-    /// The person has seen the preview.
+    /// Records that the person has seen the preview.
     public mutating func endPreview(_ rule: Int) {
         guard state.tracks[rule].active?.isPreview == true else { return }
         touch(rule)
         actions.append((rule, .endPreview))
     }
 
-    /// The person doesn't want to hear of this for a while.
+    /// Records that the person snoozes the rule for `span` ns. `settle` carries it out.
     public mutating func snooze(_ rule: Int, for span: Int64) {
         touch(rule)
         actions.append((rule, .snooze(span)))
     }
 
-    /// This instant's inputs concern the rule, from this one on.
+    /// Notes that the current input concerns the rule.
     mutating func touch(_ rule: Int) { orderOf[rule] = min(orderOf[rule], order) }
 
     // MARK: Settling
 
-    /// Judges what was told, carries out what is due, annunciates.
+    /// Evaluates the instant's reports, advances timers, carries out the person's actions, and notifies.
     public mutating func settle(at now: Instant) {
         followBlame(to: now)
         isSettling = true
@@ -272,7 +274,7 @@ public struct AlertEngine: Sendable {
         }
     }
 
-    /// In place, and few: a closure would take a copy of the engine along.
+    /// Sorts `touched` by insertion, as it is short; a closure for `sort` would copy the engine.
     private mutating func sortTouched() {
         var end = 1
         while end < touched.count {
@@ -317,7 +319,7 @@ public struct AlertEngine: Sendable {
             } else if let closed = state.tracks[rule].closedSeverity,
                 state.tracks[rule].details.severity ?? policy.rules[rule].severity > closed
             {
-                // Closed at a lesser severity: this is another matter.
+                // The alert was closed at a lower severity, so the higher one is a new episode.
                 clearPreview(rule, .replaced, at: now)
                 raise(rule, .severityChanged, at: now)
             }
@@ -345,7 +347,7 @@ public struct AlertEngine: Sendable {
         }
     }
 
-    /// The metric was stale in between: neither a wait nor an off-delay runs on across the gap.
+    /// Ends a wait and an off-delay at a gap in which the metric was stale.
     private mutating func forgetGap(_ rule: Int, at now: Instant) {
         if !isKnownClear(rule, at: now) { state.tracks[rule].clearingSince = nil }
         if state.tracks[rule].pendingSince != nil { drop(rule, .stale, at: now) }

@@ -1,29 +1,30 @@
-// What an engine does for a policy that nobody hears.
+// The alert engine for a policy that is evaluated without notifying anybody (a shadow).
 //
-// Guarantees: its decisions are those of any engine; words, lists of what was and requests to the system are left out, since nobody
-// reads them.
+// Guarantees: a shadow engine decides what an ordinary one decides on the same inputs. It writes no message texts, no
+// list of cleared alerts and no requests to the notification system, since nobody reads them.
 
 import IsletKernel
 
 extension AlertEngine {
-    /// Where an effect stands among those of its instant, beside its code.
+    /// The sort key of an effect within its instant: replacements first, then by input; ties are sorted by alert code.
     struct Place: Hashable, Sendable {
         var isReplacement = false
         var order = AlertEngine.timerOrder
     }
 
-    /// What was gathered has been taken from its place.
+    /// Discards the gathered effects, which the caller has read in place; keeps their storage.
     mutating func forgetGathered() {
         effects.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
     }
 
-    /// What the system will show by itself.
+    /// The rules whose notification the operating system will show by itself, and when.
     var scheduled: [(rule: Int, due: Instant)] {
         policy.rules.indices.compactMap { rule in state.tracks[rule].scheduledFor.map { (rule, $0) } }
     }
 
-    /// Whether every value of a metric counts, whatever it is: the sketch, comparisons that are joined, and what waits for a fresh value, or for a second one.
+    /// Whether every value must be evaluated, even one that crosses no threshold: a rule is literal, joins several
+    /// comparisons, or waits for a fresh or a second value.
     var isEager: Bool {
         for rule in policy.rules.indices {
             if policy.rules[rule].isLiteral { return true }
@@ -34,7 +35,7 @@ extension AlertEngine {
         return false
     }
 
-    /// As an engine that was made anew from this one's state.
+    /// Resets an instant's inputs and effects and the rules' flags, as in an engine newly made from this one's `state`.
     mutating func restart() {
         for rule in reports.indices {
             reports[rule] = nil

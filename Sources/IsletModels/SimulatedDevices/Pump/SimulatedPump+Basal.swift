@@ -1,10 +1,10 @@
-// Basal insulin: a programmed rate, a temporary one in its place, suspension of all delivery.
+// The simulated pump's basal: the programmed rate, a temporary rate in its place, suspension of all delivery.
 
 public import IsletDevices
 import IsletKernel
 
 extension SimulatedPump {
-    /// What no pump can do is refused before anything is sent, here and below.
+    /// Sets the programmed rate by a command over the link. A rate out of the pump's range throws before it is sent.
     func program(_ rate: InsulinRate) throws {
         let rounded = try device.rounded(rate)
         try transmit(.programme)
@@ -12,10 +12,10 @@ extension SimulatedPump {
         try applyBasal()
     }
 
-    /// The rate that its programme has now. A look: nothing changes.
+    /// The programmed rate. Changes nothing.
     public func programmedNow() -> InsulinRate { programmedRate }
 
-    /// The programme that the pump comes with.
+    /// Sets the programmed rate that the pump starts with, without a command over the link.
     public func preset(_ rate: InsulinRate) throws {
         programmedRate = try device.rounded(rate)
         try applyBasal()
@@ -27,13 +27,13 @@ extension SimulatedPump {
         guard device.temporaryBasalRange.contains(nanoseconds) else {
             throw BasalScheduleError(reason: "a temporary rate lasts 30 min to 12 h")
         }
-        // Nothing is nothing in steps of any size; each step of a loop asks for it.
+        // Zero needs no rounding, and every step of a closed loop sets it.
         let rounded = rate == .zero ? rate : try device.rounded(rate)
         try transmit(.temporaryBasal)
         guard pod.state == .active, !isSuspended else { throw PumpError.notReady(condition) }
         let ends = executor.now.adding(nanoseconds)
         if let running = temporary, running.rate == rounded, rounded == .zero || !isLossy {
-            // Nothing flows otherwise than before: each step of a loop renews its zero.
+            // Only the end moves and the flow stays the same: every step of a closed loop renews its zero so.
             temporary = (rounded, ends)
             if ends < running.ends { followTemporary() }
             return
@@ -45,12 +45,12 @@ extension SimulatedPump {
         followTemporary()
     }
 
-    /// A temporary rate discards the part of a pulse that had built up.
+    /// Whether the start of a temporary rate discards the part of a pulse that had built up (fault `missing-pulses`).
     private var isLossy: Bool { plan.rate(of: .missingPulses) != nil }
 
-    /// Waits for the end of the temporary rate; where it was renewed meanwhile, once more.
+    /// Schedules the end of the temporary rate. Where the rate was renewed meanwhile, its handler schedules again.
     private func followTemporary() {
-        // Every 25 min in closed loop: a slot that is looked up by its path costs as much as the rest of the event.
+        // Runs every 25 min in closed loop: the key path of `schedule` would cost as much as the rest of it.
         if wakeups.temporary == nil {
             wakeups.temporary = Wakeup(executor, phase: .pump, "temporary basal") { [unowned self] in
                 try here { try $0.lookAtTemporary() }
@@ -76,7 +76,7 @@ extension SimulatedPump {
         try applyBasal()
     }
 
-    /// The effect that Tidepool describes: what had built up towards the next pulse is gone.
+    /// Discards what had built up towards the next pulse, as Tidepool describes it for temporary rates.
     private func discardPartOfPulse() {
         leftOver = 0
         flowSince = executor.now
@@ -84,7 +84,8 @@ extension SimulatedPump {
         log.note(.missingPulses)
     }
 
-    /// With missing pulses a temporary rate is pushed pulse by pulse: what is discarded must not have flowed already.
+    /// Delivers one pulse of the temporary rate. Only where part pulses are discarded: a mean rate would have
+    /// delivered them already.
     private func pushTemporaryPulse() throws {
         guard let temporary, pod.state == .active, !isSuspended else { return }
         let reaching = push(basal: 1)
@@ -139,7 +140,7 @@ extension SimulatedPump {
 
     // MARK: Flow
 
-    /// Sets the flow to what programme, temporary rate and pod make of it, and lets the body have its part.
+    /// Sets the flow by pod, suspension, temporary and programmed rate, and infuses what reaches the body.
     func applyBasal() throws {
         countBasal()
         let flows = pod.state == .active && !isSuspended
@@ -159,18 +160,18 @@ extension SimulatedPump {
         if rate > .zero { lookAtReservoir() }
     }
 
-    /// Pulses of the basal since `flowSince`, with what was left over before.
+    /// Basal since `flowSince` in pulses, with their fraction, and what was left over before.
     private func basalPulses() -> Double {
         let hours = Double(executor.now.nanoseconds - flowSince.nanoseconds) / Double(Nanoseconds.hour)
         return leftOver + hours * flow.unitsPerHour / device.pulse.units
     }
 
-    /// Basal pulses up to now that `countBasal` has not taken yet.
+    /// Whole basal pulses up to now that `countBasal` has not subtracted from the reservoir yet.
     var uncountedPulses: Int64 {
         flow > .zero ? max(0, Int64(basalPulses() + 1e-9) - countedPulses) : 0
     }
 
-    /// The account with the basal up to now, for those who look.
+    /// The ledger with the basal up to now. Changes nothing.
     var accountNow: PumpLedger {
         var account = account
         let fresh = uncountedPulses
@@ -184,7 +185,7 @@ extension SimulatedPump {
         return account
     }
 
-    /// The reservoir with the basal up to now, for those who look. A seamless pod that is used up counts as changed.
+    /// Pulses in the reservoir less the basal up to now; an empty seamless pod counts as changed. Changes nothing.
     var reservoirPulsesNow: Int64 {
         var left = reservoirPulses - uncountedPulses
         if habits.isSeamless {
@@ -194,7 +195,7 @@ extension SimulatedPump {
         return max(0, left)
     }
 
-    /// Takes the basal pulses up to now out of the reservoir.
+    /// Subtracts the basal pulses up to now from the reservoir, and changes a seamless pod that is empty.
     func countBasal() {
         let fresh = uncountedPulses
         guard fresh > 0 else { return }

@@ -2,27 +2,27 @@
 //
 // Guarantees: what leaves the reservoir is counted in whole pulses, and requested = delivered + refused + lost +
 // uncertain + held, to a pulse, at any instant; a request repeated under its id delivers nothing more; a bolus runs at
-// the pump's own speed; what happened to a request that was never answered is told when the pump is back.
+// the pump's own speed; the outcome of an unanswered request can be read once the pump is connected again.
 // Does not: fail, occlude or leak, unless its plan says so. Without a plan, pods are changed seamlessly.
 //
 // The body receives a bolus pulse train as an amount over its length, and the programmed basal as its mean rate: a
 // pulse of 0.05 U every few minutes and the same insulin spread evenly differ in glucose by less than the
 // integrator's tolerance, and cost two integration steps a pulse.
 //
-// Files: `+Bolus` and `+Basal` what is delivered, `+Pod` life-cycle and reservoir, `+Site` what becomes of it under the
-// skin, `+Link` the connection, `+Faults` when things go wrong, `+Alerts` what the pump says.
+// Files: `+Bolus` and `+Basal` delivery, `+Pod` life-cycle and reservoir, `+Site` leaks and occlusions at the infusion
+// site, `+Link` the connection, `+Faults` the times of faults, `+Alerts` the pump's own alerts.
 
 public import IsletDevices
 public import IsletKernel
 
 public actor SimulatedPump: SessionActor, InsulinPumpControls {
     public nonisolated let executor: SessionExecutor
-    /// The executor's. Held here, so that an event counts no references.
+    /// The executor's journal, held here to avoid reference counting per event.
     let journal: Journal
     public nonisolated var pulse: InsulinAmount { device.pulse }
     public nonisolated var limits: PumpLimits { device.limits }
 
-    /// What make it is.
+    /// The make's constants, such as pulse, limits and reservoir.
     public nonisolated let device: PumpDevice
     let body: any InsulinReceiver
     let recorder: SessionRecorder
@@ -39,30 +39,30 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     var lastRequest: BolusStatus?
 
     // Basal
-    /// The basal rate that it runs by itself, all day.
+    /// The basal rate that the pump delivers while no temporary rate replaces it; the same all day.
     var programmedRate = InsulinRate.zero
     var temporary: (rate: InsulinRate, ends: Instant)?
     var isSuspended = false
     /// The rate that the pump pushes evenly.
     var flow = InsulinRate.zero
     var flowSince = Instant.start
-    /// Part of a pulse that the flows before `flowSince` left over.
+    /// The fraction of a pulse that was built up and not delivered before `flowSince`.
     var leftOver = 0.0
-    /// Basal pushed since `flowSince`, counted up to `countedPulses`.
+    /// Basal pulses since `flowSince` that are subtracted from the reservoir already.
     var countedPulses: Int64 = 0
 
     // Pod
     var pod = Pod()
-    /// Pods so far, this one included.
+    /// The number of pods so far, this one included.
     var podIndex: UInt64 = 0
     var reservoirPulses: Int64
-    /// A bolus that leaves fewer pulses makes the pump look at its reservoir.
+    /// The reservoir level, in pulses, at or below which delivery checks the reservoir.
     var lookBelow = Int64.min
     var isEmptyWhenBolusEnds = false
 
     // Site, link, faults, alerts
     var site = Site()
-    /// Parts of a pulse that have leaked and are not counted yet.
+    /// Fractions of a pulse that have leaked and are not in the ledger yet.
     var leak = (bolus: 0.0, basal: 0.0)
     var link = Link()
     var faultDraws: PumpFaultDraws?
@@ -100,29 +100,29 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         if plan.hasPumpFaults { beginFaults() }
     }
 
-    /// The account up to this instant. A look: nothing changes.
+    /// The ledger up to this instant. Changes nothing.
     public func ledger() -> PumpLedger { accountNow }
 
-    /// The session is over: faults that still last are recorded up to now.
+    /// Ends the session: faults that still last are recorded up to now.
     public func finish() {
         log.finish()
         truth.finish(at: executor.now)
     }
 
-    /// When it truly was in trouble, once the session is over; an occluded pod counts as stopped.
+    /// The true spans of trouble, complete after `finish()`; an occluded pod counts as stopped.
     package func trueSpans() -> PumpTruth {
         var spans = truth
         for span in log.closed where span.kind == .occlusion { spans.add(.stopped, span.span) }
         return spans
     }
 
-    /// Lets go of those who listen: they hold the pump, too.
+    /// Releases the observers, which retain the pump in turn.
     public func dismissObservers() {
         observers = []
         alerts.observers = []
     }
 
-    /// What is really in the reservoir. A look: nothing changes.
+    /// The true content of the reservoir. Changes nothing.
     public func trueReservoir() -> InsulinAmount { device.amount(reservoirPulsesNow) }
 
     // MARK: Status
@@ -148,7 +148,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         return status
     }
 
-    /// What the pump pushed of its own accord, wherever it went under the skin.
+    /// The basal that the pump has pushed so far, leaked and held back included; nil while it is out of reach.
     func ownBasal() -> InsulinAmount? {
         guard link.isConnected else { return nil }
         return device.amount(account.allBasal + uncountedPulses)
@@ -167,7 +167,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         return bolus.endsAt > executor.now
     }
 
-    /// Tells everybody how the pump is now; nobody hears of it while it can't be reached.
+    /// Notifies the observers of the status, unless the pump is out of reach.
     func tellStatus() {
         guard link.isConnected else { return }
         let status = currentStatus()
@@ -205,7 +205,7 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
     }
 }
 
-/// The pump's moments, each made when it is first needed.
+/// The pump's scheduled wake-ups, each created when it is first needed.
 struct Wakeups {
     var lifecycle: Wakeup?
     var reservoir: Wakeup?
@@ -224,7 +224,7 @@ struct Wakeups {
 }
 
 extension SimulatedPump {
-    /// Moves the moment in `slot` to `instant`, or withdraws it. A slot has one handler for good: that of the first time.
+    /// Schedules the wake-up in `slot` for `instant`, or cancels it for nil. A slot keeps its first handler for good.
     func schedule(
         _ slot: WritableKeyPath<Wakeups, Wakeup?>, _ name: StaticString, at instant: Instant?,
         _ handler: @escaping @Sendable (isolated SimulatedPump) throws -> Void
