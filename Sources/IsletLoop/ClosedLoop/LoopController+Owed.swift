@@ -234,15 +234,12 @@ extension LoopController {
 
     /// Calls off what is owed, and a manual bolus that no step has heard of. A bolus that is under way goes on.
     public func cancelOwed() {
-        if !isLoaded { load() }
-        guard isLoaded else { return }
         for one in memory.owed { drop(one, .cancelled) }
         memory.owed = []
         memory.request?.isCancelled = true
         memory.delivery?.isCancelled = true
         memory.user.manualBolus = nil
         memory.userInputTimes.bolus = nil
-        saveMemory()
     }
 
     /// Nobody waits any more for what an ended session owed, nor for what no step of it has heard of.
@@ -257,14 +254,12 @@ extension LoopController {
         if let meal = before.user.meal {
             note(LoopMemory.Dropped(carbohydrate: meal.carbohydrate, at: now, cause: .sessionEnded))
         }
-        saveMemory()
     }
 
     /// After hours that no step lived through: what lapsed meanwhile is told at once, not at the next step.
     func dropLapsedOnWaking() {
-        guard isLoaded, !memory.owed.isEmpty || !memory.userInputTimes.isNothing else { return }
+        guard !memory.owed.isEmpty || !memory.userInputTimes.isNothing else { return }
         dropLate(at: executor.now)
-        saveMemory()
     }
 
     /// Asks once more, now, for what was dropped last: the insulin by hand, the meal as if it were eaten now.
@@ -293,7 +288,6 @@ extension LoopController {
     public func dismissDropped() {
         memory.dropped = []
         tellLapsed(isNew: false)
-        saveMemory()
     }
 }
 

@@ -7,9 +7,6 @@
 // - A reading serves one step, and only while it is at most 15 min old. Basal, correction and meal are one request
 //   under the step's number. An algorithm that throws or answers nonsense delivers nothing: the step is recorded as
 //   failed with its cause, the algorithm's state goes back, and what the person said stays for the next step.
-// - Where there is a store, a step's record, the new state and the decided request are one transaction before anything is
-//   sent, and the outcome another: a crash between any two writes or pump calls loses no step, doubles none and doubles no
-//   dose. While the store can't write no bolus is sent: steps fail, and the programmed basal goes on.
 // - A request that was sent and not answered counts as delivered, and no other is sent, until the pump says what became
 //   of it. Parts of a pulse are carried to the next request, never lost.
 // - The person's programmed basal is the floor: see `LoopController+Basal.swift`. What the person waits for is given within
@@ -32,20 +29,11 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let sensor: any GlucoseSensorPort
     let pump: any InsulinPumpPort
     let recorder: SessionRecorder
-    let store: (any LoopStore)?
     let log: StepLog?
     /// What the algorithm remembers.
     let state: StateCell
-    var atDeath: StateAtDeath<KeptLoop>
+    var atDeath: StateAtDeath<LoopMemory>
     var memory = LoopMemory()
-    /// What a step goes back to that its store couldn't write; kept only where there is a store.
-    var memoryBeforeStep: LoopMemory?
-    /// The store has told what it knows, or there is none.
-    var isLoaded: Bool
-    /// The store lacks something, and couldn't write when it was last asked.
-    var isStoreBehind = false
-    /// Oldest first.
-    var unwritten: [UnwrittenOutcome] = []
     /// The programmed basal that the pump was last given.
     var programmedBasal: InsulinRate?
     /// Until when the pump, as it confirmed in this life of the app, gives no basal of its own.
@@ -69,20 +57,18 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var toldInsulin = ToldInsulin()
     /// From when on it is known what the pump gave, as the pump last said; nil for all time.
     var insulinKnownSince: Instant?
-    /// nil where a store keeps it.
-    var account: InsulinAccount?
+    /// What was asked for and given in the last hours.
+    var account = InsulinAccount()
     var isSuspended = false
-    private var startsOnceLoaded = false
     private var lastPoll: Instant?
 
     /// - Parameters:
-    ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
     ///   - log: gets every step; it changes nothing.
     ///   - diesBetweenInstants: the app is killed when nothing is under way, as in virtual time (`StateAtDeath`).
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
         sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
-        store: (any LoopStore)? = nil, log: StepLog? = nil, diesBetweenInstants: Bool = false
+        log: StepLog? = nil, diesBetweenInstants: Bool = false
     ) {
         self.executor = executor
         journal = executor.journal
@@ -92,22 +78,18 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.sensor = sensor
         self.pump = pump
         self.recorder = recorder
-        self.store = store
         self.log = log
         atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
         state = algorithm.makeCell()
-        isLoaded = store == nil
-        account = store == nil ? InsulinAccount() : nil
         memory.forcesOpenLoop = settings.isOpenLoop
     }
 
     // MARK: Life
 
-    /// Launches: goes on with the session that the store knows, or starts one at this instant.
+    /// Launches: goes on with the session that the loop died in, or starts one at this instant.
     public func begin(observers: [any LoopObserver] = []) throws {
         launch(observers: observers)
-        startsOnceLoaded = !isLoaded
-        if isLoaded, !memory.isInSession { try startSession() }
+        if !memory.isInSession { try startSession() }
     }
 
     /// Launches without starting a session: devices are polled until somebody starts one.
@@ -128,7 +110,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         temporaryBasalEnd = Wakeup(executor, phase: .loop, "temporary basal ends") { [unowned self] in
             here { $0.endTemporaryBasal() }
         }
-        load()
+        takeUpLife()
         if memory.awaitsOutcome { pumpWork?.schedule(at: executor.now) }
         waitForTemporaryBasal()
         dropLapsedOnWaking()
@@ -149,11 +131,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// The app dies, if it is not dead, and is launched again at this instant.
     public func relaunch() {
-        guard store != nil || atDeath.isKept else { return }
+        guard atDeath.isKept else { return }
         kill()
         isSuspended = false
-        isStoreBehind = false
-        unwritten = []
         programmedBasal = nil
         zeroEnds = nil
         wasZeroRefused = false
@@ -174,15 +154,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         sensorWork?.schedule(at: nil)
         lastArrival = nil
         temporaryBasalEnd?.schedule(at: nil)
-        // What was never read is not this loop's to keep.
-        guard atDeath.awaitsDeath, isLoaded else { return }
+        guard atDeath.awaitsDeath else { return }
         memory.algorithmState = state.saved
-        saveMemory()
-        atDeath.keep(KeptLoop(memory: memory, unwritten: unwritten, isStoreBehind: isStoreBehind))
+        atDeath.keep(memory)
     }
 
     /// Behind the algorithm stands another one from this instant on, as after an update of the app: a state that it doesn't understand is begun
-    /// anew, and it hears of the hours before where there is a store or a log.
+    /// anew, and it hears of the hours before.
     public func algorithmDidChange() {
         algorithmDosesBasal = algorithm.basalSource == .algorithm
         memory.algorithmState = state.saved
@@ -198,16 +176,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     func schedule() {
         guard !isSuspended else { return }
-        guard isLoaded else { return moveTick(to: executor.now.adding(LoopTiming.retry)) }
         moveTick(to: memory.isInSession ? memory.nextStep.adding(waitForReading) : executor.now)
         if sensor.isPolled { scheduleSensorRead() }
     }
 
     private func work() throws {
         guard !isSuspended else { return }
-        guard isLoaded || loadLate() else { return schedule() }
         guard memory.isInSession else {
-            _ = catchUp()
             // Devices are read at a slower pace than that of the grid.
             if lastPoll.map({ executor.now >= $0.adding(LoopTiming.idlePoll) }) ?? true {
                 lastPoll = executor.now
@@ -230,17 +205,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         schedule()
     }
 
-    /// A store that couldn't be read at launch is asked again.
-    private func loadLate() -> Bool {
-        load()
-        guard isLoaded else { return false }
-        if memory.awaitsOutcome { pumpWork?.schedule(at: executor.now) }
-        waitForTemporaryBasal()
-        if startsOnceLoaded, !memory.isInSession { try? startSession() }
-        startsOnceLoaded = !memory.isInSession && startsOnceLoaded
-        return true
-    }
-
     /// The temporary basal ends at its own instant, steps or not.
     func waitForTemporaryBasal() { temporaryBasalEnd?.schedule(at: memory.temporaryBasalEnds) }
 
@@ -249,7 +213,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         // What a zero withheld until then goes by it.
         if memory.isInSession { skipMissedSteps() }
         memory.cancelTemporaryBasal()
-        saveMemory()
         applyBasal()
     }
 
@@ -275,7 +238,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// What the pump owes us: completed boluses, the outcome of a request, its basal. After an error it is tried again.
     private func workOnPump() throws {
-        guard !isSuspended, isLoaded else { return }
+        guard !isSuspended else { return }
         collect()
         applyBasal()
         // A zero that runs only now displaces the programme all the same, if the app dies next.
@@ -292,7 +255,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     private func notePump(_ status: PumpStatus) {
         insulinKnownSince = status.insulinKnownSince
-        if memory.before == nil, isLoaded, status.isConnected, let before = pump.insulinBefore {
+        if memory.before == nil, status.isConnected, let before = pump.insulinBefore {
             take(before)
         }
         if let until = status.basalReplacedUntil {

@@ -70,8 +70,6 @@ final class LiveDoor: @unchecked Sendable {
             outcome = .refused(refusal)
         } catch let refused as LoopInputRefused {
             outcome = .refused(.loopLimit, refused.description)
-        } catch LoopError.notKept {
-            outcome = .refused(.notKept, "the loop can't keep it")
         } catch let error as PumpError {
             outcome = .refused(PersonActs.refusal(error))
         } catch let error as BasalScheduleError {

@@ -248,16 +248,16 @@ extension LoopController {
         case .temporaryBasal(let multiplier, let minutes):
             try setTemporaryBasal(multiplier: multiplier, steps: minutes / 5)
         case .cancelTemporaryBasal: cancelTemporaryBasal()
-        case .openLoop: try setOpenLoop(true)
-        case .closedLoop: try setOpenLoop(false)
+        case .openLoop: setOpenLoop(true)
+        case .closedLoop: setOpenLoop(false)
         case .startSession: try startSession()
         case .stateInsulin(let units, let minutesAgo):
             try state(
                 boluses: InsulinAmount(units: units),
                 lastGiven: executor.now.adding(-Int64(minutesAgo) * Nanoseconds.minute))
-        case .endSession: try endSession()
+        case .endSession: endSession()
         case .subject(let id, let kilograms):
-            try setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))
+            setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))
         default: break
         }
     }
