@@ -1,7 +1,7 @@
 # Two commands need nothing installed by hand: `make trial` and `make test`.
 # `make check` is for while one works, `make test-all PART=K` has what takes longer than `make test`.
 
-.PHONY: trial check test test-all serve package soak look docs findings format bench clean
+.PHONY: trial check test test-all serve package soak look docs golden findings format bench clean
 
 trial: ## Build, run Cohorts/quickstart.yaml (two alert policies), print its table.
 	@.ci/setup.sh build
@@ -52,6 +52,9 @@ docs: ## Write the pages of docs that are made from definitions.
 	.build/debug/islet study schema --markdown > docs/study-files.md
 	.build/debug/islet alerts schema --markdown > docs/policy-files.md
 	.build/debug/islet alerts schema --scenario --markdown > docs/scenario-files.md
+
+golden: ## Write the digests that belong to the engine number (Tests/Golden): after it was raised.
+	ISLET_GOLDEN=write .ci/debug.sh test --filter GoldenDigestTests
 
 findings: ## Run the studies of docs/findings and write their pages, figures and README's table (2 minutes).
 	@.ci/setup.sh build python

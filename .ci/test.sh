@@ -96,7 +96,7 @@ has_python_3_11() { python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))
 
 # --- Builds: a tier builds what its steps need, once -------------------------------------------------------------------
 
-debug='' release=''
+debug='' islet='' release=''
 build_debug() {
     [ -z "$debug" ] || return 0
     step "debug build, with all tests"
@@ -106,17 +106,28 @@ build_debug() {
     fi
     debug=$(.ci/debug.sh build --show-bin-path)
 }
+# `islet` as `make trial` has built it: what digests are compared with.
+build_islet() {
+    [ -z "$islet" ] || return 0
+    step "release build of islet"
+    if ! .ci/release.sh build --product islet; then
+        one_failed "the release build of islet"
+        finish
+    fi
+    islet=$(.ci/release.sh build --show-bin-path)/islet
+}
 build_release() {
+    build_islet
     [ -z "$release" ] || return 0
-    step "release build of islet and of the programs beside it"
+    step "release build of the programs beside islet"
     local program
-    for program in islet islet-live islet-thresholds islet-swarm; do
+    for program in islet-live islet-thresholds islet-swarm; do
         if ! .ci/release.sh build --product $program; then
             one_failed "the release build of $program"
             finish
         fi
     done
-    release=$(.ci/release.sh build --show-bin-path)/islet
+    release=$islet
 }
 
 # --- Short form --------------------------------------------------------------------------------------------------------
@@ -163,16 +174,16 @@ short() {
     counted "links of README, docs and notebooks" python3 Tests/Tools/check_links.py
     counted "pages that people write, and decisions" python3 Tests/Tools/check_docs.py
     counted "the picture of the floors" python3 Tests/Tools/draw_floors.py --check
-    build_release
+    build_islet
     build_debug
     one "a build without the page resolves GRDB, swift-argument-parser and Yams alone, in recorded versions" resolves_what_is_recorded
     swift_tests
     counted "digest checks, release and debug build" \
-        env SEED="${SEED:-24}" Tests/Tools/digest_checks.sh --islet "$release" --other "$debug/islet"
-    counted "swarm, 300 seeds" Tests/Tools/swarm_checks.sh --islet "$release" --seeds 1..300
+        env SEED="${SEED:-24}" Tests/Tools/digest_checks.sh --islet "$islet" --other "$debug/islet"
+    counted "swarm, 300 seeds" Tests/Tools/swarm_checks.sh --islet "$debug/islet" --seeds 1..300
     counted "fuzz of every reader, 200 inputs each" python3 Tests/Tools/fuzz_readers.py --bench "$debug/islet-bench" --inputs 200
-    counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "$release" --mutations 400
-    counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "$release"
+    counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "$islet" --mutations 400
+    counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "$debug/islet"
 }
 
 # --- Parts: what takes longer -------------------------------------------------------------------------------------------

@@ -18,3 +18,19 @@ extension WardAPI {
         }
     }
 }
+
+extension WardAPI {
+    /// The route by which a session that another engine lived is begun anew.
+    var anew: Route {
+        Route(
+            method: "POST", path: "/api/sessions/{id}/anew",
+            summary:
+                "Begins a session that another engine lived anew, from its person and settings; 409 for one that this engine lives.",
+            refusals: [409, 503], work: .livesAgain
+        ) { request, names in
+            let id = try ward.anew(names["id"] ?? "", isWanted: request.isWanted)
+            return .text(
+                200, JSONValue.object([.init("id", .string(id))]).compactText, type: "application/json")
+        }
+    }
+}

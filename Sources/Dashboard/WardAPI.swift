@@ -20,7 +20,7 @@ struct WardAPI: Sendable {
     private static let from = Route.Parameter(
         name: "from", kind: .number(0...1e9), meaning: "seconds since the session's start")
 
-    var routes: [Route] { looks + changes + [goOn] + follows }
+    var routes: [Route] { looks + changes + [goOn, anew] + follows }
 
     static func json(_ value: JSONValue, _ status: Int = 200) -> WebResponse {
         .text(status, value.compactText, type: "application/json")

@@ -227,6 +227,7 @@ struct SessionPage {
                 notice(
                     .stop, "plain", "Over",
                     reason.isEmpty ? "This session has come to its end." : "This session is over: \(reason)"))
+        case .failed where view.kept != nil: notices.append(keptNotice)
         case .failed(let reason):
             notices.append(
                 notice(
@@ -235,6 +236,26 @@ struct SessionPage {
                 ) + goOnForm)
         }
         return Surface(.frozen, attributes: " role=\"status\"", notices.joined(""))
+    }
+
+    /// Nobody may take what is shown for now.
+    private var keptNotice: HTML {
+        guard let kept = view.kept else { return "" }
+        let program: HTML =
+            "Islet \(kept.version), engine \(kept.engine), lived this session, and this is engine \("\(kept.here)")."
+        let shown: HTML =
+            kept.isKnown
+            ? "It is shown as it last was, at \(telling.dayAndTime(view.now)): what is active here was active then."
+            : "Nothing was kept of how it last was."
+        let rest: HTML =
+            kept.journalEnd.map { " Its journal goes on to \(telling.dayAndTime($0))." } ?? ""
+        return notice(
+            .stop, "danger", "Lived by another engine",
+            "\(program) \(shown)\(rest) Nothing goes on or rings here. That program lives it on from its journal; here it can be begun anew, with the same person and settings."
+        ) + """
+            <form class="go-on" data-post="/api/sessions/\(view.id)/anew"><button type="submit">Begin it anew</button><span class="answer" role="status"></span></form>
+
+            """
     }
 
     /// Where the cause is gone nobody has to wait.

@@ -27,6 +27,9 @@ struct TimelineWords {
                 "The algorithm gave no answer in time: the step fails, and the pump goes on with its programmed basal"
         case .exchange(let policy, let algorithm):
             return "From here on \(LiveFork.Change.words(policy: policy, algorithm: algorithm))"
+        case .upgrade(let from, let to):
+            return
+                "Islet was upgraded: engine \(to) goes on with what engine \(from) lived, with all alerts, insulin accounts and settings"
         case .end(let early):
             return early.map { "The session ended early: \($0.reason)" } ?? "The session has come to its end"
         case .row(let row, let fate): return words(row, fate)

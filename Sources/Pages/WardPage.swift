@@ -47,6 +47,8 @@ struct WardPage {
         case .running: break
         case .returning: facts.append("<strong>\(Icon.wait.html)Coming back</strong>")
         case .ended: facts.append("Over")
+        case .failed where card.kept != nil:
+            facts.append("<strong>\(Icon.stop.html)Lived by another engine</strong>")
         case .failed: facts.append("<strong>\(Icon.urgent.html)Failed</strong>")
         }
         if card.isUntold, !card.hasPhone { facts.append("<strong>Rang, no phone</strong>") }

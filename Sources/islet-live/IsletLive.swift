@@ -26,7 +26,8 @@ struct IsletLive: ParsableCommand {
             """,
         version: BuildFacts.version,
         subcommands: served + [
-            LiveRunCommand.self, LivePumpCommand.self, SyncServerCommand.self, SettingsSyncCommand.self,
+            LiveRunCommand.self, AnewCommand.self, LivePumpCommand.self, SyncServerCommand.self,
+            SettingsSyncCommand.self,
         ])
 
     /// What only a build with the page has (`make serve`).

@@ -47,7 +47,16 @@ struct JournalReport {
 
     /// One line where nothing is off.
     func verify() throws {
-        try tell(try LiveReplay(try JournalContent.read(path), studyPath: study), "verify")
+        let content = try JournalContent.read(path)
+        let opening = try LiveOpening(content, studyPath: study, engine: nil)
+        if opening.engine != BuildFacts.engine {
+            return try StandardStream.output.writeLine(
+                "\(printable(path, limit: 4096)): the checksums of its \(content.lines.count) lines are right; lived by engine "
+                    + "\(opening.engine), and this program is engine \(BuildFacts.engine): Islet "
+                    + "\(printable(opening.version, limit: 40)), or another of engine \(opening.engine), lives it again"
+            )
+        }
+        try tell(try LiveReplay(content, studyPath: study), "verify")
     }
 
     private func tell(_ replay: LiveReplay, _ command: String) throws {

@@ -58,6 +58,11 @@ struct FolderReport {
         var again = ReportInput.Again()
         // Profiles and examples are of glucose.
         guard study.subject.kind.isPerson else { return again }
+        if let identity = try? RunIdentity(of: folder), identity.engine != BuildFacts.engine {
+            again.obstacle =
+                "engine \(identity.engine) lived the sessions, and this program is engine \(BuildFacts.engine): Islet \(printable(identity.version, limit: 40)) runs them again"
+            return again
+        }
         do {
             let people =
                 try subjects

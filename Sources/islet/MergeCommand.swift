@@ -82,6 +82,7 @@ struct MergeCommand: ParsableCommand {
             }
             if state != .complete { incomplete.append(folder.path) }
             let itsIdentity = try RunIdentity(of: folder)
+            try itsIdentity.checkEngine(of: folder, "a shard")
             try folder.checkStoreHash()
             if let text, let whole {
                 guard itsText == text else {

@@ -51,6 +51,9 @@ struct ReplayCommand: ParsableCommand {
         let folder = ResultFolder(path: arguments.directory)
         let store = try StudyStore(readingAt: folder.storePath)
         try folder.tellIfIncomplete()
+        if FileManager.default.fileExists(atPath: folder.manifestPath) {
+            try RunIdentity(of: folder).checkEngine(of: folder)
+        }
         let sessions = try ResultSessions(
             store, directory: arguments.directory, studyPath: arguments.source.study, jobs: 1)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }

@@ -17,7 +17,8 @@ struct VerifyCommand: ParsableCommand {
             Checks the files' SHA-256 against the manifest; that study.sqlite, sessions.csv and summary.json say the same; that
             no session is lacking; and runs sessions again: digests, outcomes and every recorded row must be the stored ones. Where
             a study has `confirm`, the same of DIR/confirm, and that it confirms what was selected.
-            One line a finding; exit code 1 where there is any. Reads only. Of a live session's journal: its checksums, and its
+            One line a finding; exit code 1 where there is any. Reads only. Sessions that another engine lived (docs/upgrade.md) are
+            not run again; a line says so, and which program does. Of a live session's journal: its checksums, and its
             session lived again, digests compared at every mark.
 
             Examples:
@@ -89,6 +90,9 @@ struct VerifyCommand: ParsableCommand {
             let outcomes = try Study.parse(
                 try store.studyText(), file: folder.storePath, hasRun: true
             ).outcomes.map(\.name)
+            if let note = try verification.otherEngine() {
+                try StandardStream.output.writeLine(printable(place + note, limit: 2000))
+            }
             do {
                 // A session's index is of the folder that was named.
                 try verification.rerun(

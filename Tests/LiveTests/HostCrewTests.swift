@@ -120,9 +120,10 @@ import IsletTrials
             host.remove("stuck")
             #expect(host.ids.isEmpty)
             try #expect(bytes(path) == kept)
-            crew.stop()
             gate.open()
-            wait { (try? JournalContent.read(path)).map { (try? LiveReplay($0)) != nil } ?? false }
+            wait { crew.threadCount == 1 }
+            crew.stop()
+            #expect(throws: Never.self) { try JournalContent.read(path) }
         }
     }
 

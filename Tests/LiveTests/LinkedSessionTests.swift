@@ -25,6 +25,11 @@ import IsletTrials
         var nextReading = Instant.start
         static let start: Int64 = 1_700_000_000 * Nanoseconds.second
 
+        /// What the sensor says, mg/dL.
+        var mgdl = 150.0
+        /// Of the process that lives next.
+        var engine = BuildFacts.engine
+
         /// What becomes of a report on its way.
         var alter: (inout PumpReport) -> Void = { _ in }
 
@@ -45,12 +50,12 @@ import IsletTrials
         private func listen() { session.onCommand = { [unowned self] in waiting.append($0) } }
 
         /// The process dies, and the session goes on from its journal half a minute later.
-        private func relaunch(at now: Instant) throws {
+        func relaunch(at now: Instant) throws {
             lives += 1
             waiting = []
             session = try LiveSession(try opening(1), journal: nil)
             heard = Heard()
-            session = try LiveReplay.resume(path, listener: heard.take)
+            session = try LiveReplay.resume(path, engine: engine, listener: heard.take)
             listen()
             let later = now.adding(30 * Nanoseconds.second)
             session.advance(to: later)
@@ -72,7 +77,7 @@ import IsletTrials
                     if nextReading <= now {
                         _ = session.take(
                             LiveCommand(
-                                .device(.reading(mgdl: 150, at: nextReading.nanoseconds, isReliable: true))),
+                                .device(.reading(mgdl: mgdl, at: nextReading.nanoseconds, isReliable: true))),
                             at: now)
                         nextReading = nextReading.adding(5 * Nanoseconds.minute)
                     }

@@ -72,7 +72,7 @@ import Testing
         }
         let waiters =
             course == .stalled
-            ? ["mail", "rescheduling", "wakeup"] : ["clock", "mail", "rescheduling", "sleep", "wakeup"]
+            ? ["rescheduling", "wakeup"] : ["clock", "rescheduling", "sleep", "wakeup"]
         #expect(log.lines.filter { !$0.hasPrefix("late") }.sorted() == waiters.map { "\($0): SessionEnded" })
         #expect(executor == nil)
         #expect(token == nil)

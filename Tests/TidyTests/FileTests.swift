@@ -48,8 +48,10 @@ import Testing
         // None but in our own debug builds.
         #expect(
             manifest.filter { $0.contains("unsafe") } == [
-                #"    Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]"#
+                #"    : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))]"#,
+                #"    Context.environment["ISLET_OPTIMISED"] == nil ? [] : [.unsafeFlags(["-O2"], .when(configuration: .debug))]"#,
             ])
+        #expect(manifest.contains(#"    Context.environment["ISLET_OPTIMISED"] == nil"#))
         // Flags of release builds have one place.
         for path in [
             "Makefile", ".ci/run", ".ci/test.sh", ".ci/trial.sh", "README.md", "HACKING.md", "SWARM.md",

@@ -10,7 +10,7 @@ public import IsletKernel
 
 extension LinkedPump {
     /// Who else has the pump.
-    enum Foreign: Hashable {
+    enum Foreign: Hashable, Codable {
         /// The pump says so, and refuses what comes from here.
         case owner(String)
         /// A pump that takes anybody's commands has answered one that is not from here.

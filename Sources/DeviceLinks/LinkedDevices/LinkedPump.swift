@@ -22,8 +22,8 @@ public import IsletKernel
 
 public actor LinkedPump: SessionActor, InsulinPumpControls {
     /// What is known of the newest bolus.
-    struct Request {
-        enum State: Hashable {
+    struct Request: Hashable, Codable {
+        enum State: Hashable, Codable {
             case queued
             case sent
             /// Nobody answered: the pump is asked what became of it.
@@ -48,21 +48,21 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     }
 
     /// Insulin of one bolus that nobody here asked for.
-    struct Extra {
+    struct Extra: Hashable, Codable {
         var device: String
         var id: Int64
         var units: Double
     }
 
     /// What the pump is to run by itself.
-    struct Programme {
+    struct Programme: Hashable, Codable {
         var rate: InsulinRate
         /// The pump took it without refusing it, and says that it makes this rate of it, U/h; nil where it can't say.
         var isTaken = false
         var taken: Double?
     }
 
-    struct Queued {
+    struct Queued: Hashable, Codable {
         var act: LinkCommand.Act
         var since: Instant
     }
@@ -129,6 +129,8 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
     var podExpiresAt: Instant?
     /// For whoever follows the session.
     var notices: [(at: Instant, text: String, isSure: Bool)] = []
+    /// It goes on from another engine's.
+    var isAdopted = false
     var timeout: Wakeup?
     var poll: Wakeup?
     var giveUp: Wakeup?
@@ -161,7 +163,7 @@ public actor LinkedPump: SessionActor, InsulinPumpControls {
         giveUp = Wakeup(executor, phase: .pump, "linked pump's bolus") { [unowned self] in
             here { $0.giveUpRequest() }
         }
-        pollNow()
+        if isAdopted { goOnAdopted() } else { pollNow() }
         // That nobody has been heard yet is news, too: a pump that never answers must ring.
         for observer in observers { observer.pumpDidUpdate(status: statusNow) }
     }

@@ -13,9 +13,9 @@ public actor LinkedSensor: SessionActor, GlucoseSensorPort {
     private let journal: Journal
     private let recorder: SessionRecorder
     private var observers: [any DeviceObserver] = []
-    private var reading: GlucoseReading?
+    var reading: GlucoseReading?
     /// When the readings of the last day were taken, ascending.
-    private var known: [Instant] = []
+    var known: [Instant] = []
 
     /// What a sensor can show, mg/dL.
     public static let range = 20.0...600.0

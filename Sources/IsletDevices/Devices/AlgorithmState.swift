@@ -20,7 +20,7 @@ public struct NoState: AlgorithmState {
 ///     let again = try SavedState(of: algorithm, from: decoder)
 ///
 /// A class, because a struct with a value of any type in it is copied whole for each of its fields, and so is what holds it.
-public final class SavedState: Hashable, Sendable, Encodable {
+public final class SavedState: Hashable, Sendable, Codable {
     public let value: any AlgorithmState
 
     public init(_ value: any AlgorithmState) { self.value = value }
@@ -30,6 +30,12 @@ public final class SavedState: Hashable, Sendable, Encodable {
             try Algorithm.State(from: decoder)
         }
         value = try state(algorithm)
+    }
+
+    /// - Throws: always; whoever knows whose it is reads it with `init(of:from:)`.
+    public init(from decoder: any Decoder) throws {
+        throw DecodingError.dataCorrupted(
+            .init(codingPath: decoder.codingPath, debugDescription: "a state is read by its algorithm"))
     }
 
     public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }

@@ -7,7 +7,7 @@
 public import IsletKernel
 
 /// The settings of a person's therapy, as a clinician would write them down.
-public struct TherapySettings: Hashable, Sendable {
+public struct TherapySettings: Hashable, Sendable, Codable {
     public var bodyWeightKilograms: Double
     public var basalRate: InsulinRate
     /// Grams of carbohydrate that one unit covers.
@@ -49,7 +49,7 @@ public struct TherapySettings: Hashable, Sendable {
 }
 
 /// What the person said since the last step. Cleared by each step.
-public struct UserInputs: Hashable, Sendable {
+public struct UserInputs: Hashable, Sendable, Codable {
     /// A finger-stick value.
     public var bloodGlucose: GlucoseConcentration?
     /// A finger-stick value to calibrate with.
@@ -62,7 +62,7 @@ public struct UserInputs: Hashable, Sendable {
 }
 
 /// A meal as the person announces it.
-public struct MealAnnouncement: Hashable, Sendable {
+public struct MealAnnouncement: Hashable, Sendable, Codable {
     /// More is a slip, and refused where it enters.
     public static let largest = Carbohydrate(grams: 250)
 
@@ -91,7 +91,7 @@ public struct StepPumpStatus: Hashable, Sendable {
 }
 
 /// Insulin of an earlier step that the algorithm was to count as delivered, and that never was.
-public struct Shortfall: Hashable, Sendable {
+public struct Shortfall: Hashable, Sendable, Codable {
     /// The algorithm time of the step that asked for it.
     public var algorithmTime: Int64
     /// Of `shortfall`, basal and correction only: what the person waits for is asked for again for a while. Of `dropped`, that.

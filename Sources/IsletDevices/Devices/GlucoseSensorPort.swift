@@ -7,7 +7,7 @@
 public import IsletKernel
 
 /// One reading.
-public struct GlucoseReading: Hashable, Sendable {
+public struct GlucoseReading: Hashable, Sendable, Codable {
     /// When the sensor measured it.
     public var instant: Instant
     public var glucose: GlucoseConcentration
@@ -27,7 +27,7 @@ public struct GlucoseReading: Hashable, Sendable {
 }
 
 /// What the sensor's algorithm says of itself.
-public enum SensorState: UInt8, Sendable, CaseIterable {
+public enum SensorState: UInt8, Sendable, Codable, CaseIterable {
     case ok
     case warmup
     case temporaryError

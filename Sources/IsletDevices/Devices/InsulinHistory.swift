@@ -3,7 +3,7 @@
 public import IsletKernel
 
 /// Insulin that the pump gave within a span of time, by request or by itself.
-public struct GivenInsulin: Hashable, Sendable {
+public struct GivenInsulin: Hashable, Sendable, Codable {
     public var amount: InsulinAmount
     /// Of `amount`, what the person had asked for: meals and manual boluses.
     public var userRequested: InsulinAmount
@@ -27,7 +27,7 @@ public struct GivenInsulin: Hashable, Sendable {
 
 /// The log's last hours, for an algorithm that begins in the middle of somebody's day: insulin on board that no step of its own
 /// asked for.
-public struct InsulinHistory: Hashable, Sendable {
+public struct InsulinHistory: Hashable, Sendable, Codable {
     /// From when on it is complete; what came before is not known.
     public var since: Instant
     /// In no particular order; spans may overlap.

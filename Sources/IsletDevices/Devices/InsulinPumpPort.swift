@@ -9,7 +9,7 @@
 public import IsletKernel
 
 /// Where a pod is in its life.
-public enum PodPhase: UInt8, Sendable, CaseIterable {
+public enum PodPhase: UInt8, Sendable, Codable, CaseIterable {
     case none
     case priming
     case active
@@ -22,8 +22,8 @@ public enum PodPhase: UInt8, Sendable, CaseIterable {
 }
 
 /// What the pump last said of itself.
-public struct PumpStatus: Hashable, Sendable {
-    public enum Condition: UInt8, Sendable {
+public struct PumpStatus: Hashable, Sendable, Codable {
+    public enum Condition: UInt8, Sendable, Codable {
         case ready
         case bolusing
         case suspended
@@ -78,7 +78,7 @@ public struct PumpLimits: Hashable, Sendable {
 }
 
 /// Who ends a bolus before its time.
-public enum BolusCut: UInt8, Sendable {
+public enum BolusCut: UInt8, Sendable, Codable {
     /// It was cancelled, or all delivery was suspended.
     case person
     /// The pod stopped, or came off.
@@ -86,7 +86,7 @@ public enum BolusCut: UInt8, Sendable {
 }
 
 /// What became of a bolus request.
-public struct BolusStatus: Hashable, Sendable {
+public struct BolusStatus: Hashable, Sendable, Codable {
     /// The id that it was requested under.
     public var id: Int64
     public var requestedAt: Instant
@@ -112,7 +112,7 @@ public enum BolusAnswer: Hashable, Sendable {
 }
 
 /// What became of a bolus request that was not answered at once.
-public enum RequestOutcome: Hashable, Sendable {
+public enum RequestOutcome: Hashable, Sendable, Codable {
     /// Nobody knows yet: it may still be carried out. It is not asked for again.
     case underWay
     /// The pump took it, and gives or gave so much.

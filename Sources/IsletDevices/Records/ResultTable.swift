@@ -138,23 +138,6 @@ public struct ResultTable: Hashable, Sendable {
                 "how long runs have worked on it; NULL where it was merged"),
         ])
 
-    public static let sessions = ResultTable(
-        "sessions", from: .summary, .sessions, "one row a session; its outcomes are columns",
-        origin + [
-            ResultColumn("start", .text, "when it starts, ISO 8601 with the study's offset"),
-            ResultColumn("lived_days", .real, "how long it lived, in days"),
-            ResultColumn("ended_early", .text, isOptional: true, "why it ended before its time"),
-            ResultColumn(
-                "not_finite", .text, isOptional: true,
-                "outcomes whose value was NaN or infinite, and is therefore left out: names with blanks between them"
-            ),
-            ResultColumn("digest", .text, "of everything that happened in it, 32 hexadecimal digits"),
-            ResultColumn("events", .integer, "events that the session's executor fired (store only)"),
-            ResultColumn(
-                "checkpoints", .text,
-                "the digest on the way, for `islet replay` (store only); empty for a short session"),
-        ])
-
     /// Columns of `sessions` that `sessions.csv` leaves out.
     public static let storeOnly: Set<String> = ["events", "checkpoints"]
 
@@ -169,29 +152,4 @@ public struct ResultTable: Hashable, Sendable {
 
     /// Whether it has columns beside those listed here: outcomes, which are named elsewhere.
     public var hasOutcomes: Bool { rows == .sessions || name == Self.policyOutcomes.name }
-
-    public static let alerts = ResultTable(
-        "alerts", from: .summary, .keyed(["in_shadow", "policy", "code"]),
-        "one row a session, policy and code that the policy has: a code that it doesn't have is absent, one that was not raised is 0",
-        [
-            policy,
-            ResultColumn(
-                "code", .text, isWord: true, "the alert's code: the catalogue's or the policy's own"),
-            ResultColumn("raised", .integer, "episodes raised"),
-            ResultColumn(
-                "notified", .integer,
-                "notifications, repeats and those that the system showed while the app was dead included"),
-            ResultColumn(
-                "notified_night", .integer, "of these, between 23:00 and 07:00 on the phone's clock"),
-            ResultColumn(
-                "heard", .integer, isOptional: true,
-                "notifications that the person heard; empty where nobody listens"),
-            ResultColumn("minutes_active", .real, "minutes with an active episode"),
-            ResultColumn(
-                "minutes_annunciating", .real,
-                "minutes from a notification to the episode's end, its acknowledgement or snooze, or the notification's withdrawal"
-            ),
-            ResultColumn("raised_night", .integer, "of the episodes, those raised between 23:00 and 07:00"),
-            ResultColumn("in_shadow", .integer, "1 where the policy listened in shadow, 0 for the arm's own"),
-        ])
 }

@@ -27,8 +27,8 @@ public enum RecordLevel: String, Sendable, CaseIterable, Comparable {
 }
 
 /// What the person did, and what reached them.
-public struct PersonRow: Hashable, Sendable {
-    public enum Kind: String, Sendable, CaseIterable {
+public struct PersonRow: Hashable, Sendable, Codable {
+    public enum Kind: String, Sendable, Codable, CaseIterable {
         case meal, announcement
         case manualBolus = "manual_bolus"
         /// Sugar against a low.
@@ -105,7 +105,7 @@ public struct FaultRow: Hashable, Sendable {
 }
 
 /// One step of the loop.
-public struct StepRow: Hashable, Sendable {
+public struct StepRow: Hashable, Sendable, Codable {
     public var instant: Instant
     public var algorithmTime: Int64
     public var cgmMgdl: Double?
@@ -134,7 +134,7 @@ public struct StepRow: Hashable, Sendable {
 }
 
 /// One reading of the sensor.
-public struct ReadingRow: Hashable, Sendable {
+public struct ReadingRow: Hashable, Sendable, Codable {
     /// When it was measured.
     public var instant: Instant
     public var mgdl: Double
@@ -159,7 +159,7 @@ public struct LapseRow: Hashable, Sendable {
 }
 
 /// One delivery of the pump.
-public struct DeliveryRow: Hashable, Sendable {
+public struct DeliveryRow: Hashable, Sendable, Codable {
     public var instant: Instant
     public var requestID: Int64
     public var units: Double

@@ -15,7 +15,7 @@ final class SessionMemory: Sendable {
     fileprivate static let storyLimit = 80
     fileprivate static let closedLimit = 120
 
-    struct State: Sendable {
+    struct State: Sendable, Codable {
         var log = SessionLog()
         /// Of each code, since its condition began.
         var open: [AlertName: [AlertStory.Line]] = [:]
@@ -27,7 +27,7 @@ final class SessionMemory: Sendable {
     }
 
     /// A story that is over.
-    struct Closed: Sendable {
+    struct Closed: Sendable, Codable {
         var code: AlertName
         var at: Instant
         var lines: [AlertStory.Line]

@@ -47,6 +47,8 @@ package struct SessionView: Sendable {
     package var summary: DaySummary?
     /// Whether a page somewhere is the phone of this session: the server knows, the session doesn't.
     package var hasPhone = false
+    /// Another engine lived it, and it is shown as it last was; nil for one that this engine lives.
+    package var kept: KeptBy?
 
     package init(id: String, name: String) {
         self.id = id
@@ -60,7 +62,9 @@ package struct SessionView: Sendable {
         return SessionHealth(shown, isFrozen: isFrozen)
     }
     /// Nobody may tell it anything but its pace.
-    package var isReadOnly: Bool { if case .study = origin { true } else { false } }
+    package var isReadOnly: Bool {
+        if case .study = origin { true } else { kept != nil }
+    }
     /// Whether controls of the session are to be disabled.
     package var areControlsDisabled: Bool {
         isFrozen || isReadOnly || phase != .running
@@ -105,7 +109,7 @@ package struct MetricNow: Hashable, Sendable {
     }
 }
 
-package struct MetricPoint: Hashable, Sendable {
+package struct MetricPoint: Hashable, Sendable, Codable {
     package var at: Instant
     package var value: Double
     package init(_ at: Instant, _ value: Double) { (self.at, self.value) = (at, value) }
@@ -143,7 +147,7 @@ package struct AlertStory: Hashable, Sendable {
     package var isUntold: Bool { notifiedAt.map { at in toldAt.map { $0 < at } ?? true } ?? false }
 
     /// One decision of the alert center.
-    package struct Line: Hashable, Sendable {
+    package struct Line: Hashable, Sendable, Codable {
         package var at: Instant
         /// `wait`, `raise`, `notify`, `suppress`, ... (`AlertEffect.Kind`)
         package var effect: String
@@ -180,7 +184,7 @@ package struct ThresholdView: Hashable, Sendable {
 }
 
 /// What happened in the last day and an hour, by time.
-package struct SessionLog: Sendable {
+package struct SessionLog: Sendable, Codable {
     package var readings: [ReadingRow] = []
     package var steps: [StepRow] = []
     package var deliveries: [DeliveryRow] = []
@@ -191,7 +195,7 @@ package struct SessionLog: Sendable {
 }
 
 /// An episode, for the lane below a chart.
-package struct AlertSpan: Hashable, Sendable {
+package struct AlertSpan: Hashable, Sendable, Codable {
     package var code: AlertName
     package var severity: String
     package var from: Instant
@@ -238,4 +242,6 @@ package struct WardCard: Sendable {
     package var sparkline: [MetricPoint]
     package var number: Int
     package var health: SessionHealth
+    /// As in the session's view.
+    package var kept: KeptBy?
 }

@@ -81,7 +81,8 @@ extension Ward {
         return (
             card,
             try LiveOpening(
-                study: study, session: wish.session, studyPath: studyPath ?? options.folder + "/study.yaml")
+                study: study, session: wish.session, studyPath: studyPath ?? options.folder + "/study.yaml",
+                engine: options.engine)
         )
     }
 }

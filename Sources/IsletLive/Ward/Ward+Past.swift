@@ -16,6 +16,11 @@ extension Ward {
     ) throws -> (view: SessionView, events: [LiveEvent]) {
         guard let entry = entry(id) else { throw Refusal.unknown }
         guard entry.returning == nil else { throw Refusal.returning }
+        if let (by, _) = entry.kept {
+            throw Refusal.conflict(
+                "engine \(by.engine) lived it, and this is engine \(by.here): its past is Islet \(by.version)'s"
+            )
+        }
         guard let newest = view(id)?.now else { throw Refusal.unknown }
         guard instant >= .start, instant <= newest else {
             throw Refusal.invalid(

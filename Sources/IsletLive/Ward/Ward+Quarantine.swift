@@ -132,3 +132,8 @@ extension Ward {
         return (try? AtomicFile.write([UInt8](repeating: 0, count: 1 << 16), to: probe)) != nil
     }
 }
+
+extension LiveHost {
+    /// Nanoseconds of a clock that nobody sets.
+    package var continuousNow: Int64 { SystemClocks().continuousNanoseconds() }
+}

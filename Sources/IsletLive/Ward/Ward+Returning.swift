@@ -32,6 +32,7 @@ extension Ward {
     /// - Parameter isOver: whether to give it up; its journal is as it was then.
     func liveAgain(_ id: String, _ card: SessionFile, until isOver: @escaping () -> Bool = { false }) {
         do {
+            if try showKept(id, card) { return }
             try goOn(id, card, isBack: true, isWanted: { !isOver() && self.isWantedBack(id) }) {
                 $0.anchor?.pace ?? .paused
             }

@@ -27,6 +27,8 @@ package final class Ward: Sendable {
         package var sessionLimit = 1000
         /// Sessions that ended so many days ago are removed; nil for never.
         package var retentionDays: Double?
+        /// Which engine lives them.
+        package var engine = BuildFacts.engine
 
         package init(folder: String) { self.folder = folder }
     }
@@ -51,6 +53,7 @@ package final class Ward: Sendable {
     private let state: Mutex<State>
     private let lock: FolderLock
     let quarantine = Quarantine()
+    let keptSessions = KeptSessions()
     /// How long an algorithm may take for a step, ns.
     static let deadline = 5 * Nanoseconds.second
 
@@ -63,6 +66,8 @@ package final class Ward: Sendable {
         var returning: SessionFile?
         /// What it lacked was a file that takes something.
         var waitsForDisk = false
+        /// Of one that another engine lived: which, and what was kept of it.
+        var kept: (by: KeptBy, session: KeptSession?)?
     }
 
     private struct State {
@@ -231,7 +236,8 @@ package final class Ward: Sendable {
         let relay = EventRelay()
         let live = try LiveReplay.resume(
             journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
-            onRows: { memory.take($0) }, onLook: { memory.take($0) }, isWanted: isWanted,
+            engine: options.engine, onRows: { memory.take($0) }, onLook: { memory.take($0) },
+            isWanted: isWanted,
             listener: { relay.take($0) })
         guard isWanted() else { throw NobodyWaits() }
         let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
@@ -281,6 +287,7 @@ package final class Ward: Sendable {
     /// What is to be done now and then.
     package func tend() {
         followOwner()
+        keepSessions(at: host.continuousNow)
         forgetEnded()
         goOnWhereThereIsRoom(at: host.continuousNow)
     }
@@ -296,6 +303,7 @@ package final class Ward: Sendable {
 
     /// Everything so far is on disk when this returns, and another server may have the folder. To be called once, at the end.
     package func close() {
+        keepSessions(at: nil)
         state.withLock { $0.isClosing = true }
         for id in ids { host.remove(id) }
         lock.release()
@@ -325,6 +333,7 @@ package final class Ward: Sendable {
 
     package func view(_ id: String) -> SessionView? {
         guard let entry = entry(id) else { return nil }
+        if let kept = keptView(entry) { return kept }
         guard entry.failure == nil, entry.returning == nil, let status = host.status(of: id) else {
             var view = SessionView(id: id, name: entry.facts.name)
             (view.origin, view.kind, view.calendar) = (
@@ -387,9 +396,4 @@ package final class Ward: Sendable {
             return answer
         }
     }
-}
-
-extension LiveHost {
-    /// Nanoseconds of a clock that nobody sets.
-    package var continuousNow: Int64 { SystemClocks().continuousNanoseconds() }
 }

@@ -20,7 +20,7 @@ extension WardCard {
             sparkline: view.log.readings.filter { $0.instant >= from }.map {
                 MetricPoint($0.instant, $0.mgdl)
             },
-            number: view.number, health: view.health)
+            number: view.number, health: view.health, kept: view.kept)
     }
 
     /// Worst first: what doesn't run as it should, then by what is the matter, whether or not an alert still says so, then by name.

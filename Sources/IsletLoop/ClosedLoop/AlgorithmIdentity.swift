@@ -3,7 +3,7 @@
 public import IsletDevices
 
 /// An algorithm and the version of its state: a state of another one is not understood.
-public struct AlgorithmIdentity: Hashable, Sendable, CustomStringConvertible {
+public struct AlgorithmIdentity: Hashable, Sendable, Codable, CustomStringConvertible {
     public var name: String
     public var version: Int
 

@@ -6,7 +6,7 @@
 // off. Where nothing is missing the account holds nothing, and a step costs a comparison.
 // Does not: count what the algorithm withheld, what a limit cut off, or what the person suspended; its caller leaves those out.
 
-public struct BasalAccount: Hashable, Sendable {
+public struct BasalAccount: Hashable, Sendable, Codable {
     /// Steps of the window: two hours.
     public static let window: Int64 = 24
     /// The first step that the share is told of: half an hour after the start.
@@ -14,7 +14,7 @@ public struct BasalAccount: Hashable, Sendable {
     /// The share below which insulin counts as missing, %.
     public static let bound = 80.0
 
-    private struct Entry: Hashable, Sendable {
+    private struct Entry: Hashable, Sendable, Codable {
         var step: Int64
         /// Nil for what a zero displaced.
         var requestID: Int64?

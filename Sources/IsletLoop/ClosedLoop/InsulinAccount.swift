@@ -8,7 +8,7 @@ import IsletDevices
 import IsletKernel
 
 /// Of one step, what insulin on board hangs on.
-struct StepInsulin {
+struct StepInsulin: Hashable, Codable {
     var instant: Instant
     var requestID: Int64
     var requested: InsulinAmount?
@@ -44,4 +44,6 @@ struct InsulinAccount {
     }
 
     func rows(since instant: Instant) -> [StepInsulin] { rows.filter { $0.instant >= instant } }
+
+    init(_ rows: [StepInsulin] = []) { self.rows = rows }
 }

@@ -10,7 +10,7 @@ public import IsletKernel
 extension LoopController {
     /// Goes on from the state at death, where there is one.
     func takeUpLife() {
-        guard let known = atDeath.state else { return }
+        guard let known = atDeath.state ?? adopted else { return }
         memory = known
         takeUpState()
     }

@@ -10,7 +10,7 @@ public import IsletDevices
 public import IsletKernel
 
 /// Why insulin that a person waited for did not come.
-public enum DropCause: UInt8, Sendable, CaseIterable {
+public enum DropCause: UInt8, Sendable, Codable, CaseIterable {
     /// The pump was away, busy, suspended or without a pod.
     case pumpUnavailable
     /// The pump refused, or the command failed.
@@ -47,7 +47,7 @@ public enum DropCause: UInt8, Sendable, CaseIterable {
 
 extension LoopMemory {
     /// Insulin that the person waits for.
-    public struct Owed: Hashable, Sendable {
+    public struct Owed: Hashable, Sendable, Codable {
         public var amount: InsulinAmount
         /// When the person said so.
         public var requestedAt: Instant
@@ -64,7 +64,7 @@ extension LoopMemory {
     }
 
     /// What was dropped: shown until the person asks again, or has seen it.
-    public struct Dropped: Hashable, Sendable {
+    public struct Dropped: Hashable, Sendable, Codable {
         public var amount = InsulinAmount.zero
         /// Of the meal that the amount was for; zero for what was asked for by hand.
         public var meal = Carbohydrate.zero
@@ -77,13 +77,13 @@ extension LoopMemory {
     }
 
     /// A computed dose that was above the maximum bolus.
-    public struct Cut: Hashable, Sendable {
+    public struct Cut: Hashable, Sendable, Codable {
         public var amount: InsulinAmount
         public var at: Instant
     }
 
     /// When the person said what waits for the next step.
-    public struct UserInputTimes: Hashable, Sendable {
+    public struct UserInputTimes: Hashable, Sendable, Codable {
         public var meal: Instant?
         public var bolus: Instant?
         public var glucose: Instant?

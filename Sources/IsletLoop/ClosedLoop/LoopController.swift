@@ -33,6 +33,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// What the algorithm remembers.
     let state: StateCell
     var atDeath: StateAtDeath<LoopMemory>
+    /// What its first launch goes on from in place of a new session; nil for an ordinary one.
+    var adopted: LoopMemory?
     var memory = LoopMemory()
     /// The programmed basal that the pump was last given.
     var programmedBasal: InsulinRate?
@@ -89,6 +91,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// Launches: goes on with the session that the loop died in, or starts one at this instant.
     public func begin(observers: [any LoopObserver] = []) throws {
         launch(observers: observers)
+        // Whoever had ended the session before an upgrade has ended it.
+        guard adopted == nil else { return adopted = nil }
         if !memory.isInSession { try startSession() }
     }
 

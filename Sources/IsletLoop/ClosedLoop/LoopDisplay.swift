@@ -3,8 +3,8 @@
 public import IsletDevices
 public import IsletKernel
 
-public struct LoopDisplay: Hashable, Sendable {
-    public enum Status: Sendable {
+public struct LoopDisplay: Hashable, Sendable, Codable {
+    public enum Status: Sendable, Codable {
         case noSession
         case openLoop
         case closedLoop

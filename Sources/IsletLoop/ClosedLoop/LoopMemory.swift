@@ -7,7 +7,7 @@ public import IsletDevices
 public import IsletKernel
 
 /// Reads of the devices, and those of them that failed.
-public struct DeviceWork: Hashable, Sendable {
+public struct DeviceWork: Hashable, Sendable, Codable {
     /// Of a sensor that must be asked.
     public var sensorReads = 0
     public var sensorErrors = 0
@@ -16,7 +16,7 @@ public struct DeviceWork: Hashable, Sendable {
 }
 
 /// Whom a session is about.
-public struct LoopSubject: Hashable, Sendable {
+public struct LoopSubject: Hashable, Sendable, Codable {
     public var id: String
     public var bodyWeightKilograms: Double
 
@@ -26,9 +26,9 @@ public struct LoopSubject: Hashable, Sendable {
     }
 }
 
-public struct LoopMemory: Hashable, Sendable {
+public struct LoopMemory: Hashable, Sendable, Codable {
     /// A bolus request from the moment it was decided until its outcome is known.
-    public struct Request: Hashable, Sendable {
+    public struct Request: Hashable, Sendable, Codable {
         /// Never used again in the pump's life: its step's algorithm time, counted on from session to session.
         public var id: Int64
         /// The algorithm time of its step.
@@ -60,7 +60,7 @@ public struct LoopMemory: Hashable, Sendable {
     }
 
     /// A bolus that the pump accepted and has not yet called complete.
-    public struct Delivery: Hashable, Sendable {
+    public struct Delivery: Hashable, Sendable, Codable {
         public var id: Int64
         public var algorithmTime: Int64
         public var accepted: InsulinAmount
@@ -78,20 +78,20 @@ public struct LoopMemory: Hashable, Sendable {
     }
 
     /// A temporary basal that the pump was told to run.
-    public struct TemporaryBasal: Hashable, Sendable {
+    public struct TemporaryBasal: Hashable, Sendable, Codable {
         public var rate: InsulinRate
         public var ends: Instant
     }
 
     /// What the pump had given by itself, as the last good step that could know it was told.
-    public struct KnownBasal: Hashable, Sendable {
+    public struct KnownBasal: Hashable, Sendable, Codable {
         /// Nil where not even the first good step could know.
         public var amount: InsulinAmount?
         public var at: Instant
     }
 
     /// The boluses of the last hours, as the person states them.
-    public struct StatedInsulin: Hashable, Sendable {
+    public struct StatedInsulin: Hashable, Sendable, Codable {
         /// Their sum.
         public var amount: InsulinAmount
         /// When the last of them was given: all of it counts as given then.

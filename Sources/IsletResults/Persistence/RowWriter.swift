@@ -18,78 +18,24 @@ struct RowWriter {
 
     mutating func write(_ record: SessionRecord) throws {
         try addWords(of: record)
-        let columns = outcomeKeys.map { "\"\($0)\"" }.joined(separator: ", ")
-        let marks = String(repeating: ", ?", count: outcomeKeys.count)
-        let session = try RowBinder(
-            db,
-            sql: """
-                INSERT INTO sessions (session, subject_index, subject, arm_index, arm, start, ended_early, lived_days, \
-                not_finite, digest, events, checkpoints, \(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(marks))
-                """)
-        try session.insert {
-            $0.bind(record.session)
-            $0.bind(record.subjectIndex)
-            $0.bind(record.subject)
-            $0.bind(record.armIndex)
-            $0.bind(record.arm)
-            $0.bind(start)
-            $0.bind(record.end.reason)
-            $0.bind(Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
-            $0.bind(record.outcomes.notFiniteText)
-            $0.bind(record.digest)
-            $0.bind(record.events)
-            $0.bind(record.checkpoints)
-            for key in outcomeKeys { $0.bind(record.outcomes[key]) }
+        let sessions = RecordedTables.sessions
+        try insert(into: sessions.table, sessions.columns.map(\.column.name) + outcomeKeys) { statement in
+            try statement.insert {
+                bind([SessionRow(record, start: start)], 0, sessions.columns, &$0)
+                for key in outcomeKeys { $0.bind(record.outcomes[key]) }
+            }
         }
-        try insertAlerts(record)
+        try insert(record, record.alerts, RecordedTables.alerts)
         try insertPolicies(record)
         let rows = record.recorder
-        try insert(record, rows.person, into: "person_events", "kind, amount", at: \.instant) {
-            $0.bind($1.kind.rawValue)
-            $0.bind($1.amount)
-        }
-        try insert(
-            record, rows.alerts, into: "alert_effects_coded", "effect, code, severity, reason", at: \.instant
-        ) {
-            $0.bind(words.number(of: $1.effect))
-            $0.bind(words.number(of: $1.code.rawValue))
-            $0.bind(words.number(of: $1.severity))
-            $0.bind(words.number(of: $1.reason))
-        }
+        try insert(record, rows.person, RecordedTables.person, at: \.instant)
+        try insert(record, rows.alerts, RecordedTables.alertEffects, at: \.instant)
         try insertShadows(record)
-        try insert(record, rows.faults, into: "faults", "end_ns, kind", at: \.instant) {
-            $0.bind(Int($1.end.nanoseconds))
-            $0.bind($1.kind)
-        }
-        try insert(
-            record, rows.steps, into: "steps",
-            "algorithm_time, cgm_mgdl, pump_available, basal_u, correction_u, meal_u, accepted_u, failure",
-            at: \.instant
-        ) {
-            $0.bind(Int($1.algorithmTime))
-            $0.bind($1.cgmMgdl)
-            $0.bind($1.isPumpAvailable ? 1 : 0)
-            $0.bind($1.basalUnits)
-            $0.bind($1.correctionUnits)
-            $0.bind($1.mealUnits)
-            $0.bind($1.acceptedUnits)
-            $0.bind($1.failure)
-        }
-        try insert(record, rows.readings, into: "readings", "glucose_mgdl, backfilled_ns", at: \.instant) {
-            $0.bind($1.mgdl)
-            $0.bind($1.backfilledAt.map { Int($0.nanoseconds) })
-        }
-        try insert(record, rows.deliveries, into: "deliveries", "request_id, delivered_u", at: \.instant) {
-            $0.bind(Int($1.requestID))
-            $0.bind($1.units)
-        }
-        try insert(
-            record, rows.truth, into: "truth", "plasma_mgdl, sensor_mgdl, sensor_backfilled", at: \.instant
-        ) {
-            $0.bind($1.plasmaMgdl)
-            $0.bind($1.sensorMgdl)
-            $0.bind($1.isBackfilled ? 1 : 0)
-        }
+        try insert(record, rows.faults, RecordedTables.faults, at: \.instant)
+        try insert(record, rows.steps, RecordedTables.steps, at: \.instant)
+        try insert(record, rows.readings, RecordedTables.readings, at: \.instant)
+        try insert(record, rows.deliveries, RecordedTables.deliveries, at: \.instant)
+        try insert(record, rows.truth, RecordedTables.truth, at: \.instant)
     }
 
     /// What no study told of beforehand.
@@ -121,67 +67,67 @@ struct RowWriter {
 
     private func insertPolicies(_ record: SessionRecord) throws {
         guard !record.policies.isEmpty else { return }
-        let columns = policyKeys.map { ", \"\($0)\"" }.joined()
-        let marks = String(repeating: ", ?", count: policyKeys.count)
-        let statement = try RowBinder(
-            db,
-            sql:
-                "INSERT INTO policy_outcomes_coded (session, in_shadow, policy\(columns)) VALUES (?, ?, ?\(marks))"
-        )
-        for row in record.policies {
-            try statement.insert {
-                $0.bind(record.session)
-                $0.bind(row.isInShadow ? 1 : 0)
-                $0.bind(words.number(of: row.policy))
-                for place in policyKeys.indices {
-                    $0.bind(row.values.indices.contains(place) ? row.values[place] : nil)
+        try insert(
+            into: ResultTable.policyOutcomes, ["session", "in_shadow", "policy"] + policyKeys
+        ) { statement in
+            for row in record.policies {
+                try statement.insert {
+                    $0.bind(record.session)
+                    $0.bind(row.isInShadow ? 1 : 0)
+                    $0.bind(words.number(of: row.policy))
+                    for place in policyKeys.indices {
+                        $0.bind(row.values.indices.contains(place) ? row.values[place] : nil)
+                    }
                 }
             }
         }
     }
 
-    private func insertAlerts(_ record: SessionRecord) throws {
-        guard !record.alerts.isEmpty else { return }
-        let statement = try RowBinder(
-            db,
-            sql: """
-                INSERT INTO alerts_coded (session, in_shadow, policy, code, raised, raised_night, notified, \
-                notified_night, heard, minutes_active, minutes_annunciating) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        for tally in record.alerts {
-            try statement.insert {
-                $0.bind(record.session)
-                $0.bind(tally.isInShadow ? 1 : 0)
-                $0.bind(words.number(of: tally.policy))
-                $0.bind(words.number(of: tally.code.rawValue))
-                $0.bind(tally.raised)
-                $0.bind(tally.raisedNight)
-                $0.bind(tally.notified)
-                $0.bind(tally.notifiedNight)
-                $0.bind(tally.heard)
-                $0.bind(tally.minutesActive)
-                $0.bind(tally.minutesAnnunciating)
+    /// A session's rows.
+    /// - Parameter instant: when a row happened, of tables of events.
+    private func insert<Row>(
+        _ record: SessionRecord, _ rows: [Row], _ table: RecordedTable<Row>,
+        at instant: ((Row) -> Instant)? = nil
+    ) throws {
+        guard !rows.isEmpty else { return }
+        try insert(into: table.table, table.table.allColumns.map(\.name)) { statement in
+            for index in rows.indices {
+                try statement.insert {
+                    $0.bind(record.session)
+                    if let instant {
+                        $0.bind(index)
+                        $0.bind(Int(instant(rows[index]).nanoseconds))
+                    }
+                    bind(rows, index, table.columns, &$0)
+                }
             }
         }
     }
 
-    private func insert<Row>(
-        _ record: SessionRecord, _ rows: [Row], into table: String, _ columns: String,
-        at instant: (Row) -> Instant,
-        _ bind: (inout RowBinder.Cursor, Row) -> Void
-    ) throws {
-        guard !rows.isEmpty else { return }
-        let marks = String(repeating: ", ?", count: columns.split(separator: ",").count)
-        let statement = try RowBinder(
-            db, sql: "INSERT INTO \(table) (session, seq, time_ns, \(columns)) VALUES (?, ?, ?\(marks))")
-        for (index, row) in rows.enumerated() {
-            try statement.insert {
-                $0.bind(record.session)
-                $0.bind(index)
-                $0.bind(Int(instant(row).nanoseconds))
-                bind(&$0, row)
+    /// The values of a table's own columns in one row.
+    private func bind<Row>(
+        _ rows: [Row], _ index: Int, _ columns: [RecordedColumn<Row>], _ cursor: inout RowBinder.Cursor
+    ) {
+        rows.withUnsafeBufferPointer { buffer in
+            guard let place = buffer.baseAddress.map({ $0 + index }) else { return }
+            for column in columns {
+                switch column.value {
+                case .whole(let value): cursor.bind(value(place))
+                case .real(let value): cursor.bind(value(place))
+                case .text(let value) where column.column.isWord:
+                    cursor.bind(value(place).flatMap { words.number(of: $0) })
+                case .text(let value): cursor.bind(value(place))
+                }
             }
         }
+    }
+
+    private func insert(
+        into table: ResultTable, _ columns: [String], _ body: (RowBinder) throws -> Void
+    ) throws {
+        let names = columns.map { "\"\($0)\"" }.joined(separator: ", ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        try body(RowBinder(db, sql: "INSERT INTO \(table.storedName) (\(names)) VALUES (\(marks))"))
     }
 }
 

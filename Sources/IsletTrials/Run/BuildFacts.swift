@@ -1,12 +1,22 @@
 // What this binary was built with: facts for manifests.
 
-import IsletFiles
+package import IsletFiles
 import IsletNumerics
-import IsletDevices
+package import IsletDevices
 
 package enum BuildFacts {
     /// Of the whole of Islet.
     package static let version = "0.1.0"
+
+    /// Of what computes sessions. It moves whenever any session's digest does, and only then: `Tests/Golden/digests.txt` has
+    /// the digests that belong to it. What was lived by one engine is never lived again, or gone on with, by another.
+    package static let engine = 1
+
+    /// What a manifest or a journal's opening says; those of before there was a number are engine 1's.
+    package static func engine(recordedAs reader: YAMLReader?) throws(InputError) -> Int {
+        guard let reader else { return 1 }
+        return Int(try reader.wholeNumber(in: 1...UInt64(Int32.max)))
+    }
 
     package static let configuration: String = {
         #if DEBUG
@@ -45,5 +55,22 @@ extension BuildFacts.Build {
         toolchain = try manifest["toolchain"]?.text() ?? "unknown"
         configuration = try manifest["build"]?.text() ?? "unknown"
         gsl = try manifest["gsl"]?.text() ?? "unknown"
+    }
+}
+
+extension InputError {
+    /// Something that another engine lived, and that only an engine of its kind goes on with.
+    /// - Parameters:
+    ///   - what: such as `a journal`.
+    ///   - version: of the program that wrote it.
+    ///   - here: this program's engine.
+    package static func otherEngine(
+        _ file: String, line: Int? = nil, _ what: String, engine: Int, version: String,
+        here: Int = BuildFacts.engine
+    ) -> InputError {
+        InputError(
+            file: file, line: line, found: "\(what) of engine \(engine)",
+            expected: "engine \(here), this program's: Islet \(printable(version, limit: 40)), or another of "
+                + "engine \(engine), lives it again and goes on with it")
     }
 }

@@ -57,6 +57,8 @@ package struct PowerPilot {
     ) throws -> (days: Double, differences: [Double])? {
         let halfDays = Int64(days / 2)
         guard halfDays >= 1 else { return nil }
+        // Days that another engine lived are no part of these.
+        try values.identity.checkEngine(of: values.folder, "a pilot")
         let study = values.study
         let cohort = try study.makeCohort(
             studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)

@@ -231,6 +231,7 @@ package struct ResultFolder: Sendable {
             .init("subjects", .integer(Int64(identity.subjects))),
             .init("cohort_checksum", .string(identity.cohort)),
             .init("version", .string(identity.version)),
+            .init("engine", .integer(Int64(identity.engine))),
             .init("toolchain", .string(build.toolchain)),
             .init("build", .string(build.configuration)),
             .init("gsl", .string(build.gsl)),

@@ -104,18 +104,19 @@ struct ResultTables {
     ) -> [String] {
         let origin = Self.origin(session)
         let lead = columns.prefix { origin[$0] != nil }.map { origin[$0] ?? "" }.joined(separator: ",")
-        let hasMode = columns.contains("in_shadow")
+        let own = RecordedTables.alerts.columns.filter { columns.contains($0.column.name) }
         return listed(session).map { tally in
             var line = lead
-            for field in [
-                csvField(tally.policy), csvField(tally.code.rawValue), "\(tally.raised)", "\(tally.notified)",
-                "\(tally.notifiedNight)", tally.heard.map { "\($0)" } ?? "", "\(tally.minutesActive)",
-                "\(tally.minutesAnnunciating)", "\(tally.raisedNight)",
-            ] {
-                line += ","
-                line += field
+            withUnsafePointer(to: tally) { place in
+                for column in own {
+                    line += ","
+                    switch column.value {
+                    case .whole(let value): if let value = value(place) { line += "\(value)" }
+                    case .real(let value): if let value = value(place) { line += "\(value)" }
+                    case .text(let value): if let value = value(place) { line += csvField(value) }
+                    }
+                }
             }
-            if hasMode { line += tally.isInShadow ? ",1" : ",0" }
             return line + "\n"
         }
     }

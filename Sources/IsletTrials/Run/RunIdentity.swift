@@ -1,6 +1,6 @@
 // What a run's manifest says about who made its numbers.
 //
-// Sessions of two versions, of two cohorts, or of two machines whose mathematics differ in the last bits, must not share
+// Sessions of two engines, of two cohorts, or of two machines whose mathematics differ in the last bits, must not share
 // one digest:
 // a run goes on, and shards are joined, only where this is equal.
 
@@ -11,6 +11,8 @@ import IsletKernel
 
 package struct RunIdentity: Hashable, Sendable {
     package var version: String
+    /// Which engine lived the sessions (`BuildFacts.engine`).
+    package var engine: Int
     package var fingerprint: String
     /// `I/N`.
     package var shard: String
@@ -19,8 +21,11 @@ package struct RunIdentity: Hashable, Sendable {
     package var cohort: String
 
     /// What this program would make here.
-    package init(version: String, shard: Shard, cohort subjects: any StudyCohort) {
+    package init(
+        version: String, engine: Int = BuildFacts.engine, shard: Shard, cohort subjects: any StudyCohort
+    ) {
         self.version = version
+        self.engine = engine
         self.shard = shard.description
         self.subjects = subjects.count
         var digest = Digest128()
@@ -44,6 +49,7 @@ package struct RunIdentity: Hashable, Sendable {
             return try reader.text()
         }
         version = try text("version")
+        engine = try BuildFacts.engine(recordedAs: root["engine"])
         fingerprint = try text("numeric_fingerprint")
         shard = try text("shard")
         cohort = try text("cohort_checksum")
@@ -53,10 +59,20 @@ package struct RunIdentity: Hashable, Sendable {
         subjects = Int(try reader.wholeNumber(in: 1...UInt64(Study.maximumSessions)))
     }
 
-    /// Refuses sessions of another version or mathematics than `other`'s.
+    /// Refuses what another engine than this program's lived.
+    /// - Parameter what: of the folder, such as `sessions`.
+    package func checkEngine(
+        of folder: ResultFolder, _ what: String = "sessions", here: Int = BuildFacts.engine
+    ) throws(InputError) {
+        guard engine != here else { return }
+        throw .otherEngine(folder.manifestPath, what, engine: engine, version: version, here: here)
+    }
+
+    /// Refuses sessions of another engine or mathematics than `other`'s.
     package func check(against other: RunIdentity, folder: ResultFolder) throws(InputError) {
+        try checkEngine(of: folder, here: other.engine)
         for (name, mine, wanted) in [
-            ("version", version, other.version), ("numeric_fingerprint", fingerprint, other.fingerprint),
+            ("numeric_fingerprint", fingerprint, other.fingerprint),
             ("cohort_checksum", cohort, other.cohort), ("subjects", "\(subjects)", "\(other.subjects)"),
         ] where mine != wanted {
             throw InputError(

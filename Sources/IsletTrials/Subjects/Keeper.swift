@@ -29,8 +29,8 @@ struct KeeperFacts {
 }
 
 /// Somebody was there.
-package struct KeeperVisit: Hashable, Sendable {
-    package enum Reason: Hashable, Sendable {
+package struct KeeperVisit: Hashable, Sendable, Codable {
+    package enum Reason: Hashable, Sendable, Codable {
         /// Something rang.
         case called
         /// They come by every day.

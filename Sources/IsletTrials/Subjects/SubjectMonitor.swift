@@ -105,7 +105,7 @@ actor SubjectMonitor: SessionActor {
 }
 
 /// A value of a metric, as a monitor showed it.
-package struct MetricReading: Hashable, Sendable {
+package struct MetricReading: Hashable, Sendable, Codable {
     package var at: Instant
     /// In the metric's unit.
     package var value: Double

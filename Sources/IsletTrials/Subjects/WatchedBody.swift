@@ -10,7 +10,7 @@ import IsletFiles
 package import IsletKernel
 
 /// What broke, and since when.
-package struct BrokenPart: Hashable, Sendable {
+package struct BrokenPart: Hashable, Sendable, Codable {
     /// As rows of results name it.
     package var kind: String
     package var since: Instant

@@ -26,11 +26,15 @@ package struct FolderVerification {
     /// Where a cohort's table is; nil for the folder.
     let studyPath: String?
     let jobs: Int
+    /// This program's.
+    let engine: Int
     let isInterrupted: @Sendable () -> Bool
 
     package init(
-        folder: ResultFolder, studyPath: String?, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool
+        folder: ResultFolder, studyPath: String?, jobs: Int, engine: Int = BuildFacts.engine,
+        isInterrupted: @escaping @Sendable () -> Bool
     ) {
+        self.engine = engine
         self.folder = folder
         self.studyPath = studyPath
         self.jobs = jobs
@@ -210,7 +214,17 @@ package struct FolderVerification {
         return summary
     }
 
-    /// Runs sessions again.
+    /// Why none of the folder's sessions is run again here; nil where they are.
+    package func otherEngine() throws -> String? {
+        guard FileManager.default.fileExists(atPath: folder.manifestPath) else { return nil }
+        let stored = try RunIdentity(of: folder)
+        guard stored.engine != engine else { return nil }
+        return
+            "sessions: lived by engine \(stored.engine); this program is engine \(engine), and runs none of them "
+            + "again: Islet \(printable(stored.version, limit: 40)), or another of engine \(stored.engine), does"
+    }
+
+    /// Runs sessions again, where this engine lived them.
     /// - Parameters:
     ///   - compare: what of the stored session isn't as in the record.
     ///   - progress: told of each session once it is compared.
@@ -222,7 +236,7 @@ package struct FolderVerification {
     ) throws {
         let there = try store.finishedSessions().sorted()
         let sessions = try chosen(choice, of: there)
-        guard !sessions.isEmpty else { return }
+        guard !sessions.isEmpty, try otherEngine() == nil else { return }
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             let stored = try RunIdentity(of: folder)
             guard stored.fingerprint == NumericFingerprint.here else {

@@ -72,6 +72,12 @@ private func refusal(_ text: String) -> InputError? {
         #expect(printable(String(repeating: "x", count: 100), limit: 3) == "xxx…")
     }
 
+    /// Fuzzing found names with control characters in stores: each one broke its refusal into several lines.
+    @Test func aProblemIsOneLineWhateverItsPartsHold() {
+        let problem = InputError(file: "a\nb", line: 3, found: "`x\r\u{2028}y`", expected: "no\u{85}control")
+        #expect(problem.description == "a\\u{a}b:3: found `x\\u{d}\\u{2028}y`, expected no\\u{85}control")
+    }
+
     @Test func nearMissesAreNamedAndStrangersAreNot() {
         let keys = ["study", "seed", "duration", "cohort", "scenario", "arms", "sensor", "pump"]
         #expect(nearest(to: "senser", among: keys) == "sensor")

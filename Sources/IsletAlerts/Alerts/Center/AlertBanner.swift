@@ -10,7 +10,7 @@ public import IsletDevices
 public import IsletKernel
 
 /// What is on the screen.
-public struct AlertBanner: Hashable, Sendable {
+public struct AlertBanner: Hashable, Sendable, Codable {
     /// How long a threshold's banner stays on the screen unless it is dismissed.
     public static let lifetime = 10 * Nanoseconds.second
 

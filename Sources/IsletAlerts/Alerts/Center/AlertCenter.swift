@@ -34,7 +34,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private var silencing: Wakeup?
     /// After a command that didn't reach the pump it is sent again this much later.
     private static let retry = 10 * Nanoseconds.second
-    private(set) var isForeground = false
+    var isForeground = false
     /// From its death to its relaunch.
     private(set) var isDead = false
     /// What the loop said last of its insulin.

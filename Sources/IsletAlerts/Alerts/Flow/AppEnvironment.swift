@@ -10,7 +10,7 @@ public enum SensorLifecycle: String, Sendable, CaseIterable, Codable {
     case expired
 }
 
-public struct AppEnvironment: Hashable, Sendable {
+public struct AppEnvironment: Hashable, Sendable, Codable {
     public var isArmed = true
     public var isFirstStepDone = true
     public var hasPod = true

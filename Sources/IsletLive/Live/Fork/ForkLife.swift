@@ -100,7 +100,7 @@ final class ForkLife {
         }
         live.relive(said, key: key)
         if let reason { return reason }
-        return live.door.outcomes.last?.refusal?.reason
+        return live.door.outcome(of: live.inputCount)?.refusal?.reason
     }
 
     private func nonsense(_ input: ExternalInput, _ original: LiveFork.Side) -> String? {

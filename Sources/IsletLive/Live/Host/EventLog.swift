@@ -17,6 +17,8 @@ package struct EventLog: Sendable {
     package var newest: Int { first + events.count - 1 }
 
     package mutating func append(_ event: LiveEvent) {
+        // After an upgrade numbers are counted on.
+        if events.isEmpty { first = event.number }
         events.append(event)
         guard events.count >= 2 * Self.limit else { return }
         // Half at a time: moving all for each new one would cost more than it saves.

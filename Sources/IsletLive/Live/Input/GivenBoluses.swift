@@ -8,9 +8,19 @@ import IsletDevices
 import Glibc
 import IsletKernel
 
-struct GivenBoluses {
-    private var rows: [(at: Instant, units: Double)] = []
-    private var carbohydrate: [(at: Instant, grams: Double, isAnnounced: Bool)] = []
+struct GivenBoluses: Hashable, Codable {
+    private struct Bolus: Hashable, Codable {
+        var at: Instant
+        var units: Double
+    }
+    private struct Meal: Hashable, Codable {
+        var at: Instant
+        var grams: Double
+        var isAnnounced: Bool
+    }
+
+    private var rows: [Bolus] = []
+    private var carbohydrate: [Meal] = []
 
     /// Below it nobody should be given insulin without being asked again, mg/dL.
     private static let low = 70.0
@@ -18,11 +28,13 @@ struct GivenBoluses {
     private static let noticeable = 0.5
 
     mutating func note(_ recorder: SessionRecorder, at now: Instant) {
-        for row in recorder.deliveries { rows.append((row.instant, row.units)) }
+        for row in recorder.deliveries { rows.append(Bolus(at: row.instant, units: row.units)) }
         for row in recorder.person {
             switch row.kind {
-            case .meal, .rescue: carbohydrate.append((row.instant, row.amount, false))
-            case .announcement: carbohydrate.append((row.instant, row.amount, true))
+            case .meal, .rescue:
+                carbohydrate.append(Meal(at: row.instant, grams: row.amount, isAnnounced: false))
+            case .announcement:
+                carbohydrate.append(Meal(at: row.instant, grams: row.amount, isAnnounced: true))
             default: break
             }
         }

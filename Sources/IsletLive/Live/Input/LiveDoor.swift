@@ -32,8 +32,10 @@ final class LiveDoor: @unchecked Sendable {
     private let acts: any LiveActs
     /// Whose the alerts of metrics are; empty for the person who hears them.
     private let subject: String
-    /// By an input's number, from 1.
+    /// Of the inputs that this engine was told, in their order.
     private(set) var outcomes: [LiveOutcome] = []
+    /// How many another engine was told before.
+    private(set) var inputsBefore = 0
     private(set) var policy: AlertPolicy { didSet { shownThresholds = thresholds.all(in: policy) } }
     private let metrics: [AlertMetric]
     private var thresholds: LiveThresholds
@@ -44,6 +46,25 @@ final class LiveDoor: @unchecked Sendable {
     private static let mostRings = 200
     var requestedBolus: RequestedBolus? { acts.requestedBolus }
     func note(_ rows: SessionRecorder) { acts.note(rows) }
+    /// nil for a subject that is no person.
+    var personActs: PersonActs? { acts as? PersonActs }
+
+    /// What became of the input of this number; nil where it has no answer, or had it before an upgrade.
+    func outcome(of number: Int) -> LiveOutcome? {
+        let place = number - 1 - inputsBefore
+        return outcomes.indices.contains(place) ? outcomes[place] : nil
+    }
+
+    /// What another engine goes on from, beside the alert center's policy.
+    var carry: DoorCarry { DoorCarry(thresholds: thresholds.byName, rings: rings) }
+
+    /// Goes on from another engine's. The alert center has done so.
+    func adopt(_ carry: DoorCarry, inputs: Int) {
+        inputsBefore = inputs
+        rings = carry.rings
+        thresholds.byName = carry.thresholds
+        policy = session.executor.inspect { session.alerts.here { $0.currentPolicy } }
+    }
 
     /// - Parameter metrics: that the session's thresholds can watch.
     init(
@@ -59,7 +80,7 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     private func take(_ external: ExternalInput) throws {
-        let number = outcomes.count + 1
+        let number = inputsBefore + outcomes.count + 1
         var outcome = LiveOutcome.taken
         do {
             guard let input = LiveInput(bytes: external.bytes) else {
@@ -258,7 +279,7 @@ final class LiveDoor: @unchecked Sendable {
 }
 
 /// A notification that a phone has shown.
-package struct ToldRing: Hashable, Sendable {
+package struct ToldRing: Hashable, Sendable, Codable {
     package var code: AlertName
     package var at: Instant
 

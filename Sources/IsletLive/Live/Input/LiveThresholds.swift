@@ -9,7 +9,7 @@ import IsletDevices
 import IsletKernel
 
 /// What one metric is watched for.
-package struct MetricThreshold: Hashable, Sendable {
+package struct MetricThreshold: Hashable, Sendable, Codable {
     package var metric: AlertMetric
     /// In the metric's unit; nil for a side that nobody watches.
     package var low: Double?
@@ -22,7 +22,7 @@ package struct MetricThreshold: Hashable, Sendable {
 
 struct LiveThresholds {
     /// What was said, beside what the policy's rules say.
-    private struct Said {
+    struct Said: Hashable, Codable {
         var low: Double?
         var high: Double?
         /// ns; nil where nobody has said: the rules keep their own.
@@ -31,6 +31,14 @@ struct LiveThresholds {
     }
 
     private var said: [AlertMetric: Said] = [:]
+    /// What was said, by the metric's name; a metric that is not there any more is nobody's.
+    var byName: [String: Said] {
+        get { Dictionary(said.map { ($0.key.rawValue, $0.value) }) { $1 } }
+        set {
+            said = [:]
+            for (name, one) in newValue { AlertMetric(rawValue: name).map { said[$0] = one } }
+        }
+    }
     /// Of the session's kind of subject.
     private let metrics: [AlertMetric]
 

@@ -28,6 +28,23 @@ final class PersonActs: LiveActs {
 
     let recommendedTo: (kind: String, stage: String)
 
+    /// What another engine goes on from.
+    var carry: PersonCarry {
+        var all = given
+        all.note(session.recorder, at: session.executor.now)
+        return PersonCarry(
+            requested: requested.sorted { $0.key < $1.key }.map {
+                .init(number: $0.key, units: $0.value.units, at: $0.value.at)
+            }, isSignedIn: isSignedIn, given: all)
+    }
+
+    /// Goes on from another engine's.
+    func adopt(_ carry: PersonCarry) {
+        requested = [:]
+        for one in carry.requested { requested[one.number] = (one.units, one.at) }
+        (isSignedIn, given) = (carry.isSignedIn, carry.given)
+    }
+
     func note(_ rows: SessionRecorder) { given.note(rows, at: session.executor.now) }
 
     /// As things are now.

@@ -15,13 +15,15 @@ package import IsletDevices
 package final class JournalFile {
     package let path: String
     private let descriptor: Int32
-    private var check: String
-    private var length: off_t
+    /// Of the last line.
+    private(set) var check: String
+    /// Up to the last line's end, bytes.
+    private(set) var length: Int
     private var isBroken = false
     /// Told before and after each write, and after each sync: where a test lets the process die.
     package var observer: ((_ bytesWritten: Int, _ isSynced: Bool) -> Void)?
 
-    private init(path: String, descriptor: Int32, check: String, length: off_t) {
+    private init(path: String, descriptor: Int32, check: String, length: Int) {
         self.path = path
         self.descriptor = descriptor
         self.check = check
@@ -62,11 +64,16 @@ package final class JournalFile {
         }
         let file = JournalFile(path: path, descriptor: descriptor, check: "", length: 0)
         try file.lock()
+        // Whoever had it may have put another in its place just now.
+        guard Self.isSame(descriptor, path) else {
+            throw OutputError(
+                .temporary, path: path, message: "another process has just replaced this journal")
+        }
         let content = try JournalContent.read(path)
         file.check = content.lastCheck
-        file.length = off_t(content.goodBytes)
+        file.length = content.goodBytes
         if content.isTorn {
-            guard ftruncate(descriptor, file.length) == 0 else {
+            guard ftruncate(descriptor, off_t(file.length)) == 0 else {
                 throw OutputError(path: path, doing: "cut its torn last line", errno: errno)
             }
             try file.sync()
@@ -89,26 +96,26 @@ package final class JournalFile {
         let text = line.text
         let next = JournalContent.check(of: text, after: check)
         var bytes = Array("\(next) \(text)\n".utf8)
-        observer?(Int(length), false)
+        observer?(length, false)
         let failure = bytes.withUnsafeMutableBytes { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
         if let failure {
             isBroken = true
-            if ftruncate(descriptor, length) == 0, fsync(descriptor) == 0 { isBroken = false }
+            if ftruncate(descriptor, off_t(length)) == 0, fsync(descriptor) == 0 { isBroken = false }
             throw OutputError(path: path, doing: "write", errno: failure)
         }
-        observer?(Int(length) + bytes.count, false)
+        observer?(length + bytes.count, false)
         if isSynced {
             do {
                 try sync()
             } catch {
                 // What the disk has of it nobody knows.
                 isBroken = true
-                _ = ftruncate(descriptor, length)
+                _ = ftruncate(descriptor, off_t(length))
                 throw error
             }
         }
         check = next
-        length += off_t(bytes.count)
+        length += bytes.count
     }
 
     /// Everything so far is on disk when this returns.
@@ -116,7 +123,20 @@ package final class JournalFile {
         while fdatasync(descriptor) != 0 {
             guard errno == EINTR else { throw OutputError(path: path, doing: "sync", errno: errno) }
         }
-        observer?(Int(length), true)
+        observer?(length, true)
+    }
+
+    private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+        var (open, named) = (stat(), stat())
+        return fstat(descriptor, &open) == 0 && stat(path, &named) == 0 && open.st_ino == named.st_ino
+            && open.st_dev == named.st_dev
+    }
+
+    /// Whether two names are of one file.
+    static func isSameFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino
+            && first.st_dev == second.st_dev
     }
 
     static func syncFolder(of path: String) throws(OutputError) {

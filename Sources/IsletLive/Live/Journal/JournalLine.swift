@@ -108,13 +108,8 @@ package enum JournalLine: Hashable, Sendable {
                 number: number, StampedInput(instant: at, input: input), key: key == "-" ? "" : String(key))
         case "answer":
             guard let number = Int(word()) else { return nil }
-            switch word() {
-            case "taken": self = .answer(number: number, .taken)
-            case "refused":
-                let (code, reason) = Self.uncoded(rest)
-                self = .answer(number: number, .refused(LiveRefusal(code: code, reason: reason)))
-            default: return nil
-            }
+            guard let outcome = Self.outcome(rest) else { return nil }
+            self = .answer(number: number, outcome)
         case "refusal":
             guard let at = instant() else { return nil }
             let key = word()
@@ -150,6 +145,28 @@ package enum JournalLine: Hashable, Sendable {
             let (code, reason) = Self.uncoded(rest)
             self = .end(
                 at, events: events, digest, early: rest.isEmpty ? nil : EarlyEnd(code: code, reason: reason))
+        default: return nil
+        }
+    }
+
+    init(_ anchor: LiveAnchor) {
+        self = .pace(anchor.instant, anchor.pace, utc: anchor.utcNanoseconds, boot: anchor.boot)
+    }
+
+    /// How session time and wall time belong together; nil for a line that doesn't say it.
+    var anchor: LiveAnchor? {
+        guard case .pace(let at, let pace, let utc, let boot) = self else { return nil }
+        return LiveAnchor(instant: at, pace: pace, utcNanoseconds: utc, boot: boot)
+    }
+
+    /// Reads `LiveOutcome.text`.
+    static func outcome(_ text: Substring) -> LiveOutcome? {
+        let word = text.prefix { $0 != " " }
+        switch word {
+        case "taken": return .taken
+        case "refused":
+            let (code, reason) = uncoded(text.dropFirst(word.count).dropFirst())
+            return .refused(LiveRefusal(code: code, reason: reason))
         default: return nil
         }
     }

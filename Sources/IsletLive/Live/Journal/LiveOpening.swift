@@ -1,9 +1,10 @@
 // Who lives in a live session, and in which study: a journal's first line.
 //
-// Guarantees: what it takes to run the session again, but for the rows of a cohort's table, whose checksum it has. A journal of another version,
+// Guarantees: what it takes to run the session again, but for the rows of a cohort's table, whose checksum it has. A journal of another engine,
 // of other mathematics or of somebody else is refused: it would come to other bits.
 
 package import IsletDevices
+import Foundation
 import IsletFiles
 import IsletKernel
 package import IsletTrials
@@ -13,6 +14,10 @@ package struct LiveOpening: Sendable {
     /// Its number in the study, as in sessions.csv.
     package var session: Int
     package var version: String
+    /// Which engine lives it (`BuildFacts.engine`).
+    package private(set) var engine: Int
+    /// What it goes on from; nil for a session that began with its journal.
+    package private(set) var upgrade: LiveUpgrade?
     package var fingerprint: String
     /// Of the subject.
     package var checksum: String
@@ -25,6 +30,8 @@ package struct LiveOpening: Sendable {
     package var owner: String?
 
     private static let format: UInt64 = 1
+    /// The most that is handed on, and what stands beside it.
+    private static let carriedBytes = 16 << 20
 
     package var subjectIndex: Int { session / study.arms.count }
     package var arm: Study.Arm {
@@ -36,7 +43,9 @@ package struct LiveOpening: Sendable {
 
     /// A session that this program begins.
     /// - Throws: `InputError` where the study has no such session; what `CohortLoader` throws.
-    package init(study: Study, session: Int, studyPath: String, isFed: Bool = false) throws {
+    package init(
+        study: Study, session: Int, studyPath: String, isFed: Bool = false, engine: Int = BuildFacts.engine
+    ) throws {
         try study.checkWritten(file: studyPath)
         self.study = study
         self.isFed = isFed
@@ -49,6 +58,7 @@ package struct LiveOpening: Sendable {
         if isFed { try Self.check(study.subject.kind, file: studyPath) }
         subject = try LiveSubject(session / arms, of: study, studyPath: studyPath)
         version = BuildFacts.version
+        self.engine = engine
         fingerprint = NumericFingerprint.here
         checksum = subject.checksum
     }
@@ -62,6 +72,27 @@ package struct LiveOpening: Sendable {
         }
     }
 
+    /// The session goes on under this program's engine.
+    mutating func begin(_ upgrade: LiveUpgrade, engine: Int) {
+        (self.upgrade, self.engine) = (upgrade, engine)
+        (version, fingerprint) = (BuildFacts.version, NumericFingerprint.here)
+        checksum = subject.checksum
+    }
+
+    /// Why a program of another engine doesn't go on with it.
+    func otherEngine(_ path: String, here: Int) -> InputError {
+        .otherEngine(path, line: 1, "a journal", engine: engine, version: version, here: here)
+    }
+
+    /// What is handed on is one member, whose text is JSON: its bytes are those that were kept.
+    private var upgradeMembers: [JSONValue.Member] {
+        guard let upgrade, let bytes = try? CarryJSON.bytes(upgrade.carry) else { return [] }
+        return [
+            .init("upgraded_from", .integer(Int64(upgrade.from))),
+            .init("carried", .string(String(decoding: bytes, as: UTF8.self))),
+        ]
+    }
+
     package var json: String {
         let kind: [JSONValue.Member] =
             (isFed ? [.init("fed", .bool(true))] : []) + (isLinked ? [.init("linked", .bool(true))] : [])
@@ -69,25 +100,52 @@ package struct LiveOpening: Sendable {
         return JSONValue.object(
             kind + [
                 .init("format", .unsigned(Self.format)), .init("version", .string(version)),
+                .init("engine", .integer(Int64(engine))),
                 .init("numeric_fingerprint", .string(fingerprint)),
                 .init("session", .integer(Int64(session))),
                 .init("subject", .string(subject.name)), .init("arm", .string(arm.name)),
                 .init("seed", .unsigned(study.seed)), .init("subject_checksum", .string(checksum)),
                 .init("study", study.json),
-            ]
+            ] + upgradeMembers
         ).compactText
     }
 
+    /// Which engine lived a journal, of which no more than its first line is read; nil for a file that begins otherwise.
+    package static func engine(ofJournal path: String) -> Int? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        var bytes: [UInt8] = []
+        while bytes.count < carriedBytes, let more = try? file.read(upToCount: 1 << 16), !more.isEmpty {
+            bytes += more
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { continue }
+            let content = try? JournalContent.parse(Array(bytes[...end]), path: path)
+            return content.flatMap { try? engine(of: $0) }
+        }
+        return nil
+    }
+
+    /// Which engine lived a journal, by its first line alone.
+    static func engine(of content: JournalContent) throws -> Int {
+        guard case .open(let json)? = content.lines.first else { return BuildFacts.engine }
+        let root = YAMLReader(
+            try JSONDocument.parse(json, file: content.path, limitBytes: Study.writtenBytes + carriedBytes))
+        return try BuildFacts.engine(recordedAs: root["engine"])
+    }
+
     /// Reads a journal's first line.
-    /// - Parameter studyPath: what a cohort table's path is relative to; nil for the journal.
+    /// - Parameters:
+    ///   - studyPath: what a cohort table's path is relative to; nil for the journal.
+    ///   - engine: whose journals are read; nil for any engine's, of which nothing is lived again.
     /// - Throws: `InputError`; what `CohortLoader` throws.
-    package init(_ content: JournalContent, studyPath: String? = nil) throws {
+    package init(
+        _ content: JournalContent, studyPath: String? = nil, engine here: Int? = BuildFacts.engine
+    ) throws {
         let file = content.path
         guard case .open(let json)? = content.lines.first else {
             throw InputError(file: file, line: 1, found: "no opening", expected: "a journal's first line")
         }
         let root = YAMLReader(
-            try JSONDocument.parse(json, file: file, limitBytes: Study.writtenBytes + 1 << 20))
+            try JSONDocument.parse(json, file: file, limitBytes: Study.writtenBytes + Self.carriedBytes))
         func value(_ key: String) throws(InputError) -> YAMLReader {
             guard let reader = root[key] else {
                 throw root.problem(found: "no \(key)", expected: "a journal that Islet wrote")
@@ -100,20 +158,31 @@ package struct LiveOpening: Sendable {
         fingerprint = try value("numeric_fingerprint").text()
         checksum = try value("subject_checksum").text()
         session = Int(try value("session").wholeNumber(in: 0...UInt64(Study.maximumSessions)))
-        for (name, mine, wanted) in [
-            ("version", version, BuildFacts.version),
-            ("numeric_fingerprint", fingerprint, NumericFingerprint.here),
-        ] where mine != wanted {
+        engine = try BuildFacts.engine(recordedAs: root["engine"])
+        if let here, engine != here {
+            throw InputError.otherEngine(
+                file, line: 1, "a journal", engine: engine, version: version, here: here)
+        }
+        if here != nil, fingerprint != NumericFingerprint.here {
             throw InputError(
-                file: file, line: 1, found: "a journal of \(name) \(printable(mine, limit: 60))",
-                expected: "\(name) \(wanted): results of the two may differ")
+                file: file, line: 1,
+                found: "a journal of numeric_fingerprint \(printable(fingerprint, limit: 60))",
+                expected: "numeric_fingerprint \(NumericFingerprint.here): results of the two may differ")
         }
         if let linked = root["linked"] { isLinked = try linked.flag() }
         owner = try root["owner"]?.text()
         study = try Study.decode(try value("study").node, hasRun: true)
         if isFed || isLinked { try Self.check(study.subject.kind, file: file, line: 1) }
         subject = try LiveSubject(session / study.arms.count, of: study, studyPath: studyPath ?? file)
-        guard subject.checksum == checksum else {
+        if let from = root["upgraded_from"], let text = root["carried"] {
+            let carried = Array(try text.text().utf8)
+            guard let carry = try? CarryJSON.value(LiveCarry.self, carried) else {
+                throw text.problem(found: "what no session kept", expected: "what Islet wrote")
+            }
+            upgrade = LiveUpgrade(from: try BuildFacts.engine(recordedAs: from), carry: carry)
+        }
+        // Whom another engine drew is of no matter: what is outside goes on with what was handed on.
+        guard subject.checksum == checksum || here == nil else {
             throw InputError(
                 file: file, line: 1, found: "a subject of checksum \(printable(checksum, limit: 60))",
                 expected:

@@ -14,8 +14,9 @@ extension LiveSession {
     /// The world of linked devices went on while nobody lived, whoever was late and at whatever pace: what was due meanwhile happens once, at
     /// the goal.
     func leapOverSleep(to goal: Instant) {
-        if !hasBegun, now == .start { move(to: .start) }
+        let isFirst = !hasBegun && now == .start
         hasBegun = true
+        if isFirst { move(to: .start) }
         guard outcome == nil, next < goal, goal.nanoseconds - next.nanoseconds > Self.sleep else { return }
         // The end itself is lived.
         leap(to: min(goal, session.duration.adding(-1)))
@@ -35,6 +36,8 @@ extension LiveSession {
             } catch {
                 return fail("\(error)")
             }
+            keepState()
+            guard phase == .running else { return }
             if let onCommand { onCommand(command) } else { unsent.append(command) }
         }
     }

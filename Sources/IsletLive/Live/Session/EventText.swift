@@ -29,6 +29,9 @@ package struct EventText: Sendable {
                 "algorithm  gave no answer in time: the step fails, and the pump goes on with its programmed basal"
         case .exchange(let policy, let algorithm):
             return "exchange   " + LiveFork.Change.words(policy: policy, algorithm: algorithm)
+        case .upgrade(let from, let to):
+            return
+                "upgrade    engine \(to) goes on with what engine \(from) lived: its accounts, alerts and settings with it"
         case .end(let early): return early.map { "ended      early: \($0.reason)" } ?? "ended"
         case .row(let row, let fate): return story.text(row, fate: fate)
         case .values(let values):

@@ -39,6 +39,8 @@ package struct LiveEvent: Hashable, Sendable {
         case late
         /// Alerts go on under another policy, dosing by another algorithm, or both: their names.
         case exchange(policy: String?, algorithm: String?)
+        /// Another engine goes on with the session, with all that was active, owed, under way and set.
+        case upgrade(from: Int, to: Int)
         /// The session is over; nil where it lived to its end.
         case end(EarlyEnd?)
         /// What the session's recorder has.
@@ -79,7 +81,7 @@ package struct LiveEvent: Hashable, Sendable {
         case .row(.lapse, _): .lapsed
         case .row(.person(let row), _): row.kind == .bolusLeftOut ? .lapsed : .done
         case .row(.step(let row), _): row.failure.isEmpty ? .done : .failed
-        case .row, .pace, .leap, .exchange, .values, .visit: .done
+        case .row, .pace, .leap, .exchange, .upgrade, .values, .visit: .done
         }
     }
 
@@ -110,6 +112,7 @@ package struct LiveEvent: Hashable, Sendable {
         case .leap: "leap"
         case .late: "late_step"
         case .exchange: "exchange"
+        case .upgrade: "upgrade"
         case .end: "end"
         case .row(.reading, _), .values: "reading"
         case .row(.step, _): "step"

@@ -35,6 +35,13 @@ package enum LivePast {
             content, studyPath: studyPath, until: stop, onRows: onRows, onLook: onLook, isWanted: isWanted,
             listener: listener)
         if let divergence = replay.divergence { throw divergence }
+        if let upgrade = replay.session.opening.upgrade, at < upgrade.carry.at {
+            throw InputError(
+                file: content.path, found: "minute \(at.minutes)",
+                expected:
+                    "minute \(upgrade.carry.at.minutes) or later: what engine \(upgrade.from) lived is in its journal beside this one"
+            )
+        }
         try replay.session.stand(at: stop)
         return replay.session
     }

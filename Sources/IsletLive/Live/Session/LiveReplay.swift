@@ -33,16 +33,19 @@ package struct LiveReplay {
     /// - Throws: `InputError`; what makes a session impossible; `NobodyWaits`.
     package init(
         _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil, deadline: Int64? = nil,
-        seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
+        seams: SessionSeams = SessionSeams(), engine: Int = BuildFacts.engine,
+        onRows: ((SessionRecorder) -> Void)? = nil,
         onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
         session = try LiveSession(
-            try LiveOpening(content, studyPath: studyPath), journal: nil, deadline: deadline, seams: seams,
+            try LiveOpening(content, studyPath: studyPath, engine: engine), journal: nil, deadline: deadline,
+            seams: seams,
             onRows: onRows, onLook: onLook, listener: listener)
         session.expectLate(content.lines)
         session.isWanted = isWanted
         isTorn = content.isTorn
+        session.goOnUpgraded()
         for (index, line) in content.lines.enumerated().dropFirst() {
             if let until, let instant = line.instant, instant > until { break }
             guard isWanted() else { throw NobodyWaits() }
@@ -60,19 +63,22 @@ package struct LiveReplay {
         }
     }
 
-    /// Goes on with a session from its journal.
-    /// - Parameter listener: hears all that has happened, from the first event on, and what happens from here on.
+    /// Goes on with a session from its journal. A linked one that another engine lived goes on under this one, in a journal of its own (`LiveUpgrade`).
+    /// - Parameters:
+    ///   - engine: this program's.
+    ///   - listener: hears all that has happened, from the first event on, and what happens from here on.
     /// - Throws: as `init`; `OutputError`; `Divergence` where the journal isn't what it comes to here.
     package static func resume(
         _ path: String, studyPath: String? = nil, deadline: Int64? = nil,
-        seams: SessionSeams = SessionSeams(), onRows: ((SessionRecorder) -> Void)? = nil,
+        seams: SessionSeams = SessionSeams(), engine: Int = BuildFacts.engine,
+        onRows: ((SessionRecorder) -> Void)? = nil,
         onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
-        let (file, content) = try JournalFile.reopen(path)
+        let (file, content) = try reopened(path, studyPath: studyPath, engine: engine)
         let replay = try LiveReplay(
-            content, studyPath: studyPath, deadline: deadline, seams: seams, onRows: onRows, onLook: onLook,
-            isWanted: isWanted, listener: listener)
+            content, studyPath: studyPath, deadline: deadline, seams: seams, engine: engine, onRows: onRows,
+            onLook: onLook, isWanted: isWanted, listener: listener)
         if let divergence = replay.divergence { throw divergence }
         var isAnswered = true
         for line in content.lines.reversed() {
@@ -84,6 +90,22 @@ package struct LiveReplay {
         }
         replay.session.goOn(in: file, isAnswered: isAnswered)
         return replay.session
+    }
+
+    /// The journal, of this engine by now.
+    private static func reopened(
+        _ path: String, studyPath: String?, engine: Int
+    ) throws -> (file: JournalFile, content: JournalContent) {
+        do {
+            let found = try JournalFile.reopen(path)
+            let opening = try LiveOpening.engine(of: found.content)
+            if opening == engine { return found }
+            // Held until the new one is in its place: nobody else goes on with either meanwhile.
+            try withExtendedLifetime(found.file) {
+                try LiveUpgrade.begin(found.content, studyPath: studyPath, engine: engine)
+            }
+        }
+        return try JournalFile.reopen(path)
     }
 }
 

@@ -85,7 +85,7 @@ extension LiveSession {
 
     /// What somebody said: a fork may have left it out.
     private func said(as number: Int) -> [UInt8] {
-        let bytes = session.executor.journal.inputs[number - 1].input.bytes
+        let bytes = bytes(of: number)
         if case .leftOut(let input, _)? = LiveInput(bytes: bytes) { return Array(input.utf8) }
         return bytes
     }
@@ -117,21 +117,28 @@ extension LiveSession {
     }
 
     /// An input that broke the body has none.
-    private func outcome(of number: Int) -> LiveOutcome {
-        door.outcomes.count >= number ? door.outcomes[number - 1] : .refused(Self.refusal(phase))
+    private func outcome(of number: Int) -> LiveOutcome { known(number) ?? .refused(Self.refusal(phase)) }
+
+    /// nil where nobody has answered it.
+    func known(_ number: Int) -> LiveOutcome? {
+        door.outcome(of: number) ?? upgrades.earlier[number]?.outcome
+    }
+
+    /// As the journal has it.
+    func bytes(of number: Int) -> [UInt8] {
+        upgrades.earlier[number]?.said
+            ?? session.executor.journal.inputs[number - 1 - door.inputsBefore].input.bytes
     }
 
     /// Writes and tells what became of an input.
     func answer(_ number: Int) {
-        guard door.outcomes.count >= number else { return }
-        let outcome = door.outcomes[number - 1]
+        guard let outcome = door.outcome(of: number) else { return }
         keep(.answer(number: number, outcome))
         if phase == .running { tellAnswer(number, outcome) }
     }
 
     func tellAnswer(_ number: Int, _ outcome: LiveOutcome) {
-        let bytes = session.executor.journal.inputs[number - 1].input.bytes
-        let said = String(decoding: bytes, as: UTF8.self)
+        let said = String(decoding: bytes(of: number), as: UTF8.self)
         tell(.input(number: number, said: said, outcome))
     }
 

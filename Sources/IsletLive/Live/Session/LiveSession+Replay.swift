@@ -58,7 +58,7 @@ extension LiveSession {
             guard count == inputCount else {
                 throw problem("an answer to input \(count)", "one to \(inputCount)")
             }
-            let here = door.outcomes.count >= count ? door.outcomes[count - 1] : nil
+            let here = door.outcome(of: count)
             guard let here, here.agrees(with: outcome) else {
                 throw Divergence(line: number, journal: outcome.text, here: here?.text ?? "no answer")
             }

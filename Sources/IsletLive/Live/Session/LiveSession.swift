@@ -26,7 +26,7 @@ private final class EffectMessages: @unchecked Sendable {
 
 /// Belongs to one thread at a time: its owner's lock sees to that.
 package final class LiveSession: @unchecked Sendable {
-    package enum Phase: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable, Codable {
         case running
         /// Over: at the study's end, or before it for this reason.
         case ended(String)
@@ -69,6 +69,8 @@ package final class LiveSession: @unchecked Sendable {
     private var unwritten: String?
     /// Steps whose algorithm gave no answer in time.
     package private(set) var lateSteps = 0
+    /// What is kept for another engine, and what one handed on.
+    var upgrades = UpgradeState()
     var inputCount = 0
     private let listener: (LiveEvent) -> Void
     /// Sees what was recorded since the last time; nil where nobody looks.
@@ -152,6 +154,7 @@ package final class LiveSession: @unchecked Sendable {
             }
         }
         watch.onLate = { [unowned self] in noteLate($0) }
+        if let upgrade = opening.upgrade { adopt(upgrade.carry) }
     }
 
     deinit { session.end() }
@@ -245,9 +248,11 @@ package final class LiveSession: @unchecked Sendable {
             tell(.end(early))
         } else if !news.isEmpty {
             keep(.mark(now, events: session.executor.journal.count, digest))
+            keepState(untold: news.count)
             guard phase == .running else { return }
             tell(news)
         }
+        keepState()
         look()
     }
 
@@ -304,6 +309,9 @@ package final class LiveSession: @unchecked Sendable {
             tell(what, at: at, message: message)
         }
     }
+
+    /// Goes on counting from what came before an upgrade.
+    func count(events: Int, lateSteps: Int) { (eventCount, self.lateSteps) = (events, lateSteps) }
 
     func tell(_ what: LiveEvent.What, at instant: Instant? = nil, message: ValueText = "") {
         eventCount += 1

@@ -10,7 +10,7 @@ import IsletModels
 package import IsletKernel
 import IsletTrials
 
-package struct LiveSnapshot: Sendable {
+package struct LiveSnapshot: Sendable, Codable {
     package var now = Instant.start
     package var phase = LiveSession.Phase.running
     /// Day and local time of day.
@@ -135,13 +135,13 @@ extension LiveSnapshot {
 }
 
 /// Where an algorithm says that glucose will be.
-package struct GlucoseForecast: Hashable, Sendable {
+package struct GlucoseForecast: Hashable, Sendable, Codable {
     package var glucose: GlucoseConcentration
     package var at: Instant
 }
 
 /// A bolus by hand that nothing is given of yet.
-package struct RequestedBolus: Hashable, Sendable {
+package struct RequestedBolus: Hashable, Sendable, Codable {
     /// Of its request: what confirms it.
     package var number: Int
     package var units: Double
@@ -154,7 +154,7 @@ package struct RequestedBolus: Hashable, Sendable {
 }
 
 /// What left the pump, in units.
-package struct PumpLedgerUnits: Hashable, Sendable {
+package struct PumpLedgerUnits: Hashable, Sendable, Codable {
     package var bolus: Double
     package var basal: Double
 

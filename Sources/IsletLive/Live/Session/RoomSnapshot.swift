@@ -7,7 +7,7 @@ package import IsletAlerts
 import IsletKernel
 package import IsletTrials
 
-package struct RoomSnapshot: Sendable {
+package struct RoomSnapshot: Sendable, Codable {
     /// The kind of subject: `grow-room`.
     package var kind: String
     /// Of its life; empty for a kind without stages.
@@ -17,7 +17,7 @@ package struct RoomSnapshot: Sendable {
     /// When somebody was there last, why, and what was broken then; nil while nobody was.
     package var lastVisit: KeeperVisit?
 
-    package struct Metric: Hashable, Sendable {
+    package struct Metric: Hashable, Sendable, Codable {
         package var metric: AlertMetric
         /// nil before the first reading.
         package var newest: MetricReading?

@@ -1,0 +1,108 @@
+// A simulated session that another engine lived, begun anew under this one: the same person in the same study, with the settings that it had come to.
+//
+// Guarantees: a journal that is there whole, on disk, or not at all; the old one is read only, and none of it is lived again. What was set (target, loop,
+// quiet hours, thresholds, policy, algorithm) is set at the start, in the order in which it was; what was eaten, given or acknowledged was the other life's.
+// Does not: begin anew what this engine lives, or what has a world outside.
+
+import Glibc
+import IsletDevices
+import IsletFiles
+import IsletKernel
+import IsletTrials
+
+package enum LiveAnew {
+    /// - Parameters:
+    ///   - content: of the session that another engine lived.
+    ///   - path: of the new journal.
+    ///   - engine: this program's.
+    /// - Returns: settings that this engine refused, each with its reason.
+    /// - Throws: `InputError` for what is not begun anew; `OutputError`.
+    package static func begin(
+        _ content: JournalContent, studyPath: String? = nil, to path: String,
+        engine: Int = BuildFacts.engine
+    ) throws -> [LiveRefusal] {
+        let old = try LiveOpening(content, studyPath: studyPath, engine: nil)
+        func refuse(_ found: String, _ expected: String) -> InputError {
+            InputError(file: content.path, line: 1, found: found, expected: expected)
+        }
+        guard old.engine != engine else {
+            throw refuse("a journal of engine \(engine)", "another engine's: this one goes on with it")
+        }
+        guard !old.isLinked, !old.isFed else {
+            throw refuse(
+                "a session whose world is outside",
+                old.isLinked ? "a simulated one: `islet-live run` goes on with this" : "a simulated one")
+        }
+        let opening = try LiveOpening(
+            study: old.study, session: old.session, studyPath: studyPath ?? content.path, engine: engine)
+        let hidden = path + ".new"
+        unlink(hidden)
+        do {
+            let live = try LiveSession(
+                opening, journal: try JournalFile.create(hidden, opening: opening.json))
+            let refused = try set(content, in: live)
+            live.sync()
+            if case .failed(let reason) = live.phase {
+                throw OutputError(.temporary, path: path, message: reason)
+            }
+            live.journal = nil
+            guard rename(hidden, path) == 0 else {
+                throw OutputError(path: path, doing: "rename", errno: errno)
+            }
+            try JournalFile.syncFolder(of: path)
+            return refused
+        } catch {
+            unlink(hidden)
+            throw error
+        }
+    }
+
+    /// The same in place of the old journal, which stays beside it under another name.
+    package static func replace(
+        _ path: String, studyPath: String?, engine: Int = BuildFacts.engine
+    ) throws -> (kept: String, refused: [LiveRefusal]) {
+        let (file, content) = try JournalFile.reopen(path)
+        return try withExtendedLifetime(file) {
+            let next = path + ".anew"
+            unlink(next)
+            let refused = try begin(content, studyPath: studyPath, to: next, engine: engine)
+            let kept = try LiveUpgrade.archive(path, engine: try LiveOpening.engine(of: content))
+            guard rename(next, path) == 0 else {
+                throw OutputError(path: path, doing: "rename", errno: errno)
+            }
+            try JournalFile.syncFolder(of: path)
+            return (kept, refused)
+        }
+    }
+
+    private static func set(_ content: JournalContent, in live: LiveSession) throws -> [LiveRefusal] {
+        live.advance(to: .start)
+        var refused: [LiveRefusal] = []
+        var asked: LiveInput?
+        for line in content.lines {
+            switch line {
+            case .exchange(_, let json): live.exchangeNow(try LiveFork.Change(json: json, file: content.path))
+            case .input(_, let stamped, _): asked = LiveInput(bytes: stamped.input.bytes)
+            case .answer(_, .taken):
+                guard let input = asked, input.isSetting else { continue }
+                asked = nil
+                let answer = live.take(LiveCommand(input), at: live.now)
+                if let refusal = answer.outcome.refusal { refused.append(refusal) }
+            default: break
+            }
+        }
+        return refused
+    }
+}
+
+extension LiveInput {
+    /// It says how the session is to be from then on.
+    var isSetting: Bool {
+        switch self {
+        case .target, .openLoop, .closedLoop, .subject, .quietHours, .threshold, .changeThreshold,
+            .switchThreshold, .recommendThresholds:
+            true
+        default: false
+        }
+    }
+}

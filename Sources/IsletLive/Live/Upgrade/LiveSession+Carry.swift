@@ -1,0 +1,92 @@
+// A linked session as it is handed on, and as it goes on under another engine.
+//
+// Guarantees: what is handed on is written down before anybody hears of it; numbers of events and inputs are counted on. The first instant
+// under another engine is the last that was kept: what was due since then happens once, as after any death of the process.
+
+import DeviceLinks
+import IsletAlerts
+import IsletDevices
+import IsletKernel
+import IsletLoop
+import IsletTrials
+
+/// What a session knows of upgrades beside its opening.
+struct UpgradeState {
+    /// The journal's length when what another engine would go on from was last written.
+    var keptLength = 0
+    /// Of inputs before an upgrade, by number: what was said, and what became of it.
+    var earlier: [Int: (said: [UInt8], outcome: LiveOutcome?)] = [:]
+}
+
+extension LiveSession {
+    /// What another engine goes on from; nil for a session whose world is not outside, or that is over.
+    /// - Parameter untold: events that have happened and are told after this.
+    func carry(untold: Int = 0) -> LiveCarry? {
+        guard let person, let links = person.links, outcome == nil, let acts = door.personActs else {
+            return nil
+        }
+        return session.executor.inspect {
+            LiveCarry(
+                at: now, pace: anchor.map { JournalLine($0).text }, events: eventCount + untold,
+                inputs: inputCount, lateSteps: lateSteps,
+                answered: answeredKeys, said: said, loop: person.loop.here { $0.carry },
+                alerts: person.alerts.here { $0.carry }, links: links.carry, door: door.carry,
+                person: acts.carry)
+        }
+    }
+
+    private var answeredKeys: [LiveCarry.Answered] {
+        let newest = answers.sorted { $0.value < $1.value }.suffix(LiveCarry.mostKeys)
+        return newest.compactMap { key, number in
+            guard let outcome = known(number) else { return nil }
+            return LiveCarry.Answered(
+                key: key, number: number, said: String(decoding: bytes(of: number), as: UTF8.self),
+                outcome: outcome.text)
+        }
+    }
+
+    /// Writes beside the journal what another engine would go on from, where the journal has grown; what can't be written stops the session, as with the
+    /// journal.
+    func keepState(untold: Int = 0) {
+        guard phase == .running, hasBegun || now > .start, let journal, journal.length != upgrades.keptLength,
+            let carry = carry(untold: untold)
+        else { return }
+        do {
+            try KeptState(
+                engine: opening.engine, bytes: journal.length, check: journal.check, carry: carry
+            ).write(beside: journal.path)
+            upgrades.keptLength = journal.length
+        } catch {
+            fail("\(error)")
+        }
+    }
+
+    /// Takes over what another engine handed on. Nothing has run yet.
+    func adopt(_ carry: LiveCarry) {
+        guard let person, let links = person.links, let acts = door.personActs else { return }
+        session.executor.inspect {
+            person.loop.here(carry.loop) { $0.adopt($1) }
+            person.alerts.here(carry.alerts) { $0.adopt($1) }
+            links.adopt(carry.links)
+        }
+        door.adopt(carry.door, inputs: carry.inputs)
+        acts.adopt(carry.person)
+        count(events: carry.events, lateSteps: carry.lateSteps)
+        inputCount = carry.inputs
+        said = carry.said
+        anchor = carry.pace.flatMap { JournalLine(Substring($0)) }?.anchor
+        for one in carry.answered {
+            answers[one.key] = one.number
+            upgrades.earlier[one.number] = (Array(one.said.utf8), JournalLine.outcome(Substring(one.outcome)))
+        }
+    }
+
+    /// The first instant under this engine; nothing for a session that began with it.
+    func goOnUpgraded() {
+        guard let upgrade = opening.upgrade else { return }
+        hasBegun = true
+        if upgrade.carry.at > .start { jump(to: upgrade.carry.at) } else { move(to: .start) }
+        tell(.upgrade(from: upgrade.from, to: opening.engine))
+        report()
+    }
+}
