@@ -33,7 +33,7 @@ extension LoopController {
         memory.algorithmState = nil
         return LoopCarry(
             memory: memory,
-            steps: account?.rows(since: executor.now.adding(-LoopTiming.insulinMemory)) ?? [],
+            steps: account.rows(since: executor.now.adding(-LoopTiming.insulinMemory)),
             subjectID: settings.subjectID, therapy: settings.therapy, target: settings.target)
     }
 

@@ -3,7 +3,6 @@
 // Guarantees: seams that pass everything on leave the session as it is, to the digest.
 // Does not: belong to studies. Whoever watches a session, or changes it in a test, passes them in.
 
-public import IsletLoop
 public import IsletDevices
 public import IsletModels
 package import IsletKernel
