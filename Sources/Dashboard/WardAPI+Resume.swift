@@ -25,12 +25,20 @@ extension WardAPI {
         Route(
             method: "POST", path: "/api/sessions/{id}/anew",
             summary:
-                "Begins a session that another engine lived anew, from its person and settings; 409 for one that this engine lives.",
+                "Begins a session that another engine lived anew, from its person and settings; `refused` has those that this engine did not take. 409 for one that this engine lives.",
             refusals: [409, 503], work: .livesAgain
         ) { request, names in
-            let id = try ward.anew(names["id"] ?? "", isWanted: request.isWanted)
+            let new = try ward.anew(names["id"] ?? "", isWanted: request.isWanted)
+            // A threshold that isn't set again rings for nobody.
+            let refused = new.refused.map {
+                JSONValue.object([
+                    .init("code", .string($0.code)), .init("reason", .string($0.reason)),
+                ])
+            }
             return .text(
-                200, JSONValue.object([.init("id", .string(id))]).compactText, type: "application/json")
+                200,
+                JSONValue.object([.init("id", .string(new.id)), .init("refused", .array(refused))])
+                    .compactText, type: "application/json")
         }
     }
 }

@@ -68,6 +68,7 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
             let answer = desk.answer("POST", "/api/sessions/\(id)/anew")
             #expect(answer.status == 200, "\(answer.text)")
             let new = try #require(answer.json["id"] as? String)
+            #expect((answer.json["refused"] as? [Any])?.isEmpty == true)
             #expect(new != id && desk.ward.ids.sorted() == [id, new].sorted())
             let view = try #require(desk.ward.view(new))
             #expect(view.kept == nil && view.phase == .running && view.name == desk.ward.view(id)?.name)
@@ -95,6 +96,11 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
                 let view = try #require(desk.ward.view(id))
                 #expect(view.kept?.isKnown == false && view.kept?.engine == 1)
                 #expect(desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).status == 200)
+                if damage == nil {
+                    let answer = desk.answer("POST", "/api/sessions/\(id)/anew")
+                    let new = try #require(answer.json["id"] as? String, "\(answer.text)")
+                    #expect(desk.ward.view(new)?.phase == .running)
+                }
                 desk.ward.close()
                 if damage == nil { try whole.write(to: URL(filePath: kept)) }
             }

@@ -106,14 +106,19 @@ extension LinkedSessionTests.World {
         }
     }
 
+    /// A quarter of an hour of 50 mg/dL, and since when the alert has been active.
+    private func inMidAlarm(_ folder: String) throws -> (World, raised: Instant) {
+        let world = try World(folder)
+        try world.live(untilMinute: 60)
+        world.mgdl = 50
+        try world.live(untilMinute: 75)
+        return (world, try #require(world.alerts[low]))
+    }
+
     @Test func `in mid-alarm: it stays active, is not raised anew, and ends when its condition does`() throws
     {
         try withFolder { folder in
-            let world = try World(folder)
-            try world.live(untilMinute: 60)
-            world.mgdl = 50
-            try world.live(untilMinute: 75)
-            let raised = try #require(world.alerts[low])
+            let (world, raised) = try inMidAlarm(folder)
             try world.upgrade(to: 2)
             #expect(world.alerts[low] == raised)
             try world.live(untilMinute: 85)
@@ -201,11 +206,7 @@ extension LinkedSessionTests.World {
 
     @Test func `twice, and down again: each journal stays, each lives again under its engine`() throws {
         try withFolder { folder in
-            let world = try World(folder)
-            try world.live(untilMinute: 60)
-            world.mgdl = 50
-            try world.live(untilMinute: 75)
-            let raised = try #require(world.alerts[low])
+            let (world, raised) = try inMidAlarm(folder)
             var numbers = [world.session.snapshot.eventCount]
             for (engine, minute) in [(2, 80), (3, 85), (1, 90), (2, 95)] {
                 try world.upgrade(to: engine)

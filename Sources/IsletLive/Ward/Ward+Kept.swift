@@ -133,9 +133,11 @@ extension Ward {
     }
 
     /// Begins a session that another engine lived anew, from its person and settings. The old one stays as it is shown.
-    /// - Returns: the new one's id.
+    /// - Returns: the new one's id, and the settings that this engine refused: they are not set there.
     /// - Throws: `Refusal.conflict` for a session that this engine lives; what makes a session impossible.
-    package func anew(_ id: String, isWanted: @escaping () -> Bool = { true }) throws -> String {
+    package func anew(
+        _ id: String, isWanted: @escaping () -> Bool = { true }
+    ) throws -> (id: String, refused: [LiveRefusal]) {
         guard let entry = entry(id) else { throw Refusal.unknown }
         guard entry.returning == nil else { throw Refusal.returning }
         guard entry.kept != nil else {
@@ -144,11 +146,14 @@ extension Ward {
         let card = try file(of: id)
         let content = try JournalContent.read(journalPath(of: id))
         let pace = content.lines.last { $0.anchor != nil }?.anchor?.pace ?? .real
-        return try begin(
+        var refused: [LiveRefusal] = []
+        let new = try begin(
             SessionFile(name: card.name, studyPath: card.studyPath, origin: .own), pace: pace,
             isWanted: isWanted
         ) { path in
-            _ = try LiveAnew.begin(content, studyPath: card.studyPath, to: path, engine: options.engine)
+            refused = try LiveAnew.begin(
+                content, studyPath: card.studyPath, to: path, engine: options.engine)
         }
+        return (new, refused)
     }
 }

@@ -182,8 +182,11 @@ async function make(form) {
   const answer = await send(form.dataset.post, fields, 1);
   delete form.dataset.busy;
   if (!answer.ok) { write(place, reason(answer), true); return; }
-  write(place, 'Started.', false);
   const id = encodeURIComponent(answer.body.id);
+  // Who goes on to the new session would not see what it lacks.
+  const lacks = (answer.body.refused ?? []).map((one) => one.reason);
+  if (lacks.length) { write(place, `Started as ${answer.body.id}, without these settings: ${lacks.join('; ')}`, true); return; }
+  write(place, 'Started.', false);
   location.href = form.dataset.beside ? `/sessions/${encodeURIComponent(form.dataset.beside)}/beside/${id}` : `/sessions/${id}`;
 }
 

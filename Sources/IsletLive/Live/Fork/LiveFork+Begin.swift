@@ -56,21 +56,11 @@ extension LiveFork {
             throw OutputError(path: path, doing: "create", errno: EEXIST)
         }
         let original = try original(content, opening, from: at, isWanted: isWanted)
-        let hidden = path + ".new"
-        unlink(hidden)
-        do {
-            var begun = try write(
-                content, opening, original, at: at, end: end, change, to: hidden, isWanted)
-            begun.opening = opening
-            guard rename(hidden, path) == 0 else {
-                throw OutputError(path: path, doing: "rename", errno: errno)
-            }
-            try JournalFile.syncFolder(of: path)
-            return begun
-        } catch {
-            unlink(hidden)
-            throw error
+        var begun = try JournalFile.whole(at: path) {
+            try write(content, opening, original, at: at, end: end, change, to: $0, isWanted)
         }
+        begun.opening = opening
+        return begun
     }
 
     /// As the journal will have it.

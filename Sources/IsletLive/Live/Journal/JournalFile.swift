@@ -139,6 +139,24 @@ package final class JournalFile {
             && first.st_dev == second.st_dev
     }
 
+    /// A journal that is there whole, on disk, or not at all: `write` fills a file beside it, which then takes its name, also from another one.
+    static func whole<Result>(at path: String, _ write: (_ hidden: String) throws -> Result) throws -> Result
+    {
+        let hidden = path + ".new"
+        unlink(hidden)
+        do {
+            let result = try write(hidden)
+            guard rename(hidden, path) == 0 else {
+                throw OutputError(path: path, doing: "rename", errno: errno)
+            }
+            try syncFolder(of: path)
+            return result
+        } catch {
+            unlink(hidden)
+            throw error
+        }
+    }
+
     static func syncFolder(of path: String) throws(OutputError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

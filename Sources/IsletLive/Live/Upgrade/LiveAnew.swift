@@ -35,9 +35,7 @@ package enum LiveAnew {
         }
         let opening = try LiveOpening(
             study: old.study, session: old.session, studyPath: studyPath ?? content.path, engine: engine)
-        let hidden = path + ".new"
-        unlink(hidden)
-        do {
+        return try JournalFile.whole(at: path) { hidden in
             let live = try LiveSession(
                 opening, journal: try JournalFile.create(hidden, opening: opening.json))
             let refused = try set(content, in: live)
@@ -46,14 +44,7 @@ package enum LiveAnew {
                 throw OutputError(.temporary, path: path, message: reason)
             }
             live.journal = nil
-            guard rename(hidden, path) == 0 else {
-                throw OutputError(path: path, doing: "rename", errno: errno)
-            }
-            try JournalFile.syncFolder(of: path)
             return refused
-        } catch {
-            unlink(hidden)
-            throw error
         }
     }
 
@@ -78,14 +69,16 @@ package enum LiveAnew {
     private static func set(_ content: JournalContent, in live: LiveSession) throws -> [LiveRefusal] {
         live.advance(to: .start)
         var refused: [LiveRefusal] = []
-        var asked: LiveInput?
+        // By number: an input that nobody answered any more was never taken.
+        var asked: (number: Int, input: LiveInput?)?
         for line in content.lines {
             switch line {
             case .exchange(_, let json): live.exchangeNow(try LiveFork.Change(json: json, file: content.path))
-            case .input(_, let stamped, _): asked = LiveInput(bytes: stamped.input.bytes)
-            case .answer(_, .taken):
-                guard let input = asked, input.isSetting else { continue }
-                asked = nil
+            case .input(let number, let stamped, _): asked = (number, LiveInput(bytes: stamped.input.bytes))
+            case .answer(let number, .taken):
+                guard let asked, asked.number == number, let input = asked.input, input.isSetting else {
+                    continue
+                }
                 let answer = live.take(LiveCommand(input), at: live.now)
                 if let refusal = answer.outcome.refusal { refused.append(refusal) }
             default: break
