@@ -113,10 +113,12 @@ struct NightscoutRoutes: Sendable {
 
     /// Newest first.
     private func entries(_ view: SessionView, _ request: WebRequest) throws -> JSONValue {
-        let range = 1...Self.largestCount
-        let count =
-            try WardAPI.wholeNumber(request, "count", in: range) ?? WardAPI.wholeNumber(
-                request, "limit", in: range) ?? 10
+        func count(_ name: String) throws -> Int? {
+            try Route.Parameter(
+                name: name, kind: .wholeNumber(1...Self.largestCount), meaning: "how many entries"
+            ).wholeNumber(request)
+        }
+        let count = try count("count") ?? count("limit") ?? 10
         var rows = view.log.readings[...]
         func milliseconds(_ name: String) -> Double? { request.query(name).flatMap { Double($0) } }
         if let from = milliseconds("find[date][$gte]") ?? milliseconds("date$gte") {
@@ -171,6 +173,11 @@ struct NightscoutRoutes: Sendable {
 
     // MARK: Dexcom Share
 
+    private static let minutes = Route.Parameter(
+        name: "minutes", kind: .wholeNumber(1...1440), meaning: "how far back, min")
+    private static let maxCount = Route.Parameter(
+        name: "maxCount", kind: .wholeNumber(1...288), meaning: "how many readings")
+
     private var share: [Route] {
         let root = "/ShareWebServices/Services"
         return [
@@ -200,8 +207,8 @@ struct NightscoutRoutes: Sendable {
                 guard let said = request.query("sessionId"), let id = session("session", said),
                     let view = ward.view(id)
                 else { throw ShareProblem(code: "SessionIdNotFound") }
-                let minutes = try WardAPI.wholeNumber(request, "minutes", in: 1...1440) ?? 1440
-                let count = try WardAPI.wholeNumber(request, "maxCount", in: 1...288) ?? 288
+                let minutes = try Self.minutes.wholeNumber(request) ?? 1440
+                let count = try Self.maxCount.wholeNumber(request) ?? 288
                 let from = view.now.adding(-Int64(minutes) * Nanoseconds.minute)
                 let rows = view.log.readings.filter { $0.instant >= from }.suffix(count).reversed()
                 return Self.json(.array(rows.map { Self.value($0, view) }))

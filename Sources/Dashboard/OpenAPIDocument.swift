@@ -38,63 +38,10 @@ enum OpenAPIDocument {
                                 "token",
                                 .object([.init("type", .string("http")), .init("scheme", .string("bearer"))]))
                         ])),
-                    .init("schemas", .object([.init("Error", error), .init("Event", event)])),
+                    .init("schemas", .object(AnswerSchema.all.map { .init($0.0, $0.1.json) })),
                 ])),
             .init("security", .array([.object([.init("token", .array([]))]), .object([])])),
         ]).prettyText
-    }
-
-    private static let error = JSONValue.object([
-        .init("type", .string("object")), .init("required", .array([.string("error")])),
-        .init(
-            "properties",
-            .object([
-                .init("error", type("string")),
-                // Of a command that the session refused.
-                .init("code", strings(RefusalCode.allCases.map(\.rawValue))),
-            ])),
-    ])
-
-    /// What happened: one of a timeline, or the data of a `happened` event.
-    private static var event: JSONValue {
-        func orNull(_ schema: JSONValue) -> JSONValue { nullable(schema, true) }
-        let value = object(
-            [.init("name", type("string")), .init("value", type("number")), .init("unit", type("string"))],
-            required: ["name", "value", "unit"])
-        let input = object(
-            [
-                .init("number", type("integer")), .init("name", orNull(type("string"))),
-                .init("alert", orNull(type("string"))),
-            ], required: ["number", "name", "alert"])
-        // Joined, the texts of the parts are the message.
-        let part = object(
-            [
-                .init("text", type("string")), .init("is_time_of_day", type("boolean")),
-                .init("value", type("number")), .init("unit", type("string")),
-                .init("compared_with", orNull(type("number"))), .init("shows_unit", type("boolean")),
-            ], required: ["text"])
-        let alertTexts = ["code", "effect", "reason", "severity", "message", "action", "route"]
-        let alert = object(
-            alertTexts.map { .init($0, type("string")) } + [
-                .init("message_parts", .object([.init("type", .string("array")), .init("items", part)]))
-            ], required: alertTexts + ["message_parts"])
-        return object(
-            [
-                .init("number", type("integer")), .init("t", type("number")), .init("at", type("string")),
-                .init("kind", type("string")),
-                .init("outcome", strings(LiveEvent.Outcome.allCases.map(\.rawValue))),
-                .init("code", orNull(type("string"))), .init("reason", orNull(type("string"))),
-                .init("input", orNull(input)),
-                .init("values", .object([.init("type", .string("array")), .init("items", value)])),
-                .init("text", type("string")), .init("alert", orNull(alert)),
-            ],
-            required: [
-                "number", "t", "at", "kind", "outcome", "code", "reason", "input", "values", "text", "alert",
-            ])
-    }
-
-    private static func strings(_ all: [String]) -> JSONValue {
-        .object([.init("type", .string("string")), .init("enum", .array(all.map { .string($0) }))])
     }
 
     private static func type(_ name: String) -> JSONValue { .object([.init("type", .string(name))]) }
@@ -123,7 +70,7 @@ enum OpenAPIDocument {
                                         .init(
                                             route.type,
                                             .object([
-                                                .init("schema", answer(route))
+                                                .init("schema", route.answer?.json ?? type("string"))
                                             ]))
                                     ]))
                             ])))
@@ -168,24 +115,6 @@ enum OpenAPIDocument {
         return .object(members)
     }
 
-    private static func answer(_ route: Route) -> JSONValue {
-        switch route.answer {
-        case .other: type(route.type == "application/json" ? "object" : "string")
-        case .events:
-            object(
-                [
-                    .init("missing", type("integer")),
-                    .init(
-                        "events",
-                        .object([
-                            .init("type", .string("array")),
-                            .init(
-                                "items", .object([.init("$ref", .string("#/components/schemas/Event"))])),
-                        ])),
-                ], required: ["missing", "events"])
-        }
-    }
-
     private static func parameter(
         _ name: String, _ place: String, _ isRequired: Bool, _ meaning: String, _ schema: JSONValue
     ) -> JSONValue {
@@ -211,11 +140,15 @@ enum OpenAPIDocument {
 
     // MARK: Bodies
 
-    private static func object(_ properties: [JSONValue.Member], required: [String]) -> JSONValue {
-        .object([
-            .init("type", .string("object")), .init("additionalProperties", .bool(false)),
-            .init("required", .array(required.map { .string($0) })), .init("properties", .object(properties)),
-        ])
+    private static func object(
+        _ properties: [JSONValue.Member], required: [String], description: String = ""
+    ) -> JSONValue {
+        .object(
+            (description.isEmpty ? [] : [.init("description", .string(description))]) + [
+                .init("type", .string("object")), .init("additionalProperties", .bool(false)),
+                .init("required", .array(required.map { .string($0) })),
+                .init("properties", .object(properties)),
+            ])
     }
 
     private static func nullable(_ schema: JSONValue, _ canBeNull: Bool) -> JSONValue {
@@ -227,7 +160,7 @@ enum OpenAPIDocument {
         .init("type", .string("string")), .init("pattern", .string(WardCommand.keyPattern)),
     ])
 
-    private static func body(_ body: Route.Body) -> JSONValue? {
+    static func body(_ body: Route.Body, commands: [WardCommand.Row] = WardCommand.rows) -> JSONValue? {
         switch body {
         case .none: return nil
         case .command:
@@ -235,17 +168,18 @@ enum OpenAPIDocument {
                 .init(
                     "oneOf",
                     .array(
-                        WardCommand.rows.map { row in
+                        commands.map { row in
                             var properties: [JSONValue.Member] = [
                                 .init("command", .object([.init("const", .string(row.name))])),
                                 .init("key", key),
                             ]
                             properties += row.fields.map {
-                                .init($0.name, nullable(field($0.kind), $0.canBeNull))
+                                .init($0.name, nullable(field($0), $0.canBeNull))
                             }
                             return object(
                                 properties,
-                                required: ["command"] + row.fields.filter(\.isRequired).map(\.name))
+                                required: ["command"] + row.fields.filter(\.isRequired).map(\.name),
+                                description: row.summary)
                         }))
             ])
         case .create:
@@ -272,26 +206,23 @@ enum OpenAPIDocument {
                                 ], required: [source])
                         } + [room]))
             ])
-        case .fork:
+        case .fields(let fields, _):
             return object(
-                [
-                    .init("t", bounded("number", 0, 1e9)), .init("policy", type("string")),
-                    .init("algorithm", type("string")), .init("name", type("string")),
-                ], required: ["t"])
-        case .preview:
-            return object(
-                [
-                    .init("metric", type("string")), .init("low", nullable(type("number"), true)),
-                    .init("high", nullable(type("number"), true)),
-                    .init("sensitivity_minutes", bounded("number", 0, 1440)),
-                ], required: ["metric"])
+                fields.map { .init($0.name, nullable(field($0), $0.canBeNull)) },
+                required: fields.filter(\.isRequired).map(\.name))
         }
     }
 
-    private static func field(_ kind: WardCommand.Field.Kind) -> JSONValue {
-        switch kind {
-        case .number(let range): bounded("number", range.lowerBound, range.upperBound)
-        case .wholeNumber(let range): bounded("integer", Double(range.lowerBound), Double(range.upperBound))
+    private static func field(_ field: WardCommand.Field) -> JSONValue {
+        let unit: [JSONValue.Member] =
+            field.unit.isEmpty ? [] : [.init("description", .string("in \(field.unit)"))]
+        func described(_ schema: JSONValue) -> JSONValue {
+            if case .object(let members) = schema { .object(members + unit) } else { schema }
+        }
+        return switch field.kind {
+        case .number(let range): described(bounded("number", range.lowerBound, range.upperBound))
+        case .wholeNumber(let range):
+            described(bounded("integer", Double(range.lowerBound), Double(range.upperBound)))
         case .text(_, let pattern):
             .object(
                 [.init("type", .string("string"))] + (pattern.map { [.init("pattern", .string($0))] } ?? []))

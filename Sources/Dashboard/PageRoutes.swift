@@ -55,7 +55,7 @@ struct PageRoutes: Sendable {
             page("/sessions/{id}/past", .livesAgain) { request, names in
                 let (id, now) = (names["id"] ?? "", try view(names).now)
                 let seconds =
-                    try WardAPI.number(request, "t", in: 0...1e9)
+                    try WardAPI.sinceStart.number(request)
                     ?? max(0, Double(now.nanoseconds / Nanoseconds.second) - 3600)
                 let past = try ward.past(
                     id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))),

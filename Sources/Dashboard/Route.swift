@@ -36,15 +36,40 @@ struct Route: Sendable {
         var kind: Kind
         var isRequired = false
         var meaning: String
+
+        /// nil where nothing is said of it, and it need not be.
+        /// - Throws: `Ward.Refusal.invalid` for what is no such number.
+        func number(_ request: WebRequest) throws -> Double? {
+            guard case .number(let range) = kind, let text = try said(request) else { return nil }
+            guard let number = Double(text), range.contains(number) else {
+                throw Ward.Refusal.invalid(
+                    "\(name): expected a number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+
+        func wholeNumber(_ request: WebRequest) throws -> Int? {
+            guard case .wholeNumber(let range) = kind, let text = try said(request) else { return nil }
+            guard let number = Int(text), range.contains(number) else {
+                throw Ward.Refusal.invalid(
+                    "\(name): expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+
+        private func said(_ request: WebRequest) throws -> String? {
+            let text = request.query(name)
+            if text == nil, isRequired { throw Ward.Refusal.invalid("\(name): expected \(meaning)") }
+            return text
+        }
     }
 
     /// What its body must be.
-    indirect enum Body: Sendable {
-        case none, command, create, fork, preview
+    enum Body: Sendable {
+        case none, command, create
+        /// An object of these, of so many bytes at most.
+        case fields([WardCommand.Field], limit: Int)
     }
-
-    /// What a success has, where the document says more of it than that it is an object.
-    enum Answer: Sendable { case other, events }
 
     typealias Work = RouteWork
 
@@ -62,7 +87,8 @@ struct Route: Sendable {
     /// Other answers than 400, 401, 403, 404 and 421.
     var refusals: [Int] = []
     var type = "application/json"
-    var answer = Answer.other
+    /// What a success has; nil for text, and for nothing.
+    var answer: AnswerSchema?
     /// Answered without a token.
     var isOpen = false
     /// In the API's document.
@@ -78,9 +104,10 @@ struct Route: Sendable {
     var bodyLimit: Int {
         if let ownBodyLimit { return ownBodyLimit }
         return switch body {
-        case .none, .preview: Self.formLimit
+        case .none: Self.formLimit
         case .command: 16 << 10
-        case .create, .fork: 2 << 20
+        case .create: 2 << 20
+        case .fields(_, let limit): limit
         }
     }
 

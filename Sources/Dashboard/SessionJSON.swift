@@ -333,11 +333,9 @@ enum SessionJSON {
     private static func input(_ event: LiveEvent) -> JSONValue {
         guard case .input(let number, let said, _) = event.what else { return .null }
         let input = LiveInput(bytes: Array(said.utf8))
-        var alert: String?
-        if case .told(let code)? = input { alert = code }
         return .object([
             .init("number", .integer(Int64(number))), .init("name", text(input?.name)),
-            .init("alert", text(alert)),
+            .init("alert", text(input?.toldAlert)),
         ])
     }
 

@@ -31,7 +31,8 @@ extension WardAPI {
 
     /// Whether a test reaches somebody, or why not; nil for what is no test.
     func said(_ command: WardCommand, of id: String) -> String? {
-        guard case .input(.testAlert(let code)) = command.wish, let view = ward.view(id, screens),
+        guard case .input(let input) = command.wish, let code = input.testedAlert,
+            let view = ward.view(id, screens),
             let rule = view.live.policy?.rules.first(where: { $0.code.rawValue == code })
         else { return nil }
         if let bar = rule.bar(rule.severity) {

@@ -9,7 +9,7 @@ extension WardAPI {
             method: "POST", path: "/api/sessions/{id}/resume",
             summary:
                 "Goes on with a session that failed, from its journal; 409 where it hasn't, or can't yet.",
-            refusals: [409, 503], work: .livesAgain
+            refusals: [409, 503], answer: .id, work: .livesAgain
         ) { _, names in
             let id = names["id"] ?? ""
             try ward.resume(id)
@@ -26,7 +26,7 @@ extension WardAPI {
             method: "POST", path: "/api/sessions/{id}/anew",
             summary:
                 "Begins a session that another engine lived anew, from its person and settings; `refused` has those that this engine did not take. 409 for one that this engine lives.",
-            refusals: [409, 503], work: .livesAgain
+            refusals: [409, 503], answer: .begunAnew, work: .livesAgain
         ) { request, names in
             let new = try ward.anew(names["id"] ?? "", isWanted: request.isWanted)
             // A threshold that isn't set again rings for nobody.

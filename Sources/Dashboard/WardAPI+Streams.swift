@@ -30,7 +30,7 @@ extension WardAPI {
             ) { request, names in
                 let view = try view(names)
                 let last = request.headers["last-event-id"].flatMap { Int($0) }
-                let after = try Self.wholeNumber(request, "after", in: 0...Int(Int32.max))
+                let after = try Self.number.wholeNumber(request)
                 let page = request.query("page").flatMap { LiveSession.isKey($0) && !$0.isEmpty ? $0 : nil }
                 return try stream(request) {
                     EventStream(

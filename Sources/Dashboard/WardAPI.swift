@@ -17,8 +17,30 @@ struct WardAPI: Sendable {
     let door: WebDoor
 
     static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
+    private static let seconds = 0.0...1e9
+    /// Of a page, which shows an hour ago where nothing is said.
+    static let sinceStart = Route.Parameter(
+        name: "t", kind: .number(seconds), meaning: "seconds since the session's start")
     private static let from = Route.Parameter(
-        name: "from", kind: .number(0...1e9), meaning: "seconds since the session's start")
+        name: "from", kind: .number(seconds), meaning: "seconds since the session's start")
+    private static let at = Route.Parameter(
+        name: "t", kind: .number(seconds), isRequired: true, meaning: "seconds since the session's start")
+    private static let page = Route.Parameter(
+        name: "page", kind: .wholeNumber(0...1000), meaning: "from 0")
+    private static let after = Route.Parameter(
+        name: "from", kind: .wholeNumber(0...Int(Int32.max)), meaning: "the events after this number")
+    private static let fork: [WardCommand.Field] = [
+        .init(name: "t", kind: .number(seconds), unit: "s"),
+        .init(name: "policy", kind: .text("a policy's name"), isRequired: false),
+        .init(name: "algorithm", kind: .text("an algorithm's name"), isRequired: false),
+        .init(name: "name", kind: .text("what people call it"), isRequired: false),
+    ]
+    private static let preview: [WardCommand.Field] = [
+        .init(name: "metric", kind: .text("a metric's name")),
+        .init(name: "low", kind: .number(LiveInput.sides), isRequired: false, canBeNull: true),
+        .init(name: "high", kind: .number(LiveInput.sides), isRequired: false, canBeNull: true),
+        .init(name: "sensitivity_minutes", kind: .number(0...1440), isRequired: false, unit: "min"),
+    ]
 
     var routes: [Route] { looks + changes + [goOn, anew] + follows }
 
@@ -31,46 +53,31 @@ struct WardAPI: Sendable {
         return view
     }
 
-    static func number(_ request: WebRequest, _ name: String, in range: ClosedRange<Double>) throws -> Double?
-    {
-        guard let text = request.query(name) else { return nil }
-        guard let number = Double(text), range.contains(number) else {
-            throw Ward.Refusal.invalid(
-                "\(name): expected a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    static func wholeNumber(_ request: WebRequest, _ name: String, in range: ClosedRange<Int>) throws -> Int?
-    {
-        guard let text = request.query(name) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw Ward.Refusal.invalid(
-                "\(name): expected a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    private func instant(_ request: WebRequest, _ name: String = "from") throws -> Instant {
-        let seconds = try Self.number(request, name, in: 0...1e9) ?? 0
-        return Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second)))
+    private func instant(_ request: WebRequest, _ parameter: Route.Parameter = from) throws -> Instant {
+        Instant(nanoseconds: Int64((try parameter.number(request) ?? 0) * Double(Nanoseconds.second)))
     }
 
     // MARK: Looks
 
     private var looks: [Route] {
         [
-            Route(method: "GET", path: "/api/sessions", summary: "All sessions, worst first.") { _, _ in
+            Route(
+                method: "GET", path: "/api/sessions", summary: "All sessions, worst first.",
+                answer: .sessions
+            ) { _, _ in
                 Self.json(
                     .object([.init("sessions", .array(ward.cards(screens).map { SessionJSON.card($0) }))]))
             },
-            Route(method: "GET", path: "/api/sessions/{id}", summary: "One session, as it stands.") {
+            Route(
+                method: "GET", path: "/api/sessions/{id}", summary: "One session, as it stands.",
+                answer: .named("Session")
+            ) {
                 _, names in
                 Self.json(SessionJSON.snapshot(try view(names)))
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/readings", summary: "Readings of the last day.",
-                query: [Self.from], refusals: [422]
+                query: [Self.from], refusals: [422], answer: .readings
             ) { request, names in
                 let (view, from) = (try view(names), try instant(request))
                 let rows = view.log.readings.filter { $0.instant >= from }
@@ -79,7 +86,7 @@ struct WardAPI: Sendable {
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/steps", summary: "Steps of the last day.",
-                query: [Self.from], refusals: [422]
+                query: [Self.from], refusals: [422], answer: .steps
             ) { request, names in
                 let (view, from) = (try view(names), try instant(request))
                 let rows = view.log.steps.filter { $0.instant >= from }
@@ -88,7 +95,7 @@ struct WardAPI: Sendable {
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/alerts/active",
-                summary: "Active alerts, worst first."
+                summary: "Active alerts, worst first.", answer: .activeAlerts
             ) { _, names in
                 let view = try view(names)
                 return Self.json(
@@ -99,10 +106,12 @@ struct WardAPI: Sendable {
             Route(
                 method: "GET", path: "/api/sessions/{id}/alerts/cleared",
                 summary: "Recently cleared alerts, newest first, ten a page.",
-                query: [.init(name: "page", kind: .wholeNumber(0...1000), meaning: "from 0")], refusals: [422]
+                query: [Self.page],
+                refusals: [422],
+                answer: .clearedAlerts
             ) { request, names in
                 let view = try view(names)
-                let page = try Self.wholeNumber(request, "page", in: 0...1000) ?? 0
+                let page = try Self.page.wholeNumber(request) ?? 0
                 let rows = view.cleared.dropFirst(page * 10).prefix(10)
                 return Self.json(
                     .object([
@@ -114,14 +123,10 @@ struct WardAPI: Sendable {
             Route(
                 method: "GET", path: "/api/sessions/{id}/timeline",
                 summary: "What happened, by the events' numbers, a thousand at a time.",
-                query: [
-                    .init(
-                        name: "from", kind: .wholeNumber(0...Int(Int32.max)),
-                        meaning: "the events after this number")
-                ], refusals: [422], answer: .events
+                query: [Self.after], refusals: [422], answer: .events
             ) { request, names in
                 let view = try view(names)
-                let from = try Self.wholeNumber(request, "from", in: 0...Int(Int32.max)) ?? 0
+                let from = try Self.after.wholeNumber(request) ?? 0
                 let found = ward.events(of: view.id, after: from, atMost: 1000)
                 return Self.json(
                     .object([
@@ -133,7 +138,7 @@ struct WardAPI: Sendable {
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/settings",
-                summary: "Target, thresholds, quiet hours."
+                summary: "Target, thresholds, quiet hours.", answer: .named("Settings")
             ) {
                 _, names in
                 Self.json(SessionJSON.settings(try view(names)))
@@ -141,24 +146,18 @@ struct WardAPI: Sendable {
             Route(
                 method: "GET", path: "/api/sessions/{id}/past",
                 summary: "A session as it was, t seconds after its start.",
-                query: [
-                    .init(
-                        name: "t", kind: .number(0...1e9), isRequired: true,
-                        meaning: "seconds since the session's start")
-                ], refusals: [409, 422, 503], work: .livesAgain
+                query: [Self.at], refusals: [409, 422, 503], answer: .named("Session"), work: .livesAgain
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
-                guard request.query("t") != nil else {
-                    throw Ward.Refusal.invalid("t: expected seconds since the session's start")
-                }
                 return Self.json(
                     SessionJSON.snapshot(
-                        try ward.past(id, at: try instant(request, "t"), isWanted: request.isWanted).view))
+                        try ward.past(id, at: try instant(request, Self.at), isWanted: request.isWanted).view)
+                )
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/compare/{other}",
                 summary: "Two sessions beside each other.",
-                refusals: []
+                answer: .comparison
             ) { _, names in
                 let found = try ward.compare(names["id"] ?? "", names["other"] ?? "")
                 let calendar = ward.calendar(of: names["id"] ?? "")
@@ -180,7 +179,7 @@ struct WardAPI: Sendable {
             },
             Route(
                 method: "GET", path: "/api/studies",
-                summary: "Study files that can be begun, and results that can be watched."
+                summary: "Study files that can be begun, and results that can be watched.", answer: .studies
             ) { _, _ in
                 Self.json(
                     .object([
@@ -199,7 +198,7 @@ struct WardAPI: Sendable {
             Route(
                 method: "GET", path: "/healthz",
                 summary: "Whether the server answers, and how many sessions are frozen.",
-                isOpen: true,
+                answer: .serverHealth, isOpen: true,
                 work: .atOnce
             ) { _, _ in
                 Self.json(
@@ -227,7 +226,7 @@ struct WardAPI: Sendable {
             Route(
                 method: "POST", path: "/api/sessions", summary: "Begins a session.", body: .create,
                 status: 201,
-                refusals: [422, 503, 507], work: .livesAgain
+                refusals: [422, 503, 507], answer: .id, work: .livesAgain
             ) { request, _ in
                 let id = try ward.create(
                     try SessionWish(try JSONBody(request.body)), isWanted: request.isWanted)
@@ -245,7 +244,7 @@ struct WardAPI: Sendable {
             },
             Route(
                 method: "POST", path: "/api/sessions/{id}/commands", summary: "Tells a session something.",
-                body: .command, status: 202, refusals: [409, 422, 423, 503]
+                body: .command, status: 202, refusals: [409, 422, 423, 503], answer: .taken
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
                 let command = try WardCommand(try JSONBody(request.body))
@@ -270,15 +269,14 @@ struct WardAPI: Sendable {
             },
             Route(
                 method: "POST", path: "/api/sessions/{id}/forks",
-                summary: "Another session that is this one up to t, and goes on otherwise.", body: .fork,
+                summary: "Another session that is this one up to t, and goes on otherwise.",
+                body: .fields(Self.fork, limit: 2 << 20),
                 status: 201,
-                refusals: [409, 422, 503, 507], work: .livesAgain
+                refusals: [409, 422, 503, 507], answer: .forked, work: .livesAgain
             ) { request, names in
                 guard let id = names["id"], ward.has(id) else { throw Ward.Refusal.unknown }
-                let fields = try JSONBody(request.body).object("a fork")
-                try fields.check(only: ["t", "policy", "algorithm", "name"])
+                let fields = try JSONBody(request.body).object("a fork", Self.fork)
                 let seconds = try fields.number("t")
-                guard (0...1e9).contains(seconds) else { throw Ward.Refusal.invalid("t: expected 0 to 1e9") }
                 let name = try SessionWish.name(fields)
                 let found = try ward.fork(
                     id, at: Instant(nanoseconds: Int64(seconds * Double(Nanoseconds.second))),
@@ -306,21 +304,16 @@ struct WardAPI: Sendable {
             Route(
                 method: "POST", path: "/api/sessions/{id}/preview",
                 summary: "What a threshold's setting would have rung on the last day's readings.",
-                body: .preview,
-                refusals: [422]
+                body: .fields(Self.preview, limit: Route.formLimit),
+                refusals: [422], answer: .preview
             ) { request, names in
                 let view = try view(names)
-                let fields = try JSONBody(request.body).object("a threshold")
-                try fields.check(
-                    only: ["metric", "low", "high", "sensitivity_minutes"], nullable: ["low", "high"])
+                let fields = try JSONBody(request.body).object("a threshold", Self.preview)
                 let metric = try fields.text("metric")
                 guard let threshold = view.thresholds.first(where: { $0.metric.rawValue == metric }) else {
                     throw Ward.Refusal.invalid("metric: expected one of the session's thresholds")
                 }
                 let minutes = try fields.optionalNumber("sensitivity_minutes") ?? 0
-                guard (0...1440).contains(minutes) else {
-                    throw Ward.Refusal.invalid("sensitivity_minutes: expected 0 to 1440")
-                }
                 let (low, high) = (try fields.optionalNumber("low"), try fields.optionalNumber("high"))
                 let preview = ThresholdPreview(
                     threshold.series, low: low, high: high,

@@ -1,7 +1,7 @@
 // What can be told to a person's session: one form an act, closed until it is wanted.
 //
-// Guarantees: names of fields are those of the commands; numbers are bounded as the session bounds them, in the reader's unit (`data-factor`: the
-// script multiplies before it sends); every field has a label; a bolus takes two steps, and its second one stays in sight.
+// Guarantees: commands, their fields, units and bounds are those of the rows of `InputRow`, in the reader's unit (`data-factor`: the script multiplies
+// before it sends); a row with a form is on the page without more; every field has a label; a bolus takes two steps, and its second one stays in sight.
 
 import IsletAlerts
 import IsletFiles
@@ -14,40 +14,59 @@ extension SessionPage {
     var actions: [Surface] {
         [
             meal, bloodGlucose, bolus, temporaryBasal, suspend, loopMode, target, sessionControl, calibration,
-            pod, sensor, subject, login,
+            pod, sensor, subject, login, more,
         ]
+    }
+
+    /// Commands whose forms have places of their own among the acts.
+    static let placed: Set<String> = [
+        "bloodGlucose", "calibration", "openLoop", "closedLoop", "startSession", "endSession", "changePod",
+        "changeSensor", "signOut",
+    ]
+
+    /// The other rows that have a form.
+    var more: Surface {
+        surface(
+            .more,
+            InputRow.all.filter { $0.form != nil && !Self.placed.contains($0.name) }.map { act($0) }.joined(
+                ""))
     }
 
     // MARK: Pieces
 
-    /// A number's field.
+    /// A number's field: bounds and unit are those of its row, glucose in the reader's unit.
     func number(
-        _ label: String, _ name: String, id: String, unit: String, from: Double, to: Double, step: String,
-        value: String = "", factor: Double = 1, isOptional: Bool = false, off: HTML
+        _ label: String, _ facts: InputFacts, id: String, step: String? = nil, value: Double? = nil,
+        isOptional: Bool = false, off: HTML
     ) -> HTML {
+        let isGlucose = facts.unit == "mg/dL" && context.unit != .mgdl
+        let unit = facts.unit == "mg/dL" ? context.unit.rawValue : facts.unit
+        let range = facts.range ?? 0...0
+        func shown(_ bound: Double, _ rule: FloatingPointRoundingRule) -> Double {
+            isGlucose ? (context.unit.value(mgdl: bound) * 10).rounded(rule) / 10 : bound
+        }
         func text(_ value: Double) -> String {
             ChartNumber.plain(value, places: value == value.rounded() ? 0 : 2)
         }
-        let multiplied: HTML = factor == 1 ? "" : " data-factor=\"\("\(factor)")\""
+        let (from, to) = (text(shown(range.lowerBound, .up)), text(shown(range.upperBound, .down)))
+        let now = value.map {
+            facts.unit == "mg/dL"
+                ? ChartNumber.plain(context.unit.value(mgdl: $0), places: context.unit.places)
+                : ChartNumber.plain($0, places: $0 == $0.rounded() ? 0 : 1)
+        }
+        let multiplied: HTML = isGlucose ? " data-factor=\"\("\(GlucoseUnit.mgdlPerMillimole)")\"" : ""
         let required: HTML = isOptional ? "" : " required"
-        let range = "from \(text(from)) to \(text(to)) \(unit)"
         return
-            "<div class=\"field\"><label for=\"\(id)\">\(label)</label><span class=\"entry\"><input id=\"\(id)\" name=\"\(name)\" type=\"number\" inputmode=\"decimal\" min=\"\(text(from))\" max=\"\(text(to))\" step=\"\(step)\" value=\"\(value)\" aria-describedby=\"\(id)-unit\"\(multiplied)\(required)\(off)> <span class=\"unit\" id=\"\(id)-unit\">\(unit)<span class=\"unseen\">, \(range)</span></span></span></div>"
+            "<div class=\"field\"><label for=\"\(id)\">\(label)</label><span class=\"entry\"><input id=\"\(id)\" name=\"\(facts.said ?? facts.name)\" type=\"number\" inputmode=\"decimal\" min=\"\(from)\" max=\"\(to)\" step=\"\(step ?? (isGlucose ? "0.1" : "1"))\" value=\"\(now ?? "")\" aria-describedby=\"\(id)-unit\"\(multiplied)\(required)\(off)> <span class=\"unit\" id=\"\(id)-unit\">\(unit)<span class=\"unseen\">, from \(from) to \(to) \(unit)</span></span></span></div>"
     }
 
-    /// A glucose's field: bounds in mg/dL.
-    private func glucoseField(
-        _ label: String, id: String, from: Double, to: Double, value: Double? = nil, off: HTML
+    /// The same of a command's field; nothing for one that its row hasn't.
+    private func number(
+        _ label: String, _ command: String, _ field: String, id: String, step: String? = nil,
+        value: Double? = nil, isOptional: Bool = false, off: HTML
     ) -> HTML {
-        let unit = context.unit
-        func bound(_ mgdl: Double, _ rule: FloatingPointRoundingRule) -> Double {
-            unit == .mgdl ? mgdl : (unit.value(mgdl: mgdl) * 10).rounded(rule) / 10
-        }
-        return number(
-            label, "mgdl", id: id, unit: unit.rawValue, from: bound(from, .up), to: bound(to, .down),
-            step: unit == .mgdl ? "1" : "0.1",
-            value: value.map { ChartNumber.plain(unit.value(mgdl: $0), places: unit.places) } ?? "",
-            factor: unit == .mgdl ? 1 : GlucoseUnit.mgdlPerMillimole, off: off)
+        guard let facts = InputRow.named(command)?.field(field) else { return "" }
+        return number(label, facts, id: id, step: step, value: value, isOptional: isOptional, off: off)
     }
 
     func tick(_ label: String, _ name: String, id: String, isOn: Bool, off: HTML) -> HTML {
@@ -65,6 +84,32 @@ extension SessionPage {
             "<details class=\"act\" data-key=\"\(command)\"><summary>\(title)</summary><form data-command=\"\(command)\">\(said)\(fields)<div class=\"row\"><button type=\"submit\" class=\"do\"\(off)>\(submit)</button></div><p class=\"answer\" role=\"status\" data-keep></p></form></details>"
     }
 
+    /// The form of a row, as the row has it.
+    func act(_ row: InputRow) -> HTML {
+        guard let form = row.form else { return "" }
+        let off = row.marks.contains(.notWhereFed) ? offWhereFed : off
+        let fields = zip(row.fields.filter { $0.said != nil }, form.labels).map { field, label -> HTML in
+            let id = "\(row.name)-\(field.said ?? "")"
+            let required: HTML = field.isAsked ? " required" : ""
+            switch field.kind {
+            case .flag:
+                return tick(label, field.said ?? "", id: id, isOn: field.usual == .flag(true), off: off)
+            case .number, .whole, .bound:
+                return number(
+                    label, field, id: id, isOptional: !field.isAsked, off: off)
+            case .clock, .text, .alert, .metric, .link:
+                let type = if case .clock = field.kind { "time" } else { "text" }
+                return
+                    "<div class=\"field\"><label for=\"\(id)\">\(label)</label><input id=\"\(id)\" name=\"\(field.said ?? "")\" type=\"\(type)\" autocomplete=\"off\"\(required)\(off)></div>"
+            }
+        }
+        return act(
+            form.title, row.api?.name ?? row.name, fields.joined(""), submit: form.submit,
+            note: "\(form.note)", off: off)
+    }
+
+    private func act(_ name: String) -> HTML { InputRow.named(name).map { act($0) } ?? "" }
+
     private func surface(_ name: Surface.Name, _ inner: HTML) -> Surface {
         Surface(name, tag: "div", classes: "actions", inner)
     }
@@ -76,34 +121,15 @@ extension SessionPage {
             .meal,
             act(
                 "Meal", "meal",
-                number(
-                    "Carbohydrate", "grams", id: "meal-grams", unit: "g", from: 1,
-                    to: MealAnnouncement.largest.grams, step: "1", off: off)
+                number("Carbohydrate", "meal", "grams", id: "meal-grams", off: off)
                     + tick("Eaten now", "eaten", id: "meal-eaten", isOn: !view.live.isFed, off: offWhereFed)
                     + tick("Announced to the loop", "announced", id: "meal-announced", isOn: true, off: off),
                 submit: "Save meal", off: off))
     }
 
-    var bloodGlucose: Surface {
-        fingerStick(.bloodGlucose, "Blood glucose", "bloodGlucose", id: "bg", submit: "Save value")
-    }
+    var bloodGlucose: Surface { surface(.bloodGlucose, act("bloodGlucose")) }
 
-    var calibration: Surface {
-        fingerStick(.calibration, "Calibrate the sensor", "calibration", id: "cal", submit: "Calibrate")
-    }
-
-    private func fingerStick(
-        _ name: Surface.Name, _ title: String, _ command: String, id: String, submit: String
-    ) -> Surface {
-        let range = LoopController.bloodGlucoseRange
-        return surface(
-            name,
-            act(
-                title, command,
-                glucoseField(
-                    "Finger-stick value", id: id, from: range.lowerBound, to: range.upperBound, off: off),
-                submit: submit, off: off))
-    }
+    var calibration: Surface { surface(.calibration, act("calibration")) }
 
     var bolus: Surface {
         var inner: HTML = ""
@@ -119,9 +145,8 @@ extension SessionPage {
         }
         inner += act(
             "Bolus", "requestBolus",
-            number(
-                "Insulin", "units", id: "bolus-units", unit: "U", from: 0.05, to: 100, step: "0.05",
-                off: offWhereFed), submit: "Ask for the bolus",
+            number("Insulin", "requestBolus", "units", id: "bolus-units", step: "0.05", off: offWhereFed),
+            submit: "Ask for the bolus",
             note: "First step: nothing is given until you confirm it.", off: offWhereFed)
         return surface(.bolus, inner)
     }
@@ -155,7 +180,7 @@ extension SessionPage {
         inner += act(
             "Temporary basal", "temporaryBasal",
             number(
-                "Basal", "percent", id: "basal-percent", unit: "%", from: 0, to: 1000, step: "5", value: "50",
+                "Basal", "temporaryBasal", "percent", id: "basal-percent", step: "5", value: 50,
                 off: offWhereFed)
                 + "<div class=\"field\"><label for=\"basal-minutes\">For</label><select id=\"basal-minutes\" name=\"minutes\"\(offWhereFed)>\(minutes)</select></div>",
             submit: "Start", off: offWhereFed)
@@ -174,8 +199,8 @@ extension SessionPage {
             act(
                 "Suspend insulin", "suspend",
                 number(
-                    "Remind me after", "minutes", id: "suspend-minutes", unit: "min", from: 1, to: 1440,
-                    step: "1", value: "60", isOptional: true, off: offWhereFed),
+                    "Remind me after", "suspend", "minutes", id: "suspend-minutes", value: 60,
+                    isOptional: true, off: offWhereFed),
                 submit: "Suspend all insulin",
                 note: "No insulin is given until you resume. Leave the field empty for no reminder.",
                 off: offWhereFed))
@@ -183,35 +208,16 @@ extension SessionPage {
 
     var loopMode: Surface {
         switch view.live.loop?.status {
-        case .closedLoop:
-            return surface(
-                .loopMode,
-                act(
-                    "Open the loop", "openLoop", "", submit: "Go to open loop",
-                    note: "The algorithm goes on without giving insulin by itself.", off: off))
-        case .openLoop:
-            return surface(
-                .loopMode,
-                act(
-                    "Close the loop", "closedLoop", "", submit: "Go to closed loop",
-                    note: "The algorithm gives insulin by itself again.", off: offWhereFed))
+        case .closedLoop: return surface(.loopMode, act("openLoop"))
+        case .openLoop: return surface(.loopMode, act("closedLoop"))
         case .noSession, nil: return surface(.loopMode, "")
         }
     }
 
     var sessionControl: Surface {
-        view.live.loop?.status == .noSession
-            ? surface(
-                .sessionControl,
-                act(
-                    "Start a session", "startSession", "", submit: "Start the session",
-                    note: "The loop waits for a reading or a blood glucose, then takes its first step.",
-                    off: off))
-            : surface(
-                .sessionControl,
-                act(
-                    "End the session", "endSession", "", submit: "End the session",
-                    note: "The loop stops: no step runs until a session is started.", off: off))
+        surface(
+            .sessionControl,
+            view.live.loop?.status == .noSession ? act("startSession") : act("endSession"))
     }
 
     var target: Surface {
@@ -221,9 +227,7 @@ extension SessionPage {
             .target,
             act(
                 "Glucose target", "target",
-                glucoseField(
-                    "Target", id: "target", from: LoopController.targetRange.lowerBound,
-                    to: LoopController.targetRange.upperBound, value: now, off: off),
+                number("Target", "target", "mgdl", id: "target", value: now, off: off),
                 submit: "Set target", note: note, off: off))
     }
 
@@ -233,41 +237,26 @@ extension SessionPage {
             view.live.loopSubject.map {
                 "The session now is about \($0.id), \(ChartNumber.text($0.bodyWeightKilograms, places: 1)) kg. What you set holds from the next session on."
             } ?? "It holds from the next session on."
-        let weight = now.map { ChartNumber.plain($0.bodyWeightKilograms, places: 1) } ?? ""
         return Surface(
             .subject, tag: "div", classes: "actions", attributes: " id=\"subject\"",
             act(
                 "Subject and weight", "subject",
                 "<div class=\"field\"><label for=\"subject-id\">Subject ID</label><input id=\"subject-id\" name=\"id\" type=\"text\" maxlength=\"100\" required autocomplete=\"off\" value=\"\(now?.id ?? "")\"\(off)></div>"
                     + number(
-                        "Weight", "kilograms", id: "subject-weight", unit: "kg", from: 1, to: 300,
-                        step: "0.1",
-                        value: weight, off: off), submit: "Save subject", note: note, off: off))
+                        "Weight", "subject", "kilograms", id: "subject-weight", step: "0.1",
+                        value: now?.bodyWeightKilograms, off: off), submit: "Save subject", note: note,
+                off: off))
     }
 
-    var pod: Surface {
-        surface(
-            .pod,
-            act(
-                "Change the pod", "changePod", "", submit: "I have put on a new pod",
-                note: "The pod in use is taken off; a new one is filled and put on.", off: offWhereFed))
-    }
+    var pod: Surface { surface(.pod, act("changePod")) }
 
-    var sensor: Surface {
-        surface(
-            .sensor,
-            act(
-                "Change the sensor", "changeSensor", "", submit: "I have put in a new sensor",
-                note: "There is no glucose while the new sensor warms up.", off: offWhereFed))
-    }
+    var sensor: Surface { surface(.sensor, act("changeSensor")) }
 
     var login: Surface {
         surface(
             .login,
             view.live.isSignedIn
-                ? act(
-                    "Log out of the app", "signOut", "", submit: "Log out",
-                    note: "The simulated app’s account, not this page’s.", off: off)
+                ? act("signOut")
                 : "<div class=\"running\"><p><strong>You are logged out of the app.</strong></p><div class=\"row\"><button type=\"button\" class=\"do\" data-command=\"signIn\"\(off)>Log in</button></div></div>"
         )
     }

@@ -87,9 +87,6 @@ extension SessionPage {
         if view.live.isDegraded {
             text += warning("The algorithm gave no answer in time: the pump’s own basal runs.")
         }
-        if display.isStoreFailing {
-            text += warning("Its store can’t be written or read: nothing is dosed.")
-        }
         if let refused = display.refusedState {
             text += warning("It started from nothing: what \(refused.name) knew could not be taken over.")
         }

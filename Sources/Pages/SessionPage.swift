@@ -70,6 +70,7 @@ struct SessionPage {
             ("now", "\(Telling.seconds(view.now))"), ("pace", view.pace.description),
             ("hours", "\(context.hours)"), ("cleared", "\(clearedShown)"), ("unit", context.unit.rawValue),
             ("kind", view.kind.rawValue), ("name", view.name),
+            ("numbers", WardCommand.numbers.joined(separator: " ")),
         ]
         if view.isReadOnly { facts.append(("readonly", "1")) }
         if context.isPhone { facts.append(("phone", "1")) }
@@ -94,7 +95,7 @@ struct SessionPage {
             ("Eat and measure", [.meal, .bloodGlucose, .calibration]),
             ("Insulin", [.bolus, .temporaryBasal, .suspend]),
             ("Loop", [.loopMode, .target, .sessionControl]), ("Devices", [.pod, .sensor]),
-            ("Person", [.subject, .login, .notifications]),
+            ("Person", [.subject, .login, .more, .notifications]),
         ]
         let right: [HTML] = groups.map { "<div class=\"group\"><h3>\($0.0)</h3>\(html($0.1))</div>\n" }
         return

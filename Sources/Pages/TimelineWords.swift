@@ -48,9 +48,7 @@ struct TimelineWords {
             return outcome.refusal.map { refused(event, "", $0.reason) }
                 ?? "Something was said that nobody here understands"
         }
-        if case .leftOut(let inner, _) = input, let other = LiveInput(bytes: Array(inner.utf8)) {
-            input = other
-        }
+        if let left = input.leftOut, let other = LiveInput(bytes: Array(left.input.utf8)) { input = other }
         let words = self.words(input)
         guard let refusal = outcome.refusal else { return words.done }
         return words.done == nil ? nil : refused(event, words.ask, refusal.reason)
@@ -67,59 +65,78 @@ struct TimelineWords {
         ChartNumber.text(value, places: value == value.rounded() ? 0 : 1)
     }
 
-    /// What an input asks for, as an imperative, and what is so once it was taken; nil where that is no news.
-    private func words(_ input: LiveInput) -> (ask: HTML, done: HTML?) {
-        switch input {
-        case .meal(let grams, let isEaten, let isAnnounced):
-            let how = [isEaten ? "eaten" : nil, isAnnounced ? "announced" : nil].compactMap { $0 }
-            let meal = "\(number(grams)) g" + (how.isEmpty ? "" : ", ") + how.joined(separator: " and ")
+    /// What an input asks for, as an imperative, and what is so once it was taken; nil where that is no news. Its row's words, but for those few whose sentence
+    /// hangs on what is said.
+    func words(_ input: LiveInput, as row: InputRow? = nil) -> (ask: HTML, done: HTML?) {
+        switch input.name {
+        case "meal":
+            let how = [("isEaten", "eaten"), ("isAnnounced", "announced")]
+                .filter { input.flag($0.0) == true }.map(\.1)
+            let meal =
+                "\(number(input.number("grams") ?? 0)) g" + (how.isEmpty ? "" : ", ")
+                + how.joined(separator: " and ")
             return ("note a meal of \(meal)", "Meal: \(meal)")
-        case .bloodGlucose(let mgdl):
-            return measured(mgdl, "note a blood glucose of", "Blood glucose:")
-        case .calibration(let mgdl):
-            return measured(mgdl, "calibrate the sensor with", "Sensor calibrated:")
-        case .reading(_, let mgdl):
-            return measured(mgdl, "show a reading from outside of", "Reading from outside:")
-        case .target(let mgdl): return measured(mgdl, "set the target to", "Target:")
-        case .requestBolus(let units):
-            let amount = Telling.units(units)
-            return ("offer a bolus of \(amount)", "Bolus asked for: \(amount), to be confirmed")
-        case .confirmBolus(_, let units, _):
-            let amount = Telling.units(units)
-            return ("give a bolus of \(amount)", "Bolus confirmed: \(amount)")
-        case .stateInsulin(let units, let minutes):
-            let stated = "\(Telling.units(units)), the last one \(number(Double(minutes))) min ago"
+        case "quietHours" where input.values.isEmpty: return ("have no quiet hours", "No quiet hours")
+        case "subjectClaim":
+            let isOk = input.flag("isOk") == true
             return (
-                "count these boluses of the last 8 h: \(stated)", "Boluses of the last 8 h stated: \(stated)"
+                "note what the cloud says of the subject's ID",
+                isOk ? "The subject's ID is this subject's" : "The subject's ID is claimed elsewhere"
             )
-        case .temporaryBasal(let multiplier, let minutes):
-            let share = "\(number(multiplier * 100)) % for \(number(Double(minutes))) min"
-            return ("set a temporary basal of \(share)", "Temporary basal: \(share)")
-        case .suspend(let minutes):
-            let reminder = minutes.map { ", reminder after \(number(Double($0))) min" } ?? ""
-            return ("suspend insulin\(reminder)", "Insulin suspended\(reminder)")
-        case .subject(let id, let kilograms):
-            let who = "\(id), \(number(kilograms)) kg"
-            return ("set the subject to \(who)", "Subject: \(who)")
-        case .quietHours(let from, let to):
-            guard let from, let to else { return ("have no quiet hours", "No quiet hours") }
+        case "threshold", "changeThreshold", "switchThreshold":
+            let metric = AlertMetric(rawValue: input.text("metric") ?? "")
+            guard let metric else { return ("set a threshold", "Threshold set") }
+            let said = threshold(input, metric)
+            return ("set the threshold of \(metric.name) so: \(said)", "\(metric.name): \(said)")
+        default:
+            guard let row = row ?? input.row else { return ("", nil) }
             return (
-                "set quiet hours from \(clock(from)) to \(clock(to))",
-                "Quiet hours: \(clock(from)) to \(clock(to))"
+                filled(row.words.ask, input, row),
+                row.words.done.map { filled($0, input, row) }
             )
-        case .clockStep(let seconds):
-            return ("set the clock by \(number(seconds)) s", "The clock was set by \(number(seconds)) s")
-        case .leftOut: return ("do what another life did", "Left out")
-        case .acknowledge, .snooze, .testAlert, .preview, .dismiss, .told, .tap, .bannerShown:
-            return alert(input)
-        case .threshold, .changeThreshold, .switchThreshold, .recommendThresholds: return threshold(input)
-        default: return plain(input)
         }
     }
 
-    private func measured(_ mgdl: Double, _ ask: String, _ done: String) -> (HTML, HTML?) {
-        let glucose = telling.glucose(mgdl: mgdl)
-        return ("\(ask) \(glucose)", "\(done) \(glucose)")
+    /// A row's words with the values that were said; what stands in brackets goes where its value wasn't.
+    private func filled(_ words: String, _ input: LiveInput, _ row: InputRow) -> HTML {
+        var (html, rest): (HTML, Substring) = ("", words[...])
+        if let open = rest.firstIndex(of: "["), let close = rest[open...].firstIndex(of: "]") {
+            let inner = String(rest[rest.index(after: open)..<close])
+            let isSaid = row.fields.contains {
+                inner.contains("{\($0.name)}") && input.values[$0.name] != nil
+            }
+            let whole = rest[..<open] + (isSaid ? inner : "") + rest[rest.index(after: close)...]
+            return filled(String(whole), input, row)
+        }
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            let name = rest[rest.index(after: open)..<close]
+            html = "\(html)\(String(rest[..<open]))"
+            if let field = row.fields.first(where: { $0.name == name }), let value = input.values[field.name]
+            {
+                html += shown(value, field)
+            }
+            rest = rest[rest.index(after: close)...]
+        }
+        return "\(html)\(String(rest))"
+    }
+
+    /// A value in the reader's unit.
+    private func shown(_ value: LiveValue, _ field: InputFacts) -> HTML {
+        switch (field.kind, value) {
+        case (.clock, .whole(let minute)): return clock(Int(minute))
+        case (.alert, .text(let code)): return "\(StoryWords.name(of: code))"
+        case (_, .number(let number)):
+            switch field.unit {
+            case "mg/dL": return "\(telling.glucose(mgdl: number))"
+            case "U": return "\(Telling.units(number))"
+            default: return "\(self.number(number * field.factor)) \(field.unit)"
+            }
+        case (_, .whole(let number)):
+            return "\(self.number(Double(number)))\(field.unit.isEmpty ? "" : " " + field.unit)"
+        case (_, .text(let text)): return "\(text)"
+        case (_, .flag(let flag)): return flag ? "yes" : "no"
+        case (_, .link): return ""
+        }
     }
 
     private func clock(_ minute: Int) -> HTML {
@@ -128,94 +145,31 @@ struct TimelineWords {
         return "<span data-clock>\(two(minute / 60)):\(two(minute % 60))</span>"
     }
 
-    /// What has no values.
-    private func plain(_ input: LiveInput) -> (HTML, HTML?) {
-        switch input {
-        case .cancelOwed: ("call off what is owed", "What was owed was called off")
-        case .cancelBolus: ("stop the running bolus", "The running bolus was stopped")
-        case .cancelTemporaryBasal: ("end the temporary basal", "Temporary basal ended by hand")
-        case .resume: ("resume insulin", "Insulin resumed")
-        case .changePod: ("change the pod", "Pod changed")
-        case .changeSensor: ("change the sensor", "Sensor changed")
-        case .openLoop: ("open the loop", "Loop opened")
-        case .closedLoop: ("close the loop", "Loop closed")
-        case .startSession: ("start the session", "Session started")
-        case .endSession: ("end the session", "Session ended")
-        case .signIn: ("log in", "Logged in")
-        case .signOut: ("log out", "Logged out")
-        case .subjectClaim(let isOk):
-            (
-                "note what the cloud says of the subject's ID",
-                isOk ? "The subject's ID is this subject's" : "The subject's ID is claimed elsewhere"
-            )
-        case .openSettings: ("open the settings", "Settings opened")
-        case .saveSettings: ("save the settings", "Settings saved")
-        case .dismissDropped: ("dismiss a dose that was given up", "A dose that was given up was dismissed")
-        case .takePump: ("take over the pump", "The pump was taken over")
-        case .visit: ("send the keeper", "The keeper came")
-        case .device: ("believe what a device reported", "A device reported")
-        case .foreground, .background: ("note where the app is", nil)
-        // Inputs with values, and those about alerts and thresholds, have words of their own.
-        case .meal, .bloodGlucose, .calibration, .reading, .target, .requestBolus, .confirmBolus,
-            .stateInsulin, .temporaryBasal, .suspend, .subject, .quietHours, .clockStep, .leftOut,
-            .acknowledge, .snooze, .testAlert, .preview, .dismiss, .told, .tap, .bannerShown, .threshold,
-            .changeThreshold, .switchThreshold, .recommendThresholds:
-            ("", nil)
-        }
-    }
-
-    private func alert(_ input: LiveInput) -> (HTML, HTML?) {
-        func name(_ code: String) -> String { StoryWords.name(of: code) }
-        switch input {
-        case .acknowledge(let code): return ("acknowledge \(name(code))", "Acknowledged: \(name(code))")
-        case .snooze(let code, let minutes):
-            let span = "\(number(Double(minutes))) min"
-            return ("snooze \(name(code)) for \(span)", "Snoozed for \(span): \(name(code))")
-        case .testAlert(let code): return ("test \(name(code))", "Tested: \(name(code))")
-        case .preview(let code): return ("preview \(name(code))", "Preview: \(name(code))")
-        case .dismiss(let code, _):
-            return ("dismiss the banner of \(name(code))", "Banner dismissed: \(name(code))")
-        case .told(let code):
-            return ("note that the phone showed \(name(code))", "Reached the phone: \(name(code))")
-        case .tap(let code): return ("open the alert \(name(code))", "Opened from the alert: \(name(code))")
-        default: return ("note that a banner was shown", nil)
-        }
-    }
-
-    private func threshold(_ input: LiveInput) -> (HTML, HTML?) {
-        switch input {
-        case .threshold(let metric, let low, let high, _, let isEnabled):
-            return threshold(metric) { metric in
-                if let isEnabled, low == nil, high == nil { return "alerts \(isEnabled ? "on" : "off")" }
-                let parts = [(low, "below"), (high, "above")].compactMap { bound, word in
-                    bound.map { "\(word) \(telling.value($0, of: metric))" }
-                }
-                return parts.isEmpty ? "nothing rings" : "rings " + parts.joined(separator: " and ")
+    /// What was said of a threshold.
+    private func threshold(_ input: LiveInput, _ metric: AlertMetric) -> String {
+        let isEnabled = input.flag("isEnabled")
+        let sides = [("low", "below"), ("high", "above")]
+        if input.name == "switchThreshold" { return "alerts \(isEnabled == true ? "on" : "off")" }
+        guard input.name == "changeThreshold" else {
+            if let isEnabled, input.number("low") == nil, input.number("high") == nil {
+                return "alerts \(isEnabled ? "on" : "off")"
             }
-        case .switchThreshold(let metric, let isEnabled):
-            return threshold(metric) { _ in "alerts \(isEnabled ? "on" : "off")" }
-        case .changeThreshold(let metric, let low, let high, let minutes, let isEnabled, _, _):
-            return threshold(metric) { metric in
-                // Only what was said of it.
-                var parts = [(low, "below"), (high, "above")].compactMap { bound, word -> String? in
-                    guard let bound else { return nil }
-                    return bound.value.map { "rings \(word) \(telling.value($0, of: metric))" }
-                        ?? "rings no more \(word) any value"
-                }
-                if let minutes {
-                    parts.append(minutes == 0 ? "at once" : "after \(number(Double(minutes))) min")
-                }
-                if isEnabled == false { parts.append("off") }
-                return parts.isEmpty ? "as before" : parts.joined(separator: ", ")
+            let parts = sides.compactMap { side, word in
+                input.number(side).map { "\(word) \(telling.value($0, of: metric))" }
             }
-        default: return ("set thresholds as recommended", "Thresholds as recommended")
+            return parts.isEmpty ? "nothing rings" : "rings " + parts.joined(separator: " and ")
         }
-    }
-
-    private func threshold(_ metric: String, _ words: (AlertMetric) -> String) -> (HTML, HTML?) {
-        guard let metric = AlertMetric(rawValue: metric) else { return ("set a threshold", "Threshold set") }
-        let said = words(metric)
-        return ("set the threshold of \(metric.name) so: \(said)", "\(metric.name): \(said)")
+        // Only what was said of it.
+        var parts = sides.compactMap { side, word -> String? in
+            guard input.values[side] != nil else { return nil }
+            return input.number(side).map { "rings \(word) \(telling.value($0, of: metric))" }
+                ?? "rings no more \(word) any value"
+        }
+        if let minutes = input.whole("sensitivityMinutes") {
+            parts.append(minutes == 0 ? "at once" : "after \(number(Double(minutes))) min")
+        }
+        if isEnabled == false { parts.append("off") }
+        return parts.isEmpty ? "as before" : parts.joined(separator: ", ")
     }
 
     // MARK: Rows

@@ -141,8 +141,7 @@ final class Terminal: Sendable {
             switch wish {
             case .input(let input):
                 let answer = answer(input, key)
-                if case .requestBolus(let units) = input, let number = answer.number, answer.outcome == .taken
-                {
+                if let units = input.requestedUnits, let number = answer.number, answer.outcome == .taken {
                     // Said again it waits no longer than the first time, and in its place; what it said first counts.
                     if number > lastBolus?.number ?? 0 { lastBolus = (number, units) }
                     guard !answer.isRepeated else { return }
@@ -160,7 +159,7 @@ final class Terminal: Sendable {
                     say("refused: \(refusal.reason)")
                 }
             case .status: tellStatus()
-            case .help: for line in LiveWords.help.split(separator: "\n") { say(String(line)) }
+            case .help: for line in LiveWords.help().split(separator: "\n") { say(String(line)) }
             case .quit:
                 isOver.store(true, ordering: .relaxed)
                 host.wake()

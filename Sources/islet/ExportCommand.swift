@@ -7,7 +7,9 @@ import IsletDevices
 public import IsletTrials
 
 extension StepFormat: ExpressibleByArgument {}
-extension ExportTable: ExpressibleByArgument {}
+extension ExportTable: ExpressibleByArgument {
+    package init?(argument: String) { self.init(named: argument) }
+}
 
 /// `islet export`
 struct ExportCommand: ParsableCommand {
@@ -56,7 +58,7 @@ struct ExportCommand: ParsableCommand {
     @Option(help: "What to write: \(ExportTable.allCases.map(\.rawValue).joined(separator: ", ")).")
     var what: ExportTable = .steps
 
-    @Option(help: "With --what alerts: this policy's alone, be it an arm's or in shadow.")
+    @Option(help: "With --what alert-effects: this policy's alone, be it an arm's or in shadow.")
     var policy: String?
 
     @Option(help: "csv or jsonl.")
@@ -79,7 +81,9 @@ struct ExportCommand: ParsableCommand {
         let sessions = try selection.open(interrupt)
         let entries = try sessions.entries(session: selection.session, arm: arm)
         if let policy {
-            guard what == .alerts else { throw ValidationError("--policy goes with --what alerts.") }
+            guard what == .alertEffects else {
+                throw ValidationError("--policy goes with --what alert-effects.")
+            }
             try sessions.policy(policy)
         }
         let progress = ProgressLine(sessions: entries.count, style: .standardError(quiet: quiet))

@@ -24,7 +24,7 @@ final class InsulinListener: LoopObserver, @unchecked Sendable {
 struct BasalAccountTests {
     /// The programme of a step is 0.1 U.
     private func lab(_ answer: @escaping (StepInput) throws -> StepOutput) throws -> (Lab, InsulinListener) {
-        let lab = try Lab(begins: false, hasStore: true, answer: answer)
+        let lab = try Lab(begins: false, answer: answer)
         lab.sensor.latestReading = reading(at: 0)
         let listener = InsulinListener()
         // The lab has launched its loop by then, with nobody who listens.
@@ -71,7 +71,7 @@ struct BasalAccountTests {
         #expect(heard.shares.last == 100 && lab.memory.missing.isEmpty)
     }
 
-    @Test("a store's death keeps the account, and the next life tells it at its launch")
+    @Test("a death keeps the account, and the next life tells it at its launch")
     func outlivesTheApp() throws {
         let (lab, heard) = try lab { _ in StepOutput(basal: InsulinAmount(units: 0.1)) }
         try lab.live(untilMinute: 180)
@@ -79,7 +79,7 @@ struct BasalAccountTests {
         try lab.executor.advance(to: .minutes(206))
         lab.sensor.latestReading = reading(at: 205)
         let before = heard.shares.count
-        lab.relaunch(listener: heard)
+        lab.relaunch()
         // Dead for 25 min under a zero of 30.
         let share = try #require(heard.shares.dropFirst(before).first)
         #expect(share < 80 && share > 70)

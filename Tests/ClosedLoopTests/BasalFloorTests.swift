@@ -140,8 +140,8 @@ struct BasalFloorTests {
             let lab = try Lab.reading { _ in self.dose(0.1) }
             try lab.live(untilMinute: 6)
             #expect(lab.pump.rates.last == .zero)
-            try lab.executor.inspect {
-                try lab.loop.here { if ends { try $0.endSession() } else { try $0.setOpenLoop(true) } }
+            lab.executor.inspect {
+                lab.loop.here { if ends { $0.endSession() } else { $0.setOpenLoop(true) } }
             }
             #expect(lab.pump.rates.last == therapy().basalRate)
         }

@@ -1,6 +1,6 @@
 // A loop whose surroundings write down what they are asked, in order.
 
-import IsletLoop
+@testable import IsletLoop
 import IsletDevices
 import IsletKernel
 
@@ -13,9 +13,13 @@ final class Diary: @unchecked Sendable {
 final class NotingPump: InsulinPumpPort, @unchecked Sendable {
     let inner = FakePump()
     let diary: Diary
+    private let log: StepLog
     /// The bolus status can't be read.
     var failsToRead = false
-    init(_ diary: Diary) { self.diary = diary }
+    init(_ diary: Diary, _ log: StepLog) {
+        self.diary = diary
+        self.log = log
+    }
     var status: PumpStatus { inner.status }
     var pulse: InsulinAmount { inner.pulse }
     func completedBolus(after id: Int64?) throws -> BolusStatus? {
@@ -24,7 +28,9 @@ final class NotingPump: InsulinPumpPort, @unchecked Sendable {
         return try inner.completedBolus(after: id)
     }
     func requestBolus(_ amount: InsulinAmount, id: Int64) throws -> BolusAnswer {
-        diary.note("pump: request \(id)")
+        // What is sent stands in the log.
+        let isKept = log.entries.last?.record.requestID == id
+        diary.note("pump: request \(id)\(isKept ? "" : ", not in the log")")
         return try inner.requestBolus(amount, id: id)
     }
     func outcome(of id: Int64) throws -> RequestOutcome { try inner.outcome(of: id) }
@@ -35,25 +41,6 @@ final class NotingPump: InsulinPumpPort, @unchecked Sendable {
         try inner.setTemporaryBasal(rate, nanoseconds: nanoseconds)
     }
     func cancelTemporaryBasal() throws { try inner.cancelTemporaryBasal() }
-}
-
-final class NotingStore: LoopStore, @unchecked Sendable {
-    let inner = MemoryLoopStore()
-    let diary: Diary
-    init(_ diary: Diary) { self.diary = diary }
-    func load() -> LoopMemory? { inner.load() }
-    func save(_ memory: LoopMemory) { inner.save(memory) }
-    func append(_ step: StepRecord, _ memory: LoopMemory) {
-        diary.note("store: step \(step.algorithmTime), next \(memory.algorithmTime)")
-        inner.append(step, memory)
-    }
-    func settle(
-        _ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory
-    ) {
-        diary.note("store: outcome of \(requestID)")
-        inner.settle(requestID, accepted: accepted, pumpError: pumpError, memory)
-    }
-    func steps(since instant: Instant) -> [StepRecord] { inner.steps(since: instant) }
 }
 
 final class NotingObserver: LoopObserver, @unchecked Sendable {
@@ -67,11 +54,11 @@ final class Scene {
     let diary = Diary()
     let sensor = FakeSensor()
     let pump: NotingPump
-    let store: NotingStore
+    private let log = StepLog()
     let algorithm: FakeAlgorithm
     let recorder = SessionRecorder(level: .full)
     private let observer: NotingObserver
-    var loop: LoopController
+    let loop: LoopController
 
     init(
         basalSource: BasalSource = .algorithm,
@@ -82,26 +69,13 @@ final class Scene {
         }
     ) {
         let diary = diary
-        pump = NotingPump(diary)
-        store = NotingStore(diary)
+        pump = NotingPump(diary, log)
         observer = NotingObserver(diary)
         algorithm = FakeAlgorithm(basalSource: basalSource) { input in
             diary.note("algorithm: step \(input.algorithmTime)")
             return try answer(input)
         }
-        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store)
-        executor.start("scene") { [loop, observer] in
-            try await loop.begin(observers: [observer])
-        }
-    }
-
-    deinit { try? executor.end() }
-
-    private static func makeLoop(
-        _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ sensor: FakeSensor, _ pump: NotingPump,
-        _ recorder: SessionRecorder, _ store: NotingStore
-    ) -> LoopController {
-        LoopController(
+        loop = LoopController(
             executor: executor, algorithm: algorithm,
             settings: LoopSettings(
                 subjectID: "subject-7",
@@ -110,15 +84,21 @@ final class Scene {
                     carbohydrateRatioGramsPerUnit: 10, correctionFactorMgdlPerUnit: 40,
                     totalDailyInsulin: InsulinAmount(units: 45)),
                 target: GlucoseConcentration(milligramsPerDecilitre: 120)),
-            sensor: sensor, pump: pump, recorder: recorder, store: store)
+            sensor: sensor, pump: pump, recorder: recorder, log: log,
+            diesBetweenInstants: true)
+        executor.start("scene") { [loop, observer] in
+            try await loop.begin(observers: [observer])
+        }
     }
 
+    deinit { try? executor.end() }
+
     /// The app is launched anew.
-    func relaunch() {
-        executor.inspect { loop.here { $0.kill() } }
-        loop = Self.makeLoop(executor, algorithm, sensor, pump, recorder, store)
-        executor.inspect { loop.here(observer) { $0.launch(observers: [$1]) } }
-    }
+    func relaunch() { inLoop { $0.relaunch() } }
+
+    /// Each step, what it asked for, and what came of it.
+    var rows: [StepRecord] { log.entries.map(\.record) }
+    var memory: LoopMemory { inLoop { $0.currentMemory } }
 
     func inLoop<R: Sendable>(_ body: @escaping @Sendable (isolated LoopController) throws -> R) rethrows -> R
     {

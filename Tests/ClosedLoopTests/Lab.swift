@@ -1,6 +1,6 @@
-// A loop on a bench of fakes, with a store and a second life.
+// A loop on a bench of fakes, with a log and a second life.
 
-import IsletLoop
+@testable import IsletLoop
 import IsletDevices
 import IsletKernel
 
@@ -10,33 +10,30 @@ func therapy() -> TherapySettings {
         correctionFactorMgdlPerUnit: 40, totalDailyInsulin: InsulinAmount(units: 45))
 }
 
-/// A loop with a store and a second life.
+/// A loop with a log and a second life.
 final class Lab {
     let executor = SessionExecutor()
     let sensor: FakeSensor = FakeSensor()
     let pump = FakePump()
-    let store = FaultyStore()
+    private let log = StepLog()
     let recorder = SessionRecorder(level: .full)
-    var loop: LoopController
-    var algorithm: FakeAlgorithm
+    let loop: LoopController
+    let algorithm: FakeAlgorithm
     let steps = StepCounter()
-    /// Whether loops of this lab write to the store, and whether they die between instants only.
-    private let kind: (hasStore: Bool, diesBetweenInstants: Bool)
     /// Of the next life.
     var settings = LoopSettings(
         therapy: therapy(), target: GlucoseConcentration(milligramsPerDecilitre: 120))
 
     init(
         basalSource: BasalSource = .algorithm, begins: Bool = true,
-        hasStore: Bool = true, diesBetweenInstants: Bool = false,
         answer: @escaping (StepInput) throws -> StepOutput = { _ in
             StepOutput(basal: InsulinAmount(units: 0.1))
         }
     ) throws {
         algorithm = FakeAlgorithm(basalSource: basalSource, answer: answer)
-        kind = (hasStore, diesBetweenInstants)
-        loop = Self.makeLoop(
-            executor, algorithm, settings, sensor, pump, recorder, store, kind)
+        loop = LoopController(
+            executor: executor, algorithm: algorithm, settings: settings, sensor: sensor, pump: pump,
+            recorder: recorder, log: log, diesBetweenInstants: true)
         executor.start("lab") { [loop, steps] in
             if begins { try await loop.begin(observers: [steps]) } else { await loop.launch() }
         }
@@ -49,18 +46,6 @@ final class Lab {
         let lab = try Lab(answer: answer)
         lab.sensor.latestReading = ClosedLoopTests.reading(at: 0)
         return lab
-    }
-
-    private static func makeLoop(
-        _ executor: SessionExecutor, _ algorithm: FakeAlgorithm, _ settings: LoopSettings,
-        _ sensor: FakeSensor, _ pump: FakePump, _ recorder: SessionRecorder, _ store: FaultyStore,
-        _ kind: (hasStore: Bool, diesBetweenInstants: Bool)
-    ) -> LoopController {
-        LoopController(
-            executor: executor, algorithm: algorithm,
-            settings: settings,
-            sensor: sensor, pump: pump, recorder: recorder, store: kind.hasStore ? store : nil,
-            diesBetweenInstants: kind.diesBetweenInstants)
     }
 
     /// Advances in steps of a minute, with a fresh reading every five minutes from 0 on, `offset` after the grid.
@@ -85,13 +70,19 @@ final class Lab {
         try executor.advance(to: instant)
     }
 
-    func relaunch(listener: (any LoopObserver)? = nil) {
-        executor.inspect { loop.here { $0.kill() } }
-        loop = Self.makeLoop(
-            executor, algorithm, settings, sensor, pump, recorder, store, kind)
-        executor.inspect { loop.here(listener ?? steps) { $0.launch(observers: [$1]) } }
+    /// The app dies, if it isn't dead, and is launched with the settings of the next life.
+    func relaunch() {
+        executor.inspect {
+            loop.here(settings) {
+                $0.kill()
+                $0.settings = $1
+                $0.relaunch()
+            }
+        }
     }
 
+    /// Each step, what it asked for, and what came of it.
+    var rows: [StepRecord] { log.entries.map(\.record) }
     /// What the loop remembers.
     var memory: LoopMemory { executor.inspect { loop.here { $0.currentMemory } } }
     var display: LoopDisplay { executor.inspect { loop.here { $0.display() } } }
@@ -108,41 +99,5 @@ final class StepCounter: LoopObserver, @unchecked Sendable {
     func loopDidStep(succeeded: Bool, forecast: LoopForecast?) {
         if succeeded { self.succeeded += 1 } else { failed += 1 }
         if let forecast { forecasts.append((forecast.glucose.milligramsPerDecilitre, forecast.reading)) }
-    }
-}
-
-/// A store whose disk can be full.
-final class FaultyStore: LoopStore, @unchecked Sendable {
-    struct DiskFull: Error {}
-    let inner = MemoryLoopStore()
-    var canWrite = true
-    var canRead = true
-    /// Writes that fail, by their number.
-    var failing: Range<Int> = 0..<0
-    private(set) var writes = 0
-
-    var log: [StepRecord] { inner.log }
-    var memory: LoopMemory? { inner.memory }
-
-    private func write(_ body: () -> Void) throws {
-        defer { writes += 1 }
-        guard canWrite, !failing.contains(writes) else { throw DiskFull() }
-        body()
-    }
-
-    func load() throws -> LoopMemory? {
-        guard canRead else { throw DiskFull() }
-        return inner.load()
-    }
-    func save(_ memory: LoopMemory) throws { try write { inner.save(memory) } }
-    func append(_ step: StepRecord, _ memory: LoopMemory) throws { try write { inner.append(step, memory) } }
-    func settle(
-        _ requestID: Int64, accepted: InsulinAmount?, pumpError: String, _ memory: LoopMemory
-    ) throws {
-        try write { inner.settle(requestID, accepted: accepted, pumpError: pumpError, memory) }
-    }
-    func steps(since instant: Instant) throws -> [StepRecord] {
-        guard canRead else { throw DiskFull() }
-        return inner.steps(since: instant)
     }
 }

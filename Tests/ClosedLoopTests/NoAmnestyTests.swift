@@ -11,10 +11,9 @@ import Testing
         var earlier: [(at: Instant, history: InsulinHistory)] = []
     }
 
-    /// Without a store, as a live session has none: its journal is lived again.
     private func restarted(_ prepare: (Lab) -> Void) throws -> (lab: Lab, heard: Heard) {
         let heard = Heard()
-        let lab = try Lab(hasStore: false) { input in
+        let lab = try Lab { input in
             if let earlier = input.earlier { heard.earlier.append((input.now, earlier)) }
             return StepOutput(
                 basal: InsulinAmount(units: 0.1), meal: input.user.manualBolus ?? .zero)
@@ -22,7 +21,7 @@ import Testing
         try lab.live(untilMinute: 61)
         prepare(lab)
         try lab.live(untilMinute: 67)
-        try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+        lab.executor.inspect { lab.loop.here { $0.endSession() } }
         try lab.live(untilMinute: 68)
         try lab.executor.inspect { try lab.loop.here { try $0.startSession() } }
         try lab.live(untilMinute: 90)

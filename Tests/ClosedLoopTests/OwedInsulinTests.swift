@@ -60,7 +60,7 @@ struct OwedInsulinTests {
             #expect(told == [Shortfall(algorithmTime: 1, amount: InsulinAmount(units: 6))])
             let dropped = try #require(display(lab).dropped)
             #expect(dropped.amount == InsulinAmount(units: 6) && dropped.at == .minutes(20))
-            #expect(lab.store.log.compactMap { $0.dropped?.cause.text } == ["pump unavailable"])
+            #expect(lab.rows.compactMap { $0.dropped?.cause.text } == ["pump unavailable"])
             #expect(display(lab).owed == nil && display(lab).owedUntil == nil)
             // Nine hours later, too.
             try lab.live(untilMinute: 600)
@@ -159,7 +159,7 @@ struct OwedInsulinTests {
     @Test("lapses in open loop too, and is not a minute older after a relaunch")
     func openLoop() throws {
         let lab = try lab()
-        try lab.executor.inspect { try lab.loop.here { try $0.setOpenLoop(true) } }
+        lab.executor.inspect { lab.loop.here { $0.setOpenLoop(true) } }
         lab.pump.isConnected = false
         try bolus(3, lab)
         try lab.live(untilMinute: 8)
@@ -226,7 +226,7 @@ struct OwedInsulinTests {
         try lab.live(untilMinute: 605)
         let large = lab.pump.requests.map(\.amount.units).filter { $0 > 6 }
         #expect(large.count == meals && large.allSatisfy { $0 <= 12 && $0 > 12 - 1e-9 })
-        #expect(lab.store.log.allSatisfy { $0.pumpError.isEmpty })
+        #expect(lab.rows.allSatisfy { $0.pumpError.isEmpty })
     }
 
     @Test("by hand above the maximum is refused whole, also in two halves and beside what is owed")

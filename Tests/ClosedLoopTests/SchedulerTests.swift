@@ -103,11 +103,10 @@ struct SchedulerTests {
         let lab = try Lab()
         lab.sensor.latestReading = reading(at: 0)
         try lab.executor.advance(to: .minutes(11))
-        try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+        lab.executor.inspect { lab.loop.here { $0.endSession() } }
         try lab.executor.advance(to: .minutes(18))
-        #expect(lab.store.log.count == 3)
-        #expect(lab.store.memory?.isInSession == false)
-        #expect(try #require(lab.store.memory).algorithmState == nil)
+        #expect(lab.rows.count == 3)
+        #expect(lab.memory.isInSession == false)
         try lab.executor.inspect { try lab.loop.here { try $0.startSession() } }
         lab.sensor.latestReading = reading(at: 18)
         try lab.executor.advance(to: .minutes(24))
@@ -138,10 +137,10 @@ struct DeliveryTests {
         // Known to be delivered: not asked for again; the next step doses as usual.
         #expect(lab.pump.requests.map(\.id) == [0, 3])
         #expect(lab.pump.delivered == 2)
-        #expect(lab.store.log[0].accepted == InsulinAmount(units: 1))
-        #expect(lab.store.log[0].requested == InsulinAmount(units: 1))
-        #expect(lab.store.log.map(\.wasUncertain) == [true, false, false, false])
-        #expect(lab.store.log[1].requested == nil && !lab.store.log[1].pumpStatus.isConnected)
+        #expect(lab.rows[0].accepted == InsulinAmount(units: 1))
+        #expect(lab.rows[0].requested == InsulinAmount(units: 1))
+        #expect(lab.rows.map(\.wasUncertain) == [true, false, false, false])
+        #expect(lab.rows[1].requested == nil && !lab.rows[1].pumpStatus.isConnected)
     }
 
     @Test("is logged with what the pump was asked for and why it took nothing")
@@ -150,9 +149,9 @@ struct DeliveryTests {
         lab.sensor.latestReading = reading(at: 0)
         lab.pump.requestError = .commandFailed
         try lab.executor.advance(to: Instant(nanoseconds: 1))
-        #expect(lab.store.log[0].requested == InsulinAmount(units: 1))
-        #expect(lab.store.log[0].accepted == .zero)
-        #expect(lab.store.log[0].pumpError == "commandFailed" && !lab.store.log[0].wasUncertain)
+        #expect(lab.rows[0].requested == InsulinAmount(units: 1))
+        #expect(lab.rows[0].accepted == .zero)
+        #expect(lab.rows[0].pumpError == "commandFailed" && !lab.rows[0].wasUncertain)
     }
 
     @Test("sends a request that never arrived once more under its number while its step lasts")
@@ -169,7 +168,7 @@ struct DeliveryTests {
         // Ten seconds later the pump says that it never got it.
         #expect(lab.pump.requests.map(\.id) == [0, 1])
         #expect(lab.pump.requests.map(\.amount.units) == [6, 1])
-        #expect(lab.store.log[0].accepted == InsulinAmount(units: 6))
+        #expect(lab.rows[0].accepted == InsulinAmount(units: 6))
     }
 
     @Test(
@@ -190,8 +189,8 @@ struct DeliveryTests {
         #expect(lab.pump.requests.map(\.id) == [2])
         // What was wanted for step 0 alone is gone; the meal is not.
         #expect(lab.pump.requests[0].amount == InsulinAmount(units: 6))
-        #expect(lab.store.log[0].accepted == .zero)
-        #expect(lab.store.log[0].wasUncertain && lab.store.log[0].pumpError == "never arrived")
+        #expect(lab.rows[0].accepted == .zero)
+        #expect(lab.rows[0].wasUncertain && lab.rows[0].pumpError == "never arrived")
         // The algorithm counted the rest: it is told once that it never came, with the step that asked.
         #expect(
             lab.algorithm.inputs.map(\.shortfall) == [
@@ -232,9 +231,9 @@ struct DeliveryTests {
         try lab.live(untilMinute: 11)
         // 7 U were wanted, 3 cut off; 4 of the meal are owed, and come with the next step, whose own unit has no room.
         #expect(lab.pump.requests.map(\.amount.units) == [4, 1])
-        #expect(lab.store.log.map { $0.requested?.units } == [4, 4, 1])
-        #expect(lab.store.log.map(\.cut.units) == [3, 1, 0])
-        #expect(lab.store.log[0].pumpError == "\(PumpError.commandFailed)")
+        #expect(lab.rows.map { $0.requested?.units } == [4, 4, 1])
+        #expect(lab.rows.map(\.cut.units) == [3, 1, 0])
+        #expect(lab.rows[0].pumpError == "\(PumpError.commandFailed)")
         #expect(lab.algorithm.inputs.map(\.shortfall?.amount.units) == [nil, 1, 1])
         #expect(lab.algorithm.inputs.map(\.dropped?.amount.units) == [nil, 2, nil])
     }
@@ -247,14 +246,14 @@ struct DeliveryTests {
         lab.sensor.latestReading = reading(at: 0)
         try lab.executor.advance(to: .minutes(1))
         try lab.executor.inspect {
-            try lab.loop.here { try $0.setOpenLoop(true) }
+            lab.loop.here { $0.setOpenLoop(true) }
             try lab.loop.here { try $0.setTemporaryBasal(multiplier: 0.5, steps: 20) }
         }
         let delivered = lab.pump.delivered
         try lab.live(untilMinute: 11)
         #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 0, 1.2, 0.6])
         #expect(lab.pump.delivered == delivered)
-        try lab.executor.inspect { try lab.loop.here { try $0.setOpenLoop(false) } }
+        lab.executor.inspect { lab.loop.here { $0.setOpenLoop(false) } }
         #expect(lab.pump.rates.last?.unitsPerHour == 1.2)
         // The next step takes the basal over.
         try lab.live(untilMinute: 16)
@@ -302,8 +301,6 @@ struct DeliveryTests {
         #expect(display.status == .closedLoop)
         #expect(!display.isGlucoseStale)
         #expect(display.isPumpAvailable)
-        #expect(abs((display.totals?.insulin.units ?? 0) - 0.2) < 1e-12)
-        #expect(display.totals?.mean == GlucoseConcentration(milligramsPerDecilitre: 120))
         try lab.executor.advance(to: Instant(nanoseconds: 310 * seconds + 1))
         display = lab.executor.inspect { lab.loop.here { $0.display() } }
         #expect(display.isGlucoseStale)

@@ -18,8 +18,7 @@ struct SequenceDiagramTests {
         // Devices are read, the algorithm runs, the step is kept before anything is sent, and then it is published.
         #expect(
             scene.diary.lines == [
-                "pump: read completed bolus", "algorithm: step 1", "store: step 1, next 2",
-                "pump: request 1", "store: outcome of 1", "step event: true",
+                "pump: read completed bolus", "algorithm: step 1", "pump: request 1", "step event: true",
             ])
         let input = try #require(scene.algorithm.inputs.last)
         #expect(input.algorithmTime == 1 && input.firstStepTime == .start && input.lastWorldTime == .start)
@@ -29,7 +28,7 @@ struct SequenceDiagramTests {
         // There is no glucagon pump, at any step.
         #expect(scene.algorithm.inputs.allSatisfy { $0.glucagonPump == .unavailable })
         // The record holds the step in full.
-        let record = try #require(scene.store.inner.log.last)
+        let record = try #require(scene.rows.last)
         #expect(record.input == input && record.output.total.units == 0.1 + 0.2 + 0.3)
         #expect(record.instant == .minutes(5) && record.algorithmTime == 1 && record.failure.isEmpty)
         #expect(record.accepted.map { abs($0.units - 0.6) < 1e-9 } == true)
@@ -40,7 +39,7 @@ struct SequenceDiagramTests {
         let scene = Scene()
         try scene.run(untilMinute: 11)
         #expect(scene.diary.lines.allSatisfy { !$0.hasPrefix("step event") && !$0.hasPrefix("algorithm") })
-        #expect(scene.store.inner.log.isEmpty)
+        #expect(scene.rows.isEmpty)
         try scene.inLoop { try $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 100)) }
         try scene.run(untilMinute: 15)
         #expect(scene.algorithm.inputs.map(\.algorithmTime) == [0])
@@ -63,18 +62,18 @@ struct SequenceDiagramTests {
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 1)
         try scene.inLoop { try $0.setTemporaryBasal(multiplier: 0.5, steps: 10) }
-        try scene.inLoop { try $0.setOpenLoop(true) }
+        scene.inLoop { $0.setOpenLoop(true) }
         #expect(scene.inLoop { $0.display().status } == .openLoop)
         try scene.run(untilMinute: 6)
         #expect(scene.algorithm.inputs.last?.isOpenLoop == true)
         #expect(scene.algorithm.inputs.last?.basalMultiplier == 0.5)
-        #expect(scene.store.inner.memory?.basalMultiplierStepsLeft == 9)
+        #expect(scene.memory.basalMultiplierStepsLeft == 9)
         // Suggested and recorded, not delivered.
-        #expect(scene.store.inner.log.last?.output.total.units ?? 0 > 0)
+        #expect(scene.rows.last?.output.total.units ?? 0 > 0)
         #expect(!scene.diary.lines.contains("pump: request 1"))
-        try scene.inLoop { try $0.setOpenLoop(false) }
+        scene.inLoop { $0.setOpenLoop(false) }
         #expect(scene.inLoop { $0.display().status } == .closedLoop)
-        #expect(scene.store.inner.memory?.basalMultiplierStepsLeft == 0)
+        #expect(scene.memory.basalMultiplierStepsLeft == 0)
     }
 
     @Test("open loop is what the person forces, or what the last output said")
@@ -125,17 +124,17 @@ struct SequenceDiagramTests {
         #expect(scene.inLoop { $0.display().status } == .closedLoop)
         try scene.inLoop { try $0.setTarget(GlucoseConcentration(milligramsPerDecilitre: 110)) }
         try scene.inLoop { try $0.setCustomField("exercise", 0.5) }
-        try scene.inLoop { try $0.endSession() }
-        let ended = try #require(scene.store.inner.memory)
+        scene.inLoop { $0.endSession() }
+        let ended = scene.memory
         #expect(!ended.isInSession && ended.algorithmTime == 0 && ended.firstStepTime == nil)
         // A reading serves one step, whoever's session it is.
         #expect(ended.lastCgmTime != nil && ended.algorithmState == nil)
         // The log stays, and so does what the person configured.
-        #expect(scene.store.inner.log.count == 3)
+        #expect(scene.rows.count == 3)
         #expect(scene.inLoop { $0.display().status } == .noSession)
         scene.relaunch()
         try scene.run(untilMinute: 17)
-        #expect(scene.store.inner.log.count == 3)
+        #expect(scene.rows.count == 3)
         try scene.inLoop { try $0.startSession() }
         scene.sensor.latestReading = reading(at: 17)
         try scene.run(untilMinute: 18)
@@ -159,9 +158,9 @@ struct SequenceDiagramTests {
         #expect(inputs.map(\.insulinPump.isAvailable) == [true, false, false])
         #expect(inputs.dropFirst().allSatisfy { $0.insulinPump.lastBolus == nil })
         #expect(scene.pump.inner.requests.map(\.id) == [0])
-        #expect(scene.store.inner.log.map(\.algorithmTime) == [0, 1, 2])
+        #expect(scene.rows.map(\.algorithmTime) == [0, 1, 2])
         #expect(
-            scene.store.inner.memory?.algorithmTime == 3 && scene.store.inner.memory?.firstStepTime == .start)
+            scene.memory.algorithmTime == 3 && scene.memory.firstStepTime == .start)
         #expect(scene.diary.lines.count { $0 == "step event: true" } == 3)
         // Reconnected: what became of the last bolus is heard at the next step.
         scene.pump.inner.isConnected = true
@@ -191,7 +190,7 @@ struct SequenceDiagramTests {
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 6)
         #expect(scene.algorithm.inputs.map(\.insulinPump.isAvailable) == [false, false])
-        #expect(scene.pump.inner.requests.isEmpty && scene.store.inner.log.count == 2)
+        #expect(scene.pump.inner.requests.isEmpty && scene.rows.count == 2)
     }
 
     @Test("glucagon is recorded and never delivered")
@@ -203,7 +202,7 @@ struct SequenceDiagramTests {
         }
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 11)
-        #expect(scene.store.inner.log.map(\.output.glucagon.units) == [3, 3, 3])
+        #expect(scene.rows.map(\.output.glucagon.units) == [3, 3, 3])
         #expect(scene.pump.inner.requests.isEmpty && scene.pump.inner.delivered == 0)
     }
 
@@ -219,7 +218,7 @@ struct SequenceDiagramTests {
             try $0.setCustomField("a", 1)
             try $0.enter(calibration: GlucoseConcentration(milligramsPerDecilitre: 99))
             try $0.enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: 98))
-            try $0.setOpenLoop(true)
+            $0.setOpenLoop(true)
         }
         try scene.executor.inspect {
             try scene.loop.request(manualBolus: InsulinAmount(units: 1))
@@ -249,7 +248,7 @@ struct SequenceDiagramTests {
         let scene = Scene()
         scene.sensor.latestReading = reading(at: 0)
         try scene.run(untilMinute: 1)
-        try scene.inLoop { try $0.endSession() }
+        scene.inLoop { $0.endSession() }
         scene.diary.lines = []
         try scene.run(untilMinute: 1 + 120)
         #expect(scene.diary.lines.count == 9 || scene.diary.lines.count == 8)

@@ -14,7 +14,7 @@ struct UnhappyPathTests {
             return StepOutput()
         }
         lab.sensor.latestReading = reading(at: 0)
-        try lab.executor.inspect { try lab.loop.here { try $0.setOpenLoop(true) } }
+        lab.executor.inspect { lab.loop.here { $0.setOpenLoop(true) } }
         try lab.executor.inspect { try lab.loop.request(manualBolus: InsulinAmount(units: 2)) }
         try lab.live(untilMinute: 31)
         #expect(lab.pump.requests.map(\.amount.units) == [2])
@@ -28,13 +28,13 @@ struct UnhappyPathTests {
         try lab.live(untilMinute: 21)
         let first = lab.pump.requests.count
         #expect(first > 2)
-        try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+        lab.executor.inspect { lab.loop.here { $0.endSession() } }
         try lab.executor.inspect { try lab.loop.here { try $0.startSession() } }
         try lab.live(untilMinute: 41)
         let ids = lab.pump.requests.map(\.id)
         #expect(Set(ids).count == ids.count && ids == ids.sorted())
         // Each step of the second session has its insulin.
-        let steps = lab.store.log.filter { $0.instant >= .minutes(21) }
+        let steps = lab.rows.filter { $0.instant >= .minutes(21) }
         #expect(steps.count >= 3 && steps.first?.algorithmTime == 0)
         #expect(steps.allSatisfy { ($0.accepted ?? .zero) > .zero })
         #expect(lab.pump.requests.count == first + steps.count)
@@ -48,7 +48,7 @@ struct UnhappyPathTests {
             try lab.live(untilMinute: 6)
             #expect(lab.pump.rates.last == .zero)
             lab.pump.isConnected = !isAway
-            try lab.executor.inspect { try lab.loop.here { try $0.endSession() } }
+            lab.executor.inspect { lab.loop.here { $0.endSession() } }
             try lab.live(untilMinute: 8)
             lab.pump.isConnected = true
             try lab.live(untilMinute: 10)
@@ -85,7 +85,7 @@ struct UnhappyPathTests {
         let told = Shortfall(algorithmTime: 0, amount: InsulinAmount(units: 1))
         #expect(lab.algorithm.inputs.map(\.shortfall) == [nil, told, nil])
         #expect(lab.pump.requests.map(\.amount.units) == (whom == .pump ? [7, 5, 1] : [7, 1, 1]))
-        #expect(lab.store.log[0].accepted == InsulinAmount(units: 2))
-        #expect(lab.store.log[0].pumpError == "cut short")
+        #expect(lab.rows[0].accepted == InsulinAmount(units: 2))
+        #expect(lab.rows[0].pumpError == "cut short")
     }
 }

@@ -1,6 +1,6 @@
 // A loop with a linked pump and a linked sensor, a simulated pump behind them, and everything that can go wrong between.
 
-import IsletLoop
+@testable import IsletLoop
 import DeviceLinks
 import IsletDevices
 import Foundation
@@ -90,7 +90,9 @@ final class LinkBench {
     let pump: LinkedPump
     let sensor: LinkedSensor
     let loop: LoopController
-    let store = MemoryLoopStore()
+    private let log = StepLog()
+    /// Each step, what it asked for, and what came of it.
+    var rows: [StepRecord] { log.entries.map(\.record) }
     let alerts = AlertSpy()
     let devices = StatusSpy()
     let recorder = SessionRecorder(level: .full)
@@ -141,7 +143,7 @@ final class LinkBench {
             executor: executor, algorithm: algorithm,
             settings: LoopSettings(
                 therapy: therapy, target: GlucoseConcentration(milligramsPerDecilitre: 120)),
-            sensor: sensor, pump: pump, recorder: recorder, store: store)
+            sensor: sensor, pump: pump, recorder: recorder, log: log)
         if !hasReadings { nextReading = .distantFuture }
         executor.journal.observer = { [weak self] event in
             if event.kind == .linkOutcome { self?.outcomes.append(event.words[1]) }
@@ -350,7 +352,7 @@ final class LinkBench {
     }
     func endTemporaryBasal() { executor.inspect { loop.here { $0.cancelTemporaryBasal() } } }
     func openLoop(_ isOpen: Bool = true) throws {
-        try executor.inspect { try loop.here(isOpen) { try $0.setOpenLoop($1) } }
+        executor.inspect { loop.here(isOpen) { $0.setOpenLoop($1) } }
     }
     /// As the door does it.
     func stop() throws {
@@ -370,10 +372,10 @@ final class LinkBench {
     // MARK: Accounts
 
     /// What the loop's log counts as given by request.
-    var counted: Double { store.log.reduce(0) { $0 + ($1.accepted ?? $1.requested ?? .zero).units } }
+    var counted: Double { rows.reduce(0) { $0 + ($1.accepted ?? $1.requested ?? .zero).units } }
     /// Requests whose rows have another amount than the pump gave.
     var differences: [String] {
-        store.log.compactMap { row in
+        rows.compactMap { row in
             let given = simulator.boluses.filter { $0.id == row.requestID }.reduce(0) { $0 + $1.units }
             let counted = (row.accepted ?? row.requested ?? .zero).units
             guard abs(given - counted) > 1e-6 else { return nil }

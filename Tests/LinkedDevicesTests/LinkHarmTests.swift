@@ -111,7 +111,7 @@ import Testing
             try bench.live(untilMinute: Int64(minute))
             try bench.executor.inspect {
                 try bench.loop.here {
-                    try $0.endSession()
+                    $0.endSession()
                     try $0.startSession()
                 }
             }

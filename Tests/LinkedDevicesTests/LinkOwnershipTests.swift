@@ -131,7 +131,7 @@ private struct Correcting: DosingAlgorithm {
         let sum = boluses.reduce(0) { $0 + $1.amount.units }
         #expect((6 + 20 * 0.3...6 + 40 * 0.3).contains(sum), "\(sum) U")
         #expect(anew.bolusUnits > 0)
-        let doses = anew.store.log.compactMap(\.requested).map(\.units)
+        let doses = anew.rows.compactMap(\.requested).map(\.units)
         #expect(doses.contains { $0 > 0.25 })
     }
 
@@ -140,7 +140,7 @@ private struct Correcting: DosingAlgorithm {
         let (anew, algorithm) = try reinstalled { $0.account = nil }
         try anew.live(untilMinute: 60)
         func doses(_ from: Int64) -> [Double] {
-            anew.store.log.filter { $0.instant >= .minutes(from) }.compactMap(\.requested).map(\.units)
+            anew.rows.filter { $0.instant >= .minutes(from) }.compactMap(\.requested).map(\.units)
         }
         #expect(doses(0).count >= 5 && doses(0).allSatisfy { $0 <= 0.2 + 1e-9 }, "\(doses(0))")
         #expect(anew.executor.inspect { anew.loop.here { $0.display() } }.correctionsWithheldUntil != nil)

@@ -197,7 +197,7 @@ enum Trouble: String, CaseIterable, Sendable {
         let bench = life.bench
         let name = "\(troubles.map(\.rawValue)) seed \(seed)"
         // All that flowed is known to the loop, or more: what was requested, and what the pump gave by itself or at its keys.
-        let told = bench.store.log.last { $0.basalGiven != nil }?.basalGiven?.units ?? 0
+        let told = bench.rows.last { $0.basalGiven != nil }?.basalGiven?.units ?? 0
         let given = bench.bolusUnits + bench.basalUnits
         #expect(
             bench.counted + told >= given - 0.35,

@@ -10,7 +10,7 @@ import Testing
 @Suite("A linked pump that is met anew", .timeLimit(.minutes(45))) struct LinkedMeetingTests {
     /// What the loop has been told that the pump gave by itself between two minutes, U.
     private func told(_ bench: LinkBench, _ from: Int64, _ to: Int64) -> Double {
-        let known = bench.store.log.filter { $0.basalGiven != nil }
+        let known = bench.rows.filter { $0.basalGiven != nil }
         let first = known.last { $0.instant <= .minutes(from) }?.basalGiven ?? .zero
         let last = known.last { $0.instant <= .minutes(to) }?.basalGiven ?? .zero
         return (last - first).units
@@ -45,13 +45,13 @@ import Testing
         // Its clock has gone on, the session's begins now.
         let bench = try LinkBench(simulator: pump, worn: minutes * Nanoseconds.minute)
         try bench.live(untilMinute: 45)
-        let heard = bench.store.log.map { ($0.instant, $0.basalGiven?.units ?? 0) }
+        let heard = bench.rows.map { ($0.instant, $0.basalGiven?.units ?? 0) }
         let most = heard.last { $0.0 < .minutes(11) }?.1 ?? 0
         #expect((expected.lowerBound - 0.05...expected.upperBound + 0.35).contains(most), "\(heard)")
         // None was given before that.
         let boluses = pump.boluses.dropFirst()
         #expect(boluses.count >= 3)
-        let first = bench.store.log.first { ($0.requested ?? .zero) > .zero }?.instant ?? .start
+        let first = bench.rows.first { ($0.requested ?? .zero) > .zero }?.instant ?? .start
         #expect(first >= .minutes(expected.upperBound > 0 ? 11 : 0), "\(first.minutes)")
     }
 

@@ -67,7 +67,7 @@ struct ServerFeedProgramTests {
             let content = try JournalContent.read(folder + "/live/session-0.journal")
             let readings = content.lines.filter { line in
                 if case .input(_, let stamped, _) = line,
-                    case .reading? = LiveInput(bytes: stamped.input.bytes)
+                    LiveInput(bytes: stamped.input.bytes)?.name == "reading"
                 {
                     true
                 } else {

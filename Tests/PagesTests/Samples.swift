@@ -109,12 +109,7 @@ enum Samples {
             dropped: LoopMemory.Dropped(
                 amount: InsulinAmount(units: 2), at: now.adding(-50 * Nanoseconds.minute),
                 cause: .neverArrived),
-            cut: nil, isStoreFailing: false, refusedState: nil,
-            totals: .init(
-                insulin: InsulinAmount(units: 38.45),
-                lowest: GlucoseConcentration(milligramsPerDecilitre: 52),
-                highest: GlucoseConcentration(milligramsPerDecilitre: 231),
-                mean: GlucoseConcentration(milligramsPerDecilitre: 137)))
+            cut: nil, refusedState: nil)
     }
 
     /// A wave that ends in a low.

@@ -5,7 +5,7 @@ import Testing
 @Suite struct HackingTests {
     @Test(arguments: [
         "Tests/SimulatedDevicesTests/LowSensor.swift", "Tests/PhysiologyTests/OneDepot.swift",
-        "Tests/TrialsTests/Subjects/WaterTank.swift",
+        "Tests/TrialsTests/Subjects/WaterTank.swift", "Tests/DashboardTests/TabletsCommand.swift",
     ])
     func theExamplesAreTheFilesThatAreCompiled(path: String) throws {
         let page = try String(contentsOf: Project.root.appending(path: "HACKING.md"), encoding: .utf8)

@@ -65,7 +65,7 @@ extension AlertScenario {
     // MARK: What would be ignored
 
     /// A code of the policy: a misspelt one would be ignored, or never happen.
-    private static func code(_ reader: YAMLReader, _ policy: AlertPolicy) throws(InputError) -> AlertName {
+    static func code(_ reader: YAMLReader, _ policy: AlertPolicy) throws(InputError) -> AlertName {
         let code = AlertName(rawValue: try reader.text())
         let codes = policy.rules.map(\.code)
         guard !codes.contains(code) else { return code }
@@ -97,7 +97,7 @@ extension AlertScenario {
     }
 
     /// What a device calls its alert: any name but one that is a slip of the pen away from a known one.
-    private static func issue(_ reader: YAMLReader, _ known: [String]) throws(InputError) -> String {
+    static func issue(_ reader: YAMLReader, _ known: [String]) throws(InputError) -> String {
         let issue = try reader.text()
         guard !known.contains(issue) else { return issue }
         let typed = Array(issue.unicodeScalars.prefix(64))
@@ -148,27 +148,16 @@ extension AlertScenario {
         _ interval: Int64
     ) throws(InputError) -> AlertWorld {
         func reader(_ key: String) -> YAMLReader? { own?[key] ?? shared?[key] }
-        func text(_ key: String, _ other: String) throws(InputError) -> String {
-            try reader(key)?.text() ?? other
+        var world = ScenarioWorld()
+        for row in ScenarioWorld.keys.rows {
+            if let value = reader(row.shape.name) { try row.decode(value, &world) }
         }
-        guard let start = StudyStart(try text("start", "2026-03-02T08:00:00-05:00")) else {
+        guard let start = StudyStart(world.start) else {
             throw InputError(file: policy.name, found: "no start", expected: "a start")
         }
-        let name = try text("timeZone", "America/New_York")
-        let zone = try zone(name, around: start.unixSeconds, reader("timeZone"))
-        var environment = AppEnvironment()
-        environment.isArmed = try text("loop", "armed") == "armed"
-        environment.isFirstStepDone = try reader("firstStepDone")?.flag() ?? true
-        environment.hasPod = try text("pod", "active") == "active"
-        environment.podExpiresAt = Instant(
-            nanoseconds: try reader("podExpiresIn").span() ?? AlertWorld.podLife)
-        environment.hasPumpSession = try text("pumpSession", "established") == "established"
-        environment.isPumpStatusKnown = try text("pumpStatus", "known") == "known"
-        environment.cgmState = sensorState(try text("cgmState", "ok"))
-        environment.cgmLifecycle = SensorLifecycle(rawValue: try text("cgmLifecycle", "ok")) ?? .ok
-        environment.isSignedIn = try text("auth", "signedIn") == "signedIn"
-        environment.isClaimOk = try text("subjectClaim", "ok") == "ok"
-        environment.clockSkewSeconds = skewSeconds(try text("clockSkew", "0s"))
+        let zone = try zone(world.zone, around: start.unixSeconds, reader(ScenarioWorld.zoneKey))
+        var environment = world.environment
+        environment.podExpiresAt = Instant(nanoseconds: world.podExpires)
         var samples: [AlertSeries] = []
         if let series, case .mapping(let entries) = series.node.content {
             for entry in entries {
@@ -181,9 +170,7 @@ extension AlertScenario {
         return AlertWorld(
             policy: policy, wallClock: WallClock(startEpochSeconds: start.unixSeconds, zone: zone),
             environment: environment,
-            appState: AlertWorldEvent.AppState(rawValue: try text("app", "foreground")) ?? .foreground,
-            stepsRun: try text("steps", "running") == "running",
-            glucose: try reader("glucose")?.number(in: 0...2000) ?? 120, series: samples)
+            appState: world.app, stepsRun: world.stepsRun, glucose: world.glucose, series: samples)
     }
 
     private static func zone(
@@ -196,19 +183,6 @@ extension AlertScenario {
         return zone
     }
 
-    private static func sensorState(_ name: String) -> SensorState {
-        switch name {
-        case "warmup": .warmup
-        case "temporaryError": .temporaryError
-        case "noReliableGlucose": .noReliableGlucose
-        case "failed": .failed
-        case "expired": .expired
-        default: .ok
-        }
-    }
-
-    private static func skewSeconds(_ text: String) -> Double? { signed(text).map { Double($0) / 1e9 } }
-
     // MARK: The timeline
 
     private static func decodeTimeline(
@@ -220,7 +194,8 @@ extension AlertScenario {
             guard case .mapping(let entries) = item.node.content else { continue }
             var ranked: [(rank: Int, event: AlertWorldEvent)] = []
             for entry in entries where entry.key != "at" {
-                guard let value = item[entry.key], let event = try decodeEvent(entry.key, value, policy)
+                guard let value = item[entry.key],
+                    let event = try ScenarioEvent.named[entry.key]?.decode(value, policy)
                 else {
                     continue
                 }
@@ -245,87 +220,6 @@ extension AlertScenario {
         case .reading, .value, .step, .user, .timeChange: 3
         default: 1
         }
-    }
-
-    private static func decodeEvent(
-        _ key: String, _ value: YAMLReader, _ policy: AlertPolicy
-    ) throws(InputError) -> AlertWorldEvent? {
-        if let metric = AlertMetric(rawValue: key), metric != .glucose, metric != .readingAge {
-            return .value(metric, try value.number(in: -100_000...100_000))
-        }
-        switch key {
-        case "app":
-            let text = try value.text()
-            return text == "relaunch" ? .relaunch : AlertWorldEvent.AppState(rawValue: text).map { .app($0) }
-        case "loop": return AlertWorldEvent.LoopState(rawValue: try value.text()).map { .loop($0) }
-        case "firstStepDone": return .firstStepDone(try value.flag())
-        case "steps": return .steps(isRunning: try value.text() == "running")
-        case "pod": return .pod(try value.text() == "active")
-        case "podExpiresIn": return .podExpires(in: try Optional(value).span() ?? 0)
-        case "pumpSession": return .pumpSession(try value.text() == "established")
-        case "pumpStatus": return .pumpStatus(isKnown: try value.text() == "known")
-        case "cgmState": return .cgmState(sensorState(try value.text()))
-        case "cgmLifecycle": return .cgmLifecycle(SensorLifecycle(rawValue: try value.text()) ?? .ok)
-        case "glucose": return .glucose(try value.number(in: 0...2000))
-        case "auth": return .signedIn(try value.text() == "signedIn")
-        case "subjectClaim": return .claim(isOk: try value.text() == "ok")
-        case "clockSkew": return .clockSkew(seconds: skewSeconds(try value.text()))
-        case "timeZone": return .zone(try zone(try value.text(), around: 946_684_800, value, years: 100))
-        case "pumpAlert":
-            if let issue = value["issue"] {
-                let issue = try self.issue(issue, AlertCode.pumpIssues)
-                return .user(.pumpIssue(issue, text: try value["text"]?.text() ?? ""))
-            }
-            guard let retract = value["retract"] else { return nil }
-            return .user(.pumpRetract(try issue(retract, AlertCode.pumpIssues)))
-        case "cgmAlert":
-            if let issue = value["issue"] {
-                let issue = try self.issue(issue, AlertCode.cgmIssues)
-                return .user(.cgmIssue(issue, text: try value["text"]?.text() ?? ""))
-            }
-            guard let retract = value["retract"] else { return nil }
-            return .user(.cgmRetract(try issue(retract, AlertCode.cgmIssues)))
-        case "reading":
-            return .reading(
-                try value["glucose"]?.number(in: 0...2000) ?? 0,
-                isReliable: try value["reliable"]?.flag() ?? true,
-                age: try value["age"].span() ?? 0)
-        case "readings": return .readings(isRunning: try value.text() == "running")
-        case "step": return .step(succeeded: try value.text() == "ok")
-        case "user":
-            if let name = value["acknowledge"] { return .user(.acknowledge(try code(name, policy))) }
-            if let name = value["dismiss"] { return .user(.dismiss(try code(name, policy))) }
-            if let name = value["tap"] { return .user(.tap(try code(name, policy))) }
-            guard let name = value["snooze"], let span = value["for"] else { return nil }
-            guard let length = try Optional(span).span(), length > 0 else {
-                throw span.problem(expected: "a length of time above 0s")
-            }
-            return .user(.snooze(try code(name, policy), for: length))
-        case "handlers":
-            return .handlers(
-                pump: try value["pump"]?.text().isRegistered, cgm: try value["cgm"]?.text().isRegistered)
-        case "settingsSaved": return .user(try happens(value, .settingsSaved))
-        case "settingsOpened": return .user(try happens(value, .settingsOpened))
-        case "timeChange": return .timeChange(signed(try value.text()) ?? 0)
-        case "preview": return .user(.preview(try code(value, policy)))
-        case "testAlert": return .user(.testAlert(try code(value, policy)))
-        default: return nil
-        }
-    }
-
-    /// What happens, happens: `false` would say nothing.
-    private static func happens(_ value: YAMLReader, _ input: AlertInput) throws(InputError) -> AlertInput {
-        guard try value.flag() else { throw value.problem(expected: "true, or no such entry") }
-        return input
-    }
-
-    private static func zone(
-        _ name: String, around second: Int64, _ reader: YAMLReader, years: Int
-    ) throws(InputError) -> ZoneTable {
-        guard let zone = ZoneTable.named(name, around: second, years: years) else {
-            throw reader.problem(expected: ZoneTable.rule.expectation)
-        }
-        return zone
     }
 
     // MARK: What must come of it
@@ -373,8 +267,4 @@ extension AlertScenario {
         }
         return states
     }
-}
-
-extension String {
-    fileprivate var isRegistered: Bool { self == "registered" }
 }

@@ -98,11 +98,12 @@ package struct SessionWish: Sendable {
         for input in say {
             var input = input
             // A bolus in two steps, said in one breath.
-            if case .confirmBolus(_, _, let anyway) = input, let asked = lastBolus {
-                input = .confirmBolus(request: asked.number, units: asked.units, anyway: anyway)
+            if input.name == "confirmBolus", let asked = lastBolus {
+                input = .confirmBolus(
+                    request: asked.number, units: asked.units, anyway: input.flag("anyway"))
             }
             let answer = session.take(LiveCommand(input), at: session.now)
-            if case .requestBolus(let units) = input, let number = answer.number {
+            if let units = input.requestedUnits, let number = answer.number {
                 lastBolus = (number, units)
             }
         }

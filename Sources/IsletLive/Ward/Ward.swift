@@ -385,7 +385,7 @@ package final class Ward: Sendable {
             }
             let answer = host.take(LiveCommand(input, key: command.key), for: id)
             if answer.isFrozen { throw Refusal.frozen }
-            if answer.outcome == .taken, WardOwner.isOwners(input), follows(id), let owner,
+            if answer.outcome == .taken, input.isMarked(.owners), follows(id), let owner,
                 let view = view(id)
             {
                 // The session has it; the store gets it at the next look where it can't now.

@@ -35,6 +35,26 @@ extension WardCommand {
     static let longestText = 1000
 }
 
+extension JSONBody {
+    /// An object that has the fields of a table, each in its range.
+    package func object(_ what: String, _ table: [WardCommand.Field]) throws(Ward.Refusal) -> JSONFields {
+        let fields = try object(what)
+        try fields.check(only: table.map(\.name), nullable: table.filter(\.canBeNull).map(\.name))
+        for field in table {
+            try fields.check(field)
+            let isFine =
+                switch field.kind {
+                case .number(let range): try fields.optionalNumber(field.name).map(range.contains) ?? true
+                case .wholeNumber(let range):
+                    try fields.optionalWholeNumber(field.name).map(range.contains) ?? true
+                case .flag, .text: true
+                }
+            guard isFine else { throw .invalid("\(field.name): expected \(field.kind.words)") }
+        }
+        return fields
+    }
+}
+
 extension WardCommand.Field.Kind {
     /// What is expected.
     var words: String {

@@ -56,27 +56,14 @@ package final class WardOwner: Sendable {
 
     // MARK: From the session
 
-    /// Whether an input sets what is the owner's.
-    static func isOwners(_ input: LiveInput) -> Bool {
-        switch input {
-        case .threshold, .changeThreshold, .switchThreshold, .recommendThresholds, .quietHours: true
-        default: false
-        }
-    }
-
     /// What a session was told is the owner's from now on.
     /// - Throws: what the store throws: the session has it then, and the store gets it at the next look.
     func take(_ input: LiveInput, from view: SessionView) throws {
         state.withLock { $0.isBehind = true }
         try write(view) { key in
-            switch input {
-            case .quietHours: key == OwnerSetting.quietHoursKey
-            case .threshold(let metric, _, _, _, _), .switchThreshold(let metric, _):
-                key == "threshold/\(view.id)/\(metric)"
-            case .changeThreshold(let metric, _, _, _, _, _, _): key == "threshold/\(view.id)/\(metric)"
-            case .recommendThresholds: key != OwnerSetting.quietHoursKey
-            default: false
-            }
+            // One metric's, the quiet hours, or all thresholds.
+            if let metric = input.text("metric") { return key == "threshold/\(view.id)/\(metric)" }
+            return (input.name == "quietHours") == (key == OwnerSetting.quietHoursKey)
         }
     }
 

@@ -1,8 +1,8 @@
-// What the last hours' steps asked for and what came of it, where no store keeps it.
+// What the last hours' steps asked for and what came of it.
 //
 // Guarantees: a session that starts anew, and an algorithm that begins anew, hear of all insulin that may still act; a step costs no allocation once the
 // hours are full.
-// Does not: outlive the loop that writes it. A `LoopStore` does, and so does a journal that is lived again.
+// Does not: outlive the loop that writes it. A journal that is lived again does.
 
 import IsletDevices
 import IsletKernel
@@ -19,15 +19,6 @@ struct StepInsulin: Hashable, Codable {
     var manual: InsulinAmount
     /// What the pump had given by itself in its life; nil where it could not say.
     var basalGiven: InsulinAmount?
-}
-
-extension StepInsulin {
-    init(_ record: StepRecord) {
-        self.init(
-            instant: record.instant, requestID: record.requestID, requested: record.requested,
-            accepted: record.accepted, userRequested: record.userRequested, manual: record.manual,
-            basalGiven: record.basalGiven)
-    }
 }
 
 struct InsulinAccount {

@@ -33,7 +33,7 @@ extension LoopController {
         memory.algorithmState = nil
         return LoopCarry(
             memory: memory,
-            steps: account?.rows(since: executor.now.adding(-LoopTiming.insulinMemory)) ?? [],
+            steps: account.rows(since: executor.now.adding(-LoopTiming.insulinMemory)),
             subjectID: settings.subjectID, therapy: settings.therapy, target: settings.target)
     }
 
@@ -42,7 +42,7 @@ extension LoopController {
         var memory = carry.memory
         memory.algorithm = memory.isInSession ? AlgorithmIdentity(algorithm) : nil
         memory.beginAnew()
-        adopted = KeptLoop(memory: memory)
+        adopted = memory
         account = InsulinAccount(carry.steps)
         (settings.subjectID, settings.therapy) = (carry.subjectID, carry.therapy)
         settings.target = carry.target

@@ -17,7 +17,7 @@ public import IsletKernel
 extension LoopController {
     /// The steps dose all basal themselves.
     private var dosesBasal: Bool {
-        memory.isInSession && algorithmDosesBasal && !memory.isOpenLoop && !isStoreBehind
+        memory.isInSession && algorithmDosesBasal && !memory.isOpenLoop
     }
 
     /// Gives the pump the person's programme, and beside it the temporary basal that the person asked for or none. The zero of
@@ -57,7 +57,6 @@ extension LoopController {
             memory.temporaryBasal = nil
             memory.isZeroUnpaid = false
             zeroEnds = nil
-            saveMemory()
         }
     }
 
@@ -81,7 +80,6 @@ extension LoopController {
         func note() {
             memory.temporaryBasal = LoopMemory.TemporaryBasal(rate: rate, ends: now.adding(length))
             zeroEnds = nil
-            saveMemory()
         }
         do {
             try pump.setTemporaryBasal(rate, nanoseconds: length)
@@ -105,7 +103,7 @@ extension LoopController {
     func renewZeroBasal() {
         let before = memory.temporaryBasal
         planZero()
-        setZero(before: before, isWritten: false)
+        setZero(before: before)
     }
 
     func planZero() {
@@ -115,10 +113,8 @@ extension LoopController {
     }
 
     /// Tells the pump what is planned.
-    /// - Parameters:
-    ///   - before: what runs on where the pump doesn't take it.
-    ///   - isWritten: the plan stands in the store.
-    func setZero(before: LoopMemory.TemporaryBasal?, isWritten: Bool) {
+    /// - Parameter before: what runs on where the pump doesn't take it.
+    func setZero(before: LoopMemory.TemporaryBasal?) {
         do {
             try pump.setTemporaryBasal(.zero, nanoseconds: zeroLength)
             zeroEnds = memory.temporaryBasal?.ends
@@ -130,10 +126,8 @@ extension LoopController {
             wasZeroRefused = true
             zeroIsPaidUntil = executor.now.adding(LoopTiming.step)
             memory.temporaryBasal = before
-            if isWritten { saveMemory() }
             return retryPumpWork()
         }
-        if before == nil, !isWritten { saveMemory() }
     }
 
     /// The pump didn't take the zero that insulin pays for: it is told again while that lasts.
@@ -172,7 +166,6 @@ extension LoopController {
         let left = min(own, dose.basalOfAStep, memory.carried)
         memory.carried = memory.carried - left
         fallShort(left, of: dose.algorithmTime)
-        saveMemory()
     }
 
     /// Whether a request that is answered pays for its step's zero. Insulin of a step that is over pays for no time to come.

@@ -10,12 +10,11 @@ public import IsletDevices
 public import IsletKernel
 
 extension LoopController {
-    /// By store or account; nil where they have nothing.
+    /// By the account; nil where it has nothing.
     /// - Parameter given: what the pump has given by itself in its life; nil while it can't say.
-    /// - Throws: what the store throws. A step without it would dose as if nothing had been given.
-    func insulinHistory(given: InsulinAmount?, at now: Instant) throws -> InsulinHistory? {
+    func insulinHistory(given: InsulinAmount?, at now: Instant) -> InsulinHistory? {
         let since = now.adding(-LoopTiming.insulinMemory)
-        let rows = try store?.steps(since: since).map(StepInsulin.init) ?? account?.rows(since: since) ?? []
+        let rows = account.rows(since: since)
         guard let first = rows.first?.instant ?? memory.before?.since ?? memory.stated?.givenAt else {
             return nil
         }
@@ -90,15 +89,9 @@ extension LoopController {
 
     /// A pump that was met says what it gave before: the algorithm begins anew, and hears of it.
     func take(_ before: InsulinHistory) {
-        do {
-            try change {
-                $0.before = before
-                $0.beginAnew()
-            }
-            state.clear()
-        } catch {
-            // Nothing is dosed while the store can't write; the pump says it again.
-        }
+        memory.before = before
+        memory.beginAnew()
+        state.clear()
     }
 
     /// Whether all insulin that still acts is known: eight hours have been seen, or the person has said what was given.
@@ -116,17 +109,15 @@ extension LoopController {
 
     /// The person states the boluses of the last eight hours: their sum, all of it as late as the last one. The algorithm begins anew, and hears of
     /// them and of all that is known since.
-    /// - Throws: `LoopInputRefused`; `LoopError.notKept`.
+    /// - Throws: `LoopInputRefused`.
     public func state(boluses amount: InsulinAmount, lastGiven instant: Instant) throws {
         let now = executor.now
         let most = Self.mostStated.units
         guard amount.units >= 0, amount.units <= most else {
             throw LoopInputRefused(kind: .statedInsulin, value: amount.units, range: 0...most)
         }
-        try change {
-            $0.stated = LoopMemory.StatedInsulin(amount: amount, givenAt: min(now, instant), at: now)
-            $0.beginAnew()
-        }
+        memory.stated = LoopMemory.StatedInsulin(amount: amount, givenAt: min(now, instant), at: now)
+        memory.beginAnew()
         state.clear()
     }
 
@@ -149,7 +140,7 @@ extension LoopMemory {
 
 extension LoopController {
     /// A finger-stick was typed in, to be told or to calibrate with: the newest one counts.
-    func note(typed glucose: GlucoseConcentration, in memory: inout LoopMemory) {
+    func noteTyped(_ glucose: GlucoseConcentration) {
         memory.typedLow = .after(memory.typedLow, typed: glucose, at: executor.now)
     }
 

@@ -196,7 +196,6 @@ extension LoopController {
     /// A launch tells what has come to be while the app was dead, before any step.
     func tellInsulinAtLaunch() {
         toldInsulin = ToldInsulin()
-        guard isLoaded else { return }
         if !memory.dropped.isEmpty { tellLapsed(isNew: false) }
         guard memory.isInSession, let begun = memory.firstStepTime else { return }
         let step = (executor.now.nanoseconds - begun.nanoseconds) / LoopTiming.step
@@ -227,7 +226,6 @@ extension LoopController: LapseKeeper {
         guard memory.dropped.contains(where: { !$0.isSeen }) else { return }
         for place in memory.dropped.indices { memory.dropped[place].isSeen = true }
         tellLapsed(isNew: false)
-        saveMemory()
     }
 }
 

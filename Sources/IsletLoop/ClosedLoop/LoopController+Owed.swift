@@ -235,15 +235,12 @@ extension LoopController {
 
     /// Cancels owed insulin and a manual bolus that no step has processed. A bolus that is under way continues.
     public func cancelOwed() {
-        if !isLoaded { load() }
-        guard isLoaded else { return }
         for one in memory.owed { drop(one, .cancelled) }
         memory.owed = []
         memory.request?.isCancelled = true
         memory.delivery?.isCancelled = true
         memory.user.manualBolus = nil
         memory.userInputTimes.bolus = nil
-        saveMemory()
     }
 
     /// Drops what the ended session owed, and its meal and manual bolus that no step had processed.
@@ -258,14 +255,12 @@ extension LoopController {
         if let meal = before.user.meal {
             note(LoopMemory.Dropped(carbohydrate: meal.carbohydrate, at: now, cause: .sessionEnded))
         }
-        saveMemory()
     }
 
     /// Drops, after a time without steps, what is older than 15 min at once, rather than at the next step.
     func dropLapsedOnWaking() {
-        guard isLoaded, !memory.owed.isEmpty || !memory.userInputTimes.isNothing else { return }
+        guard !memory.owed.isEmpty || !memory.userInputTimes.isNothing else { return }
         dropLate(at: executor.now)
-        saveMemory()
     }
 
     /// Requests again what was dropped last: insulin as a manual bolus, a meal as if it were eaten now.
@@ -294,7 +289,6 @@ extension LoopController {
     public func dismissDropped() {
         memory.dropped = []
         tellLapsed(isNew: false)
-        saveMemory()
     }
 }
 

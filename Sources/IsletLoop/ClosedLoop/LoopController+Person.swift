@@ -1,8 +1,6 @@
 // What the person can tell the loop, and ask of it.
 //
-// Guarantees: each is kept before it is answered, so that a crash forgets nothing; what can't be kept is refused and changes
-// nothing. What is no number, beyond what a body or a pump can do, or above the therapy's limits is refused whole, at once.
-// Only what takes insulin away holds at once even where the store can't write.
+// Guarantees: what is no number, beyond what a body or a pump can do, or above the therapy's limits is refused whole, at once, and changes nothing.
 
 public import IsletDevices
 import IsletKernel
@@ -38,14 +36,11 @@ extension LoopController {
             throw LoopInputRefused(
                 kind: .meal, value: meal.carbohydrate.grams, range: 0...largest.grams)
         }
-        let now = executor.now
-        try change {
-            let before = $0.user.meal
-            $0.userInputTimes.meal = $0.userInputTimes.meal ?? now
-            $0.user.meal = MealAnnouncement(
-                carbohydrate: (before?.carbohydrate ?? .zero) + meal.carbohydrate,
-                instant: before?.instant ?? meal.instant)
-        }
+        let before = memory.user.meal
+        memory.userInputTimes.meal = memory.userInputTimes.meal ?? executor.now
+        memory.user.meal = MealAnnouncement(
+            carbohydrate: (before?.carbohydrate ?? .zero) + meal.carbohydrate,
+            instant: before?.instant ?? meal.instant)
     }
 
     /// What the person still waits for counts: nothing above the limit is given in turns.
@@ -61,54 +56,45 @@ extension LoopController {
     func add(manualBolus amount: InsulinAmount) throws {
         try check(manualBolus: amount)
         let before = memory.user.manualBolus ?? .zero
-        let now = executor.now
-        try change {
-            $0.userInputTimes.bolus = $0.userInputTimes.bolus ?? now
-            $0.user.manualBolus = before + amount
-        }
+        memory.userInputTimes.bolus = memory.userInputTimes.bolus ?? executor.now
+        memory.user.manualBolus = before + amount
     }
 
     /// A finger-stick value; a first step may run on it where there is no reading.
     public func enter(bloodGlucose: GlucoseConcentration) throws {
         try Self.check(bloodGlucose.milligramsPerDecilitre, in: Self.bloodGlucoseRange, .bloodGlucose)
-        let now = executor.now
-        try change {
-            $0.user.bloodGlucose = bloodGlucose
-            $0.userInputTimes.glucose = now
-            note(typed: bloodGlucose, in: &$0)
-        }
+        memory.user.bloodGlucose = bloodGlucose
+        memory.userInputTimes.glucose = executor.now
+        noteTyped(bloodGlucose)
     }
 
     /// A finger-stick value to calibrate with.
     public func enter(calibration: GlucoseConcentration) throws {
         try Self.check(calibration.milligramsPerDecilitre, in: Self.bloodGlucoseRange, .bloodGlucose)
-        let now = executor.now
-        try change {
-            $0.user.calibration = calibration
-            $0.userInputTimes.glucose = now
-            note(typed: calibration, in: &$0)
-        }
+        memory.user.calibration = calibration
+        memory.userInputTimes.glucose = executor.now
+        noteTyped(calibration)
     }
 
     /// The nominal target from now on, in later sessions too.
     public func setTarget(_ target: GlucoseConcentration) throws {
         try Self.check(target.milligramsPerDecilitre, in: Self.targetRange, .target)
-        try change { $0.target = target }
+        memory.target = target
     }
 
     /// Whom sessions are about, from the next one on; nil goes back to the settings.
-    public func setSubject(_ subject: LoopSubject?) throws { try change { $0.chosenSubject = subject } }
+    public func setSubject(_ subject: LoopSubject?) { memory.chosenSubject = subject }
 
     /// A number that an algorithm of the user's own asks for; nil takes it away. Kept for later sessions too.
     public func setCustomField(_ name: String, _ value: Double?) throws {
         if let value { try Self.check(value, in: -1e300...1e300, .customField) }
-        try change { $0.customFields[name] = value }
+        memory.customFields[name] = value
     }
 
     /// A target for now; nil goes back to the nominal one.
     public func setTemporaryTarget(_ target: GlucoseConcentration?) throws {
         if let target { try Self.check(target.milligramsPerDecilitre, in: Self.targetRange, .target) }
-        try change { $0.temporaryTarget = target }
+        memory.temporaryTarget = target
     }
 
     /// Multiplies the basal for so many steps, from now to the end of the last one's time.
@@ -122,10 +108,8 @@ extension LoopController {
         try checkBasal(
             InsulinRate(unitsPerHour: settings.therapy.basalRate.unitsPerHour * multiplier))
         let begins = memory.isInSession ? memory.nextStep : executor.now
-        try change {
-            $0.basalMultiplier = multiplier
-            $0.temporaryBasalEnds = begins.adding(Int64(steps) * LoopTiming.step)
-        }
+        memory.basalMultiplier = multiplier
+        memory.temporaryBasalEnds = begins.adding(Int64(steps) * LoopTiming.step)
         waitForTemporaryBasal()
         applyBasal()
     }
@@ -136,29 +120,16 @@ extension LoopController {
     }
 
     public func cancelTemporaryBasal() {
-        if !isLoaded { load() }
-        guard isLoaded else { return }
         memory.cancelTemporaryBasal()
-        saveMemory()
         waitForTemporaryBasal()
         applyBasal()
     }
 
     /// Forces open loop, or lets the loop close again. Closing it cancels a temporary basal.
-    /// - Throws: `LoopError.notKept` where closing it can't be kept; opening always holds.
-    public func setOpenLoop(_ isForced: Bool) throws {
-        if !isLoaded { load() }
-        guard isLoaded else { throw LoopError.notKept }
+    public func setOpenLoop(_ isForced: Bool) {
         let wasOpen = memory.isOpenLoop
-        if isForced {
-            memory.forcesOpenLoop = true
-            saveMemory()
-        } else {
-            try change {
-                $0.forcesOpenLoop = false
-                $0.algorithmGaveUp = false
-            }
-        }
+        memory.forcesOpenLoop = isForced
+        if !isForced { memory.algorithmGaveUp = false }
         if wasOpen, !memory.isOpenLoop { cancelTemporaryBasal() } else { applyBasal() }
     }
 }

@@ -16,7 +16,6 @@ extension LoopController {
         memory.work.pumpReads += 1
         do {
             if let request = memory.request { try reconcile(request) }
-            // It is asked for again until what it says is written, with the next step.
             if let bolus = try pump.completedBolus(after: memory.readUpTo) { settleDelivery(bolus) }
             return true
         } catch {
@@ -43,7 +42,6 @@ extension LoopController {
                 return settle(
                     request, accepted: .zero, pumpError: "never arrived", cause: .neverArrived)
             }
-            guard catchUp() else { throw PumpError.uncertain }
             var again = request
             again.isSentAgain = true
             _ = try send(again)
@@ -53,10 +51,9 @@ extension LoopController {
 
     /// The person has stopped the bolus: one that never arrived is not sent again, and what of it doesn't come is not owed.
     public func cancelRequest() {
-        guard isLoaded, memory.request != nil || memory.delivery != nil else { return }
+        guard memory.request != nil || memory.delivery != nil else { return }
         memory.request?.isCancelled = true
         memory.delivery?.isCancelled = true
-        saveMemory()
     }
 
     /// Nobody will ever know: it counts as delivered and is not asked for again, unless the pump tells after all that it gave less.
@@ -68,7 +65,7 @@ extension LoopController {
             isOfEarlierSession: request.isOfEarlierSession)
         memory.missing.giveUp(request.id)
         if !request.isOfEarlierSession { memory.isLastRequestUnpaid = true }
-        saveOutcome(of: request.id, accepted: nil, pumpError: "unknowable: counts as delivered")
+        noteOutcome(of: request.id, accepted: nil, pumpError: "unknowable: counts as delivered")
         journal.record(
             .requestUnknowable, at: executor.now, UInt64(bitPattern: request.id),
             request.amount.units.bitPattern)
@@ -94,7 +91,6 @@ extension LoopController {
                 journal.record(
                     .requestUnderWay, at: executor.now, UInt64(bitPattern: request.id),
                     request.amount.units.bitPattern)
-                saveMemory()
                 return (.zero, nil)
             }
         } catch PumpError.uncertain {
@@ -102,19 +98,19 @@ extension LoopController {
             memory.request = request
             missesUntilAnswered(request)
             journal.record(.requestUncertain, at: executor.now, UInt64(bitPattern: request.id))
-            saveOutcome(of: request.id, accepted: nil, pumpError: "")
+            noteOutcome(of: request.id, accepted: nil, pumpError: "")
             retryPumpWork()
             return (.zero, "pump: \(PumpError.uncertain)")
         } catch PumpError.outOfRange(let amount, let limit) {
             // Trying again would fail again.
             let error = PumpError.outOfRange(amount, limit: limit)
             close(request, accepted: .zero, cause: .impossible)
-            saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
+            noteOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
             followZero(of: request)
             return (.zero, "pump: \(error)")
         } catch let error as PumpError {
             close(request, accepted: .zero)
-            saveOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
+            noteOutcome(of: request.id, accepted: .zero, pumpError: "\(error)")
             followZero(of: request)
             return (.zero, "pump: \(error)")
         }
@@ -126,17 +122,16 @@ extension LoopController {
         pumpError: String = "", cause: DropCause = .refused
     ) {
         close(request, accepted: accepted, cause: cause)
-        // What is written has the zero that follows, so that a crash in between forgets none.
         let before = memory.temporaryBasal
         let isRenewed = paysForZero(request)
         if isRenewed { planZero() }
-        saveOutcome(of: request.id, accepted: accepted, pumpError: pumpError)
+        noteOutcome(of: request.id, accepted: accepted, pumpError: pumpError)
         if !isDelivered {
             journal.record(
                 .requestReconciled, at: executor.now, UInt64(bitPattern: request.id),
                 accepted.units.bitPattern)
         }
-        if isRenewed { return setZero(before: before, isWritten: true) }
+        if isRenewed { return setZero(before: before) }
         followZero(of: request)
     }
 
@@ -211,7 +206,7 @@ extension LoopController {
         memory.delivery = nil
         if !given.isOfEarlierSession { memory.completed = bolus }
         let lost = given.accepted - bolus.delivered
-        if given.isUnknowable { saveOutcome(of: given.id, accepted: bolus.delivered, pumpError: "") }
+        if given.isUnknowable { noteOutcome(of: given.id, accepted: bolus.delivered, pumpError: "") }
         if given.own > .zero, !given.isOfEarlierSession { misses(given, lost, cutBy: bolus.cutBy) }
         guard lost.units + 1e-9 >= pump.pulse.units else { return }
         if !given.isOfEarlierSession {
@@ -223,7 +218,7 @@ extension LoopController {
             }
             fallShort(lost - owed.sum, of: given.algorithmTime)
         }
-        saveOutcome(of: given.id, accepted: bolus.delivered, pumpError: "cut short")
+        noteOutcome(of: given.id, accepted: bolus.delivered, pumpError: "cut short")
         journal.record(
             .requestReconciled, at: executor.now, UInt64(bitPattern: given.id),
             bolus.delivered.units.bitPattern)

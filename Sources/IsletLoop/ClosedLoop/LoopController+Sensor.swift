@@ -14,7 +14,7 @@ extension LoopController {
     func noteReading(isNew: Bool) {
         guard isNew else { return }
         lastArrival = executor.now
-        guard memory.isInSession, !isSuspended, isLoaded else { return }
+        guard memory.isInSession, !isSuspended else { return }
         // The step of this very instant is scheduled already, unless it waits.
         if memory.nextStep <= executor.now.adding(LoopTiming.earlyWindow) { moveTick(to: executor.now) }
     }
@@ -49,7 +49,7 @@ extension LoopController {
     }
 
     func workOnSensor() {
-        guard !isSuspended, isLoaded else { return }
+        guard !isSuspended else { return }
         readSensor()
     }
 

@@ -27,7 +27,7 @@ extension LoopController {
                 id: settings.subjectID, bodyWeightKilograms: settings.therapy.bodyWeightKilograms)
         fresh.algorithm = AlgorithmIdentity(algorithm)
         fresh.awaitsHistory = fresh.firstRequestID > 0 || fresh.stated != nil || fresh.before != nil
-        try change { [fresh] in $0 = fresh }
+        memory = fresh
         if before.isInSession { tellEnded(before) }
         state.clear()
         journal.record(.loopSession, at: executor.now, 1)
@@ -37,11 +37,10 @@ extension LoopController {
     }
 
     /// Ends the session: the state is cleared and what the algorithm remembers is deleted; the log stays.
-    /// - Throws: `LoopError`; the session goes on then.
-    public func endSession() throws {
+    public func endSession() {
         let fresh = cleared(memory)
         let before = memory
-        try change { [fresh] in $0 = fresh }
+        memory = fresh
         tellEnded(before)
         state.clear()
         journal.record(.loopSession, at: executor.now, 0)

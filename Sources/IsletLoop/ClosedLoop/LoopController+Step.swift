@@ -6,7 +6,6 @@ import IsletKernel
 extension LoopController {
     func step() throws {
         let now = executor.now
-        guard catchUp() else { return failUnwritten() }
         applyBasal()
         dropLapsed(at: now)
         let reading = freshReading(at: now)
@@ -14,7 +13,7 @@ extension LoopController {
         // The first step needs glucose from somewhere; without, the next grid point tries again.
         if memory.firstStepTime == nil, reading == nil, memory.user.bloodGlucose == nil {
             memory.sessionStart = memory.nextStep.adding(LoopTiming.step)
-            return saveMemory()
+            return
         }
         let pumpStatus = pumpStatus()
         // Settling the last request may just have found what never came.
@@ -26,10 +25,7 @@ extension LoopController {
             let withheld = withheldBasal(reading, pumpStatus, flowed: pumpBasal, at: now)
             pumpBasal = pumpBasal?.adding(withheld: withheld)
         }
-        var earlier: InsulinHistory?
-        if memory.awaitsHistory {
-            do { earlier = try insulinHistory(given: given, at: now) } catch { return failUnwritten() }
-        }
+        let earlier = memory.awaitsHistory ? insulinHistory(given: given, at: now) : nil
         try run(input(reading, pumpStatus, pumpBasal, earlier, at: now), basalGiven: given)
     }
 
@@ -118,7 +114,6 @@ extension LoopController {
         if !input.insulinPump.isAvailable, output.total > .zero {
             journal.record(.deliverySkipped, at: input.now, 0)
         }
-        if store != nil { memoryBeforeStep = memory }
         // A decided request takes all of it along; what it doesn't deliver comes back when it is settled. What the person waits
         // for outlives a step that can't deliver it; what the loop wanted for this step alone does not.
         if mayDose, !dose.isStopped {
@@ -136,8 +131,8 @@ extension LoopController {
             memory.knownBasal = LoopMemory.KnownBasal(amount: basalGiven, at: input.now)
         }
         advanceMemory(input.cgm, givesUp: output.isOpenLoop, succeeded: !hasFailed, at: input.now)
-        // Without anything that writes it nobody looks at it before it is sent, and what is settled at once is never kept.
-        if let requested, store != nil || log != nil { memory.request = dose.request(of: requested) }
+        // Without a log nobody looks at it before it is sent.
+        if let requested, log != nil { memory.request = dose.request(of: requested) }
         // In open loop a manual bolus is owed or requested by now, whatever the algorithm did.
         if input.isOpenLoop {
             memory.user.manualBolus = nil
@@ -154,12 +149,7 @@ extension LoopController {
             // Carried on, it comes.
             if requested == nil { memory.missing.repay(dose.withheldBasal.units) }
         }
-        if store != nil, !keep(input, output, requestID, failure: failure ?? "", requested) {
-            state.undo()
-            if let memoryBeforeStep { memory = memoryBeforeStep }
-            return failUnwritten()
-        }
-        account?.append(
+        account.append(
             StepInsulin(
                 instant: input.now, requestID: requestID, requested: requested,
                 accepted: requested == nil ? .zero : nil,
@@ -170,7 +160,6 @@ extension LoopController {
         }
         if wasOpen, !memory.isOpenLoop { waitForTemporaryBasal() }
         if wasOpen, !memory.isOpenLoop { applyBasal() }
-        // Only a step that is kept takes the basal from the pump.
         if requested == nil, !hasFailed, dose.hasReading, dose.isOfDecidedZero || mayDose {
             if dose.isOfDecidedZero || !memory.isLastRequestUnpaid { memory.lastDelivering = input.now }
         }
@@ -215,21 +204,6 @@ extension LoopController {
                 acceptedUnits: accepted.units, failure: failure))
     }
 
-    /// The step's record and the memory after it, as one transaction. Says whether it was written.
-    @inline(never)  // As `record`.
-    private func keep(
-        _ input: borrowing StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
-        _ requested: InsulinAmount?
-    ) -> Bool {
-        memory.algorithmState = state.saved
-        do {
-            try store?.append(record(input, output, requestID, failure: failure, requested), memory)
-            return true
-        } catch {
-            return false
-        }
-    }
-
     @inline(never)  // Where its copy of the input stood in `run`, every step would pay for it.
     private func record(
         _ input: borrowing StepInput, _ output: StepOutput, _ requestID: Int64, failure: String,
@@ -272,7 +246,6 @@ extension LoopController {
         }
         let wasOpen = memory.isOpenLoop
         memory.algorithmGaveUp = givesUp
-        // The pump is told once the step is kept.
         if wasOpen, !memory.isOpenLoop { memory.cancelTemporaryBasal() }
     }
 

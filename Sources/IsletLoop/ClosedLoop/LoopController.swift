@@ -7,9 +7,6 @@
 // - A reading serves one step, and only while it is at most 15 min old. Basal, correction and meal are one request
 //   under the step's number. An algorithm that throws or answers nonsense delivers nothing: the step is recorded as
 //   failed with its cause, the algorithm's state goes back, and what the person said stays for the next step.
-// - Where there is a store, a step's record, the new state and the decided request are one transaction before anything
-//   is sent, and the outcome another: a crash between any two writes or pump calls loses no step, doubles none and
-//   doubles no dose. While the store can't write no bolus is sent: steps fail, and the programmed basal goes on.
 // - A request that was sent and not answered counts as delivered, and no other is sent, until the pump says what became
 //   of it. Parts of a pulse are carried to the next request, never lost.
 // - The pump's programmed basal runs unless a temporary basal replaces it (`+Basal`). A meal's or manual insulin is
@@ -32,22 +29,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let sensor: any GlucoseSensorPort
     let pump: any InsulinPumpPort
     let recorder: SessionRecorder
-    let store: (any LoopStore)?
     let log: StepLog?
     /// The algorithm's own state.
     let state: StateCell
-    var atDeath: StateAtDeath<KeptLoop>
+    var atDeath: StateAtDeath<LoopMemory>
     /// What the first launch continues from instead of starting a session; nil ordinarily.
-    var adopted: KeptLoop?
+    var adopted: LoopMemory?
     var memory = LoopMemory()
-    /// The memory that a step is rolled back to when the store can't write it; kept only where there is a store.
-    var memoryBeforeStep: LoopMemory?
-    /// Whether the store has been read, or there is none.
-    var isLoaded: Bool
-    /// Whether the last write to the store failed, so that it lacks something.
-    var isStoreBehind = false
-    /// Outcomes that the store couldn't write, oldest first.
-    var unwritten: [UnwrittenOutcome] = []
     /// The programmed basal rate that was last set at the pump.
     var programmedBasal: InsulinRate?
     /// The end of the zero temporary basal that the pump has confirmed since the app's launch.
@@ -71,20 +59,18 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     var toldInsulin = ToldInsulin()
     /// Since when delivered insulin is known, as the pump last reported; nil where all is known.
     var insulinKnownSince: Instant?
-    /// The insulin requests of recent steps and their outcomes; nil where the store keeps them.
-    var account: InsulinAccount?
+    /// The insulin requests of recent steps and their outcomes.
+    var account = InsulinAccount()
     var isSuspended = false
-    private var startsOnceLoaded = false
     private var lastPoll: Instant?
 
     /// - Parameters:
-    ///   - store: where the loop's memory survives a relaunch; nil where nothing can be relaunched.
     ///   - log: records every step; it has no influence on them.
-    ///   - diesBetweenInstants: whether the app is killed only between instants, as in virtual time.
+    ///   - diesBetweenInstants: whether the app is killed only between instants, as in virtual time (`StateAtDeath`).
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
         sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
-        store: (any LoopStore)? = nil, log: StepLog? = nil, diesBetweenInstants: Bool = false
+        log: StepLog? = nil, diesBetweenInstants: Bool = false
     ) {
         self.executor = executor
         journal = executor.journal
@@ -94,24 +80,20 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.sensor = sensor
         self.pump = pump
         self.recorder = recorder
-        self.store = store
         self.log = log
         atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
         state = algorithm.makeCell()
-        isLoaded = store == nil
-        account = store == nil ? InsulinAccount() : nil
         memory.forcesOpenLoop = settings.isOpenLoop
     }
 
     // MARK: Life
 
-    /// Launches the loop: continues the session that the store holds, or starts one at this instant.
+    /// Launches the loop: continues the session that it died in, or starts one at this instant.
     public func begin(observers: [any LoopObserver] = []) throws {
         launch(observers: observers)
-        startsOnceLoaded = !isLoaded
         // A session that was ended before an upgrade stays ended.
         guard adopted == nil else { return adopted = nil }
-        if isLoaded, !memory.isInSession { try startSession() }
+        if !memory.isInSession { try startSession() }
     }
 
     /// Launches without starting a session: devices are polled until somebody starts one.
@@ -132,7 +114,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         temporaryBasalEnd = Wakeup(executor, phase: .loop, "temporary basal ends") { [unowned self] in
             here { $0.endTemporaryBasal() }
         }
-        load()
+        takeUpLife()
         if memory.awaitsOutcome { pumpWork?.schedule(at: executor.now) }
         waitForTemporaryBasal()
         dropLapsedOnWaking()
@@ -153,11 +135,9 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// The app dies, if it is not dead, and is launched again at this instant.
     public func relaunch() {
-        guard store != nil || atDeath.isKept else { return }
+        guard atDeath.isKept else { return }
         kill()
         isSuspended = false
-        isStoreBehind = false
-        unwritten = []
         programmedBasal = nil
         zeroEnds = nil
         wasZeroRefused = false
@@ -178,15 +158,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         sensorWork?.schedule(at: nil)
         lastArrival = nil
         temporaryBasalEnd?.schedule(at: nil)
-        // A store that was never read must not be overwritten.
-        guard atDeath.awaitsDeath, isLoaded else { return }
+        guard atDeath.awaitsDeath else { return }
         memory.algorithmState = state.saved
-        saveMemory()
-        atDeath.keep(KeptLoop(memory: memory, unwritten: unwritten, isStoreBehind: isStoreBehind))
+        atDeath.keep(memory)
     }
 
     /// Adapts to another algorithm from this instant on, as after an update of the app. A state that it can't read is
-    /// replaced by a new one, with the insulin history where there is a store or a log.
+    /// replaced by a new one, with the insulin history of the hours before.
     public func algorithmDidChange() {
         algorithmDosesBasal = algorithm.basalSource == .algorithm
         memory.algorithmState = state.saved
@@ -202,16 +180,13 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     func schedule() {
         guard !isSuspended else { return }
-        guard isLoaded else { return moveTick(to: executor.now.adding(LoopTiming.retry)) }
         moveTick(to: memory.isInSession ? memory.nextStep.adding(waitForReading) : executor.now)
         if sensor.isPolled { scheduleSensorRead() }
     }
 
     private func work() throws {
         guard !isSuspended else { return }
-        guard isLoaded || loadLate() else { return schedule() }
         guard memory.isInSession else {
-            _ = catchUp()
             // Devices are read at a slower pace than that of the grid.
             if lastPoll.map({ executor.now >= $0.adding(LoopTiming.idlePoll) }) ?? true {
                 lastPoll = executor.now
@@ -234,17 +209,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         schedule()
     }
 
-    /// Reads the store that couldn't be read at launch. Returns whether it succeeded.
-    private func loadLate() -> Bool {
-        load()
-        guard isLoaded else { return false }
-        if memory.awaitsOutcome { pumpWork?.schedule(at: executor.now) }
-        waitForTemporaryBasal()
-        if startsOnceLoaded, !memory.isInSession { try? startSession() }
-        startsOnceLoaded = !memory.isInSession && startsOnceLoaded
-        return true
-    }
-
     /// The temporary basal ends at its own instant, steps or not.
     func waitForTemporaryBasal() { temporaryBasalEnd?.schedule(at: memory.temporaryBasalEnds) }
 
@@ -253,7 +217,6 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         // Basal withheld up to now is computed with this temporary basal, before it is removed.
         if memory.isInSession { skipMissedSteps() }
         memory.cancelTemporaryBasal()
-        saveMemory()
         applyBasal()
     }
 
@@ -279,7 +242,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// Reads completed boluses and the outcome of a request from the pump and sets its basal. Errors are retried later.
     private func workOnPump() throws {
-        guard !isSuspended, isLoaded else { return }
+        guard !isSuspended else { return }
         collect()
         applyBasal()
         // A zero set only now displaces programmed basal too if the app dies next.
@@ -296,7 +259,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     private func notePump(_ status: PumpStatus) {
         insulinKnownSince = status.insulinKnownSince
-        if memory.before == nil, isLoaded, status.isConnected, let before = pump.insulinBefore {
+        if memory.before == nil, status.isConnected, let before = pump.insulinBefore {
             take(before)
         }
         if let until = status.basalReplacedUntil {

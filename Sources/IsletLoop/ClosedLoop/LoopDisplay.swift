@@ -10,15 +10,6 @@ public struct LoopDisplay: Hashable, Sendable, Codable {
         case closedLoop
     }
 
-    /// Over the last 24 hours; nil where nothing is known. Insulin is what was asked for and taken, and what the pump gave by
-    /// itself: its programmed and temporary basal.
-    public struct Totals: Hashable, Sendable, Codable {
-        public var insulin: InsulinAmount
-        public var lowest: GlucoseConcentration?
-        public var highest: GlucoseConcentration?
-        public var mean: GlucoseConcentration?
-    }
-
     public var status: Status
     public var glucose: GlucoseReading?
     /// The reading is older than 310 s, or there is none.
@@ -49,12 +40,8 @@ public struct LoopDisplay: Hashable, Sendable, Codable {
     public var typedLow: TypedLow?
     /// Until when corrections are 0, as nobody knows what was given in the hours before; nil where they are given.
     public var correctionsWithheldUntil: Instant?
-    /// The loop's store can't be written, or not be read: nothing is dosed.
-    public var isStoreFailing: Bool
     /// Whose saved state this session's algorithm could not take over: it started from nothing. nil where it did.
     public var refusedState: AlgorithmIdentity?
-    /// nil without a store that can be read.
-    public var totals: Totals?
 }
 
 extension LoopController {
@@ -80,28 +67,6 @@ extension LoopController {
             basalShare: memory.isInSession ? toldInsulin.share : nil,
             cut: memory.cut,
             typedLow: memory.typedLow, correctionsWithheldUntil: correctionsWithheldUntil,
-            isStoreFailing: isStoreBehind || !isLoaded, refusedState: memory.refusedState,
-            // One step more, for what the pump had given by itself when the day began.
-            totals: (try? store?.steps(since: now.adding(-Nanoseconds.day - LoopTiming.step))).map {
-                Self.totals($0, since: now.adding(-Nanoseconds.day), given: pump.basalDelivered)
-            })
-    }
-
-    /// - Parameter given: what the pump has given by itself in its life; nil while it can't say.
-    private static func totals(
-        _ known: [StepRecord], since begin: Instant, given: InsulinAmount?
-    ) -> LoopDisplay.Totals {
-        let steps = known.drop { $0.instant < begin }
-        let readings = known.compactMap(\.basalGiven)
-        let ownBasal = (given ?? readings.last ?? .zero) - (readings.first ?? given ?? .zero)
-        let glucose = steps.compactMap { $0.input.cgm?.glucose }
-        let sum = glucose.reduce(0) { $0 + $1.milligramsPerDecilitre }
-        return LoopDisplay.Totals(
-            // What nobody has answered for counts as delivered.
-            insulin: steps.reduce(max(.zero, ownBasal)) { $0 + ($1.accepted ?? $1.requested ?? .zero) },
-            lowest: glucose.min(),
-            highest: glucose.max(),
-            mean: glucose.isEmpty
-                ? nil : GlucoseConcentration(milligramsPerDecilitre: sum / Double(glucose.count)))
+            refusedState: memory.refusedState)
     }
 }

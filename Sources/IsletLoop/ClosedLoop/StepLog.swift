@@ -2,7 +2,7 @@
 //
 // Guarantees: each step once, in order, with all that became known of its request until it is taken. It tells the loop nothing, so that
 // keeping one changes no step. A step is made in place and handed over by reference: none is copied.
-// Does not: outlive the process; that is what a `LoopStore` is for.
+// Does not: outlive the process; results and journals do.
 
 import IsletDevices
 
@@ -20,7 +20,7 @@ public final class StepLog: @unchecked Sendable {
         }
     }
 
-    private var entries: [Entry] = []
+    private(set) var entries: [Entry] = []
     /// Requests up to this one are no longer spoken of.
     private var lastTold = Int64.min
 

@@ -8,7 +8,12 @@ import IsletKernel
 
 /// What to export of a session.
 package enum ExportTable: String, Sendable, CaseIterable {
-    case steps, readings, truth, alerts, events, deliveries
+    case steps, readings, truth
+    case alertEffects = "alert-effects"
+    case events, deliveries
+
+    /// - Parameter name: as the command line has it; `alerts` is the older name of `alert-effects`, and stands for tallies elsewhere.
+    package init?(named name: String) { self.init(rawValue: name == "alerts" ? "alert-effects" : name) }
 
     /// One line for the command line's help.
     package var meaning: String {
@@ -17,7 +22,7 @@ package enum ExportTable: String, Sendable, CaseIterable {
             "each run of the dosing algorithm: what it was given, what it answered, what became of that"
         case .readings: "each reading of the sensor"
         case .truth: "every 5 min the true plasma glucose, and what the sensor made of it"
-        case .alerts:
+        case .alertEffects:
             "each effect of the alert center, with its reason; those of the arm's own policy, then of each in shadow"
         case .events: "meals, announcements, boluses that the person asked for, and faults"
         case .deliveries: "each delivery of the pump that was asked for"
@@ -40,7 +45,7 @@ package enum ExportTable: String, Sendable, CaseIterable {
         case .steps: []
         case .readings: Self.readingColumns.map { ($0.name, $0.meaning) }
         case .truth: Self.truthColumns.map { ($0.name, $0.meaning) }
-        case .alerts: Self.alertColumns.map { ($0.name, $0.meaning) }
+        case .alertEffects: Self.alertColumns.map { ($0.name, $0.meaning) }
         case .events: Self.eventColumns.map { ($0.name, $0.meaning) }
         case .deliveries: Self.deliveryColumns.map { ($0.name, $0.meaning) }
         }

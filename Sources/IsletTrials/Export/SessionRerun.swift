@@ -94,7 +94,7 @@ package struct SessionRerun: Sendable {
                 format, ExportTable.readingColumns, at: { $0.instant }, to: text, pause, \.readings)
         case .truth:
             end = try records(format, ExportTable.truthColumns, at: { $0.instant }, to: text, pause, \.truth)
-        case .alerts: end = try alerts(format, to: text, pause)
+        case .alertEffects: end = try alerts(format, to: text, pause)
         case .deliveries:
             end = try records(
                 format, ExportTable.deliveryColumns, at: { $0.instant }, to: text, pause, \.deliveries)

@@ -121,7 +121,7 @@ public final class Session {
             settings: LoopSettings(
                 subjectID: subject.name, therapy: therapy, target: Self.target, isOpenLoop: seams.isFed),
             sensor: loopSensor, pump: loopPump, recorder: recorder,
-            store: seams.store, log: stepLog,
+            log: stepLog,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppFaults(

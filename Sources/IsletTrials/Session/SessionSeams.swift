@@ -3,7 +3,6 @@
 // Guarantees: seams that pass everything on leave the session as it is, to the digest.
 // Does not: belong to studies. Whoever watches a session, or changes it in a test, passes them in.
 
-public import IsletLoop
 public import IsletDevices
 public import IsletModels
 package import IsletKernel
@@ -22,8 +21,6 @@ public struct SessionSeams {
     public var algorithm: (any DosingAlgorithm) -> any DosingAlgorithm = { $0 }
     /// The time by which an algorithm's deadline passes in a live session, ns; the machine's where there is none.
     package var algorithmTime: (@Sendable () -> Int64)?
-    /// What the loop writes into, in place of the step log that a session keeps in memory.
-    public var store: (any LoopStore)?
     /// Hear sensor and pump before loop and alert center do.
     public var observers: [any DeviceObserver] = []
     /// Makes the pump and the sensor that are outside of the session, and so is the person: the study's body, sensor, pump and meals are not lived.

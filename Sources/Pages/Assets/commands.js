@@ -4,7 +4,8 @@
 import { refresh } from './live.js';
 
 const facts = document.body.dataset;
-const numbers = new Set(['grams', 'mgdl', 'units', 'request', 'percent', 'minutes', 'kilograms', 'low', 'high', 'sensitivity_minutes', 'episode']);
+// As the server's table of commands has them.
+const numbers = new Set((facts.numbers ?? '').split(' '));
 const base = () => `/api/sessions/${encodeURIComponent(facts.session)}`;
 
 function newKey() {

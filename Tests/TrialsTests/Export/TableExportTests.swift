@@ -107,7 +107,7 @@ struct TableExportTests {
         let rerun = try rerun(small, record)
         for (table, count) in [
             (ExportTable.readings, rows.readings.count), (.truth, rows.truth.count),
-            (.alerts, rows.alerts.count),
+            (.alertEffects, rows.alerts.count),
             (.events, rows.person.count + rows.faults.count), (.deliveries, rows.deliveries.count),
             (.steps, rows.steps.count),
         ] {
@@ -123,7 +123,7 @@ struct TableExportTests {
                     let width = table.columns.count
                     #expect(table.header(.csv).split(separator: ",").count == width)
                     #expect(
-                        table == .alerts
+                        table == .alertEffects
                             || found.allSatisfy {
                                 $0.split(separator: ",", omittingEmptySubsequences: false).count == width
                             })
@@ -188,6 +188,14 @@ struct TableExportTests {
             #expect(throws: DigestMismatch.self) { try bad.text(table, .csv) { false } }
             #expect(throws: CancellationError.self) { try good.text(table, .csv) { true } }
         }
+    }
+
+    /// `alerts` are tallies in a results' store, and were effects here.
+    @Test("is found by its name, and effects by their older one")
+    func names() {
+        for table in ExportTable.allCases { #expect(ExportTable(named: table.rawValue) == table) }
+        #expect(ExportTable(named: "alerts") == .alertEffects)
+        #expect(ExportTable.alertEffects.rawValue == "alert-effects" && ExportTable(named: "alert") == nil)
     }
 
     @Test("has each column once, with a meaning")

@@ -218,7 +218,7 @@ struct InsulinCourseTests {
                 guard minute >= 240, minute < 275 else { return }
                 try session.executor.inspect {
                     try session.loop.here {
-                        try $0.endSession()
+                        $0.endSession()
                         try $0.startSession()
                     }
                 }

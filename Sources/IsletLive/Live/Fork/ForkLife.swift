@@ -106,25 +106,22 @@ final class ForkLife {
     private func nonsense(_ input: ExternalInput, _ original: LiveFork.Side) -> String? {
         // What the original could not read it refused, and so does this. What a fork had left out before stays out.
         guard let input = LiveInput(bytes: input.bytes) else { return nil }
-        if case .leftOut(_, let reason) = input { return reason }
+        if let leftOut = input.leftOut { return leftOut.reason }
         if let problem = input.problem(in: live.inputContext) {
             return problem.reason
         }
-        switch input {
-        case .bloodGlucose, .calibration:
+        if input.isMarked(.measures) {
             let mine = live.person?.plasmaTruth ?? []
             guard let last = mine.indices.last, original.plasma.indices.contains(last) else { return nil }
             let apart = abs(mine[last] - original.plasma[last])
             return apart <= LiveFork.sameGlucoseMgdl
                 ? nil : "glucose is \(apart.rounded()) mg/dL away from where it was measured"
-        case .acknowledge(let alert), .snooze(let alert, _), .tap(let alert),
-            .dismiss(let alert, _), .bannerShown(let alert, _):
-            let active = live.session.executor.inspect { live.session.alerts.here { $0.active } }
-            let wasActive = wasActive(alert, at: live.now, in: original)
-            return !wasActive || active.contains { $0.code.rawValue == alert }
-                ? nil : "\(alert) is not active here"
-        default: return nil
         }
+        guard input.isMarked(.aboutActiveAlert), let alert = input.text("alert") else { return nil }
+        let active = live.session.executor.inspect { live.session.alerts.here { $0.active } }
+        let wasActive = wasActive(alert, at: live.now, in: original)
+        return !wasActive || active.contains { $0.code.rawValue == alert }
+            ? nil : "\(alert) is not active here"
     }
 
     /// What was said about an alert that wasn't there did nothing, and does nothing here.

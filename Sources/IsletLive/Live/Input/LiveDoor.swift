@@ -15,8 +15,10 @@ import IsletTrials
 
 /// What inputs do beside telling the alert center something. Called on the session's thread only.
 protocol LiveActs: AnyObject {
-    /// - Throws: `LiveRefusal`, what a device or the loop refuses with; what breaks the body.
-    func perform(_ input: LiveInput, _ number: Int) throws
+    var kind: SubjectKind { get }
+    /// Somebody goes there.
+    /// - Throws: `LiveRefusal`; what breaks the body.
+    func visit() throws
     /// A bolus that waits for its confirmation.
     var requestedBolus: RequestedBolus? { get }
     /// Whose ranges are recommended to it, as its subject is now.
@@ -48,6 +50,15 @@ final class LiveDoor: @unchecked Sendable {
     func note(_ rows: SessionRecorder) { acts.note(rows) }
     /// nil for a subject that is no person.
     var personActs: PersonActs? { acts as? PersonActs }
+    /// Of the input that is being done.
+    private(set) var number = 0
+
+    func person() throws -> PersonActs {
+        guard let personActs else {
+            throw LiveRefusal(.notOfSubject, "not an input of a \(acts.kind.spoken)")
+        }
+        return personActs
+    }
 
     /// What became of the input of this number; nil where it has no answer, or had it before an upgrade.
     func outcome(of number: Int) -> LiveOutcome? {
@@ -80,19 +91,18 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     private func take(_ external: ExternalInput) throws {
-        let number = inputsBefore + outcomes.count + 1
+        number = inputsBefore + outcomes.count + 1
         var outcome = LiveOutcome.taken
         do {
-            guard let input = LiveInput(bytes: external.bytes) else {
+            guard let input = LiveInput(bytes: external.bytes), let row = input.row else {
                 throw LiveRefusal(.notAnInput, "not an input")
             }
-            try perform(input, number)
+            if let missing = row.missing(in: acts.kind) { throw missing }
+            try row.perform(input, by: self)
         } catch let refusal as LiveRefusal {
             outcome = .refused(refusal)
         } catch let refused as LoopInputRefused {
             outcome = .refused(.loopLimit, refused.description)
-        } catch LoopError.notKept {
-            outcome = .refused(.notKept, "the loop can't keep it")
         } catch let error as PumpError {
             outcome = .refused(PersonActs.refusal(error))
         } catch let error as BasalScheduleError {
@@ -110,67 +120,65 @@ final class LiveDoor: @unchecked Sendable {
         session.executor.inspect { session.follow(policy) }
     }
 
-    private func perform(_ input: LiveInput, _ number: Int) throws {
-        switch input {
-        case .openSettings: try tell(.settingsOpened)
-        case .saveSettings: try tell(.settingsSaved)
-        case .acknowledge(let alert): try acknowledge(AlertName(rawValue: alert))
-        case .snooze(let alert, let minutes):
-            try tell(.snooze(AlertName(rawValue: alert), for: Self.nanoseconds(minutes)))
-        case .testAlert(let alert): try tell(.testAlert(AlertName(rawValue: alert)))
-        case .dismiss(let alert, let episode): try dismiss(AlertName(rawValue: alert), episode)
-        case .bannerShown(let alert, let episode):
-            let name = AlertName(rawValue: alert)
-            _ = try active(name, episode)
-            try tell(.bannerShown(name))
-        case .told(let alert):
-            try session.needsApp()
-            rings.append(ToldRing(code: AlertName(rawValue: alert), at: session.executor.now))
-            if rings.count > Self.mostRings { rings.removeFirst() }
-        case .tap(let alert): try tell(.tap(try ruled(alert)))
-        case .preview(let alert): try tell(.preview(try ruled(alert)))
-        case .foreground:
-            if !session.isAppAlive { session.reopenApp() }
-            try tell(.foreground)
-        case .background: try tell(.background)
-        case .quietHours(let from, let to):
-            var changed = policy
-            changed.quietHours = from.flatMap { from in
-                to.map { QuietHours(from: Self.nanoseconds(from), to: Self.nanoseconds($0)) }
-            }
-            try follow(changed)
-        case .threshold(let metric, let low, let high, let minutes, let isEnabled):
-            try session.needsApp()
-            let metric = try known(metric)
-            try follow(
-                thresholds.set(
-                    metric, low: low, high: high, sensitivity: minutes.map(Self.nanoseconds),
-                    isEnabled: isEnabled, in: policy))
-        case .switchThreshold(let metric, let isEnabled):
-            try session.needsApp()
-            let metric = try known(metric)
-            guard let changed = thresholds.turn(metric, on: isEnabled, in: policy) else {
-                throw LiveRefusal(
-                    .noThreshold, "\(metric.rawValue) has no threshold to switch on: set low, high, or both")
-            }
-            try follow(changed)
-        case .changeThreshold(let metric, let low, let high, let minutes, let isEnabled, let below, let above):
-            try change(try known(metric), low, high, minutes, isEnabled, below, above)
-        case .recommendThresholds: try recommendThresholds()
-        case .leftOut(_, let reason): throw LiveRefusal(.leftOut, reason)
-        case .clockStep(let seconds):
-            // The phone's clock is set whether or not the app lives.
-            let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
-            session.alerts.here(moved) { $0.wallClockMoved(by: $1) }
-        default: try acts.perform(input, number)
+    // MARK: What rows do
+
+    func visit() throws { try acts.visit() }
+
+    func foreground() throws {
+        if !session.isAppAlive { session.reopenApp() }
+        try tell(.foreground)
+    }
+
+    func bannerShown(_ alert: AlertName, _ episode: Int) throws {
+        _ = try active(alert, episode)
+        try tell(.bannerShown(alert))
+    }
+
+    func told(_ alert: AlertName) throws {
+        try session.needsApp()
+        rings.append(ToldRing(code: alert, at: session.executor.now))
+        if rings.count > Self.mostRings { rings.removeFirst() }
+    }
+
+    /// Minutes since local midnight; nil for none.
+    func quietHours(_ from: Int?, _ to: Int?) throws {
+        var changed = policy
+        changed.quietHours = from.flatMap { from in
+            to.map { QuietHours(from: Self.nanoseconds(from), to: Self.nanoseconds($0)) }
         }
+        try follow(changed)
+    }
+
+    /// The phone's clock is set whether or not the app lives.
+    func clockStep(_ seconds: Double) {
+        let moved = Int64((seconds * Double(Nanoseconds.second)).rounded())
+        session.alerts.here(moved) { $0.wallClockMoved(by: $1) }
+    }
+
+    func threshold(_ metric: String, low: Double?, high: Double?, minutes: Int?, isEnabled: Bool?) throws {
+        try session.needsApp()
+        try follow(
+            thresholds.set(
+                try known(metric), low: low, high: high, sensitivity: minutes.map(Self.nanoseconds),
+                isEnabled: isEnabled, in: policy))
+    }
+
+    func switchThreshold(_ metric: String, isEnabled: Bool) throws {
+        try session.needsApp()
+        let metric = try known(metric)
+        guard let changed = thresholds.turn(metric, on: isEnabled, in: policy) else {
+            throw LiveRefusal(
+                .noThreshold, "\(metric.rawValue) has no threshold to switch on: set low, high, or both")
+        }
+        try follow(changed)
     }
 
     /// What isn't said is left alone, and what comes of both must make sense.
-    private func change(
-        _ metric: AlertMetric, _ low: ThresholdBound?, _ high: ThresholdBound?, _ minutes: Int?,
-        _ isEnabled: Bool?, _ criticalBelow: ThresholdBound?, _ criticalAbove: ThresholdBound?
+    func change(
+        _ metric: String, _ low: ThresholdBound?, _ high: ThresholdBound?, _ minutes: Int?,
+        _ isEnabled: Bool?, criticalBelow: ThresholdBound?, criticalAbove: ThresholdBound?
     ) throws {
+        let metric = try known(metric)
         try session.needsApp()
         let before = thresholds.of(metric, in: policy)
         let bounds = (
@@ -193,7 +201,7 @@ final class LiveDoor: @unchecked Sendable {
         try follow(changed)
     }
 
-    private func recommendThresholds() throws {
+    func recommendThresholds() throws {
         try session.needsApp()
         let subject = acts.recommendedTo
         var changed = policy
@@ -211,7 +219,7 @@ final class LiveDoor: @unchecked Sendable {
         try follow(changed)
     }
 
-    private func tell(_ input: AlertInput) throws {
+    func tell(_ input: AlertInput) throws {
         try session.needsApp()
         session.alerts.here(input) { $0.tell($1) }
     }
@@ -224,7 +232,7 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     /// An alert that the policy has a rule for. One of the catalogue that it has none for has one from now on, under which nothing is ever raised.
-    private func ruled(_ alert: String) throws -> AlertName {
+    func ruled(_ alert: String) throws -> AlertName {
         let name = AlertName(rawValue: alert)
         guard !policy.rules.contains(where: { $0.code == name }), let code = AlertCode(name) else {
             return name
@@ -239,7 +247,7 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     /// Whoever is told that it was taken relies on it.
-    private func acknowledge(_ alert: AlertName) throws {
+    func acknowledge(_ alert: AlertName) throws {
         try session.needsApp()
         let active = session.alerts.here { $0.active }.first { $0.code == alert }
         guard let active else {
@@ -252,7 +260,7 @@ final class LiveDoor: @unchecked Sendable {
     }
 
     /// A banner that asks for something stays until that is done; the alert itself stays either way.
-    private func dismiss(_ alert: AlertName, _ episode: Int?) throws {
+    func dismiss(_ alert: AlertName, _ episode: Int?) throws {
         let active = try active(alert, episode)
         guard active.isPreview || active.source == .policy else {
             throw LiveRefusal(.stays, "\(alert.rawValue) stays until it is over or acted on")
@@ -277,7 +285,7 @@ final class LiveDoor: @unchecked Sendable {
         session.follow(policy)
     }
 
-    private static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
+    static func nanoseconds(_ minutes: Int) -> Int64 { Int64(minutes) * Nanoseconds.minute }
 }
 
 /// A notification that a phone has shown.

@@ -1,96 +1,35 @@
-// What reaches a live session from outside: one case an act, with what it says.
+// What reaches a live session from outside: the name of its row in `InputRow.all`, and what it says, by field.
 //
-// Guarantees: encoded and decoded to an equal value; equal values give equal bytes, which are what the journal keeps and the digest hashes.
-// Does not: validate (`problem(in:)` does, before anything is told) or act (`LiveDoor` does, at its instant).
+// Guarantees: encoded and decoded to an equal value; equal values give equal bytes, which are what the journal keeps and the digest hashes. What no row
+// names, or lacks what its row must have, is not read.
+// Does not: validate (`problem(in:)` does, before anything is told) or act (its row does, at its instant).
 
-import Foundation
 package import DeviceLinks
+import Foundation
 import IsletKernel
 
-package enum LiveInput: Hashable, Sendable, Codable {
-    /// Carbohydrate that is eaten, announced to the loop, or both.
-    case meal(grams: Double, isEaten: Bool, isAnnounced: Bool)
-    /// A finger-stick value; for a first step where there is no reading.
-    case bloodGlucose(mgdl: Double)
-    /// A finger-stick value to calibrate with.
-    case calibration(mgdl: Double)
-    /// The first half of a manual bolus: nothing is given. Its answer's number is what confirms it.
-    case requestBolus(units: Double)
-    /// The second half, within five minutes, with the same amount; once. What asks again is given `anyway` only.
-    case confirmBolus(request: Int, units: Double, anyway: Bool? = nil)
-    /// Calls off what is owed and not under way.
-    case cancelOwed
-    /// Cuts the running bolus short at the pump.
-    case cancelBolus
-    /// The nominal target from now on.
-    case target(mgdl: Double)
-    /// Multiplies the basal for so long, in whole steps of five minutes.
-    case temporaryBasal(multiplier: Double, minutes: Int)
-    case cancelTemporaryBasal
-    /// Stops all delivery; the pump reminds the person after so long, where that is said.
-    case suspend(minutes: Int?)
-    case resume
-    case changePod
-    case changeSensor
-    case openLoop
-    case closedLoop
-    /// The boluses of the last eight hours, as the person states them: their sum, and when the last one was given. For hours that nobody here knows.
-    case stateInsulin(units: Double, minutesAgo: Int)
-    /// The pump outside is this app's from now on, whoever commanded it before.
-    case takePump
-    case startSession
-    case endSession
-    /// Whom the loop's sessions are about, from the next one on.
-    case subject(id: String, kilograms: Double)
-    case acknowledge(alert: String)
-    case snooze(alert: String, minutes: Int)
-    case testAlert(alert: String)
-    /// Minutes since local midnight; both nil for none.
-    case quietHours(fromMinute: Int?, toMinute: Int?)
-    /// A threshold's two sides; nil switches a side off. A sensitivity that isn't said is as before; one that isn't said to be off is on, and one that is
-    /// off keeps all of it.
-    case threshold(
-        metric: String, low: Double?, high: Double?, sensitivityMinutes: Int? = nil, isEnabled: Bool? = nil)
-    /// A threshold is changed where something is said of it; what isn't said is left alone, on or off too. A critical bound that is off is the metric's own.
-    case changeThreshold(
-        metric: String, low: ThresholdBound? = nil, high: ThresholdBound? = nil,
-        sensitivityMinutes: Int? = nil, isEnabled: Bool? = nil, criticalBelow: ThresholdBound? = nil,
-        criticalAbove: ThresholdBound? = nil)
-    /// Every metric that something is recommended for, as its subject is now, has that as its threshold.
-    case recommendThresholds
-    /// Both sides off, or on again as they were.
-    case switchThreshold(metric: String, isEnabled: Bool)
-    case signIn
-    case signOut
-    /// What the cloud answers about the subject's claim from now on. Comes from the cloud, not from a person.
-    case subjectClaim(isOk: Bool)
-    case openSettings
-    case saveSettings
-    /// Puts an alert's banner away, and ends a preview. The alert stays. Of which episode: when it was raised, in whole seconds since the start; nil
-    /// for the one that is active.
-    case dismiss(alert: String, episode: Int? = nil)
-    /// A page that is the phone has shown an alert's banner for its ten seconds.
-    case bannerShown(alert: String, episode: Int)
-    /// A page that is the phone has shown an alert's notification: somebody was told.
-    case told(alert: String)
-    /// Taps an alert's notification.
-    case tap(alert: String)
-    /// Shows what an alert would look like, until it is dismissed.
-    case preview(alert: String)
-    /// The person has seen what was dropped of what they had asked for.
-    case dismissDropped
-    case foreground
-    case background
-    /// A reading of a real sensor, by its own stamp: nanoseconds since the session's start. Comes from a feed, not from a person.
-    case reading(at: Int64, mgdl: Double)
-    /// A device outside of the session has something to say. Comes from a driver, not from a person.
-    case device(LinkInput)
-    /// Whoever looks after the subject goes there now, and puts right what is broken.
-    case visit
-    /// An input of another life that makes no sense in this one, a fork: it keeps its number, and does nothing.
-    case leftOut(input: String, reason: String)
-    /// The wall clock was set, by so many seconds against the time that passed. Comes from the host, not from a person.
-    case clockStep(seconds: Double)
+package struct LiveInput: Hashable, Sendable {
+    /// As its JSON has it.
+    package let name: String
+    /// By field; what isn't said is not there.
+    package let values: [String: LiveValue]
+
+    package init(_ name: String, _ values: [String: LiveValue?] = [:]) {
+        (self.name, self.values) = (name, values.compactMapValues { $0 })
+    }
+
+    package func number(_ field: String) -> Double? {
+        if case .number(let value)? = values[field] { value } else { nil }
+    }
+    package func flag(_ field: String) -> Bool? {
+        if case .flag(let value)? = values[field] { value } else { nil }
+    }
+    package func text(_ field: String) -> String? {
+        if case .text(let value)? = values[field] { value } else { nil }
+    }
+    package func whole(_ field: String) -> Int? {
+        if case .whole(let value)? = values[field] { Int(value) } else { nil }
+    }
 
     /// The kind that it has in a kernel's journal.
     package static let kind = "live"
@@ -111,6 +50,73 @@ package enum LiveInput: Hashable, Sendable, Codable {
     }
 }
 
+/// What one field of an input says, in the units of its row.
+package enum LiveValue: Hashable, Sendable {
+    case number(Double)
+    case whole(Int64)
+    case flag(Bool)
+    case text(String)
+    /// What a driver of a device outside says.
+    case link(LinkInput)
+}
+
+/// `{"temporaryBasal":{"minutes":30,"multiplier":0.5}}`
+extension LiveInput: Codable {
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        guard container.allKeys.count == 1, let key = container.allKeys.first,
+            let row = InputRow.named(key.stringValue)
+        else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "the name of no input"))
+        }
+        let said = try container.nestedContainer(keyedBy: Key.self, forKey: key)
+        var values: [String: LiveValue] = [:]
+        for field in row.fields {
+            let key = Key(stringValue: field.name)
+            let value: LiveValue? =
+                switch field.kind {
+                case .number: try said.decodeIfPresent(Double.self, forKey: key).map { .number($0) }
+                case .whole, .clock: try said.decodeIfPresent(Int64.self, forKey: key).map { .whole($0) }
+                case .flag: try said.decodeIfPresent(Bool.self, forKey: key).map { .flag($0) }
+                case .text, .alert, .metric:
+                    try said.decodeIfPresent(String.self, forKey: key).map { .text($0) }
+                case .bound: try said.decodeIfPresent(ThresholdBound.self, forKey: key).map(\.said)
+                case .link: try said.decodeIfPresent(LinkInput.self, forKey: key).map { .link($0) }
+                }
+            guard value != nil || !field.isRequired else {
+                throw DecodingError.valueNotFound(
+                    LiveValue.self, .init(codingPath: said.codingPath, debugDescription: field.name))
+            }
+            values[field.name] = value
+        }
+        self.init(row.name, values)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        var said = container.nestedContainer(keyedBy: Key.self, forKey: Key(stringValue: name))
+        for (field, value) in values.sorted(by: { $0.key < $1.key }) {
+            let key = Key(stringValue: field)
+            switch value {
+            case .number(let value): try said.encode(value, forKey: key)
+            case .whole(let value): try said.encode(value, forKey: key)
+            case .flag(let value): try said.encode(value, forKey: key)
+            case .text(let value): try said.encode(value, forKey: key)
+            case .link(let value): try said.encode(value, forKey: key)
+            }
+        }
+    }
+}
+
 /// One side of a threshold, as somebody says it: a number, or that it is off.
 package enum ThresholdBound: Hashable, Sendable, Codable {
     case off
@@ -120,6 +126,9 @@ package enum ThresholdBound: Hashable, Sendable, Codable {
     package var value: Double? { if case .at(let value) = self { value } else { nil } }
 
     package init(_ value: Double?) { self = value.map { .at($0) } ?? .off }
+
+    /// As an input has it.
+    var said: LiveValue { value.map { .number($0) } ?? .text("off") }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

@@ -51,7 +51,6 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     case badStamp = "bad-stamp"
     /// More than the loop takes.
     case loopLimit = "loop-limit"
-    case notKept = "not-kept"
     case pumpUnreachable = "pump-unreachable"
     case pumpNotReady = "pump-not-ready"
     case pumpLimit = "pump-limit"

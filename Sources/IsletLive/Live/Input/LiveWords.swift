@@ -21,31 +21,27 @@ package enum LiveWords {
     /// What can't be understood, and why.
     package struct Unknown: Error, Hashable { package var message: String }
 
-    package static let help = """
-        meal 45 | eat 45 | announce 45       grams: eaten and announced, or one of both
-        bg 110 | cal 110                     a finger-stick value, mg/dL; to calibrate with
-        given 6.5 40                         units of all boluses of the last 8 h, the last one 40 min ago
-        bolus 1.5, then confirm              units, by hand; confirm anyway where it asks again
-        cancel | stop                        what is owed; the bolus that runs
-        target 110 | temp 50% 30 | temp off  mg/dL; share of the basal, minutes
-        suspend [30] | resume | pod | sensor
-        open | close | start | end           the loop, and its session
-        subject NAME 70                      kilograms, from the next session on
-        ack CODE | snooze CODE 30 | test CODE | preview CODE | tap CODE
-        dismiss CODE | dismiss               a banner or a preview; what was dropped
-        quiet 22:00-07:00 | quiet off | threshold glucose 70-180 (70- or -180 for one side, - for none)
-        threshold glucose 70-180 15 | threshold glucose off | threshold glucose on
-                                             minutes that a value must be beyond; both sides
-        front | back                         the app comes to the front, or leaves it
-        takepump                             the pump outside is this app's, whoever commanded it
-        visit                                a grow room: somebody goes there, and mends what is broken
-        login | logout | settings | save     who is signed in; settings are opened, saved
-        pace 60 | pause | status | quit      pace: 1, 60, 600, max
-        @NAME before any of these: said again under the same name it is taken once
-        """
+    /// One line a row, and what the terminal itself understands.
+    package static func help(_ rows: [InputRow] = InputRow.all) -> String {
+        func line(_ typed: String, _ help: String) -> String {
+            typed + String(repeating: " ", count: max(2, 30 - typed.count)) + help
+        }
+        let inputs = rows.flatMap(\.keys).map {
+            line($0.example.isEmpty ? $0.verb : "\($0.verb) \($0.example)", $0.help)
+        }
+        let own = [
+            line("confirm", "gives the bolus that was asked for; `confirm anyway` where it asks again"),
+            line("pace 60 | pause", "1, 60, 600, max session seconds per second"),
+            line("status | help | quit", ""),
+            "@NAME before any of these: said again under the same name it is taken once",
+        ]
+        return (inputs + own).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
 
     /// - Returns: the wish, and the name before it; empty for none.
-    package static func parse(_ line: String) -> Result<(wish: Wish, key: String), Unknown> {
+    package static func parse(
+        _ line: String, _ rows: [InputRow] = InputRow.all
+    ) -> Result<(wish: Wish, key: String), Unknown> {
         var words = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).map(String.init)
         var key = ""
         if let first = words.first, first.hasPrefix("@") {
@@ -58,79 +54,37 @@ package enum LiveWords {
         if verb == "threshold", words.count >= 3, let problem = ambiguity(words[1], words[2]) {
             return .failure(Unknown(message: problem))
         }
-        guard let wish = wish(verb, Array(words.dropFirst())) else {
+        guard let wish = wish(verb, Array(words.dropFirst()), rows) else {
             return .failure(Unknown(message: "`\(line)` is not understood; `help` lists what there is"))
         }
         return .success((wish, key))
     }
 
-    private static func wish(_ verb: String, _ words: [String]) -> Wish? {
-        let plain: [String: Wish] = [
-            "confirm": .confirm(anyway: false), "cancel": .input(.cancelOwed), "stop": .input(.cancelBolus),
-            "resume": .input(.resume), "pod": .input(.changePod), "sensor": .input(.changeSensor),
-            "open": .input(.openLoop), "close": .input(.closedLoop), "start": .input(.startSession),
-            "end": .input(.endSession), "front": .input(.foreground), "back": .input(.background),
-            "login": .input(.signIn), "logout": .input(.signOut), "settings": .input(.openSettings),
-            "save": .input(.saveSettings), "dismiss": .input(.dismissDropped),
-            "pause": .pace(.paused), "status": .status, "help": .help, "quit": .quit,
-            "suspend": .input(.suspend(minutes: nil)), "visit": .input(.visit),
-            "takepump": .input(.takePump),
-        ]
-        if words.isEmpty { return plain[verb] }
-        if verb == "confirm", words == ["anyway"] { return .confirm(anyway: true) }
-        if words.count == 1 { return wish(verb, words[0]) }
-        return input(verb, words).map { .input($0) }
+    private static func wish(_ verb: String, _ words: [String], _ rows: [InputRow]) -> Wish? {
+        switch (verb, words.first, words.count) {
+        case ("confirm", nil, _): return .confirm(anyway: false)
+        case ("confirm", "anyway"?, 1): return .confirm(anyway: true)
+        case ("pause", nil, _): return .pace(.paused)
+        case ("pace", let pace?, 1): return LivePace(pace).map { .pace($0) }
+        case ("status", nil, _): return .status
+        case ("help", nil, _): return .help
+        case ("quit", nil, _): return .quit
+        default: break
+        }
+        return rows.lazy.compactMap { row in
+            row.keys.lazy.filter { $0.verb == verb }.compactMap { $0.input(words, row) }.first
+        }.first.map { .input($0) }
     }
 
-    private static func wish(_ verb: String, _ word: String) -> Wish? {
-        let number = Double(word)
-        let text = String(word)
-        switch verb {
-        case "meal": return number.map { .input(.meal(grams: $0, isEaten: true, isAnnounced: true)) }
-        case "eat": return number.map { .input(.meal(grams: $0, isEaten: true, isAnnounced: false)) }
-        case "announce": return number.map { .input(.meal(grams: $0, isEaten: false, isAnnounced: true)) }
-        case "bg": return number.map { .input(.bloodGlucose(mgdl: $0)) }
-        case "cal": return number.map { .input(.calibration(mgdl: $0)) }
-        case "bolus": return number.map { .input(.requestBolus(units: $0)) }
-        case "target": return number.map { .input(.target(mgdl: $0)) }
-        case "suspend": return Int(word).map { .input(.suspend(minutes: $0)) }
-        case "temp": return word == "off" ? .input(.cancelTemporaryBasal) : nil
-        case "ack": return .input(.acknowledge(alert: text))
-        case "test": return .input(.testAlert(alert: text))
-        case "preview": return .input(.preview(alert: text))
-        case "tap": return .input(.tap(alert: text))
-        case "dismiss": return .input(.dismiss(alert: text))
-        case "quiet": return quiet(text).map { .input($0) }
-        case "pace": return LivePace(text).map { .pace($0) }
-        default: return nil
+    /// A metric; its two sides, or whether it is on; and how many minutes a value must be beyond one.
+    static func threshold(_ words: [String]) -> LiveInput? {
+        if words.count == 2, words[1] == "on" || words[1] == "off" {
+            return .switchThreshold(metric: words[0], isEnabled: words[1] == "on")
         }
-    }
-
-    private static func input(_ verb: String, _ words: [String]) -> LiveInput? {
-        if verb == "threshold", words.count == 3, let minutes = Int(words[2]),
-            let (low, high) = sides(words[1])
-        {
-            return .threshold(metric: words[0], low: low, high: high, sensitivityMinutes: minutes)
-        }
-        guard words.count == 2 else { return nil }
-        switch verb {
-        case "temp":
-            guard words[0].hasSuffix("%"), let percent = Double(words[0].dropLast()),
-                let minutes = Int(words[1])
-            else { return nil }
-            return .temporaryBasal(multiplier: percent / 100, minutes: minutes)
-        case "given":
-            guard let units = Double(words[0]), let minutes = Int(words[1]) else { return nil }
-            return .stateInsulin(units: units, minutesAgo: minutes)
-        case "subject": return Double(words[1]).map { .subject(id: words[0], kilograms: $0) }
-        case "snooze": return Int(words[1]).map { .snooze(alert: words[0], minutes: $0) }
-        case "threshold":
-            if words[1] == "on" || words[1] == "off" {
-                return .switchThreshold(metric: words[0], isEnabled: words[1] == "on")
-            }
-            guard let (low, high) = sides(words[1]) else { return nil }
-            return .threshold(metric: words[0], low: low, high: high)
-        default: return nil
+        guard let (low, high) = sides(words[1]) else { return nil }
+        guard words.count == 3 else { return .threshold(metric: words[0], low: low, high: high) }
+        return Int(words[2]).map {
+            .threshold(metric: words[0], low: low, high: high, sensitivityMinutes: $0)
         }
     }
 
@@ -154,7 +108,7 @@ package enum LiveWords {
             "`\(printable(text, limit: 40))` could be either side of \(metric.rawValue): `-\(size)-` rings below -\(size), `-+\(size)` above \(size)"
     }
 
-    private static func quiet(_ text: String) -> LiveInput? {
+    static func quiet(_ text: String) -> LiveInput? {
         if text == "off" { return .quietHours(fromMinute: nil, toMinute: nil) }
         let ends = text.split(separator: "-").map { end -> Int? in
             let parts = end.split(separator: ":")

@@ -77,94 +77,153 @@ final class PersonActs: LiveActs {
         }
     }
 
-    func perform(_ input: LiveInput, _ number: Int) throws {
-        switch input {
-        case .meal(let grams, let isEaten, let isAnnounced):
-            let amount = Carbohydrate(grams: grams)
-            if isAnnounced {
-                try session.needsApp()
-                try needsSession()
-                try session.loop.announce(
-                    MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
-                if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
-            }
-            if isEaten {
-                try isOfTheStudy()
-                try session.eat(amount)
-            }
-        case .requestBolus(let units):
+    // MARK: What rows do
+
+    func meal(_ grams: Double, isEaten: Bool, isAnnounced: Bool) throws {
+        let amount = Carbohydrate(grams: grams)
+        if isAnnounced {
             try session.needsApp()
             try needsSession()
-            // What the confirmation would refuse isn't offered.
-            try session.loop.here(InsulinAmount(units: units)) { try $0.check(manualBolus: $1) }
-            // Whoever asks anew has thought better of what was asked before.
-            requested = [number: (units, session.executor.now)]
-        case .confirmBolus(let request, let units, let anyway): try confirm(request, units, anyway ?? false)
-        case .bloodGlucose, .calibration, .cancelOwed, .target, .temporaryBasal, .cancelTemporaryBasal,
-            .openLoop,
-            .closedLoop, .startSession, .endSession, .subject, .stateInsulin:
-            try session.needsApp()
-            if case .stateInsulin = input { try isOutside() }
-            try session.loop.here(input) { try $0.perform($1) }
-            switch input {
-            case .bloodGlucose(let mgdl), .calibration(let mgdl):
-                let glucose = GlucoseConcentration(milligramsPerDecilitre: mgdl)
-                session.alerts.here(glucose) { $0.hear(typed: $1) }
-            case .startSession, .endSession: tellWhetherThereIsASession()
-            default: break
-            }
-        case .signIn, .signOut:
-            try session.needsApp()
-            isSignedIn = input == .signIn
-            tellWhetherThereIsASession()
-        case .subjectClaim(let isOk): session.alerts.here(isOk) { $0.claimed(isOk: $1) }
-        case .dismissDropped:
-            try session.needsApp()
-            guard session.loop.here({ $0.lastDropped }) != nil else {
-                throw LiveRefusal(.nothingDropped, "nothing was dropped")
-            }
-            session.loop.here { $0.dismissDropped() }
-        case .suspend(let minutes): try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
-        case .resume: try session.controls.resume()
-        case .takePump:
-            try session.needsApp()
-            guard let links = session.links else {
-                throw LiveRefusal(.otherDevices, "no pump is outside of this session")
-            }
-            guard links.pump.status.isCommandedByOther else {
-                throw LiveRefusal(.notCommandedByOther, "nobody else commands the pump")
-            }
-            try links.pump.here { try $0.takeOver() }
-        case .cancelBolus:
-            // Whether or not the pump can be told: what has not arrived isn't sent again.
-            if session.isAppAlive { session.loop.here { $0.cancelRequest() } }
-            _ = try session.controls.cancelBolus()
-        case .changePod:
+            try session.loop.announce(
+                MealAnnouncement(carbohydrate: amount, instant: session.executor.now))
+            if !isEaten { session.recorder.did(.announcement, grams, at: session.executor.now) }
+        }
+        if isEaten {
             try isOfTheStudy()
-            session.pump.here { $0.changePodNow() }
-            session.recorder.did(.podChange, 0, at: session.executor.now)
-        case .changeSensor:
-            try isOfTheStudy()
-            try session.sensor.here { try $0.changeNow() }
-            session.recorder.did(.sensorChange, 0, at: session.executor.now)
-        case .reading(let at, let mgdl): try feed(at, mgdl)
-        case .device(let input):
-            guard let links = session.links else {
-                throw LiveRefusal(.otherDevices, "no device is outside of this session")
-            }
-            if let reason = links.hear(input) {
-                throw LiveRefusal(.notBelieved, "not believed: \(reason.text)")
-            }
-        case .visit: throw LiveRefusal(.notOfSubject, "nobody looks after a person")
-        case .acknowledge, .snooze, .testAlert, .foreground, .background, .quietHours, .threshold, .clockStep,
-            .switchThreshold, .changeThreshold, .recommendThresholds, .openSettings, .saveSettings, .dismiss,
-            .bannerShown, .told, .tap, .preview, .leftOut:
-            // The door has told the alert center.
-            break
+            try session.eat(amount)
         }
     }
 
-    private func confirm(_ request: Int, _ units: Double, _ anyway: Bool) throws {
+    func requestBolus(_ units: Double, number: Int) throws {
+        try session.needsApp()
+        try needsSession()
+        // What the confirmation would refuse isn't offered.
+        try session.loop.here(InsulinAmount(units: units)) { try $0.check(manualBolus: $1) }
+        // Whoever asks anew has thought better of what was asked before.
+        requested = [number: (units, session.executor.now)]
+    }
+
+    func bloodGlucose(_ mgdl: Double) throws {
+        let glucose = GlucoseConcentration(milligramsPerDecilitre: mgdl)
+        try loop(glucose) { try $0.enter(bloodGlucose: $1) }
+        session.alerts.here(glucose) { $0.hear(typed: $1) }
+    }
+
+    func calibration(_ mgdl: Double) throws {
+        let glucose = GlucoseConcentration(milligramsPerDecilitre: mgdl)
+        try loop(glucose) { try $0.enter(calibration: $1) }
+        session.alerts.here(glucose) { $0.hear(typed: $1) }
+    }
+
+    func cancelOwed() throws { try loop(()) { loop, _ in loop.cancelOwed() } }
+
+    func target(_ mgdl: Double) throws {
+        try loop(GlucoseConcentration(milligramsPerDecilitre: mgdl)) { try $0.setTarget($1) }
+    }
+
+    func temporaryBasal(_ multiplier: Double, minutes: Int) throws {
+        try loop((multiplier, minutes / 5)) { try $0.setTemporaryBasal(multiplier: $1.0, steps: $1.1) }
+    }
+
+    func cancelTemporaryBasal() throws { try loop(()) { loop, _ in loop.cancelTemporaryBasal() } }
+
+    func openLoop(_ isOpen: Bool) throws { try loop(isOpen) { $0.setOpenLoop($1) } }
+
+    func startSession() throws {
+        try loop(()) { loop, _ in try loop.startSession() }
+        tellWhetherThereIsASession()
+    }
+
+    func endSession() throws {
+        try loop(()) { loop, _ in loop.endSession() }
+        tellWhetherThereIsASession()
+    }
+
+    func stateInsulin(_ units: Double, minutesAgo: Int) throws {
+        try session.needsApp()
+        // What a simulated body was given is known.
+        guard session.links != nil else { throw LiveRefusal(.otherDevices, "what was given here is known") }
+        let given = session.executor.now.adding(-Self.nanoseconds(minutesAgo))
+        try loop((InsulinAmount(units: units), given)) { try $0.state(boluses: $1.0, lastGiven: $1.1) }
+    }
+
+    func subject(_ id: String, kilograms: Double) throws {
+        try loop(LoopSubject(id: id, bodyWeightKilograms: kilograms)) { $0.setSubject($1) }
+    }
+
+    /// What concerns the loop alone.
+    private func loop<Argument>(
+        _ argument: Argument, _ body: @escaping (isolated LoopController, Argument) throws -> Void
+    ) throws {
+        try session.needsApp()
+        try session.loop.here(argument, body)
+    }
+
+    func sign(in isIn: Bool) throws {
+        try session.needsApp()
+        isSignedIn = isIn
+        tellWhetherThereIsASession()
+    }
+
+    func subjectClaim(_ isOk: Bool) { session.alerts.here(isOk) { $0.claimed(isOk: $1) } }
+
+    func dismissDropped() throws {
+        try session.needsApp()
+        guard session.loop.here({ $0.lastDropped }) != nil else {
+            throw LiveRefusal(.nothingDropped, "nothing was dropped")
+        }
+        session.loop.here { $0.dismissDropped() }
+    }
+
+    func suspend(minutes: Int?) throws {
+        try session.controls.suspend(nanoseconds: minutes.map(Self.nanoseconds))
+    }
+
+    func resume() throws { try session.controls.resume() }
+
+    func takePump() throws {
+        try session.needsApp()
+        guard let links = session.links else {
+            throw LiveRefusal(.otherDevices, "no pump is outside of this session")
+        }
+        guard links.pump.status.isCommandedByOther else {
+            throw LiveRefusal(.notCommandedByOther, "nobody else commands the pump")
+        }
+        try links.pump.here { try $0.takeOver() }
+    }
+
+    func cancelBolus() throws {
+        // Whether or not the pump can be told: what has not arrived isn't sent again.
+        if session.isAppAlive { session.loop.here { $0.cancelRequest() } }
+        _ = try session.controls.cancelBolus()
+    }
+
+    func changePod() throws {
+        try isOfTheStudy()
+        session.pump.here { $0.changePodNow() }
+        session.recorder.did(.podChange, 0, at: session.executor.now)
+    }
+
+    func changeSensor() throws {
+        try isOfTheStudy()
+        try session.sensor.here { try $0.changeNow() }
+        session.recorder.did(.sensorChange, 0, at: session.executor.now)
+    }
+
+    func device(_ input: LinkInput) throws {
+        guard let links = session.links else {
+            throw LiveRefusal(.otherDevices, "no device is outside of this session")
+        }
+        if let reason = links.hear(input) {
+            throw LiveRefusal(.notBelieved, "not believed: \(reason.text)")
+        }
+    }
+
+    let kind = SubjectKind.person
+
+    func visit() throws { throw LiveRefusal(.notOfSubject, "nobody looks after a person") }
+
+    func confirmBolus(_ request: Int, _ units: Double, anyway: Bool) throws {
         try session.needsApp()
         try needsSession()
         let now = session.executor.now
@@ -189,7 +248,7 @@ final class PersonActs: LiveActs {
     }
 
     /// A reading is news while it is the newest and at most as old as a step may use; what comes later is history.
-    private func feed(_ stamp: Int64, _ mgdl: Double) throws {
+    func feed(_ stamp: Int64, _ mgdl: Double) throws {
         guard isFed else { throw LiveRefusal(.otherDevices, "the sensor is simulated") }
         let now = session.executor.now.nanoseconds
         guard stamp >= 0 else { throw LiveRefusal(.badStamp, "a reading from before the session's start") }
@@ -214,11 +273,6 @@ final class PersonActs: LiveActs {
         guard session.links == nil else {
             throw LiveRefusal(.otherDevices, "body, pump and sensor are outside of this session")
         }
-    }
-
-    /// What a simulated body was given is known.
-    private func isOutside() throws {
-        guard session.links != nil else { throw LiveRefusal(.otherDevices, "what was given here is known") }
     }
 
     /// Nobody has to be signed in for a session that has ended, and no step is missed.
@@ -248,34 +302,6 @@ final class PersonActs: LiveActs {
             LiveRefusal(.pumpUncertain, "sent and not answered: it may have been carried out")
         case .underWay:
             LiveRefusal(.pumpUncertain, "on its way to the pump, and not confirmed yet")
-        }
-    }
-}
-
-extension LoopController {
-    /// What concerns the loop alone.
-    fileprivate func perform(_ input: LiveInput) throws {
-        switch input {
-        case .bloodGlucose(let mgdl):
-            try enter(bloodGlucose: GlucoseConcentration(milligramsPerDecilitre: mgdl))
-        case .calibration(let mgdl):
-            try enter(calibration: GlucoseConcentration(milligramsPerDecilitre: mgdl))
-        case .cancelOwed: cancelOwed()
-        case .target(let mgdl): try setTarget(GlucoseConcentration(milligramsPerDecilitre: mgdl))
-        case .temporaryBasal(let multiplier, let minutes):
-            try setTemporaryBasal(multiplier: multiplier, steps: minutes / 5)
-        case .cancelTemporaryBasal: cancelTemporaryBasal()
-        case .openLoop: try setOpenLoop(true)
-        case .closedLoop: try setOpenLoop(false)
-        case .startSession: try startSession()
-        case .stateInsulin(let units, let minutesAgo):
-            try state(
-                boluses: InsulinAmount(units: units),
-                lastGiven: executor.now.adding(-Int64(minutesAgo) * Nanoseconds.minute))
-        case .endSession: try endSession()
-        case .subject(let id, let kilograms):
-            try setSubject(LoopSubject(id: id, bodyWeightKilograms: kilograms))
-        default: break
         }
     }
 }

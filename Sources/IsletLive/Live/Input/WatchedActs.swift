@@ -1,6 +1,6 @@
 // What inputs do in a session of a subject that is watched: somebody goes there.
 //
-// Guarantees: what only people have is refused, with what is missing.
+// Does not: what only people have, which `InputRow.missing` refuses with what is missing.
 
 import IsletDevices
 import IsletTrials
@@ -8,7 +8,7 @@ import IsletTrials
 final class WatchedActs: LiveActs {
     /// The session outlives it.
     private unowned let session: WatchedSession
-    private let kind: SubjectKind
+    let kind: SubjectKind
 
     init(_ session: WatchedSession, _ kind: SubjectKind) { (self.session, self.kind) = (session, kind) }
 
@@ -16,13 +16,7 @@ final class WatchedActs: LiveActs {
     var recommendedTo: (kind: String, stage: String) { (kind.id, session.look().stage) }
     func note(_ rows: SessionRecorder) {}
 
-    func perform(_ input: LiveInput, _ number: Int) throws {
-        if let missing = input.missing(in: kind) { throw missing }
-        guard case .visit = input else {
-            throw LiveRefusal(.notOfSubject, "not an input of a \(kind.spoken)")
-        }
-        try session.visit()
-    }
+    func visit() throws { try session.visit() }
 }
 
 extension SubjectKind {

@@ -148,53 +148,25 @@ package struct LiveEvent: Hashable, Sendable {
         case .row(.delivery(let row), _): [Value("delivered", row.units, "U")]
         case .row(.person(let row), _): [Value(row.kind.rawValue, row.amount, row.kind.unit)]
         case .values(let values): values.map { Value($0.metric.rawValue, $0.value, $0.metric.unit) }
-        case .input(_, let said, _): LiveInput(bytes: Array(said.utf8))?.values ?? []
+        case .input(_, let said, _): LiveInput(bytes: Array(said.utf8))?.toldValues ?? []
         default: []
         }
     }
 }
 
 extension LiveInput {
-    /// Its name, as its JSON has it.
-    package var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
-
-    /// Its numbers, with their units.
-    var values: [LiveEvent.Value] {
-        func value(_ name: String, _ value: Double?, _ unit: String) -> [LiveEvent.Value] {
-            value.map { [LiveEvent.Value(name, $0, unit)] } ?? []
-        }
-        func bounds(_ metric: String, _ low: Double?, _ high: Double?, _ minutes: Int?) -> [LiveEvent.Value] {
-            let unit = AlertMetric(rawValue: metric)?.unit ?? ""
-            return value("low", low, unit) + value("high", high, unit)
-                + value("sensitivity", minutes.map(Double.init), "min")
-        }
-        switch self {
-        case .meal(let grams, _, _): return value("carbohydrate", grams, "g")
-        case .bloodGlucose(let mgdl), .calibration(let mgdl), .reading(_, let mgdl):
-            return value("glucose", mgdl, "mg/dL")
-        case .target(let mgdl): return value("target", mgdl, "mg/dL")
-        case .requestBolus(let units), .confirmBolus(_, let units, _): return value("bolus", units, "U")
-        case .temporaryBasal(let multiplier, let minutes):
-            return value("basal", multiplier * 100, "%") + value("duration", Double(minutes), "min")
-        case .stateInsulin(let units, let minutes):
-            return value("boluses", units, "U") + value("last_bolus", Double(minutes), "min")
-        case .suspend(let minutes): return value("duration", minutes.map(Double.init), "min")
-        case .subject(_, let kilograms): return value("weight", kilograms, "kg")
-        case .snooze(_, let minutes): return value("duration", Double(minutes), "min")
-        case .quietHours(let from, let to):
-            return value("from", from.map(Double.init), "min") + value("to", to.map(Double.init), "min")
-        case .threshold(let metric, let low, let high, let minutes, _):
-            return bounds(metric, low, high, minutes)
-        case .changeThreshold(let metric, let low, let high, let minutes, _, _, _):
-            return bounds(metric, low?.value, high?.value, minutes)
-        case .clockStep(let seconds): return value("step", seconds, "s")
-        case .leftOut(let input, _): return LiveInput(bytes: Array(input.utf8))?.values ?? []
-        case .cancelOwed, .cancelBolus, .cancelTemporaryBasal, .resume, .changePod, .changeSensor, .openLoop,
-            .closedLoop, .takePump, .startSession, .endSession, .acknowledge, .testAlert,
-            .recommendThresholds,
-            .switchThreshold, .signIn, .signOut, .subjectClaim, .openSettings, .saveSettings, .dismiss,
-            .bannerShown, .told, .tap, .preview, .dismissDropped, .foreground, .background, .device, .visit:
-            return []
+    /// Its numbers, with their units: what an event tells of it.
+    var toldValues: [LiveEvent.Value] {
+        if let leftOut { return LiveInput(bytes: Array(leftOut.input.utf8))?.toldValues ?? [] }
+        let metric = text("metric").flatMap { AlertMetric(rawValue: $0) }
+        return (row?.fields ?? []).compactMap { field in
+            guard let told = field.told else { return nil }
+            let unit = field.unit.isEmpty ? metric?.unit ?? "" : field.unit
+            return switch values[field.name] {
+            case .number(let value)?: LiveEvent.Value(told, value * field.factor, unit)
+            case .whole(let value)?: LiveEvent.Value(told, Double(value), unit)
+            default: nil
+            }
         }
     }
 }

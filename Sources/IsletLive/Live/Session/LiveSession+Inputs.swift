@@ -54,11 +54,8 @@ extension LiveSession {
 
     /// Insulin that was asked for is only noted while the pump can't give it: nobody may think that it was given.
     private func note(_ input: LiveInput) -> String {
-        switch input {
-        case .meal(_, _, let isAnnounced) where isAnnounced: break
-        case .requestBolus, .confirmBolus: break
-        default: return ""
-        }
+        // A meal that is not announced asks for none.
+        guard input.isMarked(.asksInsulin), input.flag("isAnnounced") != false else { return "" }
         guard let session = person, phase == .running else { return "" }
         let status = session.executor.inspect { session.controls.status }
         let why: String
@@ -86,8 +83,7 @@ extension LiveSession {
     /// What somebody said: a fork may have left it out.
     private func said(as number: Int) -> [UInt8] {
         let bytes = bytes(of: number)
-        if case .leftOut(let input, _)? = LiveInput(bytes: bytes) { return Array(input.utf8) }
-        return bytes
+        return LiveInput(bytes: bytes)?.leftOut.map { Array($0.input.utf8) } ?? bytes
     }
 
     static func otherBody(_ key: String) -> String {

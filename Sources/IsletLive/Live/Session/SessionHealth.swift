@@ -154,9 +154,6 @@ package struct SessionHealth: Hashable, Sendable {
         } else {
             found.append(Concern(.loop, .informational, "waiting for the first step"))
         }
-        if loop.isStoreFailing {
-            found.append(Concern(.loop, .actionable, "the loop can't keep anything, and doses nothing"))
-        }
         if live.isDegraded {
             found.append(
                 Concern(.loop, .informational, "the algorithm gives no answer: the pump's own basal runs"))

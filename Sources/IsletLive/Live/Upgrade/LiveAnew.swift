@@ -76,7 +76,8 @@ package enum LiveAnew {
             case .exchange(_, let json): live.exchangeNow(try LiveFork.Change(json: json, file: content.path))
             case .input(let number, let stamped, _): asked = (number, LiveInput(bytes: stamped.input.bytes))
             case .answer(let number, .taken):
-                guard let asked, asked.number == number, let input = asked.input, input.isSetting else {
+                guard let asked, asked.number == number, let input = asked.input, input.isMarked(.setting)
+                else {
                     continue
                 }
                 let answer = live.take(LiveCommand(input), at: live.now)
@@ -85,17 +86,5 @@ package enum LiveAnew {
             }
         }
         return refused
-    }
-}
-
-extension LiveInput {
-    /// It says how the session is to be from then on.
-    var isSetting: Bool {
-        switch self {
-        case .target, .openLoop, .closedLoop, .subject, .quietHours, .threshold, .changeThreshold,
-            .switchThreshold, .recommendThresholds:
-            true
-        default: false
-        }
     }
 }
