@@ -25,23 +25,21 @@ indirect enum AnswerSchema: Sendable {
         case .whole: Self.type("integer")
         case .flag: Self.type("boolean")
         case .oneOf(let names):
-            .object([.init("type", .string("string")), .init("enum", .array(names.map { .string($0) }))])
+            ["type": "string", "enum": .array(names.map { .string($0) })]
         case .list(let items):
-            .object([.init("type", .string("array")), .init("items", items.json)])
-        case .orNull(let schema): .object([.init("anyOf", .array([schema.json, Self.type("null")]))])
-        case .named(let name): .object([.init("$ref", .string("#/components/schemas/\(name)"))])
+            ["type": "array", "items": items.json]
+        case .orNull(let schema): ["anyOf": .array([schema.json, Self.type("null")])]
+        case .named(let name): ["$ref": .string("#/components/schemas/\(name)")]
         case .object(let members, let optional):
-            .object([
-                .init("type", .string("object")), .init("additionalProperties", .bool(false)),
-                .init(
-                    "required",
-                    .array(members.filter { !optional.contains($0.0) }.map { .string($0.0) })),
-                .init("properties", .object(members.map { JSONValue.Member($0.0, $0.1.json) })),
-            ])
+            [
+                "type": "object", "additionalProperties": .bool(false),
+                "required": .array(members.filter { !optional.contains($0.0) }.map { .string($0.0) }),
+                "properties": .object(members.map { JSONValue.Member($0.0, $0.1.json) }),
+            ]
         }
     }
 
-    private static func type(_ name: String) -> JSONValue { .object([.init("type", .string(name))]) }
+    private static func type(_ name: String) -> JSONValue { ["type": .string(name)] }
 
     private static func joined(_ parts: [(String, AnswerSchema)]..., optional: [String] = []) -> AnswerSchema
     {

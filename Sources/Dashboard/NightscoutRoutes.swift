@@ -22,15 +22,13 @@ struct NightscoutRoutes: Sendable {
     private var nightscout: [Route] {
         [
             get("/ns/{id}/api/v1/status.json") { view, _ in
-                .object([
-                    .init("status", .string("ok")), .init("name", .string("Islet")),
-                    .init("version", .string("15.0.0")),
-                    .init("serverTime", .string(Self.utc(view.now, view.calendar))),
-                    .init("apiEnabled", .bool(true)),
-                    .init(
-                        "settings",
-                        .object([.init("units", .string("mg/dl")), .init("customTitle", .string(view.name))])),
-                ])
+                [
+                    "status": "ok", "name": "Islet",
+                    "version": "15.0.0",
+                    "serverTime": .string(Self.utc(view.now, view.calendar)),
+                    "apiEnabled": .bool(true),
+                    "settings": ["units": "mg/dl", "customTitle": .string(view.name)],
+                ]
             },
             get("/ns/{id}/api/v1/entries.json") { view, request in try entries(view, request) },
             get("/ns/{id}/api/v1/entries/sgv.json") { view, request in try entries(view, request) },
@@ -38,24 +36,20 @@ struct NightscoutRoutes: Sendable {
                 .array(view.log.readings.suffix(1).map { Self.entry($0, view) })
             },
             get("/ns/{id}/api/v3/entries") { view, request in
-                .object([.init("status", .integer(200)), .init("result", try entries(view, request))])
+                ["status": .integer(200), "result": try entries(view, request)]
             },
             get("/ns/{id}/api/v1/devicestatus.json") { view, _ in
                 .array([
-                    .object([
-                        .init("device", .string("islet://\(view.id)")),
-                        .init("created_at", .string(Self.utc(view.now, view.calendar))),
-                        .init(
-                            "pump",
-                            .object([
-                                .init("reservoir", SessionJSON.number(view.live.pump?.reservoir.units)),
-                                .init(
-                                    "status",
-                                    .object([
-                                        .init("status", .string("\(view.live.pump?.condition ?? .noPod)"))
-                                    ])),
-                            ])),
-                    ])
+                    [
+                        "device": .string("islet://\(view.id)"),
+                        "created_at": .string(Self.utc(view.now, view.calendar)),
+                        "pump": [
+                            "reservoir": SessionJSON.number(view.live.pump?.reservoir.units),
+                            "status": [
+                                "status": .string("\(view.live.pump?.condition ?? .noPod)")
+                            ],
+                        ],
+                    ]
                 ])
             },
             Route(
@@ -71,11 +65,11 @@ struct NightscoutRoutes: Sendable {
                     return .text(401, "{\"status\":401}", type: "application/json")
                 }
                 return Self.json(
-                    .object([
-                        .init("token", .string(door.apiSecret)), .init("sub", .string(id)),
-                        .init("permissionGroups", .array([.array([.string("api:*:read")])])),
-                        .init("iat", .integer(0)), .init("exp", .integer(4_102_444_800)),
-                    ]))
+                    [
+                        "token": .string(door.apiSecret), "sub": .string(id),
+                        "permissionGroups": .array([.array([.string("api:*:read")])]),
+                        "iat": .integer(0), "exp": .integer(4_102_444_800),
+                    ])
             },
         ]
     }
@@ -134,15 +128,15 @@ struct NightscoutRoutes: Sendable {
         let time = milliseconds(row.instant, view.calendar)
         let known = view.log.readings.prefix { $0.instant <= row.instant }
         let trend = SessionView.trend(Array(known.suffix(5)), at: row.instant)
-        return .object([
-            .init("_id", .string("\(view.id)-\(Int64(time))")),
-            .init("identifier", .string("\(view.id)-\(Int64(time))")),
-            .init("type", .string("sgv")), .init("sgv", .integer(Int64(row.mgdl.rounded()))),
-            .init("date", .integer(Int64(time))),
-            .init("dateString", .string(utc(row.instant, view.calendar))),
-            .init("sysTime", .string(utc(row.instant, view.calendar))), .init("utcOffset", .integer(0)),
-            .init("direction", .string(direction(trend))), .init("device", .string("islet")),
-        ])
+        return [
+            "_id": .string("\(view.id)-\(Int64(time))"),
+            "identifier": .string("\(view.id)-\(Int64(time))"),
+            "type": "sgv", "sgv": .integer(Int64(row.mgdl.rounded())),
+            "date": .integer(Int64(time)),
+            "dateString": .string(utc(row.instant, view.calendar)),
+            "sysTime": .string(utc(row.instant, view.calendar)), "utcOffset": .integer(0),
+            "direction": .string(direction(trend)), "device": "islet",
+        ]
     }
 
     static func direction(_ trend: Double?) -> String {
@@ -220,12 +214,12 @@ struct NightscoutRoutes: Sendable {
         let time = "Date(\(Int64(milliseconds(row.instant, view.calendar))))"
         let known = view.log.readings.prefix { $0.instant <= row.instant }
         let trend = SessionView.trend(Array(known.suffix(5)), at: row.instant)
-        return .object([
-            .init("WT", .string("/\(time)/")), .init("ST", .string("/\(time)/")),
-            .init("DT", .string("/\(time)/")),
-            .init("Value", .integer(Int64(row.mgdl.rounded()))),
-            .init("Trend", .string(trend.map { direction($0) } ?? "NotComputable")),
-        ])
+        return [
+            "WT": .string("/\(time)/"), "ST": .string("/\(time)/"),
+            "DT": .string("/\(time)/"),
+            "Value": .integer(Int64(row.mgdl.rounded())),
+            "Trend": .string(trend.map { direction($0) } ?? "NotComputable"),
+        ]
     }
 
     /// The session's id, where name and password are right.

@@ -19,32 +19,26 @@ enum OpenAPIDocument {
             .init("openapi", .string("3.1.0")),
             .init(
                 "info",
-                .object([
-                    .init("title", .string("Islet, live")), .init("version", .string(BuildFacts.version)),
-                    .init(
-                        "description",
-                        .string(
-                            "Simulated people, pumps and sensors in real time. Not a medical device, and no way to one."
-                        )),
-                ])),
+                [
+                    "title": "Islet, live", "version": .string(BuildFacts.version),
+                    "description": .string(
+                        "Simulated people, pumps and sensors in real time. Not a medical device, and no way to one."
+                    ),
+                ]),
             .init("paths", .object(paths)),
             .init(
                 "components",
-                .object([
-                    .init(
-                        "securitySchemes",
-                        .object([
-                            .init(
-                                "token",
-                                .object([.init("type", .string("http")), .init("scheme", .string("bearer"))]))
-                        ])),
-                    .init("schemas", .object(AnswerSchema.all.map { .init($0.0, $0.1.json) })),
-                ])),
-            .init("security", .array([.object([.init("token", .array([]))]), .object([])])),
+                [
+                    "securitySchemes": [
+                        "token": ["type": "http", "scheme": "bearer"]
+                    ],
+                    "schemas": .object(AnswerSchema.all.map { .init($0.0, $0.1.json) }),
+                ]),
+            .init("security", .array([["token": .array([])], .object([])])),
         ]).prettyText
     }
 
-    private static func type(_ name: String) -> JSONValue { .object([.init("type", .string(name))]) }
+    private static func type(_ name: String) -> JSONValue { ["type": .string(name)] }
 
     private static func operation(_ route: Route) -> JSONValue {
         var parameters: [JSONValue] = []
@@ -66,13 +60,11 @@ enum OpenAPIDocument {
                             : [
                                 .init(
                                     "content",
-                                    .object([
-                                        .init(
-                                            route.type,
-                                            .object([
-                                                .init("schema", route.answer?.json ?? type("string"))
-                                            ]))
-                                    ]))
+                                    [
+                                        route.type: [
+                                            "schema": route.answer?.json ?? type("string")
+                                        ]
+                                    ])
                             ])))
         ]
         let common = [400, 401, 403, 404, 405, 408, 411, 413, 414, 421, 429, 431]
@@ -82,20 +74,14 @@ enum OpenAPIDocument {
             responses.append(
                 .init(
                     "\(status)",
-                    .object([
-                        .init("description", .string("refused, with the reason")),
-                        .init(
-                            "content",
-                            .object([
-                                .init(
-                                    "application/json",
-                                    .object([
-                                        .init(
-                                            "schema",
-                                            .object([.init("$ref", .string("#/components/schemas/Error"))]))
-                                    ]))
-                            ])),
-                    ])))
+                    [
+                        "description": "refused, with the reason",
+                        "content": [
+                            "application/json": [
+                                "schema": ["$ref": "#/components/schemas/Error"]
+                            ]
+                        ],
+                    ]))
         }
         var members: [JSONValue.Member] = [
             .init("summary", .string(route.summary)),
@@ -106,11 +92,10 @@ enum OpenAPIDocument {
             members.append(
                 .init(
                     "requestBody",
-                    .object([
-                        .init("required", .bool(true)),
-                        .init(
-                            "content", .object([.init("application/json", .object([.init("schema", body)]))])),
-                    ])))
+                    [
+                        "required": .bool(true),
+                        "content": ["application/json": ["schema": body]],
+                    ]))
         }
         return .object(members)
     }
@@ -118,10 +103,10 @@ enum OpenAPIDocument {
     private static func parameter(
         _ name: String, _ place: String, _ isRequired: Bool, _ meaning: String, _ schema: JSONValue
     ) -> JSONValue {
-        .object([
-            .init("name", .string(name)), .init("in", .string(place)), .init("required", .bool(isRequired)),
-            .init("description", .string(meaning)), .init("schema", schema),
-        ])
+        [
+            "name": .string(name), "in": .string(place), "required": .bool(isRequired),
+            "description": .string(meaning), "schema": schema,
+        ]
     }
 
     private static func schema(_ kind: Route.Parameter.Kind) -> JSONValue {
@@ -133,9 +118,9 @@ enum OpenAPIDocument {
     }
 
     private static func bounded(_ name: String, _ low: Double, _ high: Double) -> JSONValue {
-        .object([
-            .init("type", .string(name)), .init("minimum", .number(low)), .init("maximum", .number(high)),
-        ])
+        [
+            "type": .string(name), "minimum": .number(low), "maximum": .number(high),
+        ]
     }
 
     // MARK: Bodies
@@ -153,7 +138,7 @@ enum OpenAPIDocument {
 
     private static func nullable(_ schema: JSONValue, _ canBeNull: Bool) -> JSONValue {
         guard canBeNull else { return schema }
-        return .object([.init("anyOf", .array([schema, type("null")]))])
+        return ["anyOf": .array([schema, type("null")])]
     }
 
     private static let key = JSONValue.object([
@@ -164,24 +149,22 @@ enum OpenAPIDocument {
         switch body {
         case .none: return nil
         case .command:
-            return .object([
-                .init(
-                    "oneOf",
-                    .array(
-                        commands.map { row in
-                            var properties: [JSONValue.Member] = [
-                                .init("command", .object([.init("const", .string(row.name))])),
-                                .init("key", key),
-                            ]
-                            properties += row.fields.map {
-                                .init($0.name, nullable(field($0), $0.canBeNull))
-                            }
-                            return object(
-                                properties,
-                                required: ["command"] + row.fields.filter(\.isRequired).map(\.name),
-                                description: row.summary)
-                        }))
-            ])
+            return [
+                "oneOf": .array(
+                    commands.map { row in
+                        var properties: [JSONValue.Member] = [
+                            .init("command", ["const": .string(row.name)]),
+                            .init("key", key),
+                        ]
+                        properties += row.fields.map {
+                            .init($0.name, nullable(field($0), $0.canBeNull))
+                        }
+                        return object(
+                            properties,
+                            required: ["command"] + row.fields.filter(\.isRequired).map(\.name),
+                            description: row.summary)
+                    })
+            ]
         case .create:
             // One source of the four.
             let pace = JSONValue.object([
@@ -190,22 +173,20 @@ enum OpenAPIDocument {
             let room = object(
                 [
                     .init("name", type("string")),
-                    .init("room", .object([.init("enum", .array(SessionWish.stages.map { .string($0) }))])),
+                    .init("room", ["enum": .array(SessionWish.stages.map { .string($0) })]),
                     .init("recommended", type("boolean")), .init("pace", pace),
                 ], required: ["room"])
-            return .object([
-                .init(
-                    "oneOf",
-                    .array(
-                        ["study", "study_text", "results"].map { source in
-                            object(
-                                [
-                                    .init("name", type("string")), .init(source, type("string")),
-                                    .init("session", bounded("integer", 0, 1e6)),
-                                    .init("pace", pace),
-                                ], required: [source])
-                        } + [room]))
-            ])
+            return [
+                "oneOf": .array(
+                    ["study", "study_text", "results"].map { source in
+                        object(
+                            [
+                                .init("name", type("string")), .init(source, type("string")),
+                                .init("session", bounded("integer", 0, 1e6)),
+                                .init("pace", pace),
+                            ], required: [source])
+                    } + [room])
+            ]
         case .fields(let fields, _):
             return object(
                 fields.map { .init($0.name, nullable(field($0), $0.canBeNull)) },

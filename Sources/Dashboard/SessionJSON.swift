@@ -43,13 +43,13 @@ enum SessionJSON {
 
     static func origin(_ origin: SessionOrigin, _ calendar: SessionCalendar) -> JSONValue {
         switch origin {
-        case .own: .object([.init("kind", .string("own"))])
+        case .own: ["kind": "own"]
         case .study(let folder, let session, let isSame):
-            .object([
-                .init("kind", .string("study")), .init("results", .string(folder)),
-                .init("session", .integer(Int64(session))),
-                .init("is_same", isSame.map { .bool($0) } ?? .null),
-            ])
+            [
+                "kind": "study", "results": .string(folder),
+                "session": .integer(Int64(session)),
+                "is_same": isSame.map { .bool($0) } ?? .null,
+            ]
         case .fork(let of, let at, let change):
             .object(
                 [.init("kind", .string("fork")), .init("of", .string(of)), .init("change", .string(change))]
@@ -83,12 +83,12 @@ enum SessionJSON {
             .init(
                 "last_24_hours",
                 view.summary.map {
-                    .object([
-                        .init("insulin_units", .number($0.insulinUnits)),
-                        .init("lowest_mgdl", number($0.lowestMgdl)),
-                        .init("highest_mgdl", number($0.highestMgdl)),
-                        .init("mean_mgdl", number($0.meanMgdl)),
-                    ])
+                    [
+                        "insulin_units": .number($0.insulinUnits),
+                        "lowest_mgdl": number($0.lowestMgdl),
+                        "highest_mgdl": number($0.highestMgdl),
+                        "mean_mgdl": number($0.meanMgdl),
+                    ]
                 } ?? .null),
             .init("is_quiet", .bool(live.isQuiet)), .init("settings", settings(view)),
             .init("waiting", .array(live.waiting.map { .string($0.rawValue) })),
@@ -106,36 +106,34 @@ enum SessionJSON {
         .array(
             sentence.parts.map { part in
                 switch part {
-                case .words(let words): .object([.init("text", .string(words))])
+                case .words(let words): ["text": .string(words)]
                 case .timeOfDay(let time):
-                    .object([.init("text", .string(time)), .init("is_time_of_day", .bool(true))])
+                    ["text": .string(time), "is_time_of_day": .bool(true)]
                 case .amount(let amount, let written):
-                    .object([
-                        .init("text", .string(written)), .init("value", .number(amount.number)),
-                        .init("unit", .string(amount.unit)),
-                        .init("compared_with", number(amount.comparedWith)),
-                        .init("shows_unit", .bool(amount.showsUnit)),
-                    ])
+                    [
+                        "text": .string(written), "value": .number(amount.number),
+                        "unit": .string(amount.unit),
+                        "compared_with": number(amount.comparedWith),
+                        "shows_unit": .bool(amount.showsUnit),
+                    ]
                 }
             })
     }
 
     static func health(_ health: SessionHealth) -> JSONValue {
-        .object([
-            .init("is_well", .bool(health.isWell)),
-            .init(
-                "concerns",
-                .array(
-                    health.concerns.map {
-                        .object([
-                            .init("part", .string($0.part.rawValue)),
-                            .init("severity", .string("\($0.severity)")),
-                            .init("text", .string($0.text.text)),
-                            .init("text_parts", parts($0.text)),
-                            .init("is_acknowledged", .bool($0.isAcknowledged)),
-                        ])
-                    })),
-        ])
+        [
+            "is_well": .bool(health.isWell),
+            "concerns": .array(
+                health.concerns.map {
+                    [
+                        "part": .string($0.part.rawValue),
+                        "severity": .string("\($0.severity)"),
+                        "text": .string($0.text.text),
+                        "text_parts": parts($0.text),
+                        "is_acknowledged": .bool($0.isAcknowledged),
+                    ]
+                }),
+        ]
     }
 
     static func value(_ value: MetricNow, _ calendar: SessionCalendar) -> JSONValue {
@@ -164,44 +162,42 @@ enum SessionJSON {
             case .openLoop: "open loop"
             case .closedLoop: "closed loop"
             }
-        return .object([
-            .init("status", .string(status)), .init("is_pump_available", .bool(loop.isPumpAvailable)),
-            .init("is_degraded", .bool(live.isDegraded)),
-            .init("late_steps", .integer(Int64(live.lateSteps))),
-            .init("last_step", optional(loop.lastStep, calendar)),
-            .init("last_delivering", optional(loop.lastDelivering, calendar)),
-            .init("next_step", optional(loop.nextStep, calendar)),
-            .init("under_way_units", units(loop.underWay)), .init("owed_units", units(loop.owed)),
-            .init("owed_until", optional(loop.owedUntil, calendar)),
-            .init("temporary_basal_percent", .number(live.basalMultiplier * 100)),
-            .init("temporary_basal_ends", optional(loop.temporaryBasalEnds, calendar)),
-            .init(
-                "requested_bolus",
-                live.requestedBolus.map {
-                    .object([
-                        .init("request", .integer(Int64($0.number))), .init("units", .number($0.units)),
-                        .init("until", .object(time($0.until, calendar))),
-                        .init("insulin_on_board_units", .number($0.onBoard)),
-                        .init("asks_again", text($0.doubt?.text)),
-                        .init("asks_again_parts", $0.doubt.map(parts) ?? .null),
-                    ])
-                } ?? .null),
-            .init(
-                "forecast",
-                live.forecast.map { .object([.init("mgdl", mgdl($0.glucose))] + time($0.at, calendar)) }
-                    ?? .null),
-        ])
+        return [
+            "status": .string(status), "is_pump_available": .bool(loop.isPumpAvailable),
+            "is_degraded": .bool(live.isDegraded),
+            "late_steps": .integer(Int64(live.lateSteps)),
+            "last_step": optional(loop.lastStep, calendar),
+            "last_delivering": optional(loop.lastDelivering, calendar),
+            "next_step": optional(loop.nextStep, calendar),
+            "under_way_units": units(loop.underWay), "owed_units": units(loop.owed),
+            "owed_until": optional(loop.owedUntil, calendar),
+            "temporary_basal_percent": .number(live.basalMultiplier * 100),
+            "temporary_basal_ends": optional(loop.temporaryBasalEnds, calendar),
+            "requested_bolus": live.requestedBolus.map {
+                [
+                    "request": .integer(Int64($0.number)), "units": .number($0.units),
+                    "until": .object(time($0.until, calendar)),
+                    "insulin_on_board_units": .number($0.onBoard),
+                    "asks_again": text($0.doubt?.text),
+                    "asks_again_parts": $0.doubt.map(parts) ?? .null,
+                ]
+            } ?? .null,
+            "forecast": live.forecast.map {
+                .object([.init("mgdl", mgdl($0.glucose))] + time($0.at, calendar))
+            }
+                ?? .null,
+        ]
     }
 
     private static func pump(_ live: LiveSnapshot, _ calendar: SessionCalendar) -> JSONValue {
         guard let pump = live.pump else { return .null }
-        return .object([
-            .init("condition", .string("\(pump.condition)")), .init("is_connected", .bool(pump.isConnected)),
-            .init("reservoir_units", units(pump.reservoir)),
-            .init("is_reservoir_exact", .bool(pump.isReservoirExact)),
-            .init("pod", .string("\(pump.pod)")), .init("pod_expires", optional(pump.podExpiresAt, calendar)),
-            .init("temporary_basal_units_per_hour", number(pump.temporaryBasal?.unitsPerHour)),
-        ])
+        return [
+            "condition": .string("\(pump.condition)"), "is_connected": .bool(pump.isConnected),
+            "reservoir_units": units(pump.reservoir),
+            "is_reservoir_exact": .bool(pump.isReservoirExact),
+            "pod": .string("\(pump.pod)"), "pod_expires": optional(pump.podExpiresAt, calendar),
+            "temporary_basal_units_per_hour": number(pump.temporaryBasal?.unitsPerHour),
+        ]
     }
 
     static func settings(_ view: SessionView) -> JSONValue {
@@ -211,72 +207,66 @@ enum SessionJSON {
             func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
             return .string("\(two(minutes / 60)):\(two(minutes % 60))")
         }
-        return .object([
-            .init("target_mgdl", mgdl(live.target)), .init("subject", text(live.loopSubject?.id)),
-            .init("kilograms", number(live.loopSubject?.bodyWeightKilograms)),
-            .init("next_subject", text(live.chosenSubject?.id)),
-            .init("next_kilograms", number(live.chosenSubject?.bodyWeightKilograms)),
-            .init(
-                "quiet_hours",
-                live.quietHours.map { .object([.init("from", clock($0.from)), .init("to", clock($0.to))]) }
-                    ?? .null),
-            .init("policy", text(live.policy?.name)), .init("owner", text(view.owner)),
-            .init("owner_problem", text(view.ownerProblem)),
-            .init("thresholds", .array(view.thresholds.map { threshold($0) })),
-        ])
+        return [
+            "target_mgdl": mgdl(live.target), "subject": text(live.loopSubject?.id),
+            "kilograms": number(live.loopSubject?.bodyWeightKilograms),
+            "next_subject": text(live.chosenSubject?.id),
+            "next_kilograms": number(live.chosenSubject?.bodyWeightKilograms),
+            "quiet_hours": live.quietHours.map { ["from": clock($0.from), "to": clock($0.to)] }
+                ?? .null,
+            "policy": text(live.policy?.name), "owner": text(view.owner),
+            "owner_problem": text(view.ownerProblem),
+            "thresholds": .array(view.thresholds.map { threshold($0) }),
+        ]
     }
 
     private static func threshold(_ view: ThresholdView) -> JSONValue {
-        .object([
-            .init("metric", .string(view.metric.rawValue)), .init("unit", .string(view.metric.unit)),
-            .init("enabled", .bool(view.isEnabled)), .init("low", number(view.low)),
-            .init("high", number(view.high)),
-            .init("sensitivity_minutes", .number(Double(view.sensitivity) / Double(Nanoseconds.minute))),
-            .init("range", .array([.number(view.range.lowerBound), .number(view.range.upperBound)])),
-            .init(
-                "recommended",
-                .array(
-                    view.recommended.map {
-                        .object([
-                            .init("stage", .string($0.stage)), .init("from", .number($0.range.lowerBound)),
-                            .init("to", .number($0.range.upperBound)), .init("source", .string($0.source)),
-                        ])
-                    })),
-            .init("critical_below", number(view.criticalBelow)),
-            .init("critical_above", number(view.criticalAbove)),
-        ])
+        [
+            "metric": .string(view.metric.rawValue), "unit": .string(view.metric.unit),
+            "enabled": .bool(view.isEnabled), "low": number(view.low),
+            "high": number(view.high),
+            "sensitivity_minutes": .number(Double(view.sensitivity) / Double(Nanoseconds.minute)),
+            "range": .array([.number(view.range.lowerBound), .number(view.range.upperBound)]),
+            "recommended": .array(
+                view.recommended.map {
+                    [
+                        "stage": .string($0.stage), "from": .number($0.range.lowerBound),
+                        "to": .number($0.range.upperBound), "source": .string($0.source),
+                    ]
+                }),
+            "critical_below": number(view.criticalBelow),
+            "critical_above": number(view.criticalAbove),
+        ]
     }
 
     // MARK: Alerts and rows
 
     static func alert(_ alert: AlertStory, _ calendar: SessionCalendar) -> JSONValue {
-        .object([
-            .init("code", .string(alert.code.rawValue)), .init("severity", .string("\(alert.severity)")),
-            .init("source", .string(alert.source.rawValue)), .init("message", .string(alert.message.text)),
-            .init("message_parts", parts(alert.message)), .init("action", .string(alert.action)),
-            .init("acknowledgement", .string("\(alert.acknowledgement)")),
-            .init("reviewed", optional(alert.reviewedAt, calendar)),
-            .init("raised", .object(time(alert.raisedAt, calendar))),
-            .init("updated", .object(time(alert.updatedAt, calendar))),
-            .init("counts_down_to", optional(alert.countdownTo, calendar)),
-            .init("cleared", optional(alert.clearedAt, calendar)),
-            .init("cleared_by", text(alert.clearedBy?.rawValue)), .init("is_preview", .bool(alert.isPreview)),
-            .init("has_banner", .bool(alert.hasBanner)),
-            .init("notified", optional(alert.notifiedAt, calendar)),
-            .init("told", optional(alert.toldAt, calendar)),
-            .init("route", .string(alert.route)),
-            .init(
-                "story",
-                .array(
-                    alert.story.map {
-                        .object(
-                            time($0.at, calendar) + [
-                                .init("effect", .string($0.effect)), .init("reason", .string($0.reason)),
-                                .init("severity", .string($0.severity)),
-                                .init("count", .integer(Int64($0.count))),
-                            ])
-                    })),
-        ])
+        [
+            "code": .string(alert.code.rawValue), "severity": .string("\(alert.severity)"),
+            "source": .string(alert.source.rawValue), "message": .string(alert.message.text),
+            "message_parts": parts(alert.message), "action": .string(alert.action),
+            "acknowledgement": .string("\(alert.acknowledgement)"),
+            "reviewed": optional(alert.reviewedAt, calendar),
+            "raised": .object(time(alert.raisedAt, calendar)),
+            "updated": .object(time(alert.updatedAt, calendar)),
+            "counts_down_to": optional(alert.countdownTo, calendar),
+            "cleared": optional(alert.clearedAt, calendar),
+            "cleared_by": text(alert.clearedBy?.rawValue), "is_preview": .bool(alert.isPreview),
+            "has_banner": .bool(alert.hasBanner),
+            "notified": optional(alert.notifiedAt, calendar),
+            "told": optional(alert.toldAt, calendar),
+            "route": .string(alert.route),
+            "story": .array(
+                alert.story.map {
+                    .object(
+                        time($0.at, calendar) + [
+                            .init("effect", .string($0.effect)), .init("reason", .string($0.reason)),
+                            .init("severity", .string($0.severity)),
+                            .init("count", .integer(Int64($0.count))),
+                        ])
+                }),
+        ]
     }
 
     static func reading(_ row: ReadingRow, _ calendar: SessionCalendar) -> JSONValue {
@@ -302,14 +292,14 @@ enum SessionJSON {
     static func event(_ event: LiveEvent, _ calendar: SessionCalendar) -> JSONValue {
         var alert = JSONValue.null
         if let row = event.alert {
-            alert = .object([
-                .init("code", .string(row.code.rawValue)), .init("effect", .string(row.effect)),
-                .init("reason", .string(row.reason)), .init("severity", .string(row.severity)),
-                .init("message", .string(event.message.text)),
-                .init("message_parts", parts(event.message)),
-                .init("action", .string(event.action)),
-                .init("route", .string(AlertStory.route(of: row.code))),
-            ])
+            alert = [
+                "code": .string(row.code.rawValue), "effect": .string(row.effect),
+                "reason": .string(row.reason), "severity": .string(row.severity),
+                "message": .string(event.message.text),
+                "message_parts": parts(event.message),
+                "action": .string(event.action),
+                "route": .string(AlertStory.route(of: row.code)),
+            ]
         }
         return .object(
             [.init("number", .integer(Int64(event.number)))] + time(event.instant, calendar) + [
@@ -320,10 +310,10 @@ enum SessionJSON {
                     "values",
                     .array(
                         event.values.map {
-                            .object([
-                                .init("name", .string($0.name)), .init("value", .number($0.value)),
-                                .init("unit", .string($0.unit)),
-                            ])
+                            [
+                                "name": .string($0.name), "value": .number($0.value),
+                                "unit": .string($0.unit),
+                            ]
                         })),
                 .init("text", .string(EventText(calendar).text(event))), .init("alert", alert),
             ])
@@ -333,10 +323,10 @@ enum SessionJSON {
     private static func input(_ event: LiveEvent) -> JSONValue {
         guard case .input(let number, let said, _) = event.what else { return .null }
         let input = LiveInput(bytes: Array(said.utf8))
-        return .object([
-            .init("number", .integer(Int64(number))), .init("name", text(input?.name)),
-            .init("alert", text(input?.toldAlert)),
-        ])
+        return [
+            "number": .integer(Int64(number)), "name": text(input?.name),
+            "alert": text(input?.toldAlert),
+        ]
     }
 
     // MARK: The ward

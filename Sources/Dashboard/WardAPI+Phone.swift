@@ -24,9 +24,9 @@ extension WardAPI {
         let isInFront = ward.host.status(of: id)?.snapshot.isInForeground ?? false
         guard !isShown || isInFront else { return nil }
         return Self.json(
-            .object([
-                .init("number", .null), .init("repeated", .bool(isInFront)), .init("said", .null),
-            ]), 202)
+            [
+                "number": .null, "repeated": .bool(isInFront), "said": .null,
+            ], 202)
     }
 
     /// Whether a test reaches somebody, or why not; nil for what is no test.

@@ -66,7 +66,7 @@ struct WardAPI: Sendable {
                 answer: .sessions
             ) { _, _ in
                 Self.json(
-                    .object([.init("sessions", .array(ward.cards(screens).map { SessionJSON.card($0) }))]))
+                    ["sessions": .array(ward.cards(screens).map { SessionJSON.card($0) })])
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}", summary: "One session, as it stands.",
@@ -82,7 +82,7 @@ struct WardAPI: Sendable {
                 let (view, from) = (try view(names), try instant(request))
                 let rows = view.log.readings.filter { $0.instant >= from }
                 return Self.json(
-                    .object([.init("readings", .array(rows.map { SessionJSON.reading($0, view.calendar) }))]))
+                    ["readings": .array(rows.map { SessionJSON.reading($0, view.calendar) })])
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/steps", summary: "Steps of the last day.",
@@ -91,7 +91,7 @@ struct WardAPI: Sendable {
                 let (view, from) = (try view(names), try instant(request))
                 let rows = view.log.steps.filter { $0.instant >= from }
                 return Self.json(
-                    .object([.init("steps", .array(rows.map { SessionJSON.step($0, view.calendar) }))]))
+                    ["steps": .array(rows.map { SessionJSON.step($0, view.calendar) })])
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/alerts/active",
@@ -99,9 +99,9 @@ struct WardAPI: Sendable {
             ) { _, names in
                 let view = try view(names)
                 return Self.json(
-                    .object([
-                        .init("alerts", .array(view.alerts.map { SessionJSON.alert($0, view.calendar) }))
-                    ]))
+                    [
+                        "alerts": .array(view.alerts.map { SessionJSON.alert($0, view.calendar) })
+                    ])
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/alerts/cleared",
@@ -114,11 +114,11 @@ struct WardAPI: Sendable {
                 let page = try Self.page.wholeNumber(request) ?? 0
                 let rows = view.cleared.dropFirst(page * 10).prefix(10)
                 return Self.json(
-                    .object([
-                        .init("page", .integer(Int64(page))),
-                        .init("count", .integer(Int64(view.cleared.count))),
-                        .init("alerts", .array(rows.map { SessionJSON.alert($0, view.calendar) })),
-                    ]))
+                    [
+                        "page": .integer(Int64(page)),
+                        "count": .integer(Int64(view.cleared.count)),
+                        "alerts": .array(rows.map { SessionJSON.alert($0, view.calendar) }),
+                    ])
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/timeline",
@@ -129,12 +129,10 @@ struct WardAPI: Sendable {
                 let from = try Self.after.wholeNumber(request) ?? 0
                 let found = ward.events(of: view.id, after: from, atMost: 1000)
                 return Self.json(
-                    .object([
-                        .init("missing", .integer(Int64(found?.missing ?? 0))),
-                        .init(
-                            "events",
-                            .array((found?.events ?? []).map { SessionJSON.event($0, view.calendar) })),
-                    ]))
+                    [
+                        "missing": .integer(Int64(found?.missing ?? 0)),
+                        "events": .array((found?.events ?? []).map { SessionJSON.event($0, view.calendar) }),
+                    ])
             },
             Route(
                 method: "GET", path: "/api/sessions/{id}/settings",
@@ -162,38 +160,34 @@ struct WardAPI: Sendable {
                 let found = try ward.compare(names["id"] ?? "", names["other"] ?? "")
                 let calendar = ward.calendar(of: names["id"] ?? "")
                 return Self.json(
-                    .object([
-                        .init("from", .object(SessionJSON.time(found.from, calendar))),
-                        .init("to", .object(SessionJSON.time(found.to, calendar))),
-                        .init(
-                            "rows",
-                            .array(
-                                found.rows.map {
-                                    .object([
-                                        .init("name", .string($0.name.text)), .init("unit", .string($0.unit)),
-                                        .init("left", SessionJSON.number($0.left)),
-                                        .init("right", SessionJSON.number($0.right)),
-                                    ])
-                                })),
-                    ]))
+                    [
+                        "from": .object(SessionJSON.time(found.from, calendar)),
+                        "to": .object(SessionJSON.time(found.to, calendar)),
+                        "rows": .array(
+                            found.rows.map {
+                                [
+                                    "name": .string($0.name.text), "unit": .string($0.unit),
+                                    "left": SessionJSON.number($0.left),
+                                    "right": SessionJSON.number($0.right),
+                                ]
+                            }),
+                    ])
             },
             Route(
                 method: "GET", path: "/api/studies",
                 summary: "Study files that can be begun, and results that can be watched.", answer: .studies
             ) { _, _ in
                 Self.json(
-                    .object([
-                        .init("studies", .array(ward.options.studyFiles.map { .string($0.name) })),
-                        .init(
-                            "results",
-                            .array(
-                                ward.options.studyFolders.map {
-                                    .object([
-                                        .init("name", .string($0.name)), .init("study", .string($0.study)),
-                                        .init("sessions", .integer(Int64($0.sessionCount))),
-                                    ])
-                                })),
-                    ]))
+                    [
+                        "studies": .array(ward.options.studyFiles.map { .string($0.name) }),
+                        "results": .array(
+                            ward.options.studyFolders.map {
+                                [
+                                    "name": .string($0.name), "study": .string($0.study),
+                                    "sessions": .integer(Int64($0.sessionCount)),
+                                ]
+                            }),
+                    ])
             },
             Route(
                 method: "GET", path: "/healthz",
@@ -202,10 +196,10 @@ struct WardAPI: Sendable {
                 work: .atOnce
             ) { _, _ in
                 Self.json(
-                    .object([
-                        .init("status", .string("ok")),
-                        .init("sessions_frozen", .integer(Int64(ward.host.watch().count))),
-                    ]))
+                    [
+                        "status": "ok",
+                        "sessions_frozen": .integer(Int64(ward.host.watch().count)),
+                    ])
             },
             Route(
                 method: "GET", path: "/metrics",
@@ -253,10 +247,10 @@ struct WardAPI: Sendable {
                 switch answer.outcome {
                 case .refused(let refusal):
                     return Self.json(
-                        .object([
-                            .init("error", .string(printable(refusal.reason, limit: 2000))),
-                            .init("code", .string(refusal.code)),
-                        ]), 409)
+                        [
+                            "error": .string(printable(refusal.reason, limit: 2000)),
+                            "code": .string(refusal.code),
+                        ], 409)
                 case .taken:
                     return Self.json(
                         .object(
@@ -290,11 +284,11 @@ struct WardAPI: Sendable {
                         "left_out",
                         .array(
                             found.leftOut.map {
-                                .object([
-                                    .init("number", .integer(Int64($0.number))),
-                                    .init("t", SessionJSON.seconds($0.instant)),
-                                    .init("text", .string($0.text)), .init("reason", .string($0.reason)),
-                                ])
+                                [
+                                    "number": .integer(Int64($0.number)),
+                                    "t": SessionJSON.seconds($0.instant),
+                                    "text": .string($0.text), "reason": .string($0.reason),
+                                ]
                             })),
                 ])
                 return WebResponse(
@@ -319,21 +313,19 @@ struct WardAPI: Sendable {
                     threshold.series, low: low, high: high,
                     sensitivity: Int64(minutes * Double(Nanoseconds.minute)))
                 return Self.json(
-                    .object([
-                        .init("would_ring", .integer(Int64(preview.episodes.count))),
-                        .init("hours", .integer(24)),
-                        .init(
-                            "episodes",
-                            .array(
-                                preview.episodes.map {
-                                    .object([
-                                        .init("side", .string($0.isLow ? "low" : "high")),
-                                        .init("from", .object(SessionJSON.time($0.from, view.calendar))),
-                                        .init("rings", .object(SessionJSON.time($0.rings, view.calendar))),
-                                        .init("to", SessionJSON.optional($0.to, view.calendar)),
-                                    ])
-                                })),
-                    ]))
+                    [
+                        "would_ring": .integer(Int64(preview.episodes.count)),
+                        "hours": .integer(24),
+                        "episodes": .array(
+                            preview.episodes.map {
+                                [
+                                    "side": .string($0.isLow ? "low" : "high"),
+                                    "from": .object(SessionJSON.time($0.from, view.calendar)),
+                                    "rings": .object(SessionJSON.time($0.rings, view.calendar)),
+                                    "to": SessionJSON.optional($0.to, view.calendar),
+                                ]
+                            }),
+                    ])
             },
         ]
     }
