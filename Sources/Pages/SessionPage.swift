@@ -252,10 +252,17 @@ struct SessionPage {
         return notice(
             .stop, "danger", "Lived by another engine",
             "\(program) \(shown)\(rest) Nothing goes on or rings here. That program lives it on from its journal; here it can be begun anew, with the same person and settings."
-        ) + """
-            <form class="go-on" data-post="/api/sessions/\(view.id)/anew"><button type="submit">Begin it anew</button><span class="answer" role="status"></span></form>
+        )
+            + (kept.anew.map { anew -> HTML in
+                "<p class=\"go-on\"><a href=\"/sessions/\(anew)\">It was begun anew: open that session</a></p>\n"
+            } ?? anewForm)
+    }
 
-            """
+    private var anewForm: HTML {
+        """
+        <form class="go-on" data-post="/api/sessions/\(view.id)/anew"><button type="submit">Begin it anew</button><span class="answer" role="status"></span></form>
+
+        """
     }
 
     /// Where the cause is gone nobody has to wait.

@@ -122,7 +122,7 @@ struct LiveRunCommand: ParsableCommand {
                 let live = try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json),
                     deadline: Self.deadline, listener: listener)
-                if let feed, grows, pace == "1" { catchUp(live, feed) }
+                if let feed, grows, pace == "1" { live.liveUntold { catchUp(live, feed) } }
                 return live
             }
             let live = try LiveReplay.resume(

@@ -100,6 +100,9 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         if plan.hasPumpFaults { beginFaults() }
     }
 
+    /// Counts on from the basal that a pump before this one had pushed, in pulses. To be called before it begins.
+    package func adopt(basal pulses: Int64) { account = PumpLedger(basal: pulses) }
+
     /// The account up to this instant. A look: nothing changes.
     public func ledger() -> PumpLedger { accountNow }
 
