@@ -253,9 +253,19 @@ struct SessionPage {
             .stop, "danger", "Lived by another engine",
             "\(program) \(shown)\(rest) Nothing goes on or rings here. That program lives it on from its journal; here it can be begun anew, with the same person and settings."
         )
-            + (kept.anew.map { anew -> HTML in
-                "<p class=\"go-on\"><a href=\"/sessions/\(anew)\">It was begun anew: open that session</a></p>\n"
-            } ?? anewForm)
+            + (kept.anew.map { begunAnew($0) } ?? anewForm)
+    }
+
+    /// A threshold that is not set again rings for nobody: whoever comes later reads it, too.
+    private func begunAnew(_ anew: KeptBy.Anew) -> HTML {
+        let link: HTML =
+            "<p class=\"go-on\"><a href=\"/sessions/\(anew.id)\">It was begun anew: open that session</a></p>\n"
+        guard !anew.refused.isEmpty else { return link }
+        let reasons = anew.refused.map(\.reason).joined(separator: "; ")
+        return link
+            + notice(
+                .urgent, "danger", "Not set in it",
+                "This engine refused these settings: \("\(reasons)").")
     }
 
     private var anewForm: HTML {

@@ -94,6 +94,7 @@ final class FedWorld {
 
 @Suite("A fed session under another engine", .timeLimit(.minutes(45))) struct FedUpgradeTests {
     private let low = AlertName(rawValue: "ALERT-CGM-URGENT-LOW")
+    private let threshold = AlertName(rawValue: "THRESHOLD-GLUCOSE-LOW")
     private let silent = AlertName(rawValue: "THRESHOLD-READING-AGE-HIGH")
 
     @Test func `has what it had: settings, thresholds, keys, numbers and what is taken to run`() throws {
@@ -149,7 +150,7 @@ final class FedWorld {
                 world.live(untilMinute: deed == .waiting ? 66 : 77)
                 if deed == .acknowledged { #expect(world.say(.acknowledge(alert: low.rawValue)) == .taken) }
                 if deed == .snoozed {
-                    #expect(world.say(.snooze(alert: low.rawValue, minutes: 20)) == .taken)
+                    #expect(world.say(.snooze(alert: threshold.rawValue, minutes: 20)) == .taken)
                 }
             }
             let (world, whole) = (worlds[0], worlds[1])
@@ -169,7 +170,7 @@ final class FedWorld {
             #expect(!codes.contains { $0.contains("raise \(low.rawValue)") })
             #expect(codes.contains { $0.contains("clear \(low.rawValue)") })
             if deed == .snoozed {
-                #expect(codes.contains { $0.contains("notify \(low.rawValue)") }, "\(codes)")
+                #expect(codes.contains { $0.contains("notify \(threshold.rawValue)") }, "\(codes)")
             }
             #expect(world.alert(low) == nil)
             #expect(try world.replayed().divergence == nil)

@@ -16,7 +16,7 @@ struct SessionFile: Sendable {
     /// Of one that was begun anew: from which session of another engine, and what of its settings was refused.
     var anew: Anew?
 
-    struct Anew: Sendable {
+    struct Anew: Hashable, Sendable {
         var of: String
         var refused: [LiveRefusal]
     }
@@ -103,6 +103,6 @@ extension SessionView.Facts {
             calendar: opening?.study.start.calendar
                 ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
             stage: opening?.subject.stage ?? "",
-            storedDigest: file.storedDigest, anewOf: file.anew?.of)
+            storedDigest: file.storedDigest, anew: file.anew)
     }
 }

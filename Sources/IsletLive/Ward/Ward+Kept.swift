@@ -82,7 +82,13 @@ package struct KeptBy: Hashable, Sendable {
     /// How far its journal goes, where that is further than what is shown.
     package var journalEnd: Instant?
     /// Which session was begun anew from it; nil for none.
-    package var anew: String?
+    package var anew: Anew?
+
+    package struct Anew: Hashable, Sendable {
+        package var id: String
+        /// Settings that were refused, and are not set in it.
+        package var refused: [LiveRefusal]
+    }
 }
 
 extension Ward {
@@ -142,8 +148,12 @@ extension Ward {
     }
 
     /// Which session was begun anew from another; nil for none that is still there.
-    private func begunAnew(from id: String) -> String? {
-        ids.first { entry($0)?.facts.anewOf == id }
+    private func begunAnew(from id: String) -> KeptBy.Anew? {
+        ids.lazy.compactMap { other in
+            self.entry(other)?.facts.anew.flatMap {
+                $0.of == id ? KeptBy.Anew(id: other, refused: $0.refused) : nil
+            }
+        }.first
     }
 
     /// Begins a session that another engine lived anew, from its person and settings. The old one stays as it is shown.
@@ -160,9 +170,7 @@ extension Ward {
             guard entry.kept != nil else {
                 throw Refusal.conflict("this engine lives the session: fork it, or begin another")
             }
-            if let known = begunAnew(from: id) {
-                return (known, (try? file(of: known))?.anew?.refused ?? [])
-            }
+            if let known = begunAnew(from: id) { return (known.id, known.refused) }
             return try beginAnew(id, isWanted)
         }
     }
@@ -175,13 +183,12 @@ extension Ward {
         let pace = content.lines.last { $0.anchor != nil }?.anchor?.pace ?? .real
         var card = SessionFile(name: old.name, studyPath: old.studyPath, origin: .own)
         card.anew = SessionFile.Anew(of: id, refused: [])
-        var refused: [LiveRefusal] = []
         let new = try begin(card, pace: pace, isWanted: isWanted) { path in
-            refused = try LiveAnew.begin(
+            card.anew?.refused = try LiveAnew.begin(
                 content, studyPath: card.studyPath, to: path, engine: options.engine)
-            card.anew?.refused = refused
             try AtomicFile.write(card.json.prettyText, to: Self.card(beside: path))
         }
-        return (new, refused)
+        change(new) { $0.facts.anew = card.anew }
+        return (new, card.anew?.refused ?? [])
     }
 }
