@@ -207,7 +207,7 @@ struct SessionPage {
                     .stop, "danger", "App not running",
                     "The simulated app has ended: no step runs and nothing rings until it is opened again."))
         }
-        if view.isReadOnly {
+        if case .study = view.origin {
             notices.append(
                 notice(
                     .eye, "plain", "Watching only",

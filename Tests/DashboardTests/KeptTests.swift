@@ -112,6 +112,35 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
         }
     }
 
+    /// Harm: the page says that the connection is lost, and who reads it waits for a session that will never ring.
+    @Test func `a page that follows it hears that it stands, and no study is named`() async throws {
+        let folder =
+            FileManager.default.temporaryDirectory.path() + "ward-\(UInt64.random(in: 0...UInt64.max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = try Desk(folder)
+        let id = try first.session(from: 2)
+        first.ward.close()
+        let desk = try upgraded(folder)
+        let page = desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).text
+        #expect(page.contains("Lived by another engine") && !page.contains("Watching only"))
+        let answer = desk.dashboard.answer(
+            WebRequest(
+                method: "GET", target: "/api/sessions/\(id)/events?after=3", headers: ["host": "localhost"]))
+        guard case .stream(let stream) = answer.body else {
+            Issue.record("no stream")
+            return
+        }
+        var source = stream()
+        #expect(await source.next()?.hasPrefix("retry") == true)
+        let view = try #require(await source.next())
+        #expect(view.contains("\"phase\":\"failed\"") && view.contains("\"now\":7200"), "\(view)")
+        let news = desk.news
+        Thread.detachNewThread { news.run() }
+        defer { news.stop() }
+        #expect(await source.next() == "event: beat\ndata: {}\n\n")
+        source.end()
+    }
+
     /// A fed session in a ward goes on, and its page shows the day before the upgrade, too: its readings, its steps, and what is active.
     @Test func `what goes on has its day`() throws {
         try withFolder { folder in

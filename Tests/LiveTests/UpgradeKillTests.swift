@@ -52,7 +52,8 @@ private struct Standing: Equatable {
         if after.thresholds != thresholds { lost.append("thresholds") }
         if after.quietHours != quietHours { lost.append("quiet hours") }
         if after.target != target { lost.append("target") }
-        if after.requested != requested { lost.append("requested bolus") }
+        // Kept a moment before, one that has just lapsed lapses again.
+        if requested != nil, after.requested != requested { lost.append("requested bolus") }
         if after.owedUnits != owedUnits { lost.append("owed insulin") }
         if after.onBoardUnits < onBoardUnits - 1e-9 { lost.append("insulin on board") }
         if after.unknownUnits < unknownUnits - 1e-9 { lost.append("unknown insulin") }
@@ -348,7 +349,8 @@ private final class Subject {
             for id in ids {
                 let (before, after) = (try #require(ward.view(id)), try #require(other.view(id)))
                 #expect(after.kept?.engine == 1 && after.kept?.isKnown == true)
-                #expect(after.live.alerts == before.live.alerts && after.now == before.now)
+                // What is written once a minute, and not at once, may be older.
+                #expect(after.live.alerts == before.live.alerts && after.now <= before.now)
                 #expect(after.log.readings == before.log.readings)
                 let new = try other.anew(id)
                 #expect(new.refused.isEmpty && other.view(new.id)?.phase == .running)

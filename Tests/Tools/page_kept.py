@@ -54,6 +54,10 @@ def kept(binary, browser, check, axe):
             browser.open(f"{server.address}/sessions/{id}")
             notice = browser.text("frozen", 30) or ""
             check(f"kept.notice-{width}", "Lived by another engine" in notice and f"engine {OTHER}" in notice and "engine 1" in notice, notice)
+            check(f"kept.no-study-{width}", "Watching only" not in notice, notice)
+            # A stream that ends is asked for again within a second.
+            lost = until(lambda: browser.js("return !document.getElementById('lost').hidden"), 3)
+            check(f"kept.connection-is-there-{width}", not lost, browser.js("return document.getElementById('lost').innerText"))
             check(f"kept.button-{width}", browser.js("return [...document.querySelectorAll('form.go-on button')].some(b => b.innerText === 'Begin it anew' && b.offsetHeight > 20)"))
             result = browser.axe(axe)
             bad = [v for v in result["violations"] if v["impact"] in ("serious", "critical")]
