@@ -178,7 +178,9 @@ struct LiveRunCommand: ParsableCommand {
     /// Now; for a session that goes on, its own.
     private func serverStart(_ study: Study, _ path: String) throws -> StudyStart {
         if access(path, F_OK) == 0, !JournalContent.isUnbegun(path) {
-            return try LiveOpening(try JournalContent.read(path), studyPath: self.study).study.start
+            // Whichever engine lived it: this one goes on.
+            return try LiveOpening(try JournalContent.read(path), studyPath: self.study, engine: nil)
+                .study.start
         }
         let now = SystemClocks().utcNanoseconds() / Nanoseconds.second
         guard let start = Feed.start(unixSeconds: now, offsetMinutes: study.start.offsetMinutes) else {
