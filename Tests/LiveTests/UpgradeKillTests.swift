@@ -54,9 +54,13 @@ private struct Standing: Equatable {
         if after.target != target { lost.append("target") }
         // Kept a moment before, one that has just lapsed lapses again.
         if requested != nil, after.requested != requested { lost.append("requested bolus") }
-        if after.owedUnits != owedUnits { lost.append("owed insulin") }
-        if after.onBoardUnits < onBoardUnits - 1e-9 { lost.append("insulin on board") }
-        if after.unknownUnits < unknownUnits - 1e-9 { lost.append("unknown insulin") }
+        if owedUnits != nil, after.owedUnits != owedUnits { lost.append("owed insulin") }
+        if after.onBoardUnits < onBoardUnits - 1e-9 {
+            lost.append("insulin on board \(onBoardUnits) to \(after.onBoardUnits)")
+        }
+        if after.unknownUnits < unknownUnits - 1e-9 {
+            lost.append("unknown insulin \(unknownUnits) to \(after.unknownUnits)")
+        }
         if after.algorithm != algorithm { lost.append("algorithm") }
         return lost
     }
