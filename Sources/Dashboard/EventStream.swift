@@ -21,8 +21,8 @@ struct EventStream: TextSource {
     private var beatAt: Int64
     private var hasBegun = false
     private var isOver = false
-    /// Whether it was said that the session comes back.
-    private var isReturning = false
+    /// What was said of a session that nobody lives now: it comes back, has failed, or was another engine's.
+    private var absentAs: LiveSession.Phase?
     private let screens: Screens
     /// The page that listens, where it shows the session's app.
     private let page: String?
@@ -75,12 +75,12 @@ struct EventStream: TextSource {
     /// What there is to tell by now; nil for nothing.
     private mutating func news() -> String? {
         guard let state = ward.number(id) else {
-            if ward.isReturning(id) { return returning() }
+            if let phase = ward.absentPhase(of: id) { return absent(phase) }
             isOver = true
             return ward.has(id) ? nil : "event: gone\ndata: {}\n\n"
         }
         // Who came while nothing was known knows of nothing: what happened long ago is no news to them.
-        let from = isReturning && after == 0 ? nil : after
+        let from = absentAs != nil && after == 0 ? nil : after
         var sent = sent ?? min(max(0, from ?? state.number), state.number)
         defer { self.sent = sent }
         var text = ""
@@ -117,18 +117,23 @@ struct EventStream: TextSource {
         return text
     }
 
-    /// While it is lived again: once that it is, and then a beat.
-    private mutating func returning() -> String? {
+    /// While nobody lives it: once why, and then a beat. It may be there again at any time.
+    private mutating func absent(_ phase: LiveSession.Phase) -> String? {
         let clock = ward.host.continuousNow
-        guard isReturning == false || clock - beatAt > Self.beat else { return nil }
-        beatAt = clock
-        defer { isReturning = true }
+        let isNews = absentAs != phase
+        guard isNews || clock - beatAt > Self.beat else { return nil }
+        (beatAt, absentAs) = (clock, phase)
+        guard isNews else { return Self.beatText }
+        // Where it stood, for one that is shown.
+        let now = phase == .returning ? nil : ward.view(id)?.now
         let data = JSONValue.object(
             [
-                .init("number", .integer(0)), .init("now", .null), .init("at", .null),
+                .init("number", .integer(0)),
+                .init("now", now.map { SessionJSON.seconds($0) } ?? .null),
+                .init("at", now.map { .string(ward.calendar(of: id).iso8601(at: $0)) } ?? .null),
                 .init("pace", SessionJSON.pace(.paused)), .init("frozen", .bool(false)),
-            ] + SessionJSON.phase(.returning) + [.init("alerts", .integer(0))])
-        return isReturning ? Self.beatText : "event: view\ndata: \(data.compactText)\n\n"
+            ] + SessionJSON.phase(phase) + [.init("alerts", .integer(0))])
+        return "event: view\ndata: \(data.compactText)\n\n"
     }
 
     private func data(_ state: WardState) -> String {

@@ -25,7 +25,7 @@ extension WardAPI {
         Route(
             method: "POST", path: "/api/sessions/{id}/anew",
             summary:
-                "Begins a session that another engine lived anew, from its person and settings; `refused` has those that this engine did not take. 409 for one that this engine lives.",
+                "Begins a session that another engine lived anew, from its person and settings; `refused` has those that this engine did not take. Asked for again it is the session that was begun the first time. 409 for one that this engine lives.",
             refusals: [409, 503], answer: .begunAnew, work: .livesAgain
         ) { request, names in
             let new = try ward.anew(names["id"] ?? "", isWanted: request.isWanted)

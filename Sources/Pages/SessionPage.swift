@@ -208,7 +208,7 @@ struct SessionPage {
                     .stop, "danger", "App not running",
                     "The simulated app has ended: no step runs and nothing rings until it is opened again."))
         }
-        if view.isReadOnly {
+        if case .study = view.origin {
             notices.append(
                 notice(
                     .eye, "plain", "Watching only",
@@ -253,10 +253,27 @@ struct SessionPage {
         return notice(
             .stop, "danger", "Lived by another engine",
             "\(program) \(shown)\(rest) Nothing goes on or rings here. That program lives it on from its journal; here it can be begun anew, with the same person and settings."
-        ) + """
-            <form class="go-on" data-post="/api/sessions/\(view.id)/anew"><button type="submit">Begin it anew</button><span class="answer" role="status"></span></form>
+        )
+            + (kept.anew.map { begunAnew($0) } ?? anewForm)
+    }
 
-            """
+    /// A threshold that is not set again rings for nobody: whoever comes later reads it, too.
+    private func begunAnew(_ anew: KeptBy.Anew) -> HTML {
+        let link: HTML =
+            "<p class=\"go-on\"><a href=\"/sessions/\(anew.id)\">It was begun anew: open that session</a></p>\n"
+        guard !anew.refused.isEmpty else { return link }
+        let reasons = anew.refused.map(\.reason).joined(separator: "; ")
+        return link
+            + notice(
+                .urgent, "danger", "Not set in it",
+                "This engine refused these settings: \("\(reasons)").")
+    }
+
+    private var anewForm: HTML {
+        """
+        <form class="go-on" data-post="/api/sessions/\(view.id)/anew"><button type="submit">Begin it anew</button><span class="answer" role="status"></span></form>
+
+        """
     }
 
     /// Where the cause is gone nobody has to wait.

@@ -122,7 +122,7 @@ struct LiveRunCommand: ParsableCommand {
                 let live = try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json),
                     deadline: Self.deadline, listener: listener)
-                if let feed, grows, pace == "1" { catchUp(live, feed) }
+                if let feed, grows, pace == "1" { live.liveUntold { catchUp(live, feed) } }
                 return live
             }
             let live = try LiveReplay.resume(
@@ -178,7 +178,9 @@ struct LiveRunCommand: ParsableCommand {
     /// Now; for a session that goes on, its own.
     private func serverStart(_ study: Study, _ path: String) throws -> StudyStart {
         if access(path, F_OK) == 0, !JournalContent.isUnbegun(path) {
-            return try LiveOpening(try JournalContent.read(path), studyPath: self.study).study.start
+            // Whichever engine lived it: this one goes on.
+            return try LiveOpening(try JournalContent.read(path), studyPath: self.study, engine: nil)
+                .study.start
         }
         let now = SystemClocks().utcNanoseconds() / Nanoseconds.second
         guard let start = Feed.start(unixSeconds: now, offsetMinutes: study.start.offsetMinutes) else {

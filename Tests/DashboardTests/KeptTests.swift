@@ -7,6 +7,7 @@ import IsletKernel
 import IsletTrials
 import Foundation
 import IsletLive
+import Synchronization
 import Testing
 
 /// The ward as a program of another engine opens it.
@@ -78,6 +79,109 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
             #expect(desk.tell(new, #"{"command":"target","mgdl":110}"#).status == 202)
             #expect(desk.ward.view(id)?.kept?.engine == 1)
             #expect(desk.answer("POST", "/api/sessions/nobody/anew").status == 404)
+        }
+    }
+
+    /// Pressed twice, by two at once, and after a restart; a session that was deleted is no answer.
+    @Test func `begun anew twice it is one session`() throws {
+        try withFolder { folder in
+            let first = try Desk(folder)
+            let id = try first.session(from: 2)
+            first.ward.close()
+            let desk = try upgraded(folder)
+            let found = Mutex<Set<String>>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                let answer = desk.answer("POST", "/api/sessions/\(id)/anew")
+                _ = found.withLock { $0.insert(answer.json["id"] as? String ?? answer.text) }
+            }
+            let new = try #require(found.withLock { $0 }.first)
+            #expect(found.withLock { $0.count } == 1 && desk.ward.ids.sorted() == [id, new].sorted())
+            func page(_ desk: Desk) -> String {
+                desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).text
+            }
+            #expect(page(desk).contains("/sessions/\(new)\"") && !page(desk).contains("Begin it anew"))
+            desk.ward.close()
+            let again = try upgraded(folder)
+            let answer = again.answer("POST", "/api/sessions/\(id)/anew")
+            #expect(answer.json["id"] as? String == new && answer.json["refused"] != nil, "\(answer.text)")
+            // Whoever has deleted it may begin another.
+            try again.ward.delete(new)
+            #expect(page(again).contains("Begin it anew"))
+            let other = again.answer("POST", "/api/sessions/\(id)/anew").json["id"] as? String
+            #expect(other != nil && other != new && again.ward.ids.count == 2)
+        }
+    }
+
+    /// Harm: the page says that the connection is lost, and who reads it waits for a session that will never ring.
+    @Test func `a page that follows it hears that it stands, and no study is named`() async throws {
+        let folder =
+            FileManager.default.temporaryDirectory.path() + "ward-\(UInt64.random(in: 0...UInt64.max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = try Desk(folder)
+        let id = try first.session(from: 2)
+        first.ward.close()
+        let desk = try upgraded(folder)
+        let page = desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).text
+        #expect(page.contains("Lived by another engine") && !page.contains("Watching only"))
+        let answer = desk.dashboard.answer(
+            WebRequest(
+                method: "GET", target: "/api/sessions/\(id)/events?after=3", headers: ["host": "localhost"]))
+        guard case .stream(let stream) = answer.body else {
+            Issue.record("no stream")
+            return
+        }
+        var source = stream()
+        #expect(await source.next()?.hasPrefix("retry") == true)
+        let view = try #require(await source.next())
+        #expect(view.contains("\"phase\":\"failed\"") && view.contains("\"now\":7200"), "\(view)")
+        let news = desk.news
+        Thread.detachNewThread { news.run() }
+        defer { news.stop() }
+        #expect(await source.next() == "event: beat\ndata: {}\n\n")
+        source.end()
+    }
+
+    /// A fed session in a ward goes on, and its page shows the day before the upgrade, too: its readings, its steps, and what is active.
+    @Test func `what goes on has its day`() throws {
+        try withFolder { folder in
+            let first = try Desk(folder)
+            first.ward.close()
+            let session = folder + "/sessions/fed-12345"
+            try FileManager.default.createDirectory(atPath: session, withIntermediateDirectories: true)
+            try Data(#"{"format":1,"name":"fed"}"#.utf8).write(to: URL(filePath: session + "/session.json"))
+            let text = try Study.parse(study, file: "ward.yaml")
+            let opening = try LiveOpening(
+                study: text.fed(from: text.start), session: 0, studyPath: "ward.yaml", isFed: true)
+            do {
+                let path = session + "/live.journal"
+                let live = try LiveSession(
+                    opening, journal: try JournalFile.create(path, opening: opening.json))
+                for minute in stride(from: Int64(0), through: 600, by: 5) {
+                    let at = Instant(nanoseconds: minute * Nanoseconds.minute)
+                    let reading = LiveInput.reading(at: at.nanoseconds, mgdl: minute < 580 ? 140 : 50)
+                    _ = live.take(LiveCommand(reading, key: "r\(minute)"), at: max(at, live.now))
+                }
+            }
+            func look(_ engine: Int) throws -> SessionView {
+                let desk = try upgraded(folder, engine: engine)
+                defer { desk.ward.close() }
+                desk.ward.tend()
+                return try #require(desk.ward.view("fed-12345"))
+            }
+            let before = try look(1)
+            #expect(before.log.readings.count == 121 && before.log.steps.count > 110)
+            let low = AlertName(rawValue: "ALERT-CGM-URGENT-LOW")
+            let story = try #require(before.alerts.first { $0.code == low })
+            #expect(!story.story.isEmpty)
+            for engine in [2, 2, 3, 1] {
+                let after = try look(engine)
+                #expect(after.kept == nil && after.phase == .running, "\(engine)")
+                #expect(after.log.readings == before.log.readings && after.log.steps == before.log.steps)
+                #expect(after.log.spans == before.log.spans)
+                let told = try #require(after.alerts.first { $0.code == low })
+                #expect(told.raisedAt == story.raisedAt && told.notifiedAt == story.notifiedAt)
+                #expect(Array(told.story.prefix(story.story.count)) == story.story)
+            }
         }
     }
 

@@ -62,6 +62,32 @@ import Testing
         }
     }
 
+    /// The program is killed, and exchanged for one of another engine.
+    @Test func afterAnUpgradeTheFeedIsReadOn() throws {
+        try withFolder { folder in
+            let begin = Date(timeIntervalSince1970: 1_600_000_000)
+            let rows = (0..<60).map { row(begin.addingTimeInterval(Double($0) * 300), 100 + $0) }
+            let (trace, path) = (folder + "/trace.csv", folder + "/live/session-0.journal")
+            try write(Array(("time,glucose_mgdl\n" + rows.joined()).utf8), to: trace)
+            let first = try start(folder, "--pace", "3000", "--feed", "file:" + trace, output: "/1")
+            wait(first, for: "reading    115.0 mg/dL")
+            _ = first.kill(SIGKILL)
+            try rewrite(path, asOfEngine: 99)
+            let second = try start(folder, "--pace", "3000", "--feed", "file:" + trace, output: "/2")
+            wait(second, for: "known before")
+            wait(second, for: "no more readings")
+            second.say("quit")
+            second.process.waitUntilExit()
+            #expect(second.process.terminationStatus == 0, "\(second.text)")
+            let old = try JournalContent.read(folder + "/live/session-0.engine-99.journal")
+            let new = try JournalContent.read(path)
+            #expect(try LiveOpening(new).upgrade?.from == 99)
+            #expect(Set(readingKeys(new)).count == readingKeys(new).count && readingKeys(new).count < 60)
+            #expect(Set(readingKeys(old) + readingKeys(new)).count == 60)
+            #expect(try LiveReplay(new).divergence == nil)
+        }
+    }
+
     @Test func aFileThatGrowsIsFollowedInRealTime() throws {
         try withFolder { folder in
             let trace = folder + "/trace.csv"

@@ -30,6 +30,9 @@ import IsletTrials
         /// Of the process that lives next.
         var engine = BuildFacts.engine
 
+        /// Sees the session as it goes on, before anything happens in it.
+        var onResume: (LiveSession) -> Void = { _ in }
+
         /// What becomes of a report on its way.
         var alter: (inout PumpReport) -> Void = { _ in }
 
@@ -56,6 +59,7 @@ import IsletTrials
             session = try LiveSession(try opening(1), journal: nil)
             heard = Heard()
             session = try LiveReplay.resume(path, engine: engine, listener: heard.take)
+            onResume(session)
             listen()
             let later = now.adding(30 * Nanoseconds.second)
             session.advance(to: later)

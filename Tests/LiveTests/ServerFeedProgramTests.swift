@@ -79,6 +79,39 @@ struct ServerFeedProgramTests {
         }
     }
 
+    /// Harm: after an upgrade the session of a server's glucose is refused, and nothing of it rings.
+    @Test func anotherEngineGoesOnWithAServersGlucose() throws {
+        try withFolder { folder in
+            let path = folder + "/live/session-0.journal"
+            let stamps = Mutex<[Int64]>([])
+            let body: @Sendable () -> String = {
+                let now = Int64(Date().timeIntervalSince1970 * 1000)
+                let all = stamps.withLock { stamps in
+                    if stamps.isEmpty { stamps = [now] }
+                    return stamps
+                }
+                return "[" + all.reversed().map { "{\"sgv\":177,\"date\":\($0)}" }.joined(separator: ",")
+                    + "]"
+            }
+            let server = try FaultyServer { _, _ in .refused(200, body: body()) }
+            var child = try start(folder, "nightscout:\(server.root)", [:], output: "/1")
+            wait(child, for: "reading    177.0 mg/dL")
+            child.say("quit")
+            child.process.waitUntilExit()
+            try rewrite(path, asOfEngine: 99)
+            stamps.withLock { $0.append($0[0] + 1500) }
+            child = try start(folder, "nightscout:\(server.root)", [:], output: "/2")
+            wait(child, for: "reading    177.0 mg/dL")
+            child.say("quit")
+            child.process.waitUntilExit()
+            #expect(child.process.terminationStatus == 0, "\(child.text)")
+            let new = try JournalContent.read(path)
+            #expect(try LiveOpening(new).upgrade?.from == 99)
+            let newest = stamps.withLock { $0[1] }
+            #expect(readingKeys(new) == ["cgm-\(newest)"])
+        }
+    }
+
     /// Harm: a server that never answers keeps the program from ending, or the keyboard from being heard.
     @Test(arguments: [Fate.acceptedButSilent, .dripped, .garbled])
     func aServerThatHangsHoldsNothingUp(_ fate: Fate) throws {

@@ -167,3 +167,30 @@ final class Told {
 func isRefused(_ outcome: LiveOutcome, _ words: String) -> Bool {
     outcome.refusal?.reason.contains(words) ?? false
 }
+
+/// Rewrites a journal, and what is kept beside it, as a program of another engine would have left them.
+func rewrite(_ path: String, asOfEngine engine: Int) throws {
+    let content = try JournalContent.read(path)
+    var kept = try KeptState.read(beside: path)
+    let before = try JournalContent.parse(Array(try bytes(path).prefix(kept.bytes)), path: path).lines.count
+    guard case .open(let opening) = content.lines[0] else { throw CocoaError(.fileReadCorruptFile) }
+    try FileManager.default.removeItem(atPath: path)
+    let file = try JournalFile.create(
+        path, opening: opening.replacing("\"engine\":\(BuildFacts.engine),", with: "\"engine\":\(engine),"))
+    for (number, line) in content.lines.enumerated() {
+        if number > 0 { try file.append(line, sync: false) }
+        if number == before - 1 { (kept.bytes, kept.check) = (file.length, file.check) }
+    }
+    kept.engine = engine
+    try kept.write(beside: path)
+}
+
+/// Under which keys a journal has readings that were handed in, in their order.
+func readingKeys(_ content: JournalContent) -> [String] {
+    content.lines.compactMap { line in
+        guard case .input(_, let stamped, let key) = line,
+            case .reading? = LiveInput(bytes: stamped.input.bytes)
+        else { return nil }
+        return key
+    }
+}

@@ -8,8 +8,9 @@ Starts `islet-live serve --demo` on a free port with a fresh data folder.
   story-N.*     acceptance criterion N of the threshold story
   ui00N.*, alert-flow.*   the alert flow's verification anchors and surfaces
   home.*, bolus.*, keyboard.*, units.*, past.*   actions by their forms and by the keyboard alone
+  kept.*        a session that another engine lived: its notice, its button, and where that leads; not in the short form
   pair.*        what meets while a page is open: two pages, a half-filled form, a deleted session, a lost connection
-`--short` is what `make test` has time for. `--only` takes names of checks' functions or `walk`. Nothing here is measured in time but the banner's ten seconds, and
+`--short` is what `make test` has time for. `--only` takes names of checks' functions, `walk` or `kept`. Nothing here is measured in time but the banner's ten seconds, and
 those from below. Needs chromium and chromedriver, selenium and axe-core-python. The last line is `N passed, N failed`.
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import page_alerts
 import page_controls
+import page_kept
 from page_browser import BROWSERS, Browser, axe_source
 from page_server import STUDY, Checks, Server, until
 
@@ -216,6 +218,8 @@ def main():
                 print(f"walk: {time.monotonic() - began:.0f} s", flush=True)
             if given.pictures:
                 guarded(check, "pictures", lambda: pictures(server, browser, given.pictures))
+            if not given.short and not wanted or wanted and "kept" in wanted:
+                guarded(check, "kept", lambda: page_kept.kept(given.islet_live, browser, check, axe))
             for number, act in enumerate(alerts + controls):
                 if wanted and act.__name__ not in wanted:
                     continue

@@ -13,6 +13,13 @@ struct SessionFile: Sendable {
     var origin: SessionOrigin
     /// Of a session of a study: what its table says.
     var storedDigest: String?
+    /// Of one that was begun anew: from which session of another engine, and what of its settings was refused.
+    var anew: Anew?
+
+    struct Anew: Hashable, Sendable {
+        var of: String
+        var refused: [LiveRefusal]
+    }
 
     private static let format: UInt64 = 1
 
@@ -21,6 +28,16 @@ struct SessionFile: Sendable {
             .init("format", .unsigned(Self.format)), .init("name", .string(name)),
         ]
         if let studyPath { members.append(.init("study_path", .string(studyPath))) }
+        if let anew {
+            members.append(.init("anew_of", .string(anew.of)))
+            members.append(
+                .init(
+                    "not_set_again",
+                    .array(
+                        anew.refused.map {
+                            .object([.init("code", .string($0.code)), .init("reason", .string($0.reason))])
+                        })))
+        }
         switch origin {
         case .own: break
         case .study(let folder, let session, _):
@@ -43,6 +60,14 @@ struct SessionFile: Sendable {
         }
         _ = try root["format"]?.wholeNumber(in: format...format)
         var file = SessionFile(name: try name.text(), studyPath: try root["study_path"]?.text(), origin: .own)
+        if let old = root["anew_of"] {
+            file.anew = Anew(
+                of: try old.text(),
+                refused: try root["not_set_again"]?.items.map { reader throws(InputError) in
+                    LiveRefusal(
+                        code: try reader["code"]?.text() ?? "", reason: try reader["reason"]?.text() ?? "")
+                } ?? [])
+        }
         if let folder = root["results"], let session = root["session"] {
             file.origin = .study(
                 folder: try folder.text(), session: Int(try session.wholeNumber(in: 0...UInt64(Int32.max))),
@@ -58,6 +83,17 @@ struct SessionFile: Sendable {
     }
 }
 
+extension Ward {
+    func file(of id: String) throws -> SessionFile {
+        try SessionFile.read(Self.card(beside: journalPath(of: id)))
+    }
+
+    /// Where a session's card stands.
+    static func card(beside journal: String) -> String {
+        String(journal[..<(journal.lastIndex(of: "/") ?? journal.startIndex)]) + "/session.json"
+    }
+}
+
 extension SessionView.Facts {
     init(_ id: String, _ file: SessionFile, _ opening: LiveOpening? = nil, end: Instant = .start) {
         self.init(
@@ -67,6 +103,6 @@ extension SessionView.Facts {
             calendar: opening?.study.start.calendar
                 ?? SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0),
             stage: opening?.subject.stage ?? "",
-            storedDigest: file.storedDigest)
+            storedDigest: file.storedDigest, anew: file.anew)
     }
 }

@@ -38,6 +38,12 @@ final class SessionMemory: Sendable {
 
     var now: State { state.withLock { $0 } }
 
+    /// Goes on from before an upgrade: a session's journal begins with what was handed on, and its day does not.
+    /// - Parameter earlier: as it was last kept, by whichever engine; nil where nothing was.
+    func take(_ upgrade: LiveUpgrade, _ earlier: State?) {
+        state.withLock { $0 = (earlier ?? State()).asOf(upgrade.carry.at, upgrade.carry.standing) }
+    }
+
     func take(_ rows: SessionRecorder) {
         let instants: [Instant?] = [
             rows.readings.last?.instant, rows.steps.last?.instant, rows.deliveries.last?.instant,
@@ -127,6 +133,36 @@ extension SessionMemory.State {
         case "drop": open[row.code] = nil
         default: break
         }
+    }
+
+    /// What it was at an instant that lies before some of it, where these alerts were active.
+    fileprivate func asOf(
+        _ at: Instant, _ standing: [(alert: ActiveAlert, notifiedAt: Instant?)]
+    ) -> Self {
+        var then = SessionMemory.State()
+        then.log.readings = log.readings.filter { ($0.backfilledAt ?? $0.instant) <= at }
+        then.log.steps = log.steps.filter { $0.instant <= at }
+        then.log.deliveries = log.deliveries.filter { $0.instant <= at }
+        then.log.person = log.person.filter { $0.instant <= at }
+        then.insulin = insulin.filter { $0.at <= at }
+        then.closed = closed.filter { $0.at <= at }
+        let active = Dictionary(standing.map { ($0.alert.code, $0) }) { $1 }
+        then.log.spans = log.spans.filter { $0.from <= at }
+        for place in then.log.spans.indices where then.log.spans[place].to.map({ $0 > at }) ?? true {
+            let isActive = active[then.log.spans[place].code] != nil
+            then.log.spans[place].to = isActive ? nil : at
+        }
+        for one in standing where !one.alert.isPreview {
+            let code = one.alert.code
+            let lines = open[code] ?? closed.first { $0.code == code && $0.at > at }?.lines ?? []
+            then.open[code] = lines.filter { $0.at <= at }
+            then.notified[code] = one.notifiedAt
+            guard !then.log.spans.contains(where: { $0.code == code && $0.to == nil }) else { continue }
+            then.log.spans.append(
+                AlertSpan(
+                    code: code, severity: one.alert.severity.name, from: one.alert.raisedAt, to: nil))
+        }
+        return then
     }
 
     mutating func forget(before oldest: Instant) {

@@ -19,6 +19,8 @@ extension SessionView {
         var stage: String
         /// Of a session of a study: what its table says.
         var storedDigest: String?
+        /// Of one that was begun anew.
+        var anew: SessionFile.Anew?
     }
 
     init(_ facts: Facts, _ status: LiveHost.Status, _ memory: SessionMemory.State) {

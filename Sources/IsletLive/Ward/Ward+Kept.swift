@@ -41,6 +41,8 @@ final class KeptSessions: Sendable {
         var alerts: [ActiveAlert]
         var thresholds: [MetricThreshold]
         var quietHours: QuietHours?
+        var target: GlucoseConcentration?
+        var algorithm: String
         var phase: LiveSession.Phase
     }
 
@@ -57,7 +59,7 @@ final class KeptSessions: Sendable {
     func isDue(_ id: String, _ snapshot: LiveSnapshot, at now: Int64?) -> Bool {
         let face = Face(
             alerts: snapshot.alerts, thresholds: snapshot.thresholds, quietHours: snapshot.quietHours,
-            phase: snapshot.phase)
+            target: snapshot.target, algorithm: snapshot.algorithm, phase: snapshot.phase)
         return last.withLock { last in
             if let known = last[id], known.face == face {
                 guard known.number != snapshot.eventCount else { return false }
@@ -79,6 +81,14 @@ package struct KeptBy: Hashable, Sendable {
     package var isKnown: Bool
     /// How far its journal goes, where that is further than what is shown.
     package var journalEnd: Instant?
+    /// Which session was begun anew from it; nil for none.
+    package var anew: Anew?
+
+    package struct Anew: Hashable, Sendable {
+        package var id: String
+        /// Settings that were refused, and are not set in it.
+        package var refused: [LiveRefusal]
+    }
 }
 
 extension Ward {
@@ -98,6 +108,9 @@ extension Ward {
         }
     }
 
+    /// What its page showed when it was last kept: of the last day, also from before an upgrade.
+    func keptMemory(of id: String) -> SessionMemory.State? { KeptSession.read(in: folder(of: id))?.memory }
+
     /// Shows a session that another engine lived by what was kept of it.
     /// - Returns: false for one that goes on here.
     func showKept(_ id: String, _ card: SessionFile) throws -> Bool {
@@ -106,7 +119,7 @@ extension Ward {
         let content = try JournalContent.read(journalPath(of: id))
         let opening = try LiveOpening(content, studyPath: card.studyPath, engine: nil)
         // What is outside goes on here.
-        guard !opening.isLinked else { return false }
+        guard !opening.hasWorldOutside else { return false }
         let kept = KeptSession.read(in: folder(of: id)).flatMap { $0.engine == engine ? $0 : nil }
         let by = KeptBy(
             engine: engine, version: opening.version, here: options.engine, isKnown: kept != nil,
@@ -123,7 +136,9 @@ extension Ward {
 
     /// What is shown of a session that another engine lived; nil for any other.
     func keptView(_ entry: Entry) -> SessionView? {
-        guard let (by, kept) = entry.kept, let failure = entry.failure else { return nil }
+        guard let (keeper, kept) = entry.kept, let failure = entry.failure else { return nil }
+        var by = keeper
+        by.anew = begunAnew(from: entry.facts.id)
         var view = SessionView(
             entry.facts, kept?.snapshot ?? LiveSnapshot(), .paused, isFrozen: false,
             kept?.memory ?? SessionMemory.State())
@@ -132,28 +147,48 @@ extension Ward {
         return view
     }
 
+    /// Which session was begun anew from another; nil for none that is still there.
+    private func begunAnew(from id: String) -> KeptBy.Anew? {
+        ids.lazy.compactMap { other in
+            self.entry(other)?.facts.anew.flatMap {
+                $0.of == id ? KeptBy.Anew(id: other, refused: $0.refused) : nil
+            }
+        }.first
+    }
+
     /// Begins a session that another engine lived anew, from its person and settings. The old one stays as it is shown.
+    /// Asked for again, by whomever, it is the session that was begun the first time, as long as that is there.
     /// - Returns: the new one's id, and the settings that this engine refused: they are not set there.
     /// - Throws: `Refusal.conflict` for a session that this engine lives; what makes a session impossible.
     package func anew(
         _ id: String, isWanted: @escaping () -> Bool = { true }
     ) throws -> (id: String, refused: [LiveRefusal]) {
-        guard let entry = entry(id) else { throw Refusal.unknown }
-        guard entry.returning == nil else { throw Refusal.returning }
-        guard entry.kept != nil else {
-            throw Refusal.conflict("this engine lives the session: fork it, or begin another")
+        // Two at once are one after the other: the second finds what the first has begun.
+        try beginningAnew.withLock { _ in
+            guard let entry = entry(id) else { throw Refusal.unknown }
+            guard entry.returning == nil else { throw Refusal.returning }
+            guard entry.kept != nil else {
+                throw Refusal.conflict("this engine lives the session: fork it, or begin another")
+            }
+            if let known = begunAnew(from: id) { return (known.id, known.refused) }
+            return try beginAnew(id, isWanted)
         }
-        let card = try file(of: id)
+    }
+
+    private func beginAnew(
+        _ id: String, _ isWanted: @escaping () -> Bool
+    ) throws -> (id: String, refused: [LiveRefusal]) {
+        let old = try file(of: id)
         let content = try JournalContent.read(journalPath(of: id))
         let pace = content.lines.last { $0.anchor != nil }?.anchor?.pace ?? .real
-        var refused: [LiveRefusal] = []
-        let new = try begin(
-            SessionFile(name: card.name, studyPath: card.studyPath, origin: .own), pace: pace,
-            isWanted: isWanted
-        ) { path in
-            refused = try LiveAnew.begin(
+        var card = SessionFile(name: old.name, studyPath: old.studyPath, origin: .own)
+        card.anew = SessionFile.Anew(of: id, refused: [])
+        let new = try begin(card, pace: pace, isWanted: isWanted) { path in
+            card.anew?.refused = try LiveAnew.begin(
                 content, studyPath: card.studyPath, to: path, engine: options.engine)
+            try AtomicFile.write(card.json.prettyText, to: Self.card(beside: path))
         }
-        return (new, refused)
+        change(new) { $0.facts.anew = card.anew }
+        return (new, card.anew?.refused ?? [])
     }
 }

@@ -14,6 +14,12 @@ extension Ward {
 
     package func isReturning(_ id: String) -> Bool { entry(id)?.returning != nil }
 
+    /// What a session is that is here and that the host has not got: it comes back, or could not go on; nil for any other.
+    package func absentPhase(of id: String) -> LiveSession.Phase? {
+        guard let entry = entry(id) else { return nil }
+        return entry.returning != nil ? .returning : entry.failure.map { .failed($0) }
+    }
+
     /// A thread's work: lives sessions again, one after the other, until there is none left. Any number of threads may do it.
     /// - Parameter isOver: whether to stop; what is under way is given up then.
     package func bringBack(until isOver: @escaping () -> Bool = { false }) {

@@ -54,6 +54,8 @@ package final class Ward: Sendable {
     private let lock: FolderLock
     let quarantine = Quarantine()
     let keptSessions = KeptSessions()
+    /// Held while one is begun anew.
+    let beginningAnew = Mutex(())
     /// How long an algorithm may take for a step, ns.
     static let deadline = 5 * Nanoseconds.second
 
@@ -208,8 +210,9 @@ package final class Ward: Sendable {
         let scratch = "\(sessionsFolder)/.new-\(id)"
         try Self.makeFolder(scratch)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
-        try AtomicFile.write(card.json.prettyText, to: scratch + "/session.json")
-        try write(scratch + "/live.journal")
+        let journal = scratch + "/live.journal"
+        try AtomicFile.write(card.json.prettyText, to: Self.card(beside: journal))
+        try write(journal)
         guard rename(scratch, folder(of: id)) == 0 else {
             throw OutputError(path: folder(of: id), doing: "create the session", errno: errno)
         }
@@ -236,8 +239,8 @@ package final class Ward: Sendable {
         let relay = EventRelay()
         let live = try LiveReplay.resume(
             journalPath(of: id), studyPath: card.studyPath, deadline: Self.deadline,
-            engine: options.engine, onRows: { memory.take($0) }, onLook: { memory.take($0) },
-            isWanted: isWanted,
+            engine: options.engine, onUpgrade: { memory.take($0, self.keptMemory(of: id)) },
+            onRows: { memory.take($0) }, onLook: { memory.take($0) }, isWanted: isWanted,
             listener: { relay.take($0) })
         guard isWanted() else { throw NobodyWaits() }
         let facts = SessionView.Facts(id, card, live.opening, end: live.duration)
@@ -256,8 +259,6 @@ package final class Ward: Sendable {
             throw NobodyWaits()
         }
     }
-
-    func file(of id: String) throws -> SessionFile { try SessionFile.read(folder(of: id) + "/session.json") }
 
     /// Nobody looks at the apps of sessions that go on: whoever does says so anew.
     func leaveFront(_ id: String) {

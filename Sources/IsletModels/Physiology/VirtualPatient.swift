@@ -82,6 +82,15 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         model.setInsulinRate(basalRate)
     }
 
+    /// Stands in its steady state up to this instant, and lives from there. To be called before anything reads it or changes an input.
+    package func begin(at instant: Instant) {
+        guard position == .start, truth.isEmpty, instant > .start else { return }
+        let kept = (instant.nanoseconds + Self.truthInterval - 1) / Self.truthInterval
+        truth = Array(repeating: Float(model.plasmaGlucose.milligramsPerDecilitre), count: Int(kept))
+        nextTruth = Instant(nanoseconds: kept * Self.truthInterval)
+        position = instant
+    }
+
     /// Reserves room for the truth of a session this long.
     public func expect(_ duration: Instant) {
         truth.reserveCapacity(Int(duration.nanoseconds / Self.truthInterval) + 1)

@@ -24,7 +24,7 @@ public final class Session {
 
     /// The session's actors live as long as it does: their wake-ups don't hold them.
     private let cast: [any SessionActor]
-    private let patient: VirtualPatient
+    let patient: VirtualPatient
     /// nil where pump and sensor are the study's.
     package let outside: (any OutsideDevices)?
     package let pump: SimulatedPump

@@ -5,7 +5,7 @@
 // Does not: hand on the counts of a session's outcomes: those are of what one engine lived.
 
 package import IsletDevices
-import IsletKernel
+package import IsletKernel
 
 /// An alert center's memory between two engines.
 package struct AlertCarry: Hashable, Sendable, Codable {
@@ -17,7 +17,13 @@ package struct AlertCarry: Hashable, Sendable, Codable {
     var isForeground: Bool
 
     /// Codes of what is active, in the order of the policy's rules.
-    package var active: [AlertName] { (memory.center?.tracks ?? []).compactMap { $0.active?.code } }
+    package var active: [AlertName] { standing.map(\.alert.code) }
+    /// What is active, and when it was last notified.
+    package var standing: [(alert: ActiveAlert, notifiedAt: Instant?)] {
+        (memory.center?.tracks ?? []).compactMap { track in
+            track.active.map { (alert: $0, notifiedAt: track.lastNotified) }
+        }
+    }
 }
 
 extension AlertCenter {

@@ -34,7 +34,7 @@ extension LiveFork {
         from content: JournalContent, studyPath: String? = nil, at: Instant, now: Instant? = nil,
         change: Change, to path: String, isWanted: @escaping () -> Bool = { true }
     ) throws -> Begun {
-        let opening = try opening(of: content, studyPath, change)
+        let opening = try opening(of: content, studyPath, change, at: at)
         let end = max(
             content.end, min(now ?? .start, Instant(nanoseconds: opening.study.duration.nanoseconds)))
         func refuse(_ found: String, _ expected: String) -> InputError {

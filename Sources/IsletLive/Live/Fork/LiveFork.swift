@@ -61,7 +61,7 @@ package struct LiveFork {
     ///   - at: where the two part; before the journal's end.
     /// - Throws: `InputError`; `LiveSession.Divergence` for a journal that isn't what it comes to here.
     package init(_ content: JournalContent, studyPath: String? = nil, at: Instant, change: Change) throws {
-        let opening = try Self.opening(of: content, studyPath, change)
+        let opening = try Self.opening(of: content, studyPath, change, at: at)
         let change = change.fitted(to: opening.study.subject.kind)
         let end = content.end
         guard at < end else {
@@ -103,7 +103,8 @@ package struct LiveFork {
 
     /// - Throws: `InputError` for a session that can't be forked.
     /// - Throws: `InputError` for what can't be forked so.
-    static func opening(of content: JournalContent, _ studyPath: String?, _ change: Change) throws
+    static func opening(of content: JournalContent, _ studyPath: String?, _ change: Change, at: Instant)
+        throws
         -> LiveOpening
     {
         let opening = try LiveOpening(content, studyPath: studyPath)
@@ -112,6 +113,9 @@ package struct LiveFork {
                 file: content.path, line: 1, found: "a session whose pump and sensor are outside",
                 expected:
                     "one whose devices are simulated: others answered once, and not what the fork would ask")
+        }
+        if let upgrade = opening.upgrade, at < upgrade.carry.at {
+            throw upgrade.before(at, content.path)
         }
         guard opening.subject.person != nil || change.algorithm == nil else {
             throw InputError(
@@ -130,6 +134,7 @@ package struct LiveFork {
             try LiveSession(opening, journal: nil), from: at, marks)
         life.live.expectLate(content.lines)
         life.live.isWanted = isWanted
+        life.live.goOnUpgraded()
         for (index, line) in content.lines.enumerated().dropFirst() {
             guard isWanted() else { throw NobodyWaits() }
             if let instant = line.instant { life.look(before: instant) }
@@ -148,6 +153,9 @@ package struct LiveFork {
         // An algorithm that isn't there any more is not late either.
         life.live.expectLate(
             content.lines.filter { line in change.algorithm == nil || line.instant.map { $0 <= at } ?? true })
+        // Nobody is told of what a fork lives again: it is kept when it goes on.
+        life.live.upgrades.isHeldBack = true
+        life.live.goOnUpgraded()
         return life
     }
 

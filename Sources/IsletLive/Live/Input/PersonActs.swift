@@ -35,7 +35,8 @@ final class PersonActs: LiveActs {
         return PersonCarry(
             requested: requested.sorted { $0.key < $1.key }.map {
                 .init(number: $0.key, units: $0.value.units, at: $0.value.at)
-            }, isSignedIn: isSignedIn, given: all)
+            }, isSignedIn: isSignedIn, given: all,
+            readings: isFed ? ReadReadings(stamps, newest: newestStamp) : nil)
     }
 
     /// Goes on from another engine's.
@@ -43,6 +44,8 @@ final class PersonActs: LiveActs {
         requested = [:]
         for one in carry.requested { requested[one.number] = (one.units, one.at) }
         (isSignedIn, given) = (carry.isSignedIn, carry.given)
+        guard let read = carry.readings else { return }
+        (stamps, newestStamp) = (Set(read.stamps), read.newest ?? .min)
     }
 
     func note(_ rows: SessionRecorder) { given.note(rows, at: session.executor.now) }

@@ -26,6 +26,8 @@ package struct LiveOpening: Sendable {
     package let isFed: Bool
     /// Pump and sensor are outside of the session.
     package var isLinked = false
+    /// The world goes on whatever becomes of this program: pump and sensor are outside, or glucose comes from there.
+    package var hasWorldOutside: Bool { isLinked || isFed }
     /// Which app commands the pump outside; nil for a journal of before there were owners.
     package var owner: String?
 
@@ -73,7 +75,7 @@ package struct LiveOpening: Sendable {
     }
 
     /// The session goes on under this program's engine.
-    mutating func begin(_ upgrade: LiveUpgrade, engine: Int) {
+    mutating func begin(_ upgrade: LiveUpgrade?, engine: Int) {
         (self.upgrade, self.engine) = (upgrade, engine)
         (version, fingerprint) = (BuildFacts.version, NumericFingerprint.here)
         checksum = subject.checksum

@@ -46,6 +46,7 @@ package struct EventText: Sendable {
     /// What whoever typed an input reads.
     package static func text(_ answer: LiveAnswer) -> String {
         let already = answer.isRepeated ? "already " : ""
+        if answer.number == nil, answer.isRepeated, answer.outcome == .taken { return "already taken" }
         let number = answer.number ?? 0
         guard let refusal = answer.outcome.refusal else {
             return already

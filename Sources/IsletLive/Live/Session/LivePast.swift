@@ -12,6 +12,7 @@ package enum LivePast {
     ///   - studyPath: what a cohort table's path is relative to; nil for the journal.
     ///   - at: in a stretch that nobody lived through the session stands where that began.
     ///   - now: how far the session has come, where that is further than its journal says.
+    ///   - onUpgrade: as in `LiveReplay`.
     ///   - onRows: sees what was recorded since the last time, before the events of it are told.
     ///   - listener: hears all that happened up to then, from the first event on.
     ///   - isWanted: as in `LiveReplay`.
@@ -19,7 +20,8 @@ package enum LivePast {
     /// - Throws: `NobodyWaits`; `InputError` for an instant that isn't in the session's past; `LiveSession.Divergence` for a journal that isn't what it comes to here.
     package static func open(
         _ content: JournalContent, studyPath: String? = nil, at: Instant, now: Instant? = nil,
-        onRows: ((SessionRecorder) -> Void)? = nil, onLook: ((LiveSnapshot) -> Void)? = nil,
+        onUpgrade: ((LiveUpgrade) -> Void)? = nil, onRows: ((SessionRecorder) -> Void)? = nil,
+        onLook: ((LiveSnapshot) -> Void)? = nil,
         isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
@@ -32,15 +34,12 @@ package enum LivePast {
         var stop = at
         for case .leap(let from, let to) in content.lines where from < at && at < to { stop = from }
         let replay = try LiveReplay(
-            content, studyPath: studyPath, until: stop, onRows: onRows, onLook: onLook, isWanted: isWanted,
+            content, studyPath: studyPath, until: stop, onUpgrade: onUpgrade, onRows: onRows, onLook: onLook,
+            isWanted: isWanted,
             listener: listener)
         if let divergence = replay.divergence { throw divergence }
         if let upgrade = replay.session.opening.upgrade, at < upgrade.carry.at {
-            throw InputError(
-                file: content.path, found: "minute \(at.minutes)",
-                expected:
-                    "minute \(upgrade.carry.at.minutes) or later: what engine \(upgrade.from) lived is in its journal beside this one"
-            )
+            throw upgrade.before(at, content.path)
         }
         try replay.session.stand(at: stop)
         return replay.session

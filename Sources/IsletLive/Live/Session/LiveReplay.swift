@@ -28,13 +28,14 @@ package struct LiveReplay {
     ///   - studyPath: what a cohort table's path is relative to; nil for the journal.
     ///   - until: lines beyond this instant are left out; nil for none.
     ///   - deadline: of algorithms, from the journal's end on; nil for none.
+    ///   - onUpgrade: told of what another engine handed on, before anything is lived.
     ///   - isWanted: whether anybody still waits for it; asked before each line, and each day.
     ///   - listener: hears what happened.
     /// - Throws: `InputError`; what makes a session impossible; `NobodyWaits`.
     package init(
         _ content: JournalContent, studyPath: String? = nil, until: Instant? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), engine: Int = BuildFacts.engine,
-        onRows: ((SessionRecorder) -> Void)? = nil,
+        onUpgrade: ((LiveUpgrade) -> Void)? = nil, onRows: ((SessionRecorder) -> Void)? = nil,
         onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws {
@@ -45,6 +46,7 @@ package struct LiveReplay {
         session.expectLate(content.lines)
         session.isWanted = isWanted
         isTorn = content.isTorn
+        if let upgrade = session.opening.upgrade { onUpgrade?(upgrade) }
         session.goOnUpgraded()
         for (index, line) in content.lines.enumerated().dropFirst() {
             if let until, let instant = line.instant, instant > until { break }
@@ -63,7 +65,7 @@ package struct LiveReplay {
         }
     }
 
-    /// Goes on with a session from its journal. A linked one that another engine lived goes on under this one, in a journal of its own (`LiveUpgrade`).
+    /// Goes on with a session from its journal. A linked or fed one that another engine lived goes on under this one, in a journal of its own (`LiveUpgrade`).
     /// - Parameters:
     ///   - engine: this program's.
     ///   - listener: hears all that has happened, from the first event on, and what happens from here on.
@@ -71,14 +73,14 @@ package struct LiveReplay {
     package static func resume(
         _ path: String, studyPath: String? = nil, deadline: Int64? = nil,
         seams: SessionSeams = SessionSeams(), engine: Int = BuildFacts.engine,
-        onRows: ((SessionRecorder) -> Void)? = nil,
+        onUpgrade: ((LiveUpgrade) -> Void)? = nil, onRows: ((SessionRecorder) -> Void)? = nil,
         onLook: ((LiveSnapshot) -> Void)? = nil, isWanted: @escaping () -> Bool = { true },
         listener: @escaping (LiveEvent) -> Void = { _ in }
     ) throws -> LiveSession {
         let (file, content) = try reopened(path, studyPath: studyPath, engine: engine)
         let replay = try LiveReplay(
-            content, studyPath: studyPath, deadline: deadline, seams: seams, engine: engine, onRows: onRows,
-            onLook: onLook, isWanted: isWanted, listener: listener)
+            content, studyPath: studyPath, deadline: deadline, seams: seams, engine: engine,
+            onUpgrade: onUpgrade, onRows: onRows, onLook: onLook, isWanted: isWanted, listener: listener)
         if let divergence = replay.divergence { throw divergence }
         var isAnswered = true
         for line in content.lines.reversed() {
@@ -89,6 +91,7 @@ package struct LiveReplay {
             }
         }
         replay.session.goOn(in: file, isAnswered: isAnswered)
+        if replay.session.phase == .running { LiveUpgrade.clear(path) }
         return replay.session
     }
 

@@ -17,6 +17,8 @@ extension LiveSession {
             if known.outcome == .taken { known.note = note(command.input) }
             return known
         }
+        // Its key may be older than those that were handed on.
+        if wasRead(command.input) { return LiveAnswer(outcome: .taken, isRepeated: true) }
         advance(to: goal)
         guard phase == .running else { return LiveAnswer(outcome: .refused(Self.refusal(phase))) }
         let problem =
@@ -43,7 +45,7 @@ extension LiveSession {
             return LiveAnswer(outcome: .refused(.notWritten, "the journal can't be written: \(error)"))
         }
         inputCount = number
-        if !command.key.isEmpty { answers[command.key] = number }
+        note(command.key, of: number)
         move(to: entered)
         answer(number)
         report()

@@ -15,7 +15,7 @@ extension LiveSession {
         guard phase == .running else { return }
         session.executor.replay([stamped])
         inputCount = number
-        if !key.isEmpty { answers[key] = number }
+        note(key, of: number)
         move(to: stamped.instant)
         answer(number)
         report()

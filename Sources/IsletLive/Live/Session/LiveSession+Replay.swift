@@ -44,7 +44,7 @@ extension LiveSession {
             try reach(stamped.instant.adding(-1), problem)
             session.executor.replay([stamped])
             inputCount = count
-            if !key.isEmpty { answers[key] = count }
+            note(key, of: count)
             move(to: stamped.instant)
         case .said(let at, let key, let text):
             try reach(at, problem)

@@ -28,10 +28,9 @@ package enum LiveAnew {
         guard old.engine != engine else {
             throw refuse("a journal of engine \(engine)", "another engine's: this one goes on with it")
         }
-        guard !old.isLinked, !old.isFed else {
+        guard !old.hasWorldOutside else {
             throw refuse(
-                "a session whose world is outside",
-                old.isLinked ? "a simulated one: `islet-live run` goes on with this" : "a simulated one")
+                "a session whose world is outside", "a simulated one: `islet-live run` goes on with this")
         }
         let opening = try LiveOpening(
             study: old.study, session: old.session, studyPath: studyPath ?? content.path, engine: engine)

@@ -1,4 +1,4 @@
-// What a linked session hands on to another engine, and the file beside its journal that has it.
+// What a session whose world is outside, linked or fed, hands on to another engine, and the file beside its journal that has it.
 //
 // Guarantees: everything that is under way, active, owed or set, as of an instant, with the place in the journal that it belongs to; it is on disk before
 // anybody is told of what it has, and before a driver gets a command that it knows of. Another engine needs nothing that was lived before.
@@ -13,7 +13,7 @@ package import IsletKernel
 import IsletLoop
 import IsletTrials
 
-/// A linked session between two engines.
+/// A linked or fed session between two engines.
 package struct LiveCarry: Hashable, Sendable, Codable {
     /// What was said under a key, and what became of it.
     struct Answered: Hashable, Sendable, Codable {
@@ -37,7 +37,12 @@ package struct LiveCarry: Hashable, Sendable, Codable {
     var said: [String: String]
     var loop: LoopCarry
     var alerts: AlertCarry
-    var links: LinkCarry
+    /// nil where devices are simulated.
+    var links: LinkCarry?
+    /// nil where glucose is not handed in.
+    var fed: FedCarry?
+    /// Which one doses or suggests where it is not the study's (`LiveFork.Change`, as JSON).
+    var algorithm: String?
     var door: DoorCarry
     var person: PersonCarry
 
@@ -46,9 +51,10 @@ package struct LiveCarry: Hashable, Sendable, Codable {
 
     /// Codes of what is active.
     package var activeAlerts: [AlertName] { alerts.active }
+    var standing: [(alert: ActiveAlert, notifiedAt: Instant?)] { alerts.standing }
     /// A request that was sent and not confirmed, and insulin of unknown fate, U.
     package var unconfirmedUnits: Double { loop.unconfirmed?.units ?? 0 }
-    package var unknownUnits: Double { links.unknownUnits }
+    package var unknownUnits: Double { links?.unknownUnits ?? 0 }
 }
 
 /// What a session's door knows beside its policy.
@@ -69,12 +75,46 @@ struct PersonCarry: Hashable, Sendable, Codable {
     var requested: [Requested]
     var isSignedIn: Bool
     var given: GivenBoluses
+    /// nil where glucose is not handed in.
+    var readings: ReadReadings?
+}
+
+/// Up to where a feed was read.
+///
+/// Of the last day each reading is known by its stamp. What was taken a day and more before the newest counts as read: nothing hangs on it any more.
+struct ReadReadings: Hashable, Sendable, Codable {
+    /// ns since the session's start; nil where there has been no reading.
+    var newest: Int64?
+    /// Of the day before the newest, ns since the start, ascending.
+    var stamps: [Int64]
+
+    /// How far back stamps are kept, ns.
+    static let span = Nanoseconds.day
+
+    init(_ stamps: Set<Int64>, newest: Int64) {
+        self.newest = newest == .min ? nil : newest
+        self.stamps = stamps.filter { $0 > (newest == .min ? .min : newest - Self.span) }.sorted()
+    }
+
+    func has(_ stamp: Int64) -> Bool {
+        guard let newest else { return false }
+        return stamp <= newest - Self.span || stamps.contains(stamp)
+    }
 }
 
 /// From which engine a session goes on, and with what: stands in its journal's opening.
 package struct LiveUpgrade: Sendable {
     package var from: Int
     package var carry: LiveCarry
+
+    /// Why an instant before it is not this journal's.
+    func before(_ instant: Instant, _ path: String) -> InputError {
+        InputError(
+            file: path, found: "minute \(instant.minutes)",
+            expected:
+                "minute \(carry.at.minutes) or later: what engine \(from) lived is in its journal beside this one"
+        )
+    }
 }
 
 /// The file beside a journal.

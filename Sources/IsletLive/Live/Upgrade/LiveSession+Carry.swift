@@ -1,4 +1,4 @@
-// A linked session as it is handed on, and as it goes on under another engine.
+// A linked or fed session as it is handed on, and as it goes on under another engine.
 //
 // Guarantees: what is handed on is written down before anybody hears of it; numbers of events and inputs are counted on. The first instant
 // under another engine is the last that was kept: what was due since then happens once, as after any death of the process.
@@ -16,13 +16,19 @@ struct UpgradeState {
     var keptLength = 0
     /// Of inputs before an upgrade, by number: what was said, and what became of it.
     var earlier: [Int: (said: [UInt8], outcome: LiveOutcome?)] = [:]
+    /// Up to where another engine had read its feed.
+    var read: ReadReadings?
+    /// The newest keys, the oldest first.
+    var newestKeys: [String] = []
+    /// Nothing is kept while this is true: nobody is told of what happens meanwhile.
+    var isHeldBack = false
 }
 
 extension LiveSession {
     /// What another engine goes on from; nil for a session whose world is not outside, or that is over.
     /// - Parameter untold: events that have happened and are told after this.
     func carry(untold: Int = 0) -> LiveCarry? {
-        guard let person, let links = person.links, outcome == nil, let acts = door.personActs else {
+        guard let person, opening.hasWorldOutside, outcome == nil, let acts = door.personActs else {
             return nil
         }
         return session.executor.inspect {
@@ -30,15 +36,34 @@ extension LiveSession {
                 at: now, pace: anchor.map { JournalLine($0).text }, events: eventCount + untold,
                 inputs: inputCount, lateSteps: lateSteps,
                 answered: answeredKeys, said: said, loop: person.loop.here { $0.carry },
-                alerts: person.alerts.here { $0.carry }, links: links.carry, door: door.carry,
-                person: acts.carry)
+                alerts: person.alerts.here { $0.carry }, links: person.links?.carry,
+                fed: opening.isFed ? person.fedCarry : nil,
+                algorithm: algorithm == opening.arm.algorithm
+                    ? nil : LiveFork.Change(algorithm: algorithm).json,
+                door: door.carry, person: acts.carry)
         }
     }
 
+    /// An input was said under a key.
+    func note(_ key: String, of number: Int) {
+        guard !key.isEmpty else { return }
+        answers[key] = number
+        upgrades.newestKeys.append(key)
+        // Half at a time.
+        if upgrades.newestKeys.count >= 2 * LiveCarry.mostKeys {
+            upgrades.newestKeys.removeFirst(LiveCarry.mostKeys)
+        }
+    }
+
+    /// Whether another engine had read a reading of this stamp, ns since the start.
+    func wasRead(_ input: LiveInput) -> Bool {
+        guard case .reading(let stamp, _) = input else { return false }
+        return upgrades.read?.has(stamp) ?? false
+    }
+
     private var answeredKeys: [LiveCarry.Answered] {
-        let newest = answers.sorted { $0.value < $1.value }.suffix(LiveCarry.mostKeys)
-        return newest.compactMap { key, number in
-            guard let outcome = known(number) else { return nil }
+        upgrades.newestKeys.suffix(LiveCarry.mostKeys).compactMap { key in
+            guard let number = answers[key], let outcome = known(number) else { return nil }
             return LiveCarry.Answered(
                 key: key, number: number, said: String(decoding: bytes(of: number), as: UTF8.self),
                 outcome: outcome.text)
@@ -48,7 +73,8 @@ extension LiveSession {
     /// Writes beside the journal what another engine would go on from, where the journal has grown; what can't be written stops the session, as with the
     /// journal.
     func keepState(untold: Int = 0) {
-        guard phase == .running, hasBegun || now > .start, let journal, journal.length != upgrades.keptLength,
+        guard phase == .running, !upgrades.isHeldBack, hasBegun || now > .start, let journal,
+            journal.length != upgrades.keptLength,
             let carry = carry(untold: untold)
         else { return }
         do {
@@ -61,22 +87,35 @@ extension LiveSession {
         }
     }
 
+    /// Lives what has been up to now, of which nobody is told as it happens: it is kept once, at its end.
+    package func liveUntold(_ body: () -> Void) {
+        upgrades.isHeldBack = true
+        body()
+        upgrades.isHeldBack = false
+        keepState()
+    }
+
     /// Takes over what another engine handed on. Nothing has run yet.
     func adopt(_ carry: LiveCarry) {
-        guard let person, let links = person.links, let acts = door.personActs else { return }
+        guard let person, let acts = door.personActs else { return }
+        if let other = carry.algorithm, let change = try? LiveFork.Change(json: other, file: "carried") {
+            exchange(change, isRecorded: false)
+        }
         session.executor.inspect {
             person.loop.here(carry.loop) { $0.adopt($1) }
             person.alerts.here(carry.alerts) { $0.adopt($1) }
-            links.adopt(carry.links)
+            if let links = carry.links { person.links?.adopt(links) }
+            if let fed = carry.fed { person.adopt(fed, at: carry.at) }
         }
         door.adopt(carry.door, inputs: carry.inputs)
         acts.adopt(carry.person)
+        upgrades.read = carry.person.readings
         count(events: carry.events, lateSteps: carry.lateSteps)
         inputCount = carry.inputs
         said = carry.said
         anchor = carry.pace.flatMap { JournalLine(Substring($0)) }?.anchor
         for one in carry.answered {
-            answers[one.key] = one.number
+            note(one.key, of: one.number)
             upgrades.earlier[one.number] = (Array(one.said.utf8), JournalLine.outcome(Substring(one.outcome)))
         }
     }

@@ -100,6 +100,9 @@ public actor SimulatedPump: SessionActor, InsulinPumpControls {
         if plan.hasPumpFaults { beginFaults() }
     }
 
+    /// Continues from the basal, in pulses, that an earlier pump delivered. Must be called before `begin`.
+    package func adopt(basal pulses: Int64) { account = PumpLedger(basal: pulses) }
+
     /// The ledger up to this instant. Changes nothing.
     public func ledger() -> PumpLedger { accountNow }
 

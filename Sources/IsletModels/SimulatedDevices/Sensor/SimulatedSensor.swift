@@ -133,6 +133,9 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
         backfill()
     }
 
+    /// Goes on from what another life of a fed session showed last. To be called before it begins.
+    package func adopt(_ newest: GlucoseReading?) { reading = newest }
+
     // MARK: Time
 
     private var changesAt: Instant { sensorFaults?.changeAt ?? insertedAt.adding(device.life) }
