@@ -189,7 +189,7 @@ func rewrite(_ path: String, asOfEngine engine: Int) throws {
 func readingKeys(_ content: JournalContent) -> [String] {
     content.lines.compactMap { line in
         guard case .input(_, let stamped, let key) = line,
-            case .reading? = LiveInput(bytes: stamped.input.bytes)
+            LiveInput(bytes: stamped.input.bytes)?.readingStamp != nil
         else { return nil }
         return key
     }

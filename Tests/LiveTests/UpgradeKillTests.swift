@@ -1,6 +1,5 @@
 // Upgrades that are killed: between any two of their steps, over hours of alarms and commands, and in a ward.
 
-import DeviceLinks
 import Foundation
 import Glibc
 import IsletAlerts
@@ -10,6 +9,7 @@ import IsletLoop
 import IsletTrials
 import Testing
 
+@testable import DeviceLinks
 @testable import IsletLive
 
 private typealias LinkedWorld = LinkedSessionTests.World
@@ -21,6 +21,12 @@ private struct Standing: Equatable {
         var acknowledgedAt: Instant?
     }
 
+    struct Waiting: Equatable {
+        /// As the pump would know it.
+        var id: Int64
+        var units: Double
+    }
+
     var alerts: [AlertName: Alert]
     var thresholds: [MetricThreshold]
     var quietHours: QuietHours?
@@ -29,6 +35,8 @@ private struct Standing: Equatable {
     var owedUnits: Double?
     var onBoardUnits: Double
     var unknownUnits: Double
+    /// A bolus that waits to be sent.
+    var waiting: Waiting?
     var algorithm: String
 
     init(_ session: LiveSession) throws {
@@ -41,13 +49,22 @@ private struct Standing: Equatable {
         (requested, owedUnits) = (shown.requestedBolus?.number, shown.loop?.owed?.units)
         onBoardUnits = carry.loop.insulin.units
         // What was on its way is of unknown fate afterwards.
+        if let request = carry.links?.pump.request, request.state == .queued {
+            waiting = Waiting(id: request.wireID, units: request.amount.units)
+        }
         unknownUnits = max(carry.unknownUnits, carry.unconfirmedUnits)
         algorithm = shown.algorithm
     }
 
     /// What of it is not there any more; empty for nothing. More may be there: the pump has not been asked yet.
-    func lost(in after: Standing) -> [String] {
+    /// - Parameter sent: ids of the boluses that the pump was sent. One that waited, and never was, may be settled as such.
+    func lost(in after: Standing, sent: Set<Int64>) -> [String] {
         var lost: [String] = []
+        var (onBoardUnits, unknownUnits) = (onBoardUnits, unknownUnits)
+        if let waiting, !sent.contains(waiting.id), after.waiting == nil {
+            onBoardUnits -= waiting.units
+            unknownUnits -= waiting.units
+        }
         for (code, alert) in alerts where after.alerts[code] != alert { lost.append("\(code)") }
         if after.thresholds != thresholds { lost.append("thresholds") }
         if after.quietHours != quietHours { lost.append("quiet hours") }
@@ -166,7 +183,8 @@ private final class Subject {
         try upgrade(path, to: next, dying: death)
         func look(_ session: LiveSession) {
             do {
-                let missing = before.lost(in: try Standing(session))
+                let sent = Set(linked?.simulator.boluses.map(\.id) ?? [])
+                let missing = before.lost(in: try Standing(session), sent: sent)
                 if !missing.isEmpty { lost.append("\(death), \(next), \(last): \(missing)") }
             } catch {
                 lost.append("\(error)")

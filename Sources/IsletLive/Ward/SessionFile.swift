@@ -35,7 +35,7 @@ struct SessionFile: Sendable {
                     "not_set_again",
                     .array(
                         anew.refused.map {
-                            .object([.init("code", .string($0.code)), .init("reason", .string($0.reason))])
+                            ["code": .string($0.code), "reason": .string($0.reason)]
                         })))
         }
         switch origin {

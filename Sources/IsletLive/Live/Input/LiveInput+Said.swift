@@ -143,6 +143,8 @@ extension LiveInput {
 
     /// How much a first half of a bolus by hand asks for, U; nil for any other input.
     package var requestedUnits: Double? { name == "requestBolus" ? number("units") : nil }
+    /// The stamp of a reading of a real sensor, ns since the session's start; nil for any other input.
+    package var readingStamp: Int64? { name == "reading" ? whole("at").map { Int64($0) } : nil }
     /// The code that somebody tests; nil for any other input.
     package var testedAlert: String? { name == "testAlert" ? text("alert") : nil }
     /// The code that a phone has shown; nil for any other input.

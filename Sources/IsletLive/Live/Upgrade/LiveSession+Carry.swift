@@ -57,8 +57,7 @@ extension LiveSession {
 
     /// Whether another engine had read a reading of this stamp, ns since the start.
     func wasRead(_ input: LiveInput) -> Bool {
-        guard case .reading(let stamp, _) = input else { return false }
-        return upgrades.read?.has(stamp) ?? false
+        input.readingStamp.map { upgrades.read?.has($0) ?? false } ?? false
     }
 
     private var answeredKeys: [LiveCarry.Answered] {
