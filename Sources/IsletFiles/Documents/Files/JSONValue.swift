@@ -120,9 +120,10 @@ package indirect enum JSONValue: Hashable, Sendable {
     }
 }
 
-// `["key": value, "other": "text", "count": 3]` is an object whose keys stand as written; a key twice stands twice.
+// `["key": value, "other": "text", "count": 3]` is an object whose keys stand as written; a key twice stands twice. `nil` is none of
+// them: where there may be no value it means that there is none, and null is a value.
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral,
-    ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+    ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
 {
     package init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(members.map { Member($0, $1) })
@@ -132,5 +133,4 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, 
     package init(stringLiteral text: String) { self = .string(text) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
     package init(booleanLiteral value: Bool) { self = .bool(value) }
-    package init(nilLiteral: ()) { self = .null }
 }
