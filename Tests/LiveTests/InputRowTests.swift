@@ -128,7 +128,7 @@ import Testing
         "TimelineWords.swift": [
             "meal", "quietHours", "subjectClaim", "threshold", "changeThreshold", "switchThreshold",
         ],
-        "LiveInput+Said.swift": ["requestBolus", "testAlert", "told", "leftOut"],
+        "LiveInput+Said.swift": ["requestBolus", "testAlert", "told", "leftOut", "reading"],
         "SessionWish.swift": ["confirmBolus"], "WardOwner.swift": ["quietHours"],
     ]
 
