@@ -5,12 +5,12 @@ import Glibc
 import IsletAlerts
 import IsletDevices
 import IsletKernel
-import IsletLoop
 import IsletTrials
 import Testing
 
 @testable import DeviceLinks
 @testable import IsletLive
+@testable import IsletLoop
 
 private typealias LinkedWorld = LinkedSessionTests.World
 
@@ -35,8 +35,10 @@ private struct Standing: Equatable {
     var owedUnits: Double?
     var onBoardUnits: Double
     var unknownUnits: Double
-    /// A bolus that waits to be sent.
+    /// A bolus that waits to be sent, or waited for too long, which the loop has not heard yet.
     var waiting: Waiting?
+    /// What the loop and the pump's mirror know of the last bolus, for whoever reads of a loss.
+    var request: String
     var algorithm: String
 
     init(_ session: LiveSession) throws {
@@ -49,9 +51,10 @@ private struct Standing: Equatable {
         (requested, owedUnits) = (shown.requestedBolus?.number, shown.loop?.owed?.units)
         onBoardUnits = carry.loop.insulin.units
         // What was on its way is of unknown fate afterwards.
-        if let request = carry.links?.pump.request, request.state == .queued {
-            waiting = Waiting(id: request.wireID, units: request.amount.units)
+        if let request = carry.links?.pump.request, request.sentAt == nil, carry.unconfirmedUnits > 0 {
+            waiting = Waiting(id: request.wireID, units: carry.unconfirmedUnits)
         }
+        request = "\(carry.loop.memory.request as Any), \(carry.links?.pump.request as Any)"
         unknownUnits = max(carry.unknownUnits, carry.unconfirmedUnits)
         algorithm = shown.algorithm
     }
@@ -79,7 +82,7 @@ private struct Standing: Equatable {
             lost.append("unknown insulin \(unknownUnits) to \(after.unknownUnits)")
         }
         if after.algorithm != algorithm { lost.append("algorithm") }
-        return lost
+        return lost.isEmpty ? [] : lost + ["of \(request)", "then \(after.request)"]
     }
 }
 
