@@ -21,7 +21,7 @@
     let from10: Pair =
         pair(1 / 3_628_800, 1 / 39_916_800) + r2 * pair(1 / 479_001_600, 1 / 6_227_020_800)
     let series: Pair = 1 + (r + r2 * (from2 + r4 * (from6 + r4 * from10)))
-    let whole = unsafeBitCast(shifted, to: SIMD2<Int64>.self)
+    let whole = unsafeBitCast(shifted, to: SIMD2<UInt64>.self)
     let factor = unsafeBitCast((whole &+ 1023) &<< 52, to: Pair.self)
     let value: Pair = series * factor
     return value.replacing(with: 0, where: x .< -708).replacing(with: .infinity, where: x .> 709)

@@ -129,7 +129,7 @@ extension UVAPadova2008: SplitForm {
         guard part >= nearlyEmpty else { return c.pointee.kgutEmpty + c.pointee.kgutSlope * part }
         // tanh(a) − tanh(b) + 2 = 2·(1 − 1/(1 + e²ᵃ) + 1/(1 + e²ᵇ)), two exponentials side by side.
         let steep = SIMD2(2 * c.pointee.alphaD, 2 * c.pointee.betaD)
-        let sides = 1 / (1 + exponential(steep * (part - SIMD2(c.pointee.p.b, c.pointee.p.d))))
-        return c.pointee.p.kmin + (c.pointee.p.kmax - c.pointee.p.kmin) * (1 - sides[0] + sides[1])
+        let sides = SIMD2(-1, 1) / (1 + exponential(steep * (part - SIMD2(c.pointee.p.b, c.pointee.p.d))))
+        return c.pointee.p.kmin + (c.pointee.p.kmax - c.pointee.p.kmin) * (1 + sides.sum())
     }
 }
