@@ -110,7 +110,7 @@ final class FedWorld {
             let (before, carry) = (world.session.snapshot, try #require(world.session.carry()))
             try world.upgrade(to: 2)
             let after = world.session.snapshot
-            #expect(world.session.opening.engine == 2 && world.session.opening.upgrade?.from == 1)
+            #expect(world.session.opening.engine == BuildFacts.engine + 1 && world.session.opening.upgrade?.from == BuildFacts.engine)
             #expect(world.session.opening.upgrade?.carry == carry && after.isFed)
             #expect(after.now == before.now && after.target == before.target)
             #expect(after.quietHours == before.quietHours && after.thresholds == before.thresholds)
@@ -290,11 +290,11 @@ final class FedWorld {
             _ = try LiveFork.begin(
                 from: try JournalContent.read(world.path), at: .minutes(30), change: change, to: fork)
             let before = try LiveReplay.resume(fork).snapshot
-            let after = try LiveReplay.resume(fork, engine: 2)
-            #expect(after.opening.engine == 2 && after.now == before.now)
+            let after = try LiveReplay.resume(fork, engine: BuildFacts.engine + 1)
+            #expect(after.opening.engine == BuildFacts.engine + 1 && after.now == before.now)
             #expect(after.algorithm.kind.id == "basal-bolus" && after.snapshot.policy == before.policy)
             after.advance(to: .minutes(90))
-            #expect(try LiveReplay(try JournalContent.read(fork), engine: 2).divergence == nil)
+            #expect(try LiveReplay(try JournalContent.read(fork), engine: BuildFacts.engine + 1).divergence == nil)
         }
     }
 
@@ -303,12 +303,12 @@ final class FedWorld {
             let world = try FedWorld(folder + "/fed.journal")
             let unlived = folder + "/unlived.journal"
             try write(try bytes(world.path), to: unlived)
-            #expect(try LiveReplay.resume(unlived, engine: 2).opening.engine == 2)
-            #expect(try LiveReplay.resume(unlived, engine: 2).opening.upgrade == nil)
+            #expect(try LiveReplay.resume(unlived, engine: BuildFacts.engine + 1).opening.engine == BuildFacts.engine + 1)
+            #expect(try LiveReplay.resume(unlived, engine: BuildFacts.engine + 1).opening.upgrade == nil)
             world.live(untilMinute: 30)
             world.session = try LiveSession(try opening(1), journal: nil)
             try FileManager.default.removeItem(atPath: KeptState.path(of: world.path))
-            let problem = #expect(throws: InputError.self) { try LiveReplay.resume(world.path, engine: 2) }
+            let problem = #expect(throws: InputError.self) { try LiveReplay.resume(world.path, engine: BuildFacts.engine + 1) }
             #expect(problem?.description.contains("\n") == false)
         }
     }

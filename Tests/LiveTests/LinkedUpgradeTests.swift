@@ -59,7 +59,7 @@ extension LinkedSessionTests.World {
             let (before, carry) = (world.session.snapshot, try #require(world.session.carry()))
             try world.upgrade(to: 2)
             let after = world.session.snapshot
-            #expect(world.session.opening.engine == 2 && world.session.opening.upgrade?.from == 1)
+            #expect(world.session.opening.engine == BuildFacts.engine + 1 && world.session.opening.upgrade?.from == BuildFacts.engine)
             #expect(after.target == before.target && after.quietHours == before.quietHours)
             #expect(after.thresholds == before.thresholds)
             #expect(after.requestedBolus?.number == number && after.requestedBolus?.units == 1)
@@ -69,7 +69,7 @@ extension LinkedSessionTests.World {
             // The first event says so, under the next number.
             let first = try #require(world.heard.events.first)
             #expect(first.what == .upgrade(from: 1, to: 2) && first.number == before.eventCount + 1)
-            #expect(first.kind == "upgrade" && first.outcome == .done && first.text.contains("engine 2"))
+            #expect(first.kind == "upgrade" && first.outcome == .done && first.text.contains("engine \(BuildFacts.engine + 1)"))
             // What was said before is known again, and the pending bolus is confirmed under its number, once.
             let again = world.session.take(LiveCommand(.target(mgdl: 130), key: "aim"), at: world.session.now)
             #expect(again.isRepeated && again.outcome == .taken)
@@ -141,13 +141,13 @@ extension LinkedSessionTests.World {
             world.fate = { command in
                 guard isNext, !isUpgraded, case .bolus = command.act else { return .answered }
                 isUpgraded = true
-                world.engine = 2
+                world.engine = BuildFacts.engine + 1
                 return hasArrived ? .diesAfter : .diesBefore
             }
             try world.live(untilMinute: 90)
             isNext = true
             try world.live(untilMinute: 150)
-            #expect(isUpgraded && world.session.opening.engine == 2)
+            #expect(isUpgraded && world.session.opening.engine == BuildFacts.engine + 1)
             let carried = try #require(world.session.opening.upgrade?.carry)
             #expect(carried.unconfirmedUnits > 0)
             let ids = world.simulator.boluses.map(\.id)
@@ -261,7 +261,7 @@ extension LinkedSessionTests.World {
                 try FileManager.default.removeItem(atPath: kept)
                 if let text { try write(text, to: kept) }
                 let problem = #expect(throws: InputError.self) {
-                    try LiveReplay.resume(world.path, engine: 2)
+                    try LiveReplay.resume(world.path, engine: BuildFacts.engine + 1)
                 }
                 #expect(problem?.description.contains("\n") == false)
                 #expect(try bytes(world.path) == journal)
@@ -272,9 +272,9 @@ extension LinkedSessionTests.World {
             let line = try #require(journal.dropLast().lastIndex(of: 10))
             try write(Array(journal[...line]), to: other)
             try write(right, to: KeptState.path(of: other))
-            #expect(throws: InputError.self) { try LiveReplay.resume(other, engine: 2) }
+            #expect(throws: InputError.self) { try LiveReplay.resume(other, engine: BuildFacts.engine + 1) }
             // Whole again it goes on.
-            #expect(try LiveReplay.resume(world.path, engine: 2).opening.engine == 2)
+            #expect(try LiveReplay.resume(world.path, engine: BuildFacts.engine + 1).opening.engine == BuildFacts.engine + 1)
         }
     }
 }

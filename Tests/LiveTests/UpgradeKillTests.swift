@@ -265,10 +265,10 @@ private final class Subject {
             // A folder stands where the hidden journal would.
             try FileManager.default.createDirectory(
                 atPath: path + ".new/x", withIntermediateDirectories: true)
-            #expect(throws: (any Error).self) { try LiveReplay.resume(path, engine: 2) }
+            #expect(throws: (any Error).self) { try LiveReplay.resume(path, engine: BuildFacts.engine + 1) }
             #expect(try bytes(path) == before)
             try FileManager.default.removeItem(atPath: path + ".new")
-            #expect(try LiveReplay.resume(path, engine: 2).opening.engine == 2)
+            #expect(try LiveReplay.resume(path, engine: BuildFacts.engine + 1).opening.engine == BuildFacts.engine + 1)
         }
     }
 
@@ -367,13 +367,13 @@ private final class Subject {
             try copy(ward.options.folder, to: copied)
             defer { try? FileManager.default.removeItem(atPath: copied) }
             var options = Ward.Options(folder: copied)
-            options.engine = 2
+            options.engine = BuildFacts.engine + 1
             let other = try Ward(options)
             defer { other.close() }
             other.bringBack()
             for id in ids {
                 let (before, after) = (try #require(ward.view(id)), try #require(other.view(id)))
-                #expect(after.kept?.engine == 1 && after.kept?.isKnown == true)
+                #expect(after.kept?.engine == BuildFacts.engine && after.kept?.isKnown == true)
                 // What is written once a minute, and not at once, may be older.
                 #expect(after.live.alerts == before.live.alerts && after.now <= before.now)
                 #expect(after.log.readings == before.log.readings)
