@@ -32,8 +32,6 @@ final class TLSServer {
         ]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // It ends where its input does.
-        process.standardInput = Pipe()
         try process.run()
         var said = ""
         while said.firstMatch(of: #/ACCEPT \S*:(\d+)\n/#) == nil {
@@ -45,7 +43,9 @@ final class TLSServer {
     }
 
     deinit {
-        if process.isRunning { process.terminate() }
+        // A child of a test's thread hears of no other signal.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
         try? FileManager.default.removeItem(atPath: folder)
     }
 }

@@ -113,7 +113,8 @@ struct TransportTests {
     @Test("is refused to a server whose certificate nobody signed", .enabled(if: TLSServer.isPossible))
     func selfSigned() async throws {
         let server = try TLSServer()
-        #expect(await reason("https://localhost:\(server.port)/") == "no secure connection")
+        let words = await reason("https://localhost:\(server.port)/")
+        withExtendedLifetime(server) { #expect(words == "no secure connection") }
     }
 
     private func post(_ url: String, timeout: Double = 120) async throws {
