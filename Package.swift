@@ -134,8 +134,10 @@ let package = Package(
             swiftSettings: strict + optimised),
 
         // Links: devices outside of a session.
+        // Floor 0
+        .target(name: "CCurl"),
         // Floor 5
-        module("DeviceLinks", ["IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts"]),
+        module("DeviceLinks", ["CCurl", "IsletKernel", "IsletDevices", "IsletModels", "IsletAlerts"]),
         // Floor 6
         module("DriverContract", ["DeviceLinks"]),
 

@@ -40,8 +40,6 @@ for name in gsl sqlite3; do
     sed "/^Libs:/s#-L[^ ]*#-L$libraries#g" "$(pkg-config --variable=pcfiledir $name)/$name.pc" >"$libraries/$name.pc"
 done
 export PKG_CONFIG_PATH=$libraries
-"$toolchain/bin/clang" -std=c11 -O2 -fPIC -Wall -Wextra -Werror -c .ci/package/curl.c -o "$libraries/curl.o"
-ar rcsD "$libraries/libcurl.a" "$libraries/curl.o"
 
 # Without the trait TLS: its library is most of a build, and in a package nobody would renew it.
 build() {

@@ -58,7 +58,7 @@ struct SyncCommand: ParsableCommand {
     var quiet = false
 
     func validate() throws {
-        guard URLSessionTransport(url: to) != nil || URLSessionTransport.isImpossible(to) else {
+        guard HTTPTransport(url: to) != nil || HTTPTransport.isImpossible(to) else {
             throw ValidationError("--to takes an http or https URL without user and password.")
         }
         for (name, value, range) in [
@@ -72,12 +72,12 @@ struct SyncCommand: ParsableCommand {
     func run() throws { try AsyncWork.run { try await post() } }
 
     private func post() async throws {
-        guard !URLSessionTransport.isImpossible(to) else {
+        guard !HTTPTransport.isImpossible(to) else {
             throw InputError(
                 file: "--to", found: "\(printable(withoutSecrets(to), limit: 200))",
                 expected: "a URL with a host and, if any, a port from 1 to 65535")
         }
-        if let lack = URLSessionTransport.lack {
+        if let lack = HTTPTransport.lack {
             throw InputError(.missing, file: "--to", found: "no way to a server", expected: lack)
         }
         let interrupt = Interrupt()
@@ -85,7 +85,7 @@ struct SyncCommand: ParsableCommand {
         let sessions = try selection.open(interrupt)
         try selection.tellIfIncomplete()
         let entries = try sessions.entries(session: selection.session, arm: nil)
-        guard let transport = URLSessionTransport(url: to, token: token, timeoutSeconds: Double(timeout))
+        guard let transport = HTTPTransport(url: to, token: token, timeoutSeconds: Double(timeout))
         else {
             throw ValidationError("--to takes an http or https URL without user and password.")
         }

@@ -58,7 +58,7 @@ struct GlucoseServerTests {
 
     /// Harm: the session waits for ever, the memory fills, the secret goes to somebody else, or stands on the screen.
     @Test(arguments: [
-        Fate.dropped, .garbled, .acceptedButAnswerCut, .dripped, .acceptedButSilent,
+        Fate.dropped, .garbled, .acceptedButAnswerCut, .halfAnswered, .dripped, .acceptedButSilent,
         .refused(401, body: "s3cret+token"), .refused(500, body: "s3cret+token"),
         .refused(200, body: "s3cret+token"),
         .refused(200, body: "{\"a\":1}"), .refused(200, body: ""),

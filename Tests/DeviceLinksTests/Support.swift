@@ -124,7 +124,7 @@ func sync(
     attempts: Int = 8, clock: any SyncClock = FakeClock(), seed: UInt64 = 1, timeout: Double = 120,
     token: String? = nil, power: Power? = nil
 ) async throws -> SyncProgress {
-    guard let real = URLSessionTransport(url: server.url, token: token, timeoutSeconds: timeout) else {
+    guard let real = HTTPTransport(url: server.url, token: token, timeoutSeconds: timeout) else {
         throw NoAnswer(reason: "no URL")
     }
     let transport: any SyncTransport = power.map { MortalTransport(inner: real, power: $0) } ?? real

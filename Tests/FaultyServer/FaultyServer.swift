@@ -19,6 +19,8 @@ public enum Fate: Hashable, Sendable {
     case acceptedButSilent
     /// The steps are not kept; the connection is closed without an answer.
     case dropped
+    /// The answer's body breaks off half-way.
+    case halfAnswered
     /// Something that isn't HTTP is answered.
     case garbled
     /// The answer's body comes a byte every now and then.
@@ -113,7 +115,7 @@ public final class FaultyServer: Sendable {
     /// Once a process: no proxy between client and server, and no death by a closed pipe.
     private static let setUp: Void = {
         signal(SIGPIPE, SIG_IGN)
-        setenv("no_proxy", "127.0.0.1", 1)
+        setenv("no_proxy", "127.0.0.1,localhost,islet.invalid", 1)
     }()
 
     // MARK: Connections
@@ -179,6 +181,9 @@ public final class FaultyServer: Sendable {
             while !state.withLock({ $0.isStopped }) { usleep(10_000) }
             return false
         case .dropped: return false
+        case .halfAnswered:
+            send(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{\"sgv\":120")
+            return false
         case .garbled:
             send(connection, "220 mail.example.org ESMTP\r\n")
             return false

@@ -230,6 +230,41 @@ private func stepCounts(_ folder: String) throws -> [Int] {
         }
     }
 
+    /// Harm: a program that waits for a slow server empties a battery, and takes a core from those who compute.
+    @Test func whoeverAwaitsAnAnswerComputesNothing() throws {
+        try withRun { folder in
+            let server = try FaultyServer { _, _ in .acceptedButSilent }
+            let process = try start(["sync", folder + "/out", "--to", server.url] + silence)
+            while process.isRunning, server.arrivals.isEmpty { usleep(1000) }
+            let before = try process.processorSeconds()
+            sleep(3)
+            let spent = try process.processorSeconds() - before
+            #expect(process.isRunning && server.arrivals.count == 1)
+            #expect(spent < 0.3, "\(spent) s of 3")
+            process.kill()
+            _ = process.outcome()
+        }
+    }
+
+    /// Whatever stands first on the way of libraries under its name is no libcurl.
+    @Test func withoutLibcurlOneLineSaysWhatToInstall() throws {
+        try withRun { folder in
+            try FileManager.default.createDirectory(
+                atPath: folder + "/libraries", withIntermediateDirectories: true)
+            try write("none", to: folder + "/libraries/libcurl.so.4")
+            let server = try FaultyServer()
+            let lacking = try islet(
+                ["sync", folder + "/out", "--to", server.url] + silence,
+                environment: ["LD_LIBRARY_PATH": folder + "/libraries"])
+            #expect(lacking.status == 66 && lacking.output.isEmpty)
+            #expect(
+                lacking.error
+                    == "--to: found no way to a server, expected libcurl.so.4 of 7.68 or later, which Debian has in libcurl4\n"
+            )
+            #expect(server.arrivals.isEmpty)
+        }
+    }
+
     @Test func oneLineAndAnExitCodeSayWhatWentWrong() throws {
         try withRun { folder in
             let secret = "secret-token-1"

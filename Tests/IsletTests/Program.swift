@@ -72,6 +72,17 @@ struct Running {
     /// SIGKILL.
     func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
 
+    /// What it and its threads have computed up to now, user and system, s.
+    func processorSeconds() throws -> Double {
+        let text = try read("/proc/\(process.processIdentifier)/stat")
+        // Behind the name, which may have spaces and brackets in it, from the third field on.
+        let fields = text.suffix(from: try #require(text.lastIndex(of: ")"))).split(separator: " ")
+            .dropFirst()
+        let ticks = fields.dropFirst(11).prefix(2).compactMap { Double($0) }
+        try #require(ticks.count == 2)
+        return (ticks[0] + ticks[1]) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// What it says until it ends.
     func outcome() -> Outcome {
         let written = out?.fileHandleForReading.readDataToEndOfFile() ?? Data()

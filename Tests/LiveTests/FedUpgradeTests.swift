@@ -298,6 +298,48 @@ final class FedWorld {
         }
     }
 
+    /// Harm: another algorithm doses from an upgrade on, and nobody is told.
+    @Test(arguments: [
+        (#"{"algorithm":"gone-by"}"#, "gone-by"), (#"{"algorithm":{"name":"basal-bolus","zeal":2}}"#, "zeal"),
+    ])
+    func `an algorithm that this engine doesn't know is told, and the study's own goes on`(
+        _ algorithm: String, _ word: String
+    ) throws {
+        try withFolder { folder in
+            let world = try FedWorld(folder + "/fed.journal")
+            world.live(untilMinute: 60)
+            let fork = folder + "/fork.journal"
+            let change = try LiveFork.Change(json: #"{"algorithm":"basal-bolus"}"#, file: "x")
+            _ = try LiveFork.begin(
+                from: try JournalContent.read(world.path), at: .minutes(30), change: change, to: fork)
+            #expect(try LiveReplay.resume(fork).algorithm.kind.id == "basal-bolus")
+            var kept = try KeptState.read(beside: fork)
+            #expect(kept.carry.algorithm == #"{"algorithm":"basal-bolus"}"#)
+            kept.carry.algorithm = algorithm
+            try kept.write(beside: fork)
+            let heard = Heard()
+            let after = try LiveReplay.resume(fork, engine: 2, listener: heard.take)
+            let own = after.opening.arm.algorithm.kind.id
+            #expect(own != "basal-bolus" && after.algorithm.kind.id == own && after.snapshot.algorithm == own)
+            let events = heard.events
+            #expect(events.first?.what == .upgrade(from: 1, to: 2))
+            let told = try #require(events.dropFirst().first)
+            #expect(told.kind == "refusal" && told.outcome == .refused)
+            #expect(told.problem?.code == "unknown-algorithm")
+            let reason = try #require(told.problem?.reason)
+            #expect(reason.contains("engine 1") && reason.contains(word) && reason.contains("\(own), doses"))
+            #expect(events.map(\.number) == Array(events[0].number..<(events[0].number + events.count)))
+            // Once, and again whenever it is lived again, but not by an engine to which nobody hands it on.
+            after.advance(to: .minutes(90))
+            #expect(try LiveReplay(try JournalContent.read(fork), engine: 2).divergence == nil)
+            let third = Heard()
+            _ = try LiveSession(try opening(1), journal: nil)
+            after.journal = nil
+            let next = try LiveReplay.resume(fork, engine: 3, listener: third.take)
+            #expect(next.algorithm.kind.id == own && !third.events.contains { $0.kind == "refusal" })
+        }
+    }
+
     @Test func `without what was kept it is refused in one line; unlived it begins`() throws {
         try withFolder { folder in
             let world = try FedWorld(folder + "/fed.journal")

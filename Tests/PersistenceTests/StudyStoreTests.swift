@@ -86,6 +86,12 @@ struct StudyStoreTests {
             }
             let journal = try FileManager.default.attributesOfItem(atPath: left + "-journal")
             #expect(journal[.size] as? Int ?? 0 > 512)
+            let problem = #expect(throws: InputError.self) {
+                try asNobody(seeing: folder) { try StudyStore(readingAt: left) }
+            }
+            #expect(problem?.file == left && problem?.found.contains("half written") == true)
+            #expect(problem?.expected.contains("(\(left)-journal with it)") == true)
+            #expect(FileManager.default.fileExists(atPath: left + "-journal"))
             #expect(try summaries(StudyStore(readingAt: left)).map(\.subject) == ["adult#001"])
             #expect(!FileManager.default.fileExists(atPath: left + "-journal"))
         }

@@ -5,9 +5,6 @@
 // Does not: wait between questions, or know sessions.
 
 import Foundation
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 package struct ServerReading: Hashable, Sendable {
     /// Of the stamp, since 1970, UTC.
@@ -61,7 +58,7 @@ struct ServerConnection: Sendable {
     init?(_ text: String, timeoutSeconds: Double) {
         guard var parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.password == nil,
-            parts.query == nil, parts.fragment == nil, !URLSessionTransport.isImpossible(text)
+            parts.query == nil, parts.fragment == nil, !HTTPTransport.isImpossible(text)
         else { return nil }
         parts.user = nil
         while parts.path.hasSuffix("/") { parts.path.removeLast() }
@@ -76,7 +73,7 @@ struct ServerConnection: Sendable {
     }
 
     func request(_ path: String, _ query: [URLQueryItem] = [], post body: [String: String]? = nil)
-        -> URLRequest?
+        -> HTTPQuestion?
     {
         guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: false) else { return nil }
         parts.path += path
@@ -84,19 +81,20 @@ struct ServerConnection: Sendable {
         // A plus would be read as a space.
         parts.percentEncodedQuery = parts.percentEncodedQuery?.replacing("+", with: "%2B")
         guard let url = parts.url else { return nil }
-        var message = URLRequest(url: url, timeoutInterval: timeoutSeconds)
-        message.setValue("application/json", forHTTPHeaderField: "Accept")
+        var message = HTTPQuestion(url: url, headers: ["Accept": "application/json"])
         if let body {
-            message.httpMethod = "POST"
-            message.httpBody = try? JSONSerialization.data(withJSONObject: body, options: .sortedKeys)
-            message.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            guard let json = try? JSONSerialization.data(withJSONObject: body, options: .sortedKeys) else {
+                return nil
+            }
+            message.body = json
+            message.headers["Content-Type"] = "application/json"
         }
         return message
     }
 
     /// - Returns: status and JSON of an answer; nil for what is no JSON.
     /// - Throws: as `GlucoseServer.newest`.
-    func ask(_ message: URLRequest?, now: Double) async throws -> (status: Int, json: Any?) {
+    func ask(_ message: HTTPQuestion?, now: Double) async throws -> (status: Int, json: Any?) {
         guard let message else { throw ServerRefusal(reason: "an address that can't be asked") }
         do {
             let answer = try await HTTPExchange.perform(

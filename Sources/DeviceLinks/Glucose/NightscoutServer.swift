@@ -4,9 +4,6 @@
 
 import IsletKernel
 import Foundation
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 package struct NightscoutServer: GlucoseServer {
     package let endpoint: String
@@ -29,7 +26,7 @@ package struct NightscoutServer: GlucoseServer {
         var query = [URLQueryItem(name: "count", value: "\(count)")]
         if let token { query.append(URLQueryItem(name: "token", value: token)) }
         var message = connection.request("/api/v1/entries/sgv.json", query)
-        if let token { message?.setValue(SHA1.hex(Array(token.utf8)), forHTTPHeaderField: "api-secret") }
+        if let token { message?.headers["api-secret"] = SHA1.hex(Array(token.utf8)) }
         let (status, json) = try await connection.ask(message, now: SystemSyncClock().epochSeconds)
         guard status == 200 else {
             throw ServerRefusal(

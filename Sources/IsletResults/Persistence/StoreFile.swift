@@ -2,7 +2,8 @@
 //
 // Guarantees: what isn't a regular file is refused before SQLite waits for it, and so are a log or
 // journal beside it that aren't; a private store is made, and kept, readable by its owner alone; what
-// a killed writer left half written is rolled back for a reader, too. Looks at the schema throw where
+// a killed writer left half written is rolled back for a reader, too; where nobody may write, one
+// line says what to do. Looks at the schema throw where
 // GRDB's own trap: those decode rows of `sqlite_schema` by force, and a damaged file has rows without
 // a name or a type. No function of GRDB that looks at the schema is called on a file.
 
@@ -20,7 +21,8 @@ enum StoreFile {
         case owner
     }
 
-    /// - Throws: `InputError` for what is there and no regular file; `OutputError` where a private file can't be made.
+    /// - Throws: `InputError` for what is there and no regular file, and for what is half written where it can't be rolled
+    ///   back; `OutputError` where a private file can't be made.
     static func open(_ path: String, _ configuration: Configuration, _ access: Access) throws -> DatabaseQueue
     {
         for suffix in suffixes { try checkRegular(path + suffix) }
@@ -40,9 +42,24 @@ enum StoreFile {
         guard stat(path + "-journal", &status) == 0, status.st_size > 0 else { return }
         var writing = Configuration()
         writing.busyMode = .timeout(10)
-        let queue = try DatabaseQueue(path: path, configuration: writing)
-        _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") }
-        try queue.close()
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: writing)
+            _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") }
+            try queue.close()
+        } catch let error as DatabaseError where mayNotWrite(error) {
+            throw InputError(
+                file: path, found: "what a killed program left half written, where it can't be put in order",
+                expected:
+                    "a copy of the whole folder (\(path)-journal with it) in a place that can be written")
+        }
+    }
+
+    /// The journal can't be removed, or the file can't be written.
+    private static func mayNotWrite(_ error: DatabaseError) -> Bool {
+        switch error.resultCode {
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: true
+        default: error.extendedResultCode == .SQLITE_IOERR_DELETE
+        }
     }
 
     /// Takes a store of before, once it is known to be one, away from other readers.

@@ -57,6 +57,8 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     /// A command was sent and not answered: it may have been carried out.
     case pumpUncertain = "pump-uncertain"
     case badSchedule = "bad-schedule"
+    /// Another engine dosed by an algorithm that this one doesn't know.
+    case unknownAlgorithm = "unknown-algorithm"
 
     // By the host: these stand in no journal.
     case otherBody = "other-body"

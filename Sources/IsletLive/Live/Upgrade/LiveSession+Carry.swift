@@ -1,7 +1,8 @@
 // A linked or fed session as it is handed on, and as it goes on under another engine.
 //
 // Guarantees: what is handed on is written down before anybody hears of it; numbers of events and inputs are counted on. The first instant
-// under another engine is the last that was kept: what was due since then happens once, as after any death of the process.
+// under another engine is the last that was kept: what was due since then happens once, as after any death of the process. What this engine can't go on
+// with is told as refused.
 
 import DeviceLinks
 import IsletAlerts
@@ -20,6 +21,8 @@ struct UpgradeState {
     var read: ReadReadings?
     /// The newest keys, the oldest first.
     var newestKeys: [String] = []
+    /// What another engine dosed by, as far as this one can say; nil where it knows it.
+    var unknownAlgorithm: String?
     /// Nothing is kept while this is true: nobody is told of what happens meanwhile.
     var isHeldBack = false
 }
@@ -97,9 +100,7 @@ extension LiveSession {
     /// Takes over what another engine handed on. Nothing has run yet.
     func adopt(_ carry: LiveCarry) {
         guard let person, let acts = door.personActs else { return }
-        if let other = carry.algorithm, let change = try? LiveFork.Change(json: other, file: "carried") {
-            exchange(change, isRecorded: false)
-        }
+        if let other = carry.algorithm { adopt(algorithm: other) }
         session.executor.inspect {
             person.loop.here(carry.loop) { $0.adopt($1) }
             person.alerts.here(carry.alerts) { $0.adopt($1) }
@@ -119,12 +120,37 @@ extension LiveSession {
         }
     }
 
+    /// With an algorithm that this engine doesn't know, or not with these parameters, the session goes on by the study's own: one that was chosen for this
+    /// person, with the same accounts of insulin, therapy, target and alerts. Not to go on would leave them without any, and another one in its place is
+    /// nobody's choice. `goOnUpgraded` tells them.
+    private func adopt(algorithm json: String) {
+        do {
+            exchange(try LiveFork.Change(json: json, file: "carried"), isRecorded: false)
+        } catch {
+            upgrades.unknownAlgorithm = printable(error.found, limit: 100)
+        }
+    }
+
+    /// Why it doesn't dose by what another engine dosed by; nil where it does.
+    private func unknownAlgorithm(of engine: Int) -> LiveRefusal? {
+        guard let found = upgrades.unknownAlgorithm else { return nil }
+        let isForecastLost =
+            algorithm.algorithm.forecastMinutes == nil
+            && door.policy.rules.flatMap(\.tests).contains { $0.metric == .forecastGlucose }
+        return LiveRefusal(
+            .unknownAlgorithm,
+            "this engine doesn't know what engine \(engine) dosed by (\(found)): the study's own algorithm, "
+                + "\(algorithm.kind.id), doses from here on"
+                + (isForecastLost ? ", and alerts of its forecast have none" : ""))
+    }
+
     /// The first instant under this engine; nothing for a session that began with it.
     func goOnUpgraded() {
         guard let upgrade = opening.upgrade else { return }
         hasBegun = true
         if upgrade.carry.at > .start { jump(to: upgrade.carry.at) } else { move(to: .start) }
         tell(.upgrade(from: upgrade.from, to: opening.engine))
+        if let refusal = unknownAlgorithm(of: upgrade.from) { tell(.refusal(refusal)) }
         report()
     }
 }

@@ -1,14 +1,11 @@
-// Posting by URLSession.
+// Posting over HTTP.
 //
 // Guarantees: one exchange takes at most `timeoutSeconds`, however slowly its bytes come; a redirect is handed back, not followed;
 // no cookies, no cache, no stored credentials; the token is in one header of the request and in no message.
 
 import Foundation
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
-public final class URLSessionTransport: SyncTransport {
+public final class HTTPTransport: SyncTransport {
     public let endpoint: String
     private let url: URL
     private let token: String?
@@ -44,12 +41,9 @@ public final class URLSessionTransport: SyncTransport {
     }
 
     public func post(_ request: SyncRequest) async throws -> SyncResponse {
-        var message = URLRequest(url: url, timeoutInterval: timeoutSeconds)
-        message.httpMethod = "POST"
-        message.httpBody = Data(request.body.utf8)
-        message.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        message.setValue(request.idempotencyKey, forHTTPHeaderField: "Idempotency-Key")
-        if let token { message.setValue("Bearer " + token, forHTTPHeaderField: "Authorization") }
+        var message = HTTPQuestion(url: url, body: Data(request.body.utf8))
+        message.headers = ["Content-Type": "application/json", "Idempotency-Key": request.idempotencyKey]
+        if let token { message.headers["Authorization"] = "Bearer " + token }
         let answer = try await HTTPExchange.perform(
             message, timeoutSeconds: timeoutSeconds, bodyLimit: Self.bodyLimit, refusesMore: false)
         var body = String(decoding: answer.body, as: UTF8.self)
