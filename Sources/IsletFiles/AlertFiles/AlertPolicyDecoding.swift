@@ -90,7 +90,7 @@ extension AlertPolicy {
             }
             if let inhibits = item["inhibits"] { try policy.checkInhibitions(inhibits, of: item) }
         }
-        if let limits = root["limits"] { try AlertLimits.fields.decode(limits, into: &policy.limits) }
+        if let limits = root["limits"] { try AlertLimits.keyRows.decode(limits, into: &policy.limits) }
         if let quiet = root["quietHours"] {
             guard let from = nanoseconds(ofDay: try quiet["from"]?.text() ?? ""),
                 let to = nanoseconds(ofDay: try quiet["to"]?.text() ?? "")
@@ -101,7 +101,7 @@ extension AlertPolicy {
                 from: from, to: to,
                 zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
         }
-        try AlertPolicy.fields.decode(root, into: &policy)
+        try AlertPolicy.keyRows.decode(root, into: &policy)
         if policy.notifiesInForeground, let front = root["afterFront"] {
             throw front.problem(
                 found: "`afterFront` beside `notifyInForeground: true`",
@@ -180,7 +180,7 @@ extension AlertPolicy {
             rule.trigger = .metrics(tests)
         }
         if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
-        try (AlertRule.ruleFields + AlertRule.fields).decode(item, into: &rule)
+        try AlertRule.ruleKeyRows.decode(item, into: &rule)
         return rule
     }
 
@@ -291,7 +291,7 @@ extension AlertPolicy {
             if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
             rule.subject = subject
             rule.isLiteral = isLiteral
-            try AlertRule.fields.decode(item, into: &rule)
+            try AlertRule.keyRows.decode(item, into: &rule)
             rules.append(rule)
         }
         return rules

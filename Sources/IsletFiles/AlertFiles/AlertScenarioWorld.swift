@@ -295,23 +295,9 @@ extension Codec where Value == Bool {
     fileprivate static func either(_ yes: String, _ no: String) -> Codec {
         .choice("\(yes) or \(no)", [(yes, true), (no, false)])
     }
-
-    fileprivate static var flag: Codec {
-        Codec(.flag) { reader throws(InputError) in
-            try reader.flag()
-        } encode: {
-            .bool($0)
-        }
-    }
 }
 
 extension Codec where Value == Int64 {
-    /// A length of time, ns.
-    fileprivate static var span: Codec {
-        .text(
-            AlertPolicy.span, { TimeSpan($0)?.nanoseconds }, write: { TimeSpan(nanoseconds: $0).description })
-    }
-
     /// One with its sign, ns.
     fileprivate static var jump: Codec {
         .text(AlertScenario.jump, AlertScenario.signed) { TimeSpan(nanoseconds: $0).description }
