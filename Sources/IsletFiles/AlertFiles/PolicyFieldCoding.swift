@@ -156,14 +156,14 @@ extension Codec where Value == Int64 {
     /// One above zero.
     static var longSpan: Codec { span(AlertPolicy.longSpan) }
 
-    private static func span(_ rule: TextRule) -> Codec {
+    static func span(_ rule: TextRule) -> Codec {
         .text(rule, { TimeSpan($0)?.nanoseconds }, write: { TimeSpan(nanoseconds: $0).description })
     }
 }
 
 extension Codec {
     /// One of some names, and what each stands for.
-    fileprivate static func named(
+    static func named(
         _ shape: Shape, _ read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String
     ) -> Codec {
