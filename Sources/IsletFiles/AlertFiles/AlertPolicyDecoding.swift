@@ -50,15 +50,11 @@ extension AlertPolicy {
     package static func decode(_ document: YAMLNode) throws(InputError) -> AlertPolicy {
         let root = YAMLReader(document)
         try root.check(.mapping(shape))
-        var policy = AlertPolicy(name: try root["policy"]?.text() ?? "policy", rules: [])
+        let name = try root["policy"]?.text() ?? "policy"
+        var policy = AlertPolicy(name: name, rules: [])
         if let base = root["extends"], let preset = AlertPreset(rawValue: try base.text()) {
-            let inherited = try preset.policy()
-            policy.rules = inherited.rules
-            policy.quietHours = inherited.quietHours
-            policy.notifiesInForeground = inherited.notifiesInForeground
-            policy.notifiesWhenStale = inherited.notifiesWhenStale
-            policy.afterFront = inherited.afterFront
-            policy.limits = inherited.limits
+            policy = try preset.policy()
+            policy.name = name
         }
         let subject = try root["subject"]?.text() ?? ""
         var own: Set<AlertName> = []
