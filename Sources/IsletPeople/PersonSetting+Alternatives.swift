@@ -4,16 +4,18 @@
 // nobody chooses steps by what they do: half and one and a half times the value, 10 mg/dL or an hour by the clock to either side, and a tenth in place of a
 // chance of 0. What makes a preset what it is (nothing reaches the deaf) is not varied there.
 
-extension PersonSetting {
-    /// Hours by the clock, of which half would be another time of day.
-    private static let clockTimes: Set<String> = ["bedAdult", "bedAdolescent", "bedChild", "rises"]
+public import IsletDevices
 
+/// Hours by the clock, of which half would be another time of day.
+private let clockTimes: Set<String> = ["bedAdult", "bedAdolescent", "bedChild", "rises"]
+
+extension NumberRow where Root == PersonSettings, More == PersonSettingFacts {
     /// A value below and one above; either may equal `value`, where the range ends there.
     public func alternatives(to value: Double) -> (low: Double, high: Double) {
         let (low, high): (Double, Double)
         if unit == "mg/dL" {
             (low, high) = (value - 10, value + 10)
-        } else if Self.clockTimes.contains(name) {
+        } else if clockTimes.contains(name) {
             (low, high) = (value - 1, value + 1)
         } else {
             (low, high) = (value / 2, value == 0 ? 0.1 * range.upperBound : 1.5 * value)

@@ -3,6 +3,8 @@
 // Guarantees: the same values as the habits of `life`, so that a person who announces by them in `life` says what the habits say, to the gram
 // and minute: their luck is the same too. No preset has values of its own.
 
+public import IsletDevices
+
 extension PersonSettings {
     private static let life = CountingSettings()
     private static let published = "Vettoretti 2020, doi 10.1089/dia.2019.0502"

@@ -1,71 +1,51 @@
 // The settings of a person, one row each: name, unit, range, presets, and whether somebody published the value.
 
-/// Where a value comes from.
-public enum SettingSource: Hashable, Sendable {
-    /// Measured, or a rule of practice, and where that stands.
-    case published(String)
-    /// Nobody has published it; why it was chosen.
-    case assumed(String)
-
-    public var isAssumed: Bool { if case .assumed = self { true } else { false } }
-    public var text: String {
-        switch self {
-        case .published(let text), .assumed(let text): text
-        }
-    }
-}
+public import IsletDevices
 
 /// One named setting.
-public struct PersonSetting: Sendable {
-    /// As studies write it.
-    public let name: String
-    /// Empty for a pure number.
-    public let unit: String
-    public let range: ClosedRange<Double>
-    public let meaning: String
+public typealias PersonSetting = NumberRow<PersonSettings, PersonSettingFacts>
+
+/// What is said of a person's setting beside name, unit, bounds and meaning.
+public struct PersonSettingFacts: Sendable {
     public let source: SettingSource
-    public nonisolated(unsafe) let path: WritableKeyPath<PersonSettings, Double>
     let typical: Double
     /// nil where it is as in `typical`.
     let attentive: Double?
     let deaf: Double?
     /// Whether it is one of hearing, which `muted` lacks.
     let isHearing: Bool
+}
 
+extension NumberRow where Root == PersonSettings, More == PersonSettingFacts {
     init(
-        _ name: String, _ path: WritableKeyPath<PersonSettings, Double>, _ typical: Double,
-        attentive: Double? = nil, deaf: Double? = nil, hearing: Bool = false, in range: ClosedRange<Double>,
-        _ unit: String, _ meaning: String, _ source: SettingSource
+        _ name: String, _ path: Path, _ typical: Double, attentive: Double? = nil, deaf: Double? = nil,
+        hearing: Bool = false, in range: ClosedRange<Double>, _ unit: String, _ meaning: String,
+        _ source: SettingSource
     ) {
-        self.name = name
-        self.path = path
-        self.typical = typical
-        self.attentive = attentive
-        self.deaf = deaf
-        isHearing = hearing
-        self.range = range
-        self.unit = unit
-        self.meaning = meaning
-        self.source = source
+        let facts = PersonSettingFacts(
+            source: source, typical: typical, attentive: attentive, deaf: deaf, isHearing: hearing)
+        self.init(name, unit, meaning, path, range, facts)
     }
 
     /// A pure number.
     init(
-        _ name: String, _ path: WritableKeyPath<PersonSettings, Double>, _ typical: Double,
-        attentive: Double? = nil, deaf: Double? = nil, hearing: Bool = false, in range: ClosedRange<Double>,
-        _ meaning: String, _ source: SettingSource
+        _ name: String, _ path: Path, _ typical: Double, attentive: Double? = nil, deaf: Double? = nil,
+        hearing: Bool = false, in range: ClosedRange<Double>, _ meaning: String, _ source: SettingSource
     ) {
         self.init(
             name, path, typical, attentive: attentive, deaf: deaf, hearing: hearing, in: range, "", meaning,
             source)
     }
 
+    public var source: SettingSource { facts.more.source }
+
     public func value(in preset: PersonPreset) -> Double {
-        switch preset {
-        case .typical: typical
-        case .attentive: attentive ?? typical
-        case .muted: isHearing ? deaf ?? typical : typical
-        case .deaf: deaf ?? typical
+        let more = facts.more
+        return switch preset {
+        case .typical: more.typical
+        case .attentive: more.attentive ?? more.typical
+        case .muted: more.isHearing ? more.deaf ?? more.typical : more.typical
+        case .deaf: more.deaf ?? more.typical
         }
     }
 }

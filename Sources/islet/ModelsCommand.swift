@@ -1,5 +1,6 @@
 // `islet models`: the glucose models, and what their parameter tables hold.
 
+import IsletDevices
 import IsletFiles
 import ArgumentParser
 import IsletCommands
@@ -68,7 +69,7 @@ struct ModelsCommand: ParsableCommand {
             try StandardStream.output.write(text)
         }
 
-        private static func text(_ need: ParameterColumn.Need) -> String {
+        private static func text(_ need: ParameterNeed) -> String {
             switch need {
             case .required: "required"
             case .defaulted(let value): "else \(value)"

@@ -145,7 +145,7 @@ import Testing
         var banner = try #require(world.app?.banner(at: .minutes(1)))
         #expect(banner.code == "ALERT-PUMP-LOW-RESERVOIR" && banner.count == 1)
         #expect(banner.action == "Have a new pod ready.")
-        world.happen([.signedIn(false)], at: .minutes(2))
+        world.happen([.environment(EnvironmentFlag(\.isSignedIn, false))], at: .minutes(2))
         banner = try #require(world.app?.banner(at: .minutes(2)))
         #expect(banner.code == "ALERT-AUTH-LOGIN-REQUIRED" && banner.count == 2 && banner.action == "Log in.")
         world.happen([.user(.pumpIssue("fault", text: "Occlusion"))], at: .minutes(3))

@@ -73,7 +73,7 @@ struct RandomSession {
 
     mutating func event() -> AlertWorldEvent {
         switch Int.random(in: 0..<24, using: &random) {
-        case 0, 1: .pumpStatus(isKnown: Bool.random(using: &random))
+        case 0, 1: .environment(EnvironmentFlag(\.isPumpStatusKnown, Bool.random(using: &random)))
         case 2: .pod(Bool.random(using: &random))
         case 3, 4, 5: .user(.pumpIssue(pick(Self.issues), text: pick(["", "a", "b"])))
         case 6, 7: .user(.pumpRetract(pick(Self.issues)))
@@ -83,10 +83,10 @@ struct RandomSession {
         case 15: .user(.snooze(pick(Self.codes), for: pick([5, 20, 60]) * Nanoseconds.minute))
         case 16: .steps(isRunning: Bool.random(using: &random))
         case 17: .loop(pick([.armed, .armed, .disarmed, .reset]))
-        case 18: .signedIn(Bool.random(using: &random))
+        case 18: .environment(EnvironmentFlag(\.isSignedIn, Bool.random(using: &random)))
         case 19: .app(pick([.foreground, .background, .background]))
         case 20: .handlers(pump: pick([true, true, false]), cgm: pick([true, false]))
-        case 21: .claim(isOk: Bool.random(using: &random))
+        case 21: .environment(EnvironmentFlag(\.isClaimOk, Bool.random(using: &random)))
         case 22: .podExpires(in: pick([0, 1, 2, 72]) * Nanoseconds.hour + 600 * Nanoseconds.second)
         default: .timeChange(pick([-1, 1]) * Nanoseconds.hour)
         }

@@ -73,7 +73,7 @@ import Testing
         ("ka1", "isc1ss"), ("ka2", "isc2ss"), ("Fsnc", "Gtb"),
     ]) func aJitteredBaseColumnIsRefusedOrRecomputed(base: String, derived: String) throws {
         let p = try generatedParameters(.adult, 0)
-        let column = try #require(UVAPadova2008.Parameters.fields.first { $0.column.name == base })
+        let column = try #require(UVAPadova2008.Parameters.fields.first { $0.name == base })
         let jittered = try table(
             changing: [base: "\(p[keyPath: column.path] * 1.02)"], rows: 1)
         let refused = try #require(problem(jittered))

@@ -3,49 +3,26 @@
 // Guarantees: a thing's row has its parameters with unit, range and default value; a tuned thing has a value within its range for each
 // of them.
 
-/// A number that a study may set of something that it names.
-public struct TunableParameter: Hashable, Sendable {
-    public var name: String
-    /// `1` for a pure number.
-    public var unit: String
-    public var meaning: String
-    /// Values outside are refused.
-    public var range: ClosedRange<Double>
-    public var defaultValue: Double
+/// A number that a study may set of something that it names, and its value where the study sets nothing: a `NumberRow` of which only the thing's
+/// own file knows the type that has it.
+public typealias TunableParameter = NumberFacts<Double>
 
-    /// A parameter and where its value lives.
-    public struct Field<Root>: Sendable {
-        var name: String
-        var unit: String
-        var meaning: String
-        var path: any (WritableKeyPath<Root, Double> & Sendable)
-        var range: ClosedRange<Double>
-
-        public init(
-            _ name: String, _ unit: String, _ meaning: String,
-            _ path: any (WritableKeyPath<Root, Double> & Sendable), _ range: ClosedRange<Double>
-        ) {
-            self.name = name
-            self.unit = unit
-            self.meaning = meaning
-            self.path = path
-            self.range = range
-        }
-    }
+extension NumberFacts where More == Double {
+    public var defaultValue: Double { more }
 
     /// - Parameter defaults: what has the parameters, where a study sets nothing.
-    public static func list<Root>(_ fields: [Field<Root>], of defaults: Root) -> [TunableParameter] {
-        fields.map {
-            TunableParameter(
-                name: $0.name, unit: $0.unit, meaning: $0.meaning, range: $0.range,
-                defaultValue: defaults[keyPath: $0.path])
-        }
+    public static func list<Root>(
+        _ rows: [NumberRow<Root, Void>], of defaults: Root
+    ) -> [TunableParameter] {
+        rows.map { TunableParameter($0.name, $0.unit, $0.meaning, $0.range, defaults[keyPath: $0.path]) }
     }
 
-    /// `defaults` with these values, in the order of the fields.
-    public static func set<Root>(_ values: [Double], _ fields: [Field<Root>], of defaults: Root) -> Root {
+    /// `defaults` with these values, in the order of the rows.
+    public static func set<Root>(
+        _ values: [Double], _ rows: [NumberRow<Root, Void>], of defaults: Root
+    ) -> Root {
         var tuned = defaults
-        for (field, value) in zip(fields, values) { tuned[keyPath: field.path] = value }
+        for (row, value) in zip(rows, values) { tuned[keyPath: row.path] = value }
         return tuned
     }
 }

@@ -86,16 +86,17 @@ package enum RecordedTables {
     package static let alertEffects = RecordedTable<AlertRow>(
         "alert_effects", from: .events, .events, "each decision of the alert center",
         [
-            .word("effect", "what it did: `raise`, `notify`, `suppress`, ...") { $0.pointee.effect },
-            .word("code", "the alert's code") { $0.pointee.code.rawValue },
-            .word("severity", "at that time") { $0.pointee.severity },
+            .word("effect", "what it did: `raise`, `notify`, `suppress`, ...") { $0.pointee.effect }
+                .exported("what the alert center did"),
+            .word("code", "the alert's code") { $0.pointee.code.rawValue }.exported("the alert"),
+            .word("severity", "at that time") { $0.pointee.severity }.exported("how grave it is"),
             .word("reason", "why") { $0.pointee.reason },
         ])
 
     package static let faults = RecordedTable<FaultRow>(
         "faults", from: .events, .events, "each fault over its true span",
         [
-            .instant("end_ns", "its end, in nanoseconds since the session's start") { $0.pointee.end },
+            .instant("end", "its end") { $0.pointee.end },
             .text("kind", "as in a study's `faults`") { $0.pointee.kind },
         ])
 
@@ -117,32 +118,36 @@ package enum RecordedTables {
     package static let readings = RecordedTable<ReadingRow>(
         "readings", from: .full, .events, "each reading of the sensor; its time is that of the measurement",
         [
-            .real("glucose_mgdl", "what the sensor said") { $0.pointee.mgdl },
+            .real("glucose_mgdl", "what the sensor said") { $0.pointee.mgdl }
+                .exported("what the sensor measured"),
             .instant(
-                "backfilled_ns", isOptional: true,
-                "when it arrived, where a loss of signal held it back, in nanoseconds since the session's start"
+                "backfilled", isOptional: true,
+                "when it arrived, where a loss of signal held it back"
             ) { $0.pointee.backfilledAt },
         ])
 
     package static let deliveries = RecordedTable<DeliveryRow>(
         "deliveries", from: .full, .events, "each bolus that the pump gave",
         [
-            .whole("request_id", "the request's number") { Int($0.pointee.requestID) },
-            .real("delivered_u", "what was delivered of it") { $0.pointee.units },
+            .whole("request_id", "the request's number") { Int($0.pointee.requestID) }
+                .exported("the request that it was for"),
+            .real("delivered_u", "what was delivered of it") { $0.pointee.units }
+                .exported("how much of it was delivered"),
         ])
 
     package static let truth = RecordedTable<TruthRow>(
         "truth", from: .full, .events,
         "every 5 min from the session's start what was true, from which glucose outcomes are computed",
         [
-            .real("plasma_mgdl", "the true plasma glucose") { $0.pointee.plasmaMgdl },
+            .real("plasma_mgdl", "the true plasma glucose") { $0.pointee.plasmaMgdl }
+                .exported("the true plasma glucose, from which glucose outcomes are computed"),
             .real(
                 "sensor_mgdl", isOptional: true,
                 "what the sensor measured in the five minutes up to this instant"
             ) { $0.pointee.sensorMgdl },
             .flag("sensor_backfilled", "1 where that came late, and nobody saw it at that time") {
-                $0.pointee.isBackfilled
-            },
+                $0.pointee.sensorMgdl == nil ? nil : $0.pointee.isBackfilled
+            }.exported("true where that came late, and nobody saw it at that time"),
         ])
 }
 

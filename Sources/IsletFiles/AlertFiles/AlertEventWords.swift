@@ -11,18 +11,15 @@ extension AlertWorldEvent {
         case .app(let state): return "app: \(state.rawValue)"
         case .relaunch: return "app: relaunch"
         case .loop(let state): return "loop: \(state.rawValue)"
-        case .firstStepDone(let isDone): return "firstStepDone: \(isDone)"
         case .steps(let isRunning): return "steps: " + either(isRunning, "running", "stopped")
         case .pod(let isActive): return "pod: " + either(isActive, "active", "none")
         case .podExpires(let span): return "podExpiresIn: \(TimeSpan(nanoseconds: span))"
-        case .pumpSession(let isThere): return "pumpSession: " + either(isThere, "established", "none")
-        case .pumpStatus(let isKnown): return "pumpStatus: " + either(isKnown, "known", "missing")
         case .cgmState(let state): return "cgmState: \(state)"
         case .cgmLifecycle(let state): return "cgmLifecycle: \(state.rawValue)"
         case .glucose(let value): return "glucose: \(value)"
-        case .signedIn(let isIn): return "auth: " + either(isIn, "signedIn", "signedOut")
-        case .claim(let isOk): return "subjectClaim: " + either(isOk, "ok", "conflict")
         case .clockSkew(let seconds): return "clockSkew: " + (seconds.map { "\($0) s" } ?? "unavailable")
+        case .environment(let flag):
+            return ScenarioWorld.changing.lazy.compactMap { $0.words(flag) }.first ?? ""
         case .zone(let zone): return "timeZone: \(zone.name)"
         case .reading(let value, _, _): return "reading: { glucose: \(value) }"
         case .value(let metric, let value): return "\(metric.rawValue): \(value)"

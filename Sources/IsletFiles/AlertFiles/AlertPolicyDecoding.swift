@@ -50,15 +50,11 @@ extension AlertPolicy {
     package static func decode(_ document: YAMLNode) throws(InputError) -> AlertPolicy {
         let root = YAMLReader(document)
         try root.check(.mapping(shape))
-        var policy = AlertPolicy(name: try root["policy"]?.text() ?? "policy", rules: [])
+        let name = try root["policy"]?.text() ?? "policy"
+        var policy = AlertPolicy(name: name, rules: [])
         if let base = root["extends"], let preset = AlertPreset(rawValue: try base.text()) {
-            let inherited = try preset.policy()
-            policy.rules = inherited.rules
-            policy.quietHours = inherited.quietHours
-            policy.notifiesInForeground = inherited.notifiesInForeground
-            policy.notifiesWhenStale = inherited.notifiesWhenStale
-            policy.afterFront = inherited.afterFront
-            policy.limits = inherited.limits
+            policy = try preset.policy()
+            policy.name = name
         }
         let subject = try root["subject"]?.text() ?? ""
         var own: Set<AlertName> = []
@@ -90,7 +86,7 @@ extension AlertPolicy {
             }
             if let inhibits = item["inhibits"] { try policy.checkInhibitions(inhibits, of: item) }
         }
-        if let limits = root["limits"] { try AlertLimits.fields.decode(limits, into: &policy.limits) }
+        if let limits = root["limits"] { try AlertLimits.keyRows.decode(limits, into: &policy.limits) }
         if let quiet = root["quietHours"] {
             guard let from = nanoseconds(ofDay: try quiet["from"]?.text() ?? ""),
                 let to = nanoseconds(ofDay: try quiet["to"]?.text() ?? "")
@@ -101,7 +97,7 @@ extension AlertPolicy {
                 from: from, to: to,
                 zone: zone.flatMap { ZoneTable.named($0, around: 946_684_800, years: 100) })
         }
-        try AlertPolicy.fields.decode(root, into: &policy)
+        try AlertPolicy.keyRows.decode(root, into: &policy)
         if policy.notifiesInForeground, let front = root["afterFront"] {
             throw front.problem(
                 found: "`afterFront` beside `notifyInForeground: true`",
@@ -180,7 +176,7 @@ extension AlertPolicy {
             rule.trigger = .metrics(tests)
         }
         if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
-        try (AlertRule.ruleFields + AlertRule.fields).decode(item, into: &rule)
+        try AlertRule.ruleKeyRows.decode(item, into: &rule)
         return rule
     }
 
@@ -291,7 +287,7 @@ extension AlertPolicy {
             if let clearAt = item["clearAt"] { try setClearAt(&rule, clearAt) }
             rule.subject = subject
             rule.isLiteral = isLiteral
-            try AlertRule.fields.decode(item, into: &rule)
+            try AlertRule.keyRows.decode(item, into: &rule)
             rules.append(rule)
         }
         return rules

@@ -27,8 +27,8 @@ extension AlertPolicy {
             members.append(.init("quietHours", .object(quiet)))
         }
         if rules.contains(where: \.isLiteral) { members.append(.init("evaluation", .string("literal"))) }
-        members += Self.fields.members(of: self)
-        members.append(.init("limits", .object(AlertLimits.fields.members(of: limits))))
+        members += Self.keyRows.members(of: self)
+        members.append(.init("limits", .object(AlertLimits.keyRows.members(of: limits))))
         return .object(members)
     }
 
@@ -53,7 +53,7 @@ extension AlertRule {
             members.append(.init("when", .string(texts.joined(separator: " and "))))
             if let clearAt = tests[0].clearAt { members.append(.init("clearAt", .number(clearAt))) }
         }
-        return .object(members + (Self.ruleFields + Self.fields).members(of: self))
+        return .object(members + Self.ruleKeyRows.members(of: self))
     }
 
     /// Whether it reads back as it is from under `thresholds`. A rule that only bears a threshold's code, such as one that is never critical, doesn't.
@@ -78,6 +78,6 @@ extension AlertRule {
         if let criticalBelow { critical.append(.init("below", .number(criticalBelow))) }
         if let criticalAbove { critical.append(.init("above", .number(criticalAbove))) }
         if !critical.isEmpty { members.append(.init("critical", .object(critical))) }
-        return members + Self.fields.members(of: self)
+        return members + Self.keyRows.members(of: self)
     }
 }

@@ -39,7 +39,7 @@ extension AlertPolicy {
                         .init("timed", "time decides, between samples too"),
                         .init("literal", "the literal sketch of the threshold story, with its flaw"),
                     ]), "How thresholds are judged.", defaultValue: .string("timed")),
-        ] + AlertPolicy.fields.map { $0.key(AlertPolicy(name: "", rules: [])) })
+        ] + AlertPolicy.keyRows.map(\.shape))
 
     static let ruleShape = MappingShape(
         summary: "One rule. What is left out is as in the catalogue for its codes, else as stated.",
@@ -51,7 +51,7 @@ extension AlertPolicy {
             KeyShape(
                 "clearAt", .number(-100_000...100_000), "The value at which an episode may end.",
                 leftOut: "the bound"),
-        ] + AlertRule.ruleFields.keys + AlertRule.fields.keys)
+        ] + AlertRule.ruleKeyRows.map(\.shape))
 
     static let thresholdShape = MappingShape(
         summary: "A range that a metric should stay in.",
@@ -103,31 +103,13 @@ extension AlertPolicy {
             KeyShape(
                 "device", .text(.name), "Where it was set, for `islet alerts merge`.",
                 leftOut: "unknown, and not to be merged"),
-        ] + AlertRule.fields.keys.map { $0.name == "severity" ? $0.leavingOut("actionable") : $0 })
-
-    static let afterFrontShape = MappingShape(
-        summary: "Since it was shown; 0s for never.",
-        keys: [
-            KeyShape(
-                "left", .text(span), "The front is left within so long.", defaultValue: .string("15s")),
-            KeyShape(
-                "unanswered", .text(span), "Safety-critical, and unanswered for so long.",
-                defaultValue: .string("5m")),
-        ])
-
-    static let cooldownShape = MappingShape(
-        summary: "By severity; what is informational is never notified.",
-        keys: [
-            KeyShape(
-                "actionable", .text(span), "Of an actionable alert.",
-                leftOut: "5m, or as the policy's limits say"),
-            KeyShape(
-                "safetyCritical", .text(span), "Of a safety-critical alert.",
-                leftOut: "60s, or as the policy's limits say"),
-        ])
+        ]
+            + AlertRule.keyRows.map {
+                $0.shape.name == "severity" ? $0.shape.leavingOut("actionable") : $0.shape
+            })
 
     private static let limitsShape = MappingShape(
-        summary: "Limits of the engine.", keys: AlertLimits.fields.map { $0.key(AlertLimits()) })
+        summary: "Limits of the engine.", keys: AlertLimits.keyRows.map(\.shape))
 
     private static let quietShape = MappingShape(
         summary: "Local wall time; from is inside, to is outside; equal times mean always.",

@@ -9,6 +9,8 @@ package struct AlertScenario: Sendable {
     package var file: String
     package var suite: String
     package var cases: [Case]
+    /// What holds where a case says nothing.
+    var setup = ScenarioSetup()
 
     package struct Case: Sendable {
         package var name: String

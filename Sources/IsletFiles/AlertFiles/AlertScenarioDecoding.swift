@@ -20,39 +20,24 @@ extension AlertScenario {
     package static func decode(_ document: YAMLNode) throws(InputError) -> AlertScenario {
         let root = YAMLReader(document)
         try root.check(.mapping(shape))
-        var policy = AlertPolicy.bionicloop
-        if let reference = root["policy"] { policy = try AlertPolicy.find(reference) }
-        let compare = try decodeCompare(root["compare"]) ?? defaultCompare
-        var scenario = AlertScenario(
-            file: document.origin.file, suite: try root["suite"]?.text() ?? "", cases: [])
-        for item in root["cases"]?.items ?? [] {
-            var own = policy
-            if let reference = item["policy"] { own = try AlertPolicy.find(reference) }
-            let ownInterval = try item["interval"].span()
-            let sharedInterval = try root["interval"].span()
-            let interval = ownInterval ?? sharedInterval ?? AlertWorld.grid
-            let until = Instant(nanoseconds: try item["until"].span() ?? 0)
-            let kinds = try decodeCompare(item["compare"]) ?? compare
-            let world = try decodeWorld(own, root["defaults"], item["defaults"], item["series"], interval)
-            try checkClock(item["timeline"], world.wallClock)
-            scenario.cases.append(
-                Case(
-                    name: try item["name"]?.text() ?? "", line: item.node.origin.line,
-                    tags: try decodeTexts(item["tags"]) ?? [], policy: own, compare: kinds,
-                    world: world, timeline: try decodeTimeline(item["timeline"], own, until), until: until,
-                    expect: try decodeExpectations(item["expect"], kinds, own, until),
-                    states: try decodeStates(item["states"], own, until)))
-        }
+        var scenario = try keys.decode(root)
+        scenario.file = document.origin.file
         return scenario
     }
 
-    private static func decodeCompare(_ reader: YAMLReader?) throws(InputError) -> [AlertEffect.Kind]? {
-        guard let reader else { return nil }
-        var kinds: [AlertEffect.Kind] = []
-        for item in reader.items {
-            if let kind = AlertEffect.Kind(rawValue: try item.text()) { kinds.append(kind) }
-        }
-        return kinds
+    static func decodeCase(_ item: YAMLReader, _ shared: ScenarioSetup) throws(InputError) -> Case {
+        var own = shared
+        try ScenarioSetup.keys.rows.decode(item, into: &own)
+        let policy = own.policy
+        let until = Instant(nanoseconds: try item["until"].span() ?? 0)
+        let world = try decodeWorld(own, item["series"])
+        try checkClock(item["timeline"], world.wallClock)
+        return Case(
+            name: try item["name"]?.text() ?? "", line: item.node.origin.line,
+            tags: try decodeTexts(item["tags"]) ?? [], policy: policy, compare: own.compare,
+            world: world, timeline: try decodeTimeline(item["timeline"], policy, until), until: until,
+            expect: try decodeExpectations(item["expect"], own.compare, policy, until),
+            states: try decodeStates(item["states"], policy, until))
     }
 
     private static func decodeTexts(_ reader: YAMLReader?) throws(InputError) -> [String]? {
@@ -144,18 +129,13 @@ extension AlertScenario {
     // MARK: The world
 
     private static func decodeWorld(
-        _ policy: AlertPolicy, _ shared: YAMLReader?, _ own: YAMLReader?, _ series: YAMLReader?,
-        _ interval: Int64
+        _ setup: ScenarioSetup, _ series: YAMLReader?
     ) throws(InputError) -> AlertWorld {
-        func reader(_ key: String) -> YAMLReader? { own?[key] ?? shared?[key] }
-        var world = ScenarioWorld()
-        for row in ScenarioWorld.keys.rows {
-            if let value = reader(row.shape.name) { try row.decode(value, &world) }
-        }
+        let (world, policy) = (setup.world, setup.policy)
         guard let start = StudyStart(world.start) else {
             throw InputError(file: policy.name, found: "no start", expected: "a start")
         }
-        let zone = try zone(world.zone, around: start.unixSeconds, reader(ScenarioWorld.zoneKey))
+        let zone = try zone(world.zone, around: start.unixSeconds, setup.zone)
         var environment = world.environment
         environment.podExpiresAt = Instant(nanoseconds: world.podExpires)
         var samples: [AlertSeries] = []
@@ -164,7 +144,7 @@ extension AlertScenario {
                 guard let metric = AlertMetric(rawValue: entry.key), let one = series[entry.key],
                     let values = SeriesNotation.values(try one.text())
                 else { continue }
-                samples.append(AlertSeries(metric, values, interval: interval))
+                samples.append(AlertSeries(metric, values, interval: setup.interval))
             }
         }
         return AlertWorld(

@@ -4,24 +4,6 @@ import IsletAlerts
 import IsletDevices
 
 extension AlertScenario {
-    /// The shape of a scenario file.
-    package static let shape = MappingShape(
-        summary: "Unit tests of an alert policy.",
-        keys: [
-            KeyShape("suite", .text(title), "What the cases are about.", isRequired: true),
-            KeyShape("policy", policy, "The policy under test.", defaultValue: .string("bionicloop")),
-            KeyShape(
-                "compare", compare, "Which effects must be as expected, all of them.",
-                defaultValue: defaultEffects),
-            KeyShape(
-                "defaults", .mapping(ScenarioWorld.keys.shape), "The world at t = 0.",
-                leftOut: "each key's own"),
-            KeyShape(
-                "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series.",
-                defaultValue: .string("5m")),
-            KeyShape("cases", .list(.mapping(caseShape), count: 1...10_000), "The cases.", isRequired: true),
-        ])
-
     static let title = TextRule(
         expectation: "text of 1 to 300 characters on one line", pattern: #"^[^\x00-\x1F\x7F]{1,300}$"#,
         accepts: { text in
@@ -29,25 +11,10 @@ extension AlertScenario {
                 && !text.unicodeScalars.contains(where: isUnprintable)
         })
 
-    private static let policy = Shape.either([
-        .text(
-            TextRule(
-                expectation:
-                    "a preset: \(AlertPreset.allCases.map(\.rawValue).joined(separator: ", ")); or a path",
-                pattern: TextRule.path.pattern, accepts: TextRule.path.accepts)),
-        .mapping(AlertPolicy.shape),
-    ])
-
-    private static let compare = Shape.list(
-        .choice(noun: "an effect", AlertEffect.Kind.allCases.map { .init($0.rawValue, "the effect") }),
-        count: 0...AlertEffect.Kind.allCases.count)
-
     static let at = Shape.text(AlertPolicy.span)
     static func oneOf(_ noun: String, _ names: [String]) -> Shape {
         .choice(noun: noun, names.map { .init($0, $0) })
     }
-
-    private static let defaultEffects = JSONValue.array(defaultCompare.map { .string($0.rawValue) })
 
     static let nativeShape = MappingShape(
         summary: "An alert of a device.",
@@ -69,17 +36,16 @@ extension AlertScenario {
         ], exactlyOne: ["acknowledge", "tap", "dismiss", "snooze"],
         onlyBeside: [(key: "for", other: "snooze"), (key: "snooze", other: "for")])
 
-    private static let caseShape = MappingShape(
+    static let caseShape = MappingShape(
         summary: "One case.",
         keys: [
             KeyShape("name", .text(title), "What it shows.", isRequired: true),
             KeyShape(
                 "tags", .list(.text(title), count: 0...20), "What it shows, in words of your own.",
                 defaultValue: .array([])),
-            KeyShape("policy", policy, "In place of the file's.", leftOut: "the file's"),
-            KeyShape("compare", compare, "In place of the file's.", leftOut: "the file's"),
-            KeyShape(
-                "defaults", .mapping(ScenarioWorld.keys.shape), "Over the file's.", leftOut: "the file's"),
+            ScenarioSetup.policy.inCase(),
+            ScenarioSetup.compare.inCase(),
+            ScenarioSetup.world.inCase("Over the file's."),
             KeyShape(
                 "series",
                 .mapping(
@@ -90,9 +56,7 @@ extension AlertScenario {
                                 $0.rawValue, .text(SeriesNotation.rule), "Samples, \($0.unit).",
                                 leftOut: "none")
                         })), "Samples in place of the held value.", leftOut: "none"),
-            KeyShape(
-                "interval", .text(.timeSpan(upTo: TimeSpan(seconds: 86_400), saying: "1d")), "Of series.",
-                leftOut: "the file's"),
+            ScenarioSetup.interval.inCase("Of series."),
             KeyShape(
                 "timeline", .list(.mapping(ScenarioEvent.shape), count: 0...10_000), "What happens.",
                 defaultValue: .array([])),

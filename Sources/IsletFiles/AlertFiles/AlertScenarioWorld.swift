@@ -24,6 +24,30 @@ struct ScenarioWorld: Keyed {
     struct Key: Sendable {
         let row: KeyRow<ScenarioWorld>
         let event: ScenarioEvent
+        /// What it is called in words where it is the one of a flag of the environment.
+        let words: @Sendable (EnvironmentFlag) -> String?
+
+        /// A yes or no of the environment, which is its property and this row.
+        init(_ name: String, flag path: EnvironmentFlag.Path, _ codec: Codec<Bool>, _ summary: String) {
+            let shape = KeyShape(
+                name, codec.shape, summary,
+                defaultValue: codec.encode(ScenarioWorld().environment[keyPath: path]))
+            row = KeyRow(shape) { reader, world throws(InputError) in
+                world.environment[keyPath: path] = try codec.decode(reader)
+            } encode: {
+                codec.encode($0.environment[keyPath: path])
+            }
+            event = ScenarioEvent(shape.leavingOut("as it was")) { reader, _ throws(InputError) in
+                .environment(EnvironmentFlag(path, try codec.decode(reader)))
+            }
+            words = { flag in
+                guard flag == EnvironmentFlag(path, flag.value) else { return nil }
+                guard case .string(let text) = codec.encode(flag.value) else {
+                    return "\(name): \(flag.value)"
+                }
+                return "\(name): \(text)"
+            }
+        }
 
         /// - Parameters:
         ///   - usual: as the pages have the default, where the codec has it otherwise.
@@ -44,6 +68,7 @@ struct ScenarioWorld: Keyed {
             self.event = ScenarioEvent(shape.leavingOut("as it was")) {
                 reader, _ throws(InputError) in try event(try codec.decode(reader), reader)
             }
+            words = { _ in nil }
         }
     }
 
@@ -68,9 +93,7 @@ struct ScenarioWorld: Keyed {
             }
             return .zone(zone)
         },
-        Key("firstStepDone", \.environment.isFirstStepDone, .flag, "Whether a step ever succeeded.") {
-            isDone, _ in .firstStepDone(isDone)
-        },
+        Key("firstStepDone", flag: \.isFirstStepDone, .flag, "Whether a step ever succeeded."),
         Key("steps", \.stepsRun, .either("running", "stopped"), "A successful step every 5 min.") {
             run, _ in .steps(isRunning: run)
         },
@@ -78,14 +101,8 @@ struct ScenarioWorld: Keyed {
         Key("podExpiresIn", \.podExpires, .span, "From this instant.", usual: .string("72h")) {
             span, _ in .podExpires(in: span)
         },
-        Key("pumpSession", \.environment.hasPumpSession, .either("established", "none"), "The pump session.")
-        {
-            isThere, _ in .pumpSession(isThere)
-        },
-        Key("pumpStatus", \.environment.isPumpStatusKnown, .either("known", "missing"), "The pump's status.")
-        {
-            isKnown, _ in .pumpStatus(isKnown: isKnown)
-        },
+        Key("pumpSession", flag: \.hasPumpSession, .either("established", "none"), "The pump session."),
+        Key("pumpStatus", flag: \.isPumpStatusKnown, .either("known", "missing"), "The pump's status."),
         Key(
             "cgmState", \.environment.cgmState,
             .choice(
@@ -102,12 +119,8 @@ struct ScenarioWorld: Keyed {
         ) { life, _ in .cgmLifecycle(life) },
         Key("glucose", \.glucose, .number(0...2000), "The held value, mg/dL.") { value, _ in .glucose(value)
         },
-        Key("auth", \.environment.isSignedIn, .either("signedIn", "signedOut"), "The account.") {
-            isIn, _ in .signedIn(isIn)
-        },
-        Key("subjectClaim", \.environment.isClaimOk, .either("ok", "conflict"), "What the cloud says.") {
-            isOk, _ in .claim(isOk: isOk)
-        },
+        Key("auth", flag: \.isSignedIn, .either("signedIn", "signedOut"), "The account."),
+        Key("subjectClaim", flag: \.isClaimOk, .either("ok", "conflict"), "What the cloud says."),
         Key(
             "clockSkew", \.environment.clockSkewSeconds, .skew, "What a UTC check would return.",
             usual: .string("0s")
@@ -295,23 +308,9 @@ extension Codec where Value == Bool {
     fileprivate static func either(_ yes: String, _ no: String) -> Codec {
         .choice("\(yes) or \(no)", [(yes, true), (no, false)])
     }
-
-    fileprivate static var flag: Codec {
-        Codec(.flag) { reader throws(InputError) in
-            try reader.flag()
-        } encode: {
-            .bool($0)
-        }
-    }
 }
 
 extension Codec where Value == Int64 {
-    /// A length of time, ns.
-    fileprivate static var span: Codec {
-        .text(
-            AlertPolicy.span, { TimeSpan($0)?.nanoseconds }, write: { TimeSpan(nanoseconds: $0).description })
-    }
-
     /// One with its sign, ns.
     fileprivate static var jump: Codec {
         .text(AlertScenario.jump, AlertScenario.signed) { TimeSpan(nanoseconds: $0).description }

@@ -1,171 +1,244 @@
-// How each kind of policy parameter stands in a file: read, written, described, said in words.
+// How each kind of policy parameter stands in a file: a `KeyRow` reads, writes and describes it; for people it is said in words.
 //
 // Guarantees: what is written reads back equal; a key that isn't there changes nothing.
 // Does not: relate parameters to each other. The decoder does.
 
-import IsletAlerts
+package import IsletAlerts
 import IsletDevices
 import IsletKernel
 
-extension PolicyField {
-    private static func text(_ nanoseconds: Int64) -> String {
-        TimeSpan(nanoseconds: nanoseconds).description
+extension AlertPolicy {
+    static let keyRows = fields.map { $0.row(AlertPolicy(name: "", rules: [])) }
+}
+
+extension AlertLimits {
+    static let keyRows = fields.map { $0.row(AlertLimits()) }
+}
+
+extension AlertRule {
+    /// As rules without a catalogue's entry begin.
+    private static let plain = AlertRule(code: "", trigger: .metrics([]), severity: .actionable)
+
+    /// Of rules and thresholds.
+    static let keyRows = fields.map { $0.row(plain) }
+    /// Of rules.
+    static let ruleKeyRows = ruleFields.map { $0.row(plain) } + keyRows
+}
+
+extension PolicyField where Root: Sendable {
+    /// The key, with the value that `defaults` has.
+    fileprivate func row(_ defaults: Root) -> KeyRow<Root> {
+        switch value {
+        case .flag(let path): return row(path, .flag, defaults)
+        case .span(let path, let mayBeZero): return row(path, mayBeZero ? .span : .longSpan, defaults)
+        case .optionalSpan(let path): return row(path, .longSpan)
+        case .severity(let path): return row(path, .severity, defaults)
+        case .acknowledgement(let path): return row(path, .acknowledgement, defaults)
+        case .codes(let path):
+            return row(path, .list(of: .code, count: 0...100), defaults) { !$0.isEmpty }
+        case .escalations(let path):
+            let codec = Codec.list(of: .escalation, count: 0...10)
+            return row(codec.shape, .array([])) { reader, root throws(InputError) in
+                let steps = try codec.decode(reader)
+                if !steps.isEmpty { root[keyPath: path] = steps.sorted { $0.after < $1.after } }
+            } encode: {
+                let steps = $0[keyPath: path]
+                return steps.isEmpty ? nil : codec.encode(steps)
+            }
+        case .cooldowns(let path):
+            let codec = Codec<AlertCooldowns>.mapping()
+            return row(codec.shape, codec.encode(defaults[keyPath: path])) {
+                reader, root throws(InputError) in
+                let own = try codec.decode(reader)
+                if let span = own.actionable { root[keyPath: path].actionable = span }
+                if let span = own.safetyCritical { root[keyPath: path].safetyCritical = span }
+            } encode: {
+                codec.encode($0[keyPath: path])
+            }
+        case .cooldown(let all, let some): return cooldown(all, some)
+        case .afterFront(let path): return row(path, .mapping())
+        case .truth(let path):
+            return row(Codec.truth.shape, nil) { reader, root throws(InputError) in
+                root[keyPath: path] = try Codec.truth.decode(reader)
+            } encode: {
+                $0[keyPath: path].name.map { .string($0) }
+            }
+        }
     }
 
-    // MARK: Schema
+    /// One for all severities, or by severity.
+    private func cooldown(_ all: any Path<Int64?>, _ some: any Path<AlertCooldowns>) -> KeyRow<Root> {
+        let (span, mapping) = (Codec<Int64>.span, Codec<AlertCooldowns>.mapping())
+        return row(.either([span.shape, mapping.shape]), nil) { reader, root throws(InputError) in
+            root[keyPath: all] = reader.isMapping ? nil : try span.decode(reader)
+            root[keyPath: some] = reader.isMapping ? try mapping.decode(reader) : AlertCooldowns()
+        } encode: {
+            let (all, some) = ($0[keyPath: all], $0[keyPath: some])
+            guard some != AlertCooldowns() else { return all.map(span.encode) }
+            return mapping.encode(
+                AlertCooldowns(
+                    actionable: some.actionable ?? all, safetyCritical: some.safetyCritical ?? all))
+        }
+    }
 
-    private var shape: Shape {
-        switch value {
-        case .flag: .flag
-        case .span(_, let mayBeZero): .text(mayBeZero ? AlertPolicy.span : AlertPolicy.longSpan)
-        case .optionalSpan: .text(AlertPolicy.longSpan)
-        case .severity: AlertPolicy.severity
-        case .acknowledgement:
+    private func row(
+        _ shape: Shape, _ defaultValue: JSONValue?,
+        decode: @escaping @Sendable (YAMLReader, inout Root) throws(InputError) -> Void,
+        encode: @escaping @Sendable (Root) -> JSONValue?
+    ) -> KeyRow<Root> {
+        KeyRow(
+            KeyShape(
+                name, shape, summary, defaultValue: leftOut == nil ? defaultValue : nil, leftOut: leftOut),
+            decode: decode, encode: encode)
+    }
+
+    private func row<Value>(
+        _ path: any Path<Value>, _ codec: Codec<Value>, _ defaults: Root,
+        isWritten: @escaping @Sendable (Value) -> Bool = { _ in true }
+    ) -> KeyRow<Root> {
+        row(codec.shape, codec.encode(defaults[keyPath: path])) { reader, root throws(InputError) in
+            root[keyPath: path] = try codec.decode(reader)
+        } encode: {
+            let value = $0[keyPath: path]
+            return isWritten(value) ? codec.encode(value) : nil
+        }
+    }
+
+    /// One that may be absent.
+    private func row<Value>(_ path: any Path<Value?>, _ codec: Codec<Value>) -> KeyRow<Root> {
+        row(codec.shape, nil) { reader, root throws(InputError) in
+            root[keyPath: path] = try codec.decode(reader)
+        } encode: {
+            $0[keyPath: path].map(codec.encode)
+        }
+    }
+}
+
+extension AfterFront: Keyed {
+    package static let keys = KeyTable<AfterFront>(
+        "Since it was shown; 0s for never.",
+        [
+            KeyRow("left", \.left, .span, "The front is left within so long."),
+            KeyRow("unanswered", \.unanswered, .span, "Safety-critical, and unanswered for so long."),
+        ])
+}
+
+extension AlertCooldowns: Keyed {
+    package init() { self.init(actionable: nil) }
+
+    package static let keys = KeyTable<AlertCooldowns>(
+        "By severity; what is informational is never notified.",
+        [
+            KeyRow(
+                "actionable", optional: \.actionable, .span, "Of an actionable alert.",
+                leftOut: "5m, or as the policy's limits say"),
+            KeyRow(
+                "safetyCritical", optional: \.safetyCritical, .span, "Of a safety-critical alert.",
+                leftOut: "60s, or as the policy's limits say"),
+        ])
+}
+
+// MARK: How values stand in a policy
+
+extension Codec where Value == Bool {
+    static var flag: Codec {
+        Codec(.flag) { reader throws(InputError) in
+            try reader.flag()
+        } encode: {
+            .bool($0)
+        }
+    }
+}
+
+extension Codec where Value == Int64 {
+    /// A length of time, ns.
+    static var span: Codec { span(AlertPolicy.span) }
+    /// One above zero.
+    static var longSpan: Codec { span(AlertPolicy.longSpan) }
+
+    static func span(_ rule: TextRule) -> Codec {
+        .text(rule, { TimeSpan($0)?.nanoseconds }, write: { TimeSpan(nanoseconds: $0).description })
+    }
+}
+
+extension Codec {
+    /// One of some names, and what each stands for.
+    static func named(
+        _ shape: Shape, _ read: @escaping @Sendable (String) -> Value?,
+        write: @escaping @Sendable (Value) -> String
+    ) -> Codec {
+        Codec(shape) { reader throws(InputError) in
+            guard let value = read(try reader.text()) else {
+                throw reader.problem(expected: shape.expectation)
+            }
+            return value
+        } encode: {
+            .string(write($0))
+        }
+    }
+}
+
+extension Codec where Value == AlertSeverity {
+    fileprivate static var severity: Codec {
+        named(AlertPolicy.severity, { AlertSeverity(name: $0) }, write: \.name)
+    }
+}
+
+extension Codec where Value == AlertAcknowledgement {
+    fileprivate static var acknowledgement: Codec {
+        named(
             .choice(
                 noun: "what acknowledging does",
                 [
                     .init("none", "nothing to acknowledge"), .init("closes", "closes the episode"),
                     .init("reviews", "marks it as reviewed, active all the same"),
-                ])
-        case .codes: .list(.text(AlertPolicy.code), count: 0...100)
-        case .escalations:
-            .list(
-                .mapping(
-                    MappingShape(
-                        summary: "One step.",
-                        keys: [
-                            KeyShape(
-                                "after", .text(AlertPolicy.longSpan), "Since the raise.", isRequired: true),
-                            KeyShape(
-                                "to", AlertPolicy.severity, "The severity from then on.", isRequired: true),
-                        ])), count: 0...10)
-        case .cooldowns: .mapping(AlertPolicy.cooldownShape)
-        case .cooldown: .either([.text(AlertPolicy.span), .mapping(AlertPolicy.cooldownShape)])
-        case .afterFront: .mapping(AlertPolicy.afterFrontShape)
-        case .truth:
+                ]), { AlertAcknowledgement(rawValue: $0) }, write: \.rawValue)
+    }
+}
+
+extension Codec where Value == AlertName {
+    fileprivate static var code: Codec {
+        .text(AlertPolicy.code, { AlertName(rawValue: $0) }, write: \.rawValue)
+    }
+}
+
+extension Codec where Value == AlertTruthClaim {
+    fileprivate static var truth: Codec {
+        named(
             .choice(
                 noun: "a truth",
                 AlertTruth.allCases.map { .init($0.rawValue, $0.meaning) }
-                    + [.init("none", "nobody judges it")])
+                    + [.init("none", "nobody judges it")]),
+            { AlertTruthClaim(name: $0) }, write: { $0.name ?? "" })
+    }
+}
+
+extension Codec where Value == AlertRule.Escalation {
+    fileprivate static var escalation: Codec {
+        let (after, to) = (Codec<Int64>.longSpan, Codec<AlertSeverity>.severity)
+        let shape = MappingShape(
+            summary: "One step.",
+            keys: [
+                KeyShape("after", after.shape, "Since the raise.", isRequired: true),
+                KeyShape("to", to.shape, "The severity from then on.", isRequired: true),
+            ])
+        return Codec(.mapping(shape)) { step throws(InputError) in
+            guard let start = step["after"], let end = step["to"] else {
+                throw step.problem(expected: "after and to")
+            }
+            return AlertRule.Escalation(after: try after.decode(start), to: try to.decode(end))
+        } encode: {
+            .object([.init("after", after.encode($0.after)), .init("to", to.encode($0.to))])
         }
     }
+}
 
-    /// The key, with the value that `defaults` has.
-    func key(_ defaults: Root) -> KeyShape {
-        KeyShape(
-            name, shape, summary, defaultValue: leftOut == nil ? json(defaults) ?? .array([]) : nil,
-            leftOut: leftOut)
+// MARK: Words
+
+extension PolicyField {
+    private static func text(_ nanoseconds: Int64) -> String {
+        TimeSpan(nanoseconds: nanoseconds).description
     }
-
-    // MARK: Writing
-
-    /// What stands in a file; nil where nothing needs to.
-    func json(_ root: Root) -> JSONValue? {
-        switch value {
-        case .flag(let path): return .bool(root[keyPath: path])
-        case .span(let path, _): return .string(Self.text(root[keyPath: path]))
-        case .optionalSpan(let path): return root[keyPath: path].map { .string(Self.text($0)) }
-        case .severity(let path): return .string(root[keyPath: path].name)
-        case .acknowledgement(let path): return .string(root[keyPath: path].rawValue)
-        case .codes(let path):
-            let codes = root[keyPath: path]
-            return codes.isEmpty ? nil : .array(codes.map { .string($0.rawValue) })
-        case .escalations(let path):
-            let steps = root[keyPath: path].map {
-                JSONValue.object([
-                    .init("after", .string(Self.text($0.after))), .init("to", .string($0.to.name)),
-                ])
-            }
-            return steps.isEmpty ? nil : .array(steps)
-        case .cooldowns(let path): return Self.json(root[keyPath: path])
-        case .cooldown(let all, let some):
-            let (all, some) = (root[keyPath: all], root[keyPath: some])
-            guard some != AlertCooldowns() else { return all.map { .string(Self.text($0)) } }
-            return Self.json(
-                AlertCooldowns(
-                    actionable: some.actionable ?? all, safetyCritical: some.safetyCritical ?? all))
-        case .afterFront(let path):
-            return root[keyPath: path].map {
-                [
-                    "left": .string(Self.text($0.left)),
-                    "unanswered": .string(Self.text($0.unanswered)),
-                ]
-            }
-        case .truth(let path): return root[keyPath: path].name.map { .string($0) }
-        }
-    }
-
-    private static func json(_ cooldowns: AlertCooldowns) -> JSONValue {
-        var members: [JSONValue.Member] = []
-        if let span = cooldowns.actionable { members.append(.init("actionable", .string(text(span)))) }
-        if let span = cooldowns.safetyCritical {
-            members.append(.init("safetyCritical", .string(text(span))))
-        }
-        return .object(members)
-    }
-
-    // MARK: Reading
-
-    /// Takes what the mapping at `item` says.
-    func decode(_ item: YAMLReader, into root: inout Root) throws(InputError) {
-        guard let node = item[name] else { return }
-        switch value {
-        case .flag(let path): root[keyPath: path] = try node.flag()
-        case .span(let path, _):
-            if let span = try Optional(node).span() { root[keyPath: path] = span }
-        case .optionalSpan(let path): root[keyPath: path] = try Optional(node).span()
-        case .severity(let path): root[keyPath: path] = try Self.severity(node)
-        case .acknowledgement(let path):
-            guard let meaning = AlertAcknowledgement(rawValue: try node.text()) else {
-                throw node.problem(expected: shape.expectation)
-            }
-            root[keyPath: path] = meaning
-        case .codes(let path):
-            var codes: [AlertName] = []
-            for code in node.items { codes.append(AlertName(rawValue: try code.text())) }
-            root[keyPath: path] = codes
-        case .escalations(let path):
-            var steps: [AlertRule.Escalation] = []
-            for step in node.items {
-                guard let after = try step["after"].span(), let to = step["to"] else {
-                    throw step.problem(expected: "after and to")
-                }
-                steps.append(AlertRule.Escalation(after: after, to: try Self.severity(to)))
-            }
-            if !steps.isEmpty { root[keyPath: path] = steps.sorted { $0.after < $1.after } }
-        case .cooldowns(let path):
-            let own = try Self.cooldowns(node)
-            if let span = own.actionable { root[keyPath: path].actionable = span }
-            if let span = own.safetyCritical { root[keyPath: path].safetyCritical = span }
-        case .cooldown(let all, let some):
-            root[keyPath: all] = node.isMapping ? nil : try Optional(node).span()
-            root[keyPath: some] = node.isMapping ? try Self.cooldowns(node) : AlertCooldowns()
-        case .afterFront(let path):
-            var front = AfterFront()
-            if let left = try node["left"].span() { front.left = left }
-            if let unanswered = try node["unanswered"].span() { front.unanswered = unanswered }
-            root[keyPath: path] = front
-        case .truth(let path):
-            guard let claim = AlertTruthClaim(name: try node.text()) else {
-                throw node.problem(expected: shape.expectation)
-            }
-            root[keyPath: path] = claim
-        }
-    }
-
-    private static func severity(_ node: YAMLReader) throws(InputError) -> AlertSeverity {
-        guard let severity = AlertSeverity(name: try node.text()) else {
-            throw node.problem(expected: AlertPolicy.severity.expectation)
-        }
-        return severity
-    }
-
-    private static func cooldowns(_ item: YAMLReader) throws(InputError) -> AlertCooldowns {
-        AlertCooldowns(
-            actionable: try item["actionable"].span(), safetyCritical: try item["safetyCritical"].span())
-    }
-
-    // MARK: Words
 
     /// The value for people; nil where there is nothing to say, or where it is said beside others.
     func words(_ root: Root) -> String? {
@@ -190,25 +263,7 @@ extension PolicyField {
     }
 }
 
-extension [PolicyField<AlertRule>] {
-    /// As rules without a catalogue's entry begin.
-    var keys: [KeyShape] {
-        map { $0.key(AlertRule(code: "", trigger: .metrics([]), severity: .actionable)) }
-    }
-}
-
 extension Array {
-    /// All of them, as members of a mapping.
-    func members<Root>(of root: Root) -> [JSONValue.Member] where Element == PolicyField<Root> {
-        compactMap { field in field.json(root).map { .init(field.name, $0) } }
-    }
-
-    /// Takes what the mapping at `item` says.
-    func decode<Root>(_ item: YAMLReader, into root: inout Root) throws(InputError)
-    where Element == PolicyField<Root> {
-        for field in self { try field.decode(item, into: &root) }
-    }
-
     /// Those that there is something to say of.
     func words<Root>(_ root: Root) -> [(key: String, value: String)] where Element == PolicyField<Root> {
         compactMap { field in field.words(root).map { (field.name, $0) } }

@@ -17,7 +17,7 @@ public struct AlgorithmKind: ListedByID, Tunable {
     /// - Parameter default: the algorithm where a study sets nothing; its name is the row's.
     public init<Algorithm: DosingAlgorithm>(
         summary: String, default algorithm: Algorithm,
-        parameters fields: [TunableParameter.Field<Algorithm>] = []
+        parameters fields: [NumberRow<Algorithm, Void>] = []
     ) {
         id = algorithm.name
         self.summary = summary

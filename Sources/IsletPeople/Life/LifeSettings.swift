@@ -3,37 +3,7 @@
 // Guarantees: a session depends on these and on its streams alone. `rows` lists every one; studies, documents and reports read them there.
 // Does not: hold what belongs to a person's behaviour (`HabitSettings`).
 
-/// Whether somebody published a value.
-public enum Provenance: String, Hashable, Sendable {
-    case published, assumed
-}
-
-/// One named number of a settings type.
-public struct SettingRow<Settings: Sendable>: Sendable {
-    /// As studies name it.
-    public let name: String
-    public let path: any WritableKeyPath<Settings, Double> & Sendable
-    public let range: ClosedRange<Double>
-    public let unit: String
-    /// One sentence.
-    public let meaning: String
-    public let provenance: Provenance
-    public let source: String
-
-    init(
-        _ name: String, _ path: any WritableKeyPath<Settings, Double> & Sendable,
-        _ range: ClosedRange<Double>, _ unit: String, _ meaning: String, _ provenance: Provenance,
-        _ source: String
-    ) {
-        self.name = name
-        self.path = path
-        self.range = range
-        self.unit = unit
-        self.meaning = meaning
-        self.provenance = provenance
-        self.source = source
-    }
-}
+public import IsletDevices
 
 /// What varies in bodies and at tables, and how far first prescriptions miss. Spreads are standard deviations of logarithms.
 public struct LifeSettings: Hashable, Sendable {
@@ -57,51 +27,48 @@ public struct LifeSettings: Hashable, Sendable {
     private static let calibrated = "calibrated to standard therapy, docs/life.md"
     private static let spread = 0.0...1.0
 
-    public static let rows: [SettingRow<Self>] = [
+    public static let rows: [NumberRow<Self, SettingSource>] = [
         .init(
-            "sensitivityOfWindow", \.sensitivityOfWindow, spread, "",
+            "sensitivityOfWindow", "",
             "Spread between people of sensitivity in each window of the day (from 04, 11 and 17 h).",
-            .assumed,
-            calibrated + "; windows: S2017 as ReplayBG has it"),
+            \.sensitivityOfWindow, spread, .assumed(calibrated + "; windows: S2017 as ReplayBG has it")),
         .init(
-            "sensitivityOfDayWindow", \.sensitivityOfDayWindow, spread, "",
-            "Spread of sensitivity from window to window.", .assumed,
-            calibrated + "; .2 in LoopInsighT1's example of Visentin 2015"),
+            "sensitivityOfDayWindow", "", "Spread of sensitivity from window to window.",
+            \.sensitivityOfDayWindow, spread,
+            .assumed(calibrated + "; .2 in LoopInsighT1's example of Visentin 2015")),
         .init(
-            "sensitivityOfDay", \.sensitivityOfDay, spread, "", "Spread of sensitivity from day to day.",
-            .assumed, calibrated),
+            "sensitivityOfDay", "", "Spread of sensitivity from day to day.", \.sensitivityOfDay, spread,
+            .assumed(calibrated)),
         .init(
-            "dawnHeight", \.dawnHeight, 0...1, "",
-            "Median rise of production at dawn (03 to 08 h), as a share of basal production.", .assumed,
-            "ours; the amplitude of S2017 is not public"),
+            "dawnHeight", "",
+            "Median rise of production at dawn (03 to 08 h), as a share of basal production.", \.dawnHeight,
+            0...1, .assumed("ours; the amplitude of S2017 is not public")),
+        .init("dawnSpread", "", "Its spread between people.", \.dawnSpread, spread, .assumed("ours")),
         .init(
-            "dawnSpread", \.dawnSpread, spread, "", "Its spread between people.", .assumed, "ours"),
-        .init(
-            "mealsByEnergy", \.mealsByEnergy, 0...1, "",
+            "mealsByEnergy", "",
             "How much of the difference in energy needs by age and weight holds for what children and adolescents eat of a plan made for adults.",
-            .published, "Schofield 1985 (WHO), basal metabolic rate at 3-10, 10-18 and 30-60 years"),
+            \.mealsByEnergy, 0...1,
+            .published("Schofield 1985 (WHO), basal metabolic rate at 3-10, 10-18 and 30-60 years")),
         .init(
-            "mealSizeOfPerson", \.mealSizeOfPerson, spread, "", "Spread of appetite between people.",
-            .assumed,
-            calibrated),
-        .init("mealSize", \.mealSize, spread, "", "Spread of size from meal to meal.", .assumed, calibrated),
+            "mealSizeOfPerson", "", "Spread of appetite between people.", \.mealSizeOfPerson, spread,
+            .assumed(calibrated)),
+        .init("mealSize", "", "Spread of size from meal to meal.", \.mealSize, spread, .assumed(calibrated)),
         .init(
-            "emptying", \.emptying, spread, "", "Spread of the stomach's emptying from meal to meal.",
-            .published, "McGill simulator: time constant ± 20 %"),
+            "emptying", "", "Spread of the stomach's emptying from meal to meal.", \.emptying, spread,
+            .published("McGill simulator: time constant ± 20 %")),
         .init(
-            "uptake", \.uptake, spread, "", "Spread of absorption from the intestine from meal to meal.",
-            .published, "McGill simulator: time constant ± 20 %"),
+            "uptake", "", "Spread of absorption from the intestine from meal to meal.", \.uptake, spread,
+            .published("McGill simulator: time constant ± 20 %")),
         .init(
-            "availability", \.availability, spread, "", "Spread of the share that arrives from meal to meal.",
-            .published, "McGill simulator: bioavailability ± 20 % uniform, which has a deviation of .115"),
+            "availability", "", "Spread of the share that arrives from meal to meal.", \.availability, spread,
+            .published("McGill simulator: bioavailability ± 20 % uniform, which has a deviation of .115")),
         .init(
-            "ratioError", \.ratioError, spread, "",
-            "How far first prescriptions miss the carbohydrate ratio, before the run-in.", .assumed,
-            calibrated),
+            "ratioError", "", "How far first prescriptions miss the carbohydrate ratio, before the run-in.",
+            \.ratioError, spread, .assumed(calibrated)),
         .init(
-            "correctionError", \.correctionError, spread, "", "As ratioError, of the correction factor.",
-            .assumed, calibrated),
+            "correctionError", "", "As ratioError, of the correction factor.", \.correctionError, spread,
+            .assumed(calibrated)),
         .init(
-            "basalError", \.basalError, spread, "", "As ratioError, of the basal rate.", .assumed, calibrated),
+            "basalError", "", "As ratioError, of the basal rate.", \.basalError, spread, .assumed(calibrated)),
     ]
 }

@@ -111,12 +111,12 @@ struct RowWriter {
         rows.withUnsafeBufferPointer { buffer in
             guard let place = buffer.baseAddress.map({ $0 + index }) else { return }
             for column in columns {
-                switch column.value {
-                case .whole(let value): cursor.bind(value(place))
-                case .real(let value): cursor.bind(value(place))
-                case .text(let value) where column.column.isWord:
-                    cursor.bind(value(place).flatMap { words.number(of: $0) })
-                case .text(let value): cursor.bind(value(place))
+                switch column.value.stored(place) {
+                case .whole(let value): cursor.bind(value)
+                case .real(let value): cursor.bind(value)
+                case .text(let text) where column.column.isWord: cursor.bind(words.number(of: text))
+                case .text(let text): cursor.bind(text)
+                case nil: cursor.bind(Int?.none)
                 }
             }
         }

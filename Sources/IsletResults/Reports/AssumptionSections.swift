@@ -121,7 +121,7 @@ struct AssumptionSections {
         }
         let own = zip(kind.parameters, study.subject.values).map { parameter, value in
             row(
-                "subject.\(parameter.name)", parameter.unit == "1" ? "" : parameter.unit,
+                "subject.\(parameter.name)", parameter.unitWords,
                 number(value, parameter.unit), parameter.meaning, source: "assumed", isAssumed: true)
         }
         let keeper = KeeperSettings.rows.map { one in
@@ -194,12 +194,12 @@ struct AssumptionSections {
         return LifeSettings.rows.map { row in
             self.row(
                 row.name, row.unit, number(life.settings[keyPath: row.path], row.unit), row.meaning,
-                source: row.source, isAssumed: row.provenance == .assumed)
+                source: row.source.text, isAssumed: row.source.isAssumed)
         }
             + HabitSettings.rows.map { row in
                 self.row(
                     row.name, row.unit, number(life.habits[keyPath: row.path], row.unit), row.meaning,
-                    source: row.source, isAssumed: row.provenance == .assumed)
+                    source: row.source.text, isAssumed: row.source.isAssumed)
             }
     }
 

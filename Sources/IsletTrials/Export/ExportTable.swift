@@ -31,82 +31,43 @@ package enum ExportTable: String, Sendable, CaseIterable {
 
     /// Its columns and what they hold.
     package var columns: [(name: String, meaning: String)] {
-        self == .steps
-            ? StepColumn.all.map { ($0.name, $0.meaning) } : ExportColumn<LoggedStep.Origin>.common + own
+        switch self {
+        case .steps: Self.said(StepColumn.all)
+        case .readings: Self.common + Self.said(RecordedTables.readings.columns)
+        case .truth: Self.common + Self.said(RecordedTables.truth.columns)
+        case .alertEffects:
+            Self.common + Self.said(RecordedTables.alertEffects.columns) + Self.said(ExportedPolicy.columns)
+        case .events: Self.common + Self.said(EventRow.columns)
+        case .deliveries: Self.common + Self.said(RecordedTables.deliveries.columns)
+        }
     }
+
+    private static func said<Row>(_ columns: [RecordedColumn<Row>]) -> [(name: String, meaning: String)] {
+        columns.flatMap(\.exports).map { ($0.name, $0.meaning) }
+    }
+
+    /// What every row but a step begins with.
+    private static let common =
+        said(LoggedStep.Origin.columns) + [
+            ("time", "when, ISO 8601 with the study's offset"),
+            ("time_s", "when, in seconds since the session's start"),
+        ]
 
     /// What stands before the first row.
     package func header(_ format: StepFormat) -> String {
         format == .csv ? columns.map(\.name).joined(separator: ",") + "\n" : ""
     }
+}
 
-    private var own: [(name: String, meaning: String)] {
-        switch self {
-        case .steps: []
-        case .readings: Self.readingColumns.map { ($0.name, $0.meaning) }
-        case .truth: Self.truthColumns.map { ($0.name, $0.meaning) }
-        case .alertEffects: Self.alertColumns.map { ($0.name, $0.meaning) }
-        case .events: Self.eventColumns.map { ($0.name, $0.meaning) }
-        case .deliveries: Self.deliveryColumns.map { ($0.name, $0.meaning) }
-        }
-    }
+/// Whose effects stand in some rows.
+struct ExportedPolicy: Sendable {
+    var policy: String
+    var isInShadow: Bool
 
-    static let readingColumns: [ExportColumn<ReadingRow>] =
-        [
-            .number("glucose_mgdl", "what the sensor measured") { $0.pointee.mgdl }
-        ]
-        + ExportColumn.instant(
-            "backfilled", "when it arrived, where a loss of signal held it back",
-            inSeconds:
-                "when it arrived, where a loss of signal held it back, in seconds since the session's start"
-        ) {
-            $0.pointee.backfilledAt
-        }
-
-    static let truthColumns: [ExportColumn<TruthRow>] = [
-        .number("plasma_mgdl", "the true plasma glucose, from which glucose outcomes are computed") {
-            $0.pointee.plasmaMgdl
-        },
-        .number("sensor_mgdl", "what the sensor measured in the five minutes up to this instant") {
-            $0.pointee.sensorMgdl
-        },
-        .flag("sensor_backfilled", "true where that came late, and nobody saw it at that time") {
-            $0.pointee.sensorMgdl == nil ? nil : $0.pointee.isBackfilled
-        },
-    ]
-
-    static let alertColumns: [ExportColumn<PolicyAlertRow>] = [
-        .text("effect", "what the alert center did") { $0.pointee.row.effect },
-        .text("code", "the alert") { $0.pointee.row.code.rawValue },
-        .text("severity", "how grave it is") { $0.pointee.row.severity },
-        .text("reason", "why") { $0.pointee.row.reason },
+    static let columns: [RecordedColumn<Self>] = [
         .text("policy", "whose decision it is") { $0.pointee.policy },
         .flag("in_shadow", "true where the policy listened in shadow") { $0.pointee.isInShadow },
     ]
-
-    static let eventColumns: [ExportColumn<EventRow>] =
-        [
-            .text("event", "meal, announcement, manual_bolus or fault") { $0.pointee.event },
-            .number("amount_g", "carbohydrate") { $0.pointee.grams },
-            .number("amount_u", "insulin") { $0.pointee.units },
-            .text("fault", "the kind of fault") { $0.pointee.fault },
-        ]
-        + ExportColumn.instant(
-            "end", "when the fault was over",
-            inSeconds: "when the fault was over, in seconds since the session's start"
-        ) { $0.pointee.end }
-
-    static let deliveryColumns: [ExportColumn<DeliveryRow>] = [
-        .integer("request_id", "the request that it was for") { $0.pointee.requestID },
-        .number("delivered_u", "how much of it was delivered") { $0.pointee.units },
-    ]
-}
-
-/// An effect of one policy.
-struct PolicyAlertRow: Sendable {
-    var policy: String
-    var isInShadow: Bool
-    var row: AlertRow
 }
 
 /// Something that happened to the person.
@@ -117,6 +78,14 @@ struct EventRow: Sendable {
     var units: Double?
     var fault: String?
     var end: Instant?
+
+    static let columns: [RecordedColumn<Self>] = [
+        .text("event", "meal, announcement, manual_bolus or fault") { $0.pointee.event },
+        .real("amount_g", "carbohydrate") { $0.pointee.grams },
+        .real("amount_u", "insulin") { $0.pointee.units },
+        .text("fault", "the kind of fault") { $0.pointee.fault },
+        .instant("end", "when the fault was over") { $0.pointee.end },
+    ]
 
     /// By time; what happened at one instant as it was recorded, the person's doings first.
     static func rows(_ recorder: SessionRecorder) -> [EventRow] {
@@ -136,22 +105,18 @@ struct EventRow: Sendable {
     }
 }
 
-extension ExportColumn where Row == LoggedStep.Origin {
+extension LoggedStep.Origin {
     /// What every row begins with, but for its instant.
-    static let origin: [ExportColumn] = [
-        .text("study", "the study's name") { $0.pointee.study },
-        .integer("session", "the session's index") { Int64($0.pointee.session.session) },
-        .integer("subject_index", "the person's place in the cohort") {
-            Int64($0.pointee.session.subjectIndex)
-        },
-        .text("subject", "the person's name") { $0.pointee.session.subject },
-        .integer("arm_index", "the arm's place in the study") { Int64($0.pointee.session.armIndex) },
-        .text("arm", "the arm's name") { $0.pointee.session.arm },
-    ]
-
-    static let common: [(name: String, meaning: String)] =
-        origin.map { ($0.name, $0.meaning) } + [
-            ("time", "when, ISO 8601 with the study's offset"),
-            ("time_s", "when, in seconds since the session's start"),
-        ]
+    static let columns: [RecordedColumn<LoggedStep.Origin>] =
+        [.text("study", "the study's name") { $0.pointee.study }]
+        + zip(
+            ResultTable.origin,
+            [
+                ("the session's index", .whole { $0.pointee.session.session }),
+                ("the person's place in the cohort", .whole { $0.pointee.session.subjectIndex }),
+                ("the person's name", .text { $0.pointee.session.subject }),
+                ("the arm's place in the study", .whole { $0.pointee.session.armIndex }),
+                ("the arm's name", .text { $0.pointee.session.arm }),
+            ] as [(String, RecordedColumn<LoggedStep.Origin>.Value)]
+        ).map { RecordedColumn($0, $1.1).exported($1.0) }
 }

@@ -8,30 +8,42 @@ struct RecordRows<Row> {
     private let text: RowText
     private let instant: (Row) -> Instant
     private let calendar: SessionCalendar
-    private let columns: [(lead: [UInt8], cell: ExportColumn<Row>.Cell)]
-    /// Whose rows they are: the same in all of them.
+    private let columns: [(lead: [UInt8], cell: RecordedColumn<Row>.Value)]
+    /// Whose rows they are, and what all of them end with.
     private let origin: [UInt8]
+    private let end: [UInt8]
     private let leads: (time: [UInt8], seconds: [UInt8])
 
     init(
-        _ format: StepFormat, of about: LoggedStep.Origin, _ columns: [ExportColumn<Row>],
-        at instant: @escaping (Row) -> Instant
+        _ format: StepFormat, of about: LoggedStep.Origin, _ columns: [RecordedColumn<Row>],
+        at instant: @escaping (Row) -> Instant, by listener: ExportedPolicy? = nil
     ) {
         text = RowText(format)
         self.instant = instant
         calendar = about.calendar
-        self.columns = columns.map { (RowText.lead(format, $0.name, isFirst: false), $0.cell) }
-        let origin = RowText(format)
-        withUnsafePointer(to: about) { about in
-            for (index, column) in ExportColumn<LoggedStep.Origin>.origin.enumerated() {
-                origin.append(RowText.lead(format, column.name, isFirst: index == 0))
-                origin.append(column.cell, of: about, about.pointee.calendar)
-            }
+        self.columns = columns.flatMap(\.exports).map {
+            (RowText.lead(format, $0.name, isFirst: false), $0.value)
         }
-        self.origin = origin.bytes
+        origin = Self.bytes(format, about, LoggedStep.Origin.columns, about.calendar, isFirst: true)
+        end = listener.map { Self.bytes(format, $0, ExportedPolicy.columns, about.calendar) } ?? []
         leads = (
             RowText.lead(format, "time", isFirst: false), RowText.lead(format, "time_s", isFirst: false)
         )
+    }
+
+    /// What is the same in all rows.
+    private static func bytes<Same>(
+        _ format: StepFormat, _ same: Same, _ columns: [RecordedColumn<Same>], _ calendar: SessionCalendar,
+        isFirst: Bool = false
+    ) -> [UInt8] {
+        let text = RowText(format)
+        withUnsafePointer(to: same) { place in
+            for (index, column) in columns.enumerated() {
+                text.append(RowText.lead(format, column.name, isFirst: isFirst && index == 0))
+                text.append(column.value, of: place, calendar)
+            }
+        }
+        return text.bytes
     }
 
     /// The text of some rows.
@@ -50,6 +62,7 @@ struct RecordRows<Row> {
                     text.append(column.cell, of: row, calendar)
                 }
             }
+            text.append(end)
             text.endRow()
         }
         return text.bytes

@@ -154,8 +154,7 @@ package final class RowText {
     }
 
     /// An object in JSON, its text in CSV.
-    func append(object: JSONValue) {
-        let text = object.compactText
+    func append(object text: String) {
         isJSON ? append(text) : append(quoted: text)
     }
 

@@ -29,21 +29,25 @@ package struct SessionRerun: Sendable {
         let listeners = study.shadowPolicies.filter { policy == nil || $0.name == policy }
         let plan = listeners.isEmpty ? nil : ShadowPlan(listeners)
         let session = try session(record: .events, keepsStepLog: false, shadows: plan)
-        let table = RecordRows(format, of: origin, ExportTable.alertColumns, at: { $0.row.instant })
+        func table(_ policy: String, isInShadow: Bool) -> RecordRows<AlertRow> {
+            RecordRows(
+                format, of: origin, RecordedTables.alertEffects.columns, at: \.instant,
+                by: ExportedPolicy(policy: policy, isInShadow: isInShadow))
+        }
+        let own = table(arm.alerts.name, isInShadow: false)
         let isOwnWanted = policy == nil || policy == arm.alerts.name
         let outcome = try session.run(inPiecesOf: Self.piece) {
             try pause()
             let rows = session.recorder.takeRows().alerts
             guard isOwnWanted else { return }
-            let own = rows.map { PolicyAlertRow(policy: arm.alerts.name, isInShadow: false, row: $0) }
-            try text.append(table.bytes(own), lines: own.count)
+            try text.append(own.bytes(rows), lines: rows.count)
         }
         try check(outcome)
         for (listener, effects) in zip(listeners, session.shadowEffects) {
+            let table = table(listener.name, isInShadow: true)
             for part in stride(from: 0, to: effects.count, by: 2000) {
-                let rows = effects[part..<min(part + 2000, effects.count)].map { effect in
-                    PolicyAlertRow(
-                        policy: listener.name, isInShadow: true, row: AlertRow(effect, of: listener))
+                let rows = effects[part..<min(part + 2000, effects.count)].map {
+                    AlertRow($0, of: listener)
                 }
                 try text.append(table.bytes(rows), lines: rows.count)
             }
@@ -91,19 +95,20 @@ package struct SessionRerun: Sendable {
             try hand()
         case .readings:
             end = try records(
-                format, ExportTable.readingColumns, at: { $0.instant }, to: text, pause, \.readings)
+                format, RecordedTables.readings.columns, at: { $0.instant }, to: text, pause, \.readings)
         case .truth:
-            end = try records(format, ExportTable.truthColumns, at: { $0.instant }, to: text, pause, \.truth)
+            end = try records(
+                format, RecordedTables.truth.columns, at: { $0.instant }, to: text, pause, \.truth)
         case .alertEffects: end = try alerts(format, to: text, pause)
         case .deliveries:
             end = try records(
-                format, ExportTable.deliveryColumns, at: { $0.instant }, to: text, pause, \.deliveries)
+                format, RecordedTables.deliveries.columns, at: { $0.instant }, to: text, pause, \.deliveries)
         case .events:
             // Few enough to be held and sorted.
             let session = try session(record: .events, keepsStepLog: false)
             let outcome = try session.run(inPiecesOf: Self.piece, pause)
             try check(outcome)
-            let rows = RecordRows(format, of: origin, ExportTable.eventColumns, at: { $0.instant })
+            let rows = RecordRows(format, of: origin, EventRow.columns, at: { $0.instant })
             let events = EventRow.rows(session.recorder)
             try text.append(rows.bytes(events), lines: events.count)
             end = outcome.endedAt
@@ -112,7 +117,7 @@ package struct SessionRerun: Sendable {
     }
 
     private func records<Row>(
-        _ format: StepFormat, _ columns: [ExportColumn<Row>], at instant: @escaping (Row) -> Instant,
+        _ format: StepFormat, _ columns: [RecordedColumn<Row>], at instant: @escaping (Row) -> Instant,
         to text: SpooledText, _ pause: () throws -> Void, _ rows: (SessionRecorder) -> [Row]
     ) throws -> Instant {
         let session = try session(record: .full, keepsStepLog: false)

@@ -1,20 +1,25 @@
 // The columns of an exported step log, in order: a public contract. Units stand last in their names.
 
 import IsletLoop
-import IsletDevices
+package import IsletDevices
 import IsletFiles
 import IsletKernel
 
 /// A column of the step log.
-package typealias StepColumn = ExportColumn<LoggedStep>
+package typealias StepColumn = RecordedColumn<LoggedStep>
 
 extension StepColumn {
     package static let all: [StepColumn] = StepColumn.sections.flatMap(\.columns)
 
     /// Columns in a row of one make, and whether they say the same of two steps of one session: what is said again is copied.
     struct Section: Sendable {
-        var columns: [StepColumn]
-        var isEqual: @Sendable (LoggedStep, LoggedStep) -> Bool
+        let columns: [StepColumn]
+        let isEqual: @Sendable (LoggedStep, LoggedStep) -> Bool
+
+        init(columns: [StepColumn], isEqual: @escaping @Sendable (LoggedStep, LoggedStep) -> Bool) {
+            self.columns = columns.flatMap(\.exports)
+            self.isEqual = isEqual
+        }
     }
 
     /// Nil for an empty text.
@@ -59,110 +64,114 @@ extension StepColumn {
         Section(columns: answer) { _, _ in false },
     ]
 
-    private static let origin: [StepColumn] = [
-        .identifier("step_id", "the same wherever the step is run again", { $0.pointee.origin.stepKey }) {
-            $0.pointee.entry.record.requestID
+    private static let origin: [StepColumn] =
+        [
+            .identifier(
+                "step_id", "the same wherever the step is run again", { $0.pointee.origin.stepKey }
+            ) { $0.pointee.entry.record.requestID },
+            .text("study", "the study's name") { $0.pointee.origin.study },
+        ]
+        + zip(
+            ResultTable.origin,
+            [
+                .whole { $0.pointee.origin.session.session },
+                .whole { $0.pointee.origin.session.subjectIndex },
+                .text { $0.pointee.entry.record.input.subjectID },
+                .whole { $0.pointee.origin.session.armIndex },
+                .text { $0.pointee.origin.session.arm },
+            ]
+        ).map { StepColumn($0, $1) }.map {
+            $0.name == "session" ? $0.exported("the session's index") : $0
+        }
+
+    private static let timing: [StepColumn] = [
+        .whole("algorithm_time", "the step's number on the five-minute grid") {
+            Int($0.pointee.entry.record.algorithmTime)
         },
-        .text("study", "the study's name") { $0.pointee.origin.study },
-        .integer("session", "the session's index") { Int64($0.pointee.origin.session.session) },
-        .integer("subject_index", "the subject's place in the cohort, from 0") {
-            Int64($0.pointee.origin.session.subjectIndex)
-        },
-        .text("subject", "the subject's name") { $0.pointee.entry.record.input.subjectID },
-        .integer("arm_index", "the arm's place in the study, from 0") {
-            Int64($0.pointee.origin.session.armIndex)
-        },
-        .text("arm", "the arm's name") { $0.pointee.origin.session.arm },
+        .instant("time", "when the step ran") { $0.pointee.entry.record.instant },
     ]
 
-    private static let timing: [StepColumn] =
-        [
-            .integer("algorithm_time", "the step's number on the five-minute grid") {
-                $0.pointee.entry.record.algorithmTime
-            }
-        ] + instant("time", "when the step ran") { $0.pointee.entry.record.instant }
-
-    private static let beginning: [StepColumn] =
-        instant("first_step_time", "when the first step ran; empty in it") {
+    private static let beginning: [StepColumn] = [
+        .instant("first_step_time", "when the first step ran; empty in it") {
             $0.pointee.entry.record.input.firstStepTime
         }
+    ]
 
-    private static let before: [StepColumn] =
-        instant("last_world_time", "when the step before ran") { $0.pointee.entry.record.input.lastWorldTime }
-        + instant("last_cgm_time", "when the last reading that a step used was measured") {
+    private static let before: [StepColumn] = [
+        .instant("last_world_time", "when the step before ran") {
+            $0.pointee.entry.record.input.lastWorldTime
+        },
+        .instant("last_cgm_time", "when the last reading that a step used was measured") {
             $0.pointee.entry.record.input.lastCgmTime
-        }
+        },
+    ]
 
-    private static let glucose: [StepColumn] =
-        [
-            .number("cgm_mgdl", "the fresh reading that the step ran on; empty without one") {
-                $0.pointee.entry.record.input.cgm?.glucose.milligramsPerDecilitre
-            }
-        ] + instant("cgm_time", "when it was measured") { $0.pointee.entry.record.input.cgm?.instant } + [
-            .text("sensor_state", "what the sensor said of itself") {
-                $0.pointee.entry.record.sensorState.word
-            },
-            .number("bg_check_mgdl", "a finger-stick value that the person entered") {
-                $0.pointee.entry.record.input.user.bloodGlucose?.milligramsPerDecilitre
-            },
-            .number("bg_calibration_mgdl", "a finger-stick value to calibrate with") {
-                $0.pointee.entry.record.input.user.calibration?.milligramsPerDecilitre
-            },
-        ]
+    private static let glucose: [StepColumn] = [
+        .real("cgm_mgdl", "the fresh reading that the step ran on; empty without one") {
+            $0.pointee.entry.record.input.cgm?.glucose.milligramsPerDecilitre
+        },
+        .instant("cgm_time", "when it was measured") { $0.pointee.entry.record.input.cgm?.instant },
+        .text("sensor_state", "what the sensor said of itself") {
+            $0.pointee.entry.record.sensorState.word
+        },
+        .real("bg_check_mgdl", "a finger-stick value that the person entered") {
+            $0.pointee.entry.record.input.user.bloodGlucose?.milligramsPerDecilitre
+        },
+        .real("bg_calibration_mgdl", "a finger-stick value to calibrate with") {
+            $0.pointee.entry.record.input.user.calibration?.milligramsPerDecilitre
+        },
+    ]
 
     private static let settings: [StepColumn] = [
-        .number("weight_kg", "body weight") { $0.pointee.entry.record.input.therapy.bodyWeightKilograms },
-        .number("basal_rate_u_per_h", "the programmed basal rate of the therapy") {
+        .real("weight_kg", "body weight") { $0.pointee.entry.record.input.therapy.bodyWeightKilograms },
+        .real("basal_rate_u_per_h", "the programmed basal rate of the therapy") {
             $0.pointee.entry.record.input.therapy.basalRate.unitsPerHour
         },
-        .number("carbohydrate_ratio_g_per_u", "carbohydrate that one unit covers") {
+        .real("carbohydrate_ratio_g_per_u", "carbohydrate that one unit covers") {
             $0.pointee.entry.record.input.therapy.carbohydrateRatioGramsPerUnit
         },
-        .number("correction_factor_mgdl_per_u", "how far one unit lowers glucose") {
+        .real("correction_factor_mgdl_per_u", "how far one unit lowers glucose") {
             $0.pointee.entry.record.input.therapy.correctionFactorMgdlPerUnit
         },
-        .number("total_daily_insulin_u", "total daily insulin of the therapy") {
+        .real("total_daily_insulin_u", "total daily insulin of the therapy") {
             $0.pointee.entry.record.input.therapy.totalDailyInsulin.units
         },
-        .number("maximum_bolus_u", "the most that one bolus may be") {
+        .real("maximum_bolus_u", "the most that one bolus may be") {
             $0.pointee.entry.record.input.therapy.maximumBolus.units
         },
-        .number("target_mgdl", "the nominal target") {
+        .real("target_mgdl", "the nominal target") {
             $0.pointee.entry.record.input.target.milligramsPerDecilitre
         },
-        .number("temporary_target_mgdl", "the target that stood in for it") {
+        .real("temporary_target_mgdl", "the target that stood in for it") {
             $0.pointee.entry.record.input.temporaryTarget?.milligramsPerDecilitre
         },
-        .number("basal_multiplier", "1, unless a temporary basal ran") {
+        .real("basal_multiplier", "1, unless a temporary basal ran") {
             $0.pointee.entry.record.input.basalMultiplier
         },
-        .integer("basal_multiplier_steps_left", "steps that the temporary basal had left") {
-            Int64($0.pointee.entry.record.input.basalMultiplierStepsLeft)
+        .whole("basal_multiplier_steps_left", "steps that the temporary basal had left") {
+            $0.pointee.entry.record.input.basalMultiplierStepsLeft
         },
         .flag("open_loop", "true: only what the person asked for is requested") {
             $0.pointee.entry.record.input.isOpenLoop
         },
     ]
 
-    private static let person: [StepColumn] =
-        [
-            .number("manual_bolus_u", "insulin that the person asked for") {
-                $0.pointee.entry.record.input.user.manualBolus?.units
-            },
-            .number("announced_carbs_g", "carbohydrate of the announced meal") {
-                $0.pointee.entry.record.input.user.meal?.carbohydrate.grams
-            },
-        ]
-        + instant("announced_meal_time", "when it is eaten") {
+    private static let person: [StepColumn] = [
+        .real("manual_bolus_u", "insulin that the person asked for") {
+            $0.pointee.entry.record.input.user.manualBolus?.units
+        },
+        .real("announced_carbs_g", "carbohydrate of the announced meal") {
+            $0.pointee.entry.record.input.user.meal?.carbohydrate.grams
+        },
+        .instant("announced_meal_time", "when it is eaten") {
             $0.pointee.entry.record.input.user.meal?.instant
-        }
-        + [
-            .object("custom_fields", "the custom input fields, as a JSON object") { step in
-                let fields = step.pointee.entry.record.input.customFields.sorted { $0.key < $1.key }
-                guard !fields.isEmpty else { return nil }
-                return .object(fields.map { .init($0.key, .number($0.value)) })
-            }
-        ]
+        },
+        .object("custom_fields", "the custom input fields, as a JSON object") { step in
+            let fields = step.pointee.entry.record.input.customFields.sorted { $0.key < $1.key }
+            guard !fields.isEmpty else { return nil }
+            return JSONValue.object(fields.map { .init($0.key, .number($0.value)) }).compactText
+        },
+    ]
 
     private static let insulinPump: [StepColumn] = pump("insulin_pump") {
         $0.pointee.entry.record.input.insulinPump
@@ -171,31 +180,30 @@ extension StepColumn {
         $0.pointee.entry.record.input.glucagonPump
     }
 
-    private static let pod: [StepColumn] =
-        [
-            .flag("insulin_pump_connected", "whether the pump could be reached") {
-                $0.pointee.entry.record.pumpStatus.isConnected
-            },
-            .text("insulin_pump_condition", "what the pump had last said of itself") {
-                $0.pointee.entry.record.pumpStatus.condition.word
-            },
-            .text("pod_phase", "where the pod was in its life") {
-                $0.pointee.entry.record.pumpStatus.pod.word
-            },
-            .number("reservoir_u", "insulin left in the reservoir") {
-                $0.pointee.entry.record.pumpStatus.reservoir.units
-            },
-            .flag("reservoir_exact", "false where there was more than that") {
-                $0.pointee.entry.record.pumpStatus.isReservoirExact
-            },
-            .number(
-                "pump_basal_u",
-                "what the pump gave by itself since the step before; empty where it couldn't say, and told later"
-            ) { $0.pointee.entry.record.input.pumpBasal?.amount.units },
-        ]
-        + instant("pump_basal_since", "when that began to flow") {
+    private static let pod: [StepColumn] = [
+        .flag("insulin_pump_connected", "whether the pump could be reached") {
+            $0.pointee.entry.record.pumpStatus.isConnected
+        },
+        .text("insulin_pump_condition", "what the pump had last said of itself") {
+            $0.pointee.entry.record.pumpStatus.condition.word
+        },
+        .text("pod_phase", "where the pod was in its life") {
+            $0.pointee.entry.record.pumpStatus.pod.word
+        },
+        .real("reservoir_u", "insulin left in the reservoir") {
+            $0.pointee.entry.record.pumpStatus.reservoir.units
+        },
+        .flag("reservoir_exact", "false where there was more than that") {
+            $0.pointee.entry.record.pumpStatus.isReservoirExact
+        },
+        .real(
+            "pump_basal_u",
+            "what the pump gave by itself since the step before; empty where it couldn't say, and told later"
+        ) { $0.pointee.entry.record.input.pumpBasal?.amount.units },
+        .instant("pump_basal_since", "when that began to flow") {
             $0.pointee.entry.record.input.pumpBasal?.since
-        }
+        },
+    ]
 
     /// What the step knew of a pump.
     private static func pump(
@@ -203,56 +211,55 @@ extension StepColumn {
     ) -> [StepColumn] {
         [
             .flag(name + "_available", "whether the step could dose with it") { status($0).isAvailable },
-            .integer(name + "_last_request", "the step whose completed request this one read") {
-                status($0).lastBolus?.id
+            .whole(name + "_last_request", "the step whose completed request this one read") {
+                (status($0).lastBolus?.id).map { Int($0) }
+            },
+            .instant(name + "_last_request_time", "when that was requested") {
+                status($0).lastBolus?.requestedAt
+            },
+            .real(name + "_last_requested_u", "how much that asked for") {
+                status($0).lastBolus?.requested.units
+            },
+            .real(name + "_last_delivered_u", "how much of that was delivered") {
+                status($0).lastBolus?.delivered.units
             },
         ]
-            + instant(name + "_last_request_time", "when that was requested") {
-                status($0).lastBolus?.requestedAt
-            } + [
-                .number(name + "_last_requested_u", "how much that asked for") {
-                    status($0).lastBolus?.requested.units
-                },
-                .number(name + "_last_delivered_u", "how much of that was delivered") {
-                    status($0).lastBolus?.delivered.units
-                },
-            ]
     }
 
     private static let answer: [StepColumn] = [
-        .number("basal_u", "what the algorithm answered: basal insulin of this step") {
+        .real("basal_u", "what the algorithm answered: basal insulin of this step") {
             $0.pointee.entry.record.output.basal.units
         },
-        .number("correction_u", "its correction") { $0.pointee.entry.record.output.correction.units },
-        .number("meal_u", "its insulin for the meal") { $0.pointee.entry.record.output.meal.units },
-        .number("glucagon_u", "its glucagon: recorded, never delivered") {
+        .real("correction_u", "its correction") { $0.pointee.entry.record.output.correction.units },
+        .real("meal_u", "its insulin for the meal") { $0.pointee.entry.record.output.meal.units },
+        .real("glucagon_u", "its glucagon: recorded, never delivered") {
             $0.pointee.entry.record.output.glucagon.units
         },
         .flag("algorithm_gave_up", "true where the algorithm itself gave up control") {
             $0.pointee.entry.record.output.isOpenLoop
         },
-        .number("requested_u", "what the pump was asked for, earlier remainders included; empty: nothing") {
+        .real("requested_u", "what the pump was asked for, earlier remainders included; empty: nothing") {
             $0.pointee.entry.record.requested?.units
         },
-        .number("cut_u", "what was above the maximum bolus: neither requested nor owed") {
+        .real("cut_u", "what was above the maximum bolus: neither requested nor owed") {
             $0.pointee.entry.record.cut > .zero ? $0.pointee.entry.record.cut.units : nil
         },
-        .number("dropped_u", "what the person waited for and was given up since the step before") {
+        .real("dropped_u", "what the person waited for and was given up since the step before") {
             $0.pointee.entry.record.dropped.flatMap { $0.amount > .zero ? $0.amount.units : nil }
         },
-        .number("dropped_g", "of a meal that no step had heard of within 15 min") {
+        .real("dropped_g", "of a meal that no step had heard of within 15 min") {
             $0.pointee.entry.record.dropped.flatMap { $0.carbohydrate > .zero ? $0.carbohydrate.grams : nil }
         },
         .text("dropped_cause", "why it had not come") {
             some($0.pointee.entry.record.dropped?.cause.text ?? "")
         },
-        .number("accepted_u", "what it accepted; empty where that never became known") {
+        .real("accepted_u", "what it accepted; empty where that never became known") {
             $0.pointee.entry.record.accepted?.units
         },
-        .number("delivered_u", "what a later step was told was delivered; empty where none was told") {
+        .real("delivered_u", "what a later step was told was delivered; empty where none was told") {
             $0.pointee.entry.deliveredUnits
         },
-        .number("uncertain_u", "sent and at first not answered: counted as delivered until it was known") {
+        .real("uncertain_u", "sent and at first not answered: counted as delivered until it was known") {
             $0.pointee.entry.record.wasUncertain ? $0.pointee.entry.record.requested?.units : nil
         },
         .text("pump_error", "why the pump took nothing") { some($0.pointee.entry.record.pumpError) },

@@ -2,6 +2,7 @@
 //
 // Guarantees: a row is the same whether it is written alone or after others: what a section says again is copied, nothing else is.
 
+import IsletDevices
 import IsletKernel
 
 /// Rows of one table of steps.
@@ -25,7 +26,7 @@ final class StepRows {
         var lead: [UInt8]
         /// Whether that is all of the lead, as in CSV.
         var isComma: Bool
-        var value: StepColumn.Cell
+        var value: StepColumn.Value
     }
 
     init(_ format: StepFormat) {
@@ -37,7 +38,7 @@ final class StepRows {
                 cells: section.columns.map { column in
                     defer { isFirst = false }
                     let lead = RowText.lead(format, column.name, isFirst: isFirst)
-                    return Cell(lead: lead, isComma: lead == [UInt8(ascii: ",")], value: column.cell)
+                    return Cell(lead: lead, isComma: lead == [UInt8(ascii: ",")], value: column.value)
                 })
         }
         bounds = Array(repeating: 0, count: table.count + 1)

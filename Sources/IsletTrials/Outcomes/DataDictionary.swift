@@ -92,7 +92,7 @@ package enum DataDictionary {
     private static var stepsFile: String {
         "## Step logs\n\nThe columns of `islet export`, one row a step.\n\n| column | meaning |\n|---|---|\n"
             + StepColumn.all.map {
-                "| `\($0.name)` | \(cell($0.meaning))\($0.isInSeconds ? ", in seconds since the session's start" : "") |\n"
+                "| `\($0.name)` | \(cell($0.meaning)) |\n"
             }.joined()
     }
 

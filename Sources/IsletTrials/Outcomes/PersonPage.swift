@@ -2,6 +2,7 @@
 //
 // Guarantees: the tables are the rows of `PersonSettings`; the file in the repository is this text (`make docs`), which a test compares.
 
+import IsletDevices
 import IsletPeople
 
 package enum PersonPage {

@@ -110,10 +110,11 @@ struct ResultTables {
             withUnsafePointer(to: tally) { place in
                 for column in own {
                     line += ","
-                    switch column.value {
-                    case .whole(let value): if let value = value(place) { line += "\(value)" }
-                    case .real(let value): if let value = value(place) { line += "\(value)" }
-                    case .text(let value): if let value = value(place) { line += csvField(value) }
+                    switch column.value.stored(place) {
+                    case .whole(let value): line += "\(value)"
+                    case .real(let value): line += "\(value)"
+                    case .text(let text): line += csvField(text)
+                    case nil: break
                     }
                 }
             }

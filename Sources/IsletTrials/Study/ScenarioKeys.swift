@@ -55,10 +55,10 @@ extension Study.Scenario: Keyed {
 
 extension LifeSettings: Keyed {
     package static let keys = KeyTable<LifeSettings>(
-        "What varies in `life`.", rows.map { KeyRow($0.name, $0.path, .number($0.range), $0.meaning) })
+        "What varies in `life`.", rows.map { KeyRow($0) })
 }
 
 extension HabitSettings: Keyed {
     package static let keys = KeyTable<HabitSettings>(
-        "What the people of `life` do.", rows.map { KeyRow($0.name, $0.path, .number($0.range), $0.meaning) })
+        "What the people of `life` do.", rows.map { KeyRow($0) })
 }

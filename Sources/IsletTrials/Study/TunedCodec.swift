@@ -66,7 +66,7 @@ extension Tuned {
             let all =
                 (ranges.map(\.lowerBound).min() ?? 0)...(ranges.map(\.upperBound).max() ?? 0)
             let summaries = rows.map { row in
-                let unit = row.parameter.unit == "1" ? "" : ", \(row.parameter.unit)"
+                let unit = row.parameter.unitWords.isEmpty ? "" : ", \(row.parameter.unit)"
                 return "Of \(row.kinds.joined(separator: ", ")): \(row.parameter.meaning)\(unit)."
             }
             let defaults = rows.map(\.parameter.defaultValue)

@@ -3,7 +3,7 @@
 // Guarantees: every value is a setting, with its row; all are assumed, as nobody has published how growers answer alarms, and reports say so.
 
 package import IsletFiles
-import IsletDevices
+package import IsletDevices
 
 package struct KeeperSettings: Hashable, Sendable {
     package var hearsAwake = 0.9
@@ -21,48 +21,29 @@ package struct KeeperSettings: Hashable, Sendable {
     /// Nobody is told of anything; rounds are made all the same.
     package var isDeaf: Bool { hearsAwake == 0 && hearsAsleep == 0 }
 
-    package struct Row: Sendable {
-        package var name: String
-        package var path: any (WritableKeyPath<KeeperSettings, Double> & Sendable)
-        package var range: ClosedRange<Double>
-        package var unit: String
-        package var meaning: String
-
-        init(
-            _ name: String, _ path: any (WritableKeyPath<KeeperSettings, Double> & Sendable),
-            _ range: ClosedRange<Double>, _ unit: String, _ meaning: String
-        ) {
-            (self.name, self.path, self.range, self.unit, self.meaning) = (name, path, range, unit, meaning)
-        }
-    }
-
-    package static let rows: [Row] = [
-        Row("hearsAwake", \.hearsAwake, 0...1, "", "chance to notice a notification while awake"),
-        Row("hearsAsleep", \.hearsAsleep, 0...1, "", "chance that a notification wakes"),
-        Row("delayAwake", \.delayAwake, 0...1440, "min", "from noticing to being there, awake: median"),
-        Row("delayAsleep", \.delayAsleep, 0...1440, "min", "from waking to being there: median"),
-        Row(
-            "delaySpread", \.delaySpread, 0...2, "",
-            "spread of both delays: standard deviation of their logarithm"),
-        Row(
-            "bed", \.bed, 18...30, "h",
-            "when the keeper falls asleep, in hours after midnight; 24 and more is after midnight"),
-        Row("rises", \.rises, 0...17, "h", "when the keeper gets up"),
-        Row("roundAt", \.roundAt, 0...24, "h", "when the keeper comes by every day, alarm or not"),
-        Row(
-            "fatigue", \.fatigue, 0...1, "",
-            "share of the chance to notice that each visit in vain of the last 72 h takes away, down to three tenths"
-        ),
+    package static let rows: [NumberRow<KeeperSettings, Void>] = [
+        .init("hearsAwake", "", "chance to notice a notification while awake", \.hearsAwake, 0...1),
+        .init("hearsAsleep", "", "chance that a notification wakes", \.hearsAsleep, 0...1),
+        .init("delayAwake", "min", "from noticing to being there, awake: median", \.delayAwake, 0...1440),
+        .init("delayAsleep", "min", "from waking to being there: median", \.delayAsleep, 0...1440),
+        .init(
+            "delaySpread", "", "spread of both delays: standard deviation of their logarithm", \.delaySpread,
+            0...2),
+        .init(
+            "bed", "h",
+            "when the keeper falls asleep, in hours after midnight; 24 and more is after midnight", \.bed,
+            18...30),
+        .init("rises", "h", "when the keeper gets up", \.rises, 0...17),
+        .init("roundAt", "h", "when the keeper comes by every day, alarm or not", \.roundAt, 0...24),
+        .init(
+            "fatigue", "",
+            "share of the chance to notice that each visit in vain of the last 72 h takes away, down to three tenths",
+            \.fatigue, 0...1),
     ]
 }
 
 extension KeeperSettings: Keyed {
     package static let keys = KeyTable<KeeperSettings>(
         "Who looks after the subject, hears alarms and comes.",
-        rows.map { row in
-            KeyRow(
-                row.name, row.path, .number(row.range),
-                row.meaning.prefix(1).uppercased() + row.meaning.dropFirst()
-                    + (row.unit.isEmpty ? "" : ", \(row.unit)") + " (assumed).")
-        })
+        rows.map { KeyRow($0, $0.facts.summary(isAssumed: true)) })
 }

@@ -65,7 +65,7 @@ extension SubjectKind {
     ///   - makeBody: a body that nobody else holds.
     package init<Settings: Sendable>(
         id: String, summary: String, words: (one: String, many: String), metrics: [AlertMetric],
-        settings: Settings, parameters fields: [TunableParameter.Field<Settings>],
+        settings: Settings, parameters fields: [NumberRow<Settings, Void>],
         makeBody: @escaping @Sendable (Settings, BodyOrigin) throws -> any WatchedBody
     ) {
         self.init(

@@ -1,5 +1,6 @@
 // Cells as bytes: the same as the slow way writes them.
 
+import IsletDevices
 import IsletFiles
 import Foundation
 import IsletKernel
@@ -9,7 +10,7 @@ import Testing
 
 @Suite("A row's text")
 struct RowTextTests {
-    private func cell(_ value: ExportColumn<Void>.Cell, _ format: StepFormat = .csv) -> String {
+    private func cell(_ value: RecordedColumn<Void>.Value, _ format: StepFormat = .csv) -> String {
         let text = RowText(format)
         withUnsafePointer(to: ()) {
             text.append(value, of: $0, SessionCalendar(startEpochSeconds: 0, offsetSeconds: 0))
@@ -34,10 +35,10 @@ struct RowTextTests {
             values.append(Double(bitPattern: .random(in: 0 ... .max, using: &generator)))
         }
         for value in values where value.isFinite {
-            #expect(cell(.number { _ in value }) == JSONValue.numberText(value))
-            #expect(Double(cell(.number { _ in value })) == value)
+            #expect(cell(.real { _ in value }) == JSONValue.numberText(value))
+            #expect(Double(cell(.real { _ in value })) == value)
         }
-        #expect(cell(.number { _ in .nan }).isEmpty && cell(.number { _ in .infinity }, .jsonl) == "null")
+        #expect(cell(.real { _ in .nan }).isEmpty && cell(.real { _ in .infinity }, .jsonl) == "null")
     }
 
     @Test("has instants as the calendar says them")
@@ -60,10 +61,10 @@ struct RowTextTests {
 
     @Test("has whole numbers, flags, nothing, and text as each format wants it")
     func others() {
-        for number in [0, 7, 10, 99, 100, -70, 12_345_678_901, Int64.max, .min] {
-            #expect(cell(.integer { _ in number }) == "\(number)")
+        for number in [0, 7, 10, 99, 100, -70, 12_345_678_901, Int.max, .min] {
+            #expect(cell(.whole { _ in number }) == "\(number)")
         }
-        #expect(cell(.text { _ in nil }).isEmpty && cell(.number { _ in nil }, .jsonl) == "null")
+        #expect(cell(.text { _ in nil }).isEmpty && cell(.real { _ in nil }, .jsonl) == "null")
         #expect(cell(.flag { _ in true }) == "true" && cell(.flag { _ in false }, .jsonl) == "false")
         #expect(cell(.text { _ in "a \"b\", c" }) == "\"a \"\"b\"\", c\"")
         #expect(cell(.text { _ in "a \"b\"\n" }, .jsonl) == "\"a \\\"b\\\"\\n\"")

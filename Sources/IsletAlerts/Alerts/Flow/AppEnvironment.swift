@@ -67,3 +67,22 @@ public enum AlertInput: Hashable, Sendable {
     case preview(AlertName)
     case testAlert(AlertName)
 }
+
+/// A yes or no of the app's environment, by the property that holds it.
+public struct EnvironmentFlag: Hashable, Sendable {
+    public typealias Path = any WritableKeyPath<AppEnvironment, Bool> & Sendable
+
+    public let path: Path
+    public let value: Bool
+
+    public init(_ path: Path, _ value: Bool) { (self.path, self.value) = (path, value) }
+
+    public static func == (a: Self, b: Self) -> Bool {
+        (a.path as AnyKeyPath) == (b.path as AnyKeyPath) && a.value == b.value
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path as AnyKeyPath)
+        hasher.combine(value)
+    }
+}

@@ -7,6 +7,8 @@ public import IsletDevices
 import IsletKernel
 
 /// One parameter of `Root`, where its value lives, and what it means.
+///
+/// No `KeyRow`, which it becomes in `AlertFiles`: the engine, which knows no file, takes its fingerprint from the value's kind and place.
 public struct PolicyField<Root>: Sendable {
     public typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
 

@@ -14,18 +14,14 @@ extension AlertWorld {
         switch event {
         case .app(let state): state == appState
         case .loop(let state): state != .reset && environment.isArmed == (state == .armed)
-        case .firstStepDone(let done): environment.isFirstStepDone == done
         case .steps(let isRunning): stepsRun == isRunning
         case .pod(let isActive): environment.hasPod == isActive
         case .podExpires(let span): environment.podExpiresAt == now.adding(span)
-        case .pumpSession(let isThere): environment.hasPumpSession == isThere
-        case .pumpStatus(let isKnown): environment.isPumpStatusKnown == isKnown
         case .cgmState(let state): environment.cgmState == state
         case .cgmLifecycle(let state): environment.cgmLifecycle == state
         case .glucose(let value): glucose == value
-        case .signedIn(let isIn): environment.isSignedIn == isIn
-        case .claim(let isOk): environment.isClaimOk == isOk
         case .clockSkew(let seconds): environment.clockSkewSeconds == seconds
+        case .environment(let flag): environment[keyPath: flag.path] == flag.value
         case .zone(let zone): wallClock.zone == zone
         case .readings(let isRunning): readingsRun == isRunning
         case .handlers(let pump, let cgm):

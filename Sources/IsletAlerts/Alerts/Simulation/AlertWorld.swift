@@ -23,18 +23,15 @@ public enum AlertWorldEvent: Hashable, Sendable {
     case app(AppState)
     case relaunch
     case loop(LoopState)
-    case firstStepDone(Bool)
     case steps(isRunning: Bool)
     case pod(Bool)
     case podExpires(in: Int64)
-    case pumpSession(Bool)
-    case pumpStatus(isKnown: Bool)
     case cgmState(SensorState)
     case cgmLifecycle(SensorLifecycle)
     case glucose(Double)
-    case signedIn(Bool)
-    case claim(isOk: Bool)
     case clockSkew(seconds: Double?)
+    /// What is so from now on, and nothing but that.
+    case environment(EnvironmentFlag)
     case zone(ZoneTable)
     case reading(Double, isReliable: Bool, age: Int64)
     case value(AlertMetric, Double)
@@ -327,7 +324,6 @@ public struct AlertWorld: Sendable {
             } else {
                 change { $0.isArmed = state == .armed }
             }
-        case .firstStepDone(let done): change { $0.isFirstStepDone = done }
         case .steps(let isRunning): stepsRun = isRunning
         case .pod(let isActive):
             let end = now.adding(Self.podLife)
@@ -338,16 +334,13 @@ public struct AlertWorld: Sendable {
         case .podExpires(let span):
             let end = now.adding(span)
             change { $0.podExpiresAt = end }
-        case .pumpSession(let isThere): change { $0.hasPumpSession = isThere }
-        case .pumpStatus(let isKnown): change { $0.isPumpStatusKnown = isKnown }
         case .cgmState(let state): change { $0.cgmState = state }
         case .cgmLifecycle(let state): change { $0.cgmLifecycle = state }
         case .glucose(let value):
             glucose = value
             return !hasGlucoseSeries
-        case .signedIn(let isIn): change { $0.isSignedIn = isIn }
-        case .claim(let isOk): change { $0.isClaimOk = isOk }
         case .clockSkew(let seconds): change { $0.clockSkewSeconds = seconds }
+        case .environment(let flag): change { $0[keyPath: flag.path] = flag.value }
         case .zone(let zone):
             wallClock.zone = zone
             tell(.wallClock(wallClock))

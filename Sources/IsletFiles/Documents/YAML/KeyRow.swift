@@ -24,7 +24,7 @@ extension Keyed {
 }
 
 /// One key of a mapping.
-package struct KeyRow<Root: Keyed>: Sendable {
+package struct KeyRow<Root: Sendable>: Sendable {
     package let shape: KeyShape
     /// Changes nothing where the key was left out.
     let decode: @Sendable (YAMLReader, inout Root) throws(InputError) -> Void
@@ -41,7 +41,9 @@ package struct KeyRow<Root: Keyed>: Sendable {
         self.decode = decode
         self.encode = encode
     }
+}
 
+extension KeyRow where Root: Keyed {
     /// A key and its property, whose value in `Root()` is the default.
     /// - Parameters:
     ///   - leftOut: what leaving it out means, where that is no fixed value.
@@ -75,6 +77,27 @@ package struct KeyRow<Root: Keyed>: Sendable {
             $0[keyPath: path].map(codec.encode)
         }
     }
+
+    /// A number within its bounds, as its row has it.
+    /// - Parameters:
+    ///   - summary: what is said of the key, the row's meaning by default.
+    ///   - leftOut: what leaving it out means, where that is no fixed value.
+    package init<More>(
+        _ row: NumberRow<Root, More>, _ summary: String? = nil, leftOut: String? = nil,
+        isWritten: @escaping @Sendable (Root) -> Bool = { _ in true }
+    ) {
+        self.init(
+            row.name, row.path, .number(row.range), summary ?? row.meaning, leftOut: leftOut,
+            isWritten: isWritten)
+    }
+}
+
+extension NumberFacts {
+    /// A meaning that is a phrase, as the summary of a key.
+    package func summary(isAssumed: Bool) -> String {
+        meaning.prefix(1).uppercased() + meaning.dropFirst() + (unit.isEmpty ? "" : ", \(unit)")
+            + (isAssumed ? " (assumed)." : ".")
+    }
 }
 
 /// Every key of a mapping.
@@ -94,16 +117,24 @@ package struct KeyTable<Root: Keyed>: Sendable {
     /// What a mapping says; it has passed `shape`.
     package func decode(_ reader: YAMLReader) throws(InputError) -> Root {
         var root = Root()
-        for row in rows {
-            if let value = reader[row.shape.name] { try row.decode(value, &root) }
-        }
+        try rows.decode(reader, into: &root)
         root.complete(reader)
         return root
     }
 
-    package func members(of root: Root) -> [JSONValue.Member] {
-        rows.compactMap { row in row.encode(root).map { .init(row.shape.name, $0) } }
+    package func json(of root: Root) -> JSONValue { .object(rows.members(of: root)) }
+}
+
+extension Array {
+    /// Takes what a mapping says; what it does not say stays.
+    package func decode<Root>(_ reader: YAMLReader, into root: inout Root) throws(InputError)
+    where Element == KeyRow<Root> {
+        for row in self {
+            if let value = reader[row.shape.name] { try row.decode(value, &root) }
+        }
     }
 
-    package func json(of root: Root) -> JSONValue { .object(members(of: root)) }
+    package func members<Root>(of root: Root) -> [JSONValue.Member] where Element == KeyRow<Root> {
+        compactMap { row in row.encode(root).map { .init(row.shape.name, $0) } }
+    }
 }

@@ -4,6 +4,7 @@
 // subjects are drawn; every accepted subject meets `AdmissionRules.generated` and `ClinicalLimits.usual`; CR and CF are simulated.
 // Does not: reproduce all correlations between parameters, which ten subjects a group can't tell.
 
+import IsletDevices
 import IsletNumerics
 import IsletKernel
 

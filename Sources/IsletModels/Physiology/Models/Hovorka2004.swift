@@ -13,7 +13,7 @@
 //   Q1, Q2      mmol    glucose, accessible and not
 //   carbs       mmol/min (times AG);  insulin  mU/min
 
-import IsletDevices
+public import IsletDevices
 import IsletNumerics
 
 extension ModelKind {

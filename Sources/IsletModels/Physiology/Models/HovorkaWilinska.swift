@@ -14,7 +14,7 @@
 //   Gs          mmol/L   interstitial glucose
 //   carbs       mg/min;  insulin  U/min
 
-import IsletDevices
+public import IsletDevices
 import IsletNumerics
 import IsletKernel
 

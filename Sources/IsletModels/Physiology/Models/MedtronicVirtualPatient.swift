@@ -11,7 +11,7 @@
 //   D1, D2      g        carbohydrate in the gut
 //   carbs       g/min;  insulin  mU/min
 
-import IsletDevices
+public import IsletDevices
 import IsletNumerics
 
 extension ModelKind {

@@ -159,8 +159,8 @@ extension UVAPadova2008.Parameters: TabulatedParameters {
     /// Each derived column against the formula above, everything else as given. A share of 0.1 % allows for rounded tables; m2 and m4 may be
     /// 10 % off CL's formula, as on one published row (adult#004, 5.7 %): whatever they are, the other columns close the steady state with them.
     public func validationError(given: Set<String>) -> ColumnError? {
-        for field in Self.fields where field.column.need == .derived && field.column.name != "CL" {
-            let name = field.column.name
+        for field in Self.fields where field.need == .derived && field.name != "CL" {
+            let name = field.name
             guard given.contains(name) else { continue }
             let isRate = name == "m2" || name == "m4"
             guard !isRate || given.contains("CL") else { continue }

@@ -2,6 +2,8 @@
 //
 // Guarantees: `makeModel` gives a model at its initial state with basal insulin flowing.
 
+import IsletDevices
+
 /// The parameters of one of the models.
 public struct ModelParameters: Hashable, Sendable {
     /// As the model's own type.
@@ -51,7 +53,7 @@ extension UVAPadova2008.Parameters: OptionalBodyParameters {
 }
 
 extension TabulatedParameters {
-    static var columns: [ParameterColumn] { fields.map(\.column) }
+    static var columns: [ParameterColumn] { fields.map(\.facts) }
 
     fileprivate var values: [Double] { Self.fields.map { self[keyPath: $0.path] } }
 

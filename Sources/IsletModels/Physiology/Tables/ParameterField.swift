@@ -5,47 +5,34 @@
 
 public import IsletDevices
 
-/// A column of a model's parameter table, as `islet models show` prints it.
-public struct ParameterColumn: Hashable, Sendable {
-    public enum Need: Hashable, Sendable {
-        case required
-        /// Optional; the value where the column is not there.
-        case defaulted(Double)
-        /// Optional; computed from the others where the column is not there.
-        case derived
-    }
+/// Whether a parameter table must have a column.
+public enum ParameterNeed: Hashable, Sendable {
+    case required
+    /// Optional; the value where the column is not there.
+    case defaulted(Double)
+    /// Optional; computed from the others where the column is not there.
+    case derived
+}
 
-    public var name: String
-    /// `1` for a pure number.
-    public var unit: String
-    public var meaning: String
-    public var need: Need
-    /// Values outside are refused.
-    public var range: ClosedRange<Double>
+/// A column of a model's parameter table, as `islet models show` prints it: a `ParameterField` of which only the model's own file knows the type
+/// that has it.
+public typealias ParameterColumn = NumberFacts<ParameterNeed>
 
-    public init(
-        name: String, unit: String, meaning: String, need: Need, range: ClosedRange<Double>
-    ) {
-        self.name = name
-        self.unit = unit
-        self.meaning = meaning
-        self.need = need
-        self.range = range
-    }
+extension NumberFacts where More == ParameterNeed {
+    public var need: ParameterNeed { more }
 }
 
 /// A column and where its value lives.
-public struct ParameterField<P>: Sendable {
-    public var column: ParameterColumn
-    public var path: any (WritableKeyPath<P, Double> & Sendable)
+public typealias ParameterField<P> = NumberRow<P, ParameterNeed>
 
+extension NumberRow where More == ParameterNeed {
+    public var need: ParameterNeed { facts.need }
+
+    /// A column that must be there.
     public init(
-        _ name: String, _ unit: String, _ meaning: String,
-        _ path: any (WritableKeyPath<P, Double> & Sendable),
-        _ range: ClosedRange<Double>, _ need: ParameterColumn.Need = .required
+        _ name: String, _ unit: String, _ meaning: String, _ path: Path, _ range: ClosedRange<Double>
     ) {
-        column = ParameterColumn(name: name, unit: unit, meaning: meaning, need: need, range: range)
-        self.path = path
+        self.init(name, unit, meaning, path, range, .required)
     }
 }
 

@@ -121,17 +121,17 @@ private struct Columns<P: TabulatedParameters> {
         var parameters: [(ParameterField<P>, Int)] = []
         var given: Set<String> = []
         for field in P.fields {
-            if let index = indices[field.column.name] {
+            if let index = indices[field.name] {
                 // CL stands for what it gives: without m2 and m4 it is needed.
-                if derived == .recompute, field.column.need == .derived, field.column.name != "CL" {
+                if derived == .recompute, field.need == .derived, field.name != "CL" {
                     continue
                 }
                 parameters.append((field, index))
-                given.insert(field.column.name)
-            } else if field.column.need == .required {
+                given.insert(field.name)
+            } else if field.need == .required {
                 throw csv.problem(
-                    header.line, "no column ‘\(field.column.name)’",
-                    "it: \(field.column.meaning), \(field.column.unit)")
+                    header.line, "no column ‘\(field.name)’",
+                    "it: \(field.meaning), \(field.unit)")
             }
         }
         self.parameters = parameters
@@ -179,7 +179,7 @@ private struct Columns<P: TabulatedParameters> {
         var p = P()
         for (field, index) in parameters {
             p[keyPath: field.path] = try value(
-                index, field.column.name, field.column.unit, field.column.range)
+                index, field.name, field.unit, field.range)
         }
         _ = p.derive(given: given)
         var state: [Double]?

@@ -3,7 +3,7 @@
 import IsletDevices
 import IsletKernel
 
-/// What a sensor fault is made of.
+/// What a sensor fault is made of. No row and no key: it is the place of one subject's sensor, with its streams and its log, for which a fault begins.
 struct SensorFaultSetting {
     /// nil where none comes by chance.
     var rate: Double?

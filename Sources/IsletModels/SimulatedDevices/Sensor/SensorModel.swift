@@ -39,7 +39,7 @@ public struct SensorModel: ListedByID, Tunable {
     ///   - fields: what a study may set, and where it lives in `settings`.
     public init<Settings: Sendable>(
         id: String, summary: String, source: String, device: SensorDevice = .dexcomG6,
-        settings: Settings, parameters fields: [TunableParameter.Field<Settings>],
+        settings: Settings, parameters fields: [NumberRow<Settings, Void>],
         makeErrors:
             @escaping @Sendable (
                 _ streams: RandomStreams, _ index: UInt64, _ settings: Settings

@@ -6,7 +6,7 @@ public import IsletKernel
 
 extension SensorModel {
     private static let source = "Vettoretti et al., Sensors 19:5320 (2019)"
-    private static let parameters: [TunableParameter.Field<Vettoretti2019.Settings>] = [
+    private static let parameters: [NumberRow<Vettoretti2019.Settings, Void>] = [
         .init("noise", "1", "how many times the published noise", \.noise, 0...5),
         .init(
             "spread", "1", "the share of the published covariance of the parameters by which sensors differ",
