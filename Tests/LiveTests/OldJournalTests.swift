@@ -135,7 +135,7 @@ struct OldJournalTests {
             let path = folder + "/a.journal"
             let before = try old("refusals-and-exchange")
             do {
-                let file = try JournalFile.create(path, opening: before.lines[0].text.replacing(/^open /, with: ""))
+                let file = try JournalFile.create(path, opening: String(before.lines[0].text.dropFirst(5)))
                 for line in before.lines.dropFirst() { try file.append(line, sync: false) }
             }
             do {
