@@ -44,7 +44,9 @@ private let study = """
             #expect(try islet("run", folder + "/study.yaml", "--quiet", "--out", out, "--resume").status == 0)
             try edit(out + "/manifest.json") { $0["engine"] = nil }
             let old = try islet("verify", out)
-            #expect(old.output.contains("lived by engine 1; this program is engine \(BuildFacts.engine)"), "\(old)")
+            #expect(
+                old.output.contains("lived by engine 1; this program is engine \(BuildFacts.engine)"),
+                "\(old)")
         }
     }
 
@@ -67,7 +69,8 @@ private let study = """
 
             let verified = try islet("verify", out)
             #expect(verified.status == 0 && verified.output.contains("0 sessions run again"), "\(verified)")
-            #expect(verified.output.contains("lived by engine 7; this program is engine \(BuildFacts.engine)"))
+            #expect(
+                verified.output.contains("lived by engine 7; this program is engine \(BuildFacts.engine)"))
             #expect(isRefusal(try islet("replay", out, "--session", "1"), "out/manifest.json"))
             let resumed = try islet("run", folder + "/study.yaml", "--quiet", "--out", out, "--resume")
             #expect(isRefusal(resumed, "out/manifest.json"), "\(resumed)")

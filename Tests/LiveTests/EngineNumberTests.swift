@@ -37,7 +37,8 @@ import Testing
             var old = content
             old.lines[0] = try #require(
                 JournalLine(Substring(content.lines[0].text.replacing(number, with: ""))))
-            #expect(try LiveOpening(old).engine == 1)
+            #expect(try LiveOpening(old, engine: 1).engine == 1)
+            #expect(throws: InputError.self) { try LiveOpening(old) }
             // The version alone refuses nothing.
             old.lines[0] = try #require(
                 JournalLine(
@@ -73,7 +74,9 @@ import Testing
                 #expect(text.contains("Islet \(BuildFacts.version)") && !text.contains("\n"), "\(text)")
             }
             #expect(try bytes(path) == before)
-            #expect(try LiveReplay(try JournalContent.read(path), engine: BuildFacts.engine + 1).divergence == nil)
+            #expect(
+                try LiveReplay(try JournalContent.read(path), engine: BuildFacts.engine + 1).divergence == nil
+            )
         }
     }
 
@@ -82,7 +85,9 @@ import Testing
             let path = try journal(in: folder, engine: BuildFacts.engine + 1)
             let old = try bytes(path)
             let (kept, refused) = try LiveAnew.replace(path, studyPath: nil)
-            #expect(refused.isEmpty && kept == folder + "/e\(BuildFacts.engine + 1).engine-\(BuildFacts.engine + 1).journal")
+            #expect(
+                refused.isEmpty
+                    && kept == folder + "/e\(BuildFacts.engine + 1).engine-\(BuildFacts.engine + 1).journal")
             #expect(try bytes(kept) == old)
             do {
                 let session = try LiveReplay.resume(path)

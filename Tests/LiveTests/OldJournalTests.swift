@@ -18,7 +18,8 @@ private func old(_ name: String) throws -> JournalContent {
     guard case .open(let json) = content.lines[0] else { return content }
     let study = try #require(json.firstRange(of: #""study":{"#)).lowerBound
     func opening(_ checksum: String) throws -> JournalLine {
-        let number = try #require(json.firstMatch(of: /"session":(\d+),"subject":"([^"]*)","arm":"([^"]*)","seed":(\d+)/))
+        let number = try #require(
+            json.firstMatch(of: /"session":(\d+),"subject":"([^"]*)","arm":"([^"]*)","seed":(\d+)/))
         let fed = json.hasPrefix(#"{"fed":true"#) ? #""fed":true,"# : ""
         return .open(
             #"{\#(fed)"format":1,"engine":\#(BuildFacts.engine),"version":"0.1.0","numeric_fingerprint":"\#(NumericFingerprint.here)","#
@@ -34,7 +35,9 @@ private func old(_ name: String) throws -> JournalContent {
         do {
             try session.play(content.lines[index], on: index + 1, of: content.path)
         } catch is LiveSession.Divergence {
-            let (events, digest) = (session.session.executor.journal.count, session.outcome?.digest ?? session.digest)
+            let (events, digest) = (
+                session.session.executor.journal.count, session.outcome?.digest ?? session.digest
+            )
             switch content.lines[index] {
             case .mark(let at, _, _): content.lines[index] = .mark(at, events: events, digest)
             case .end(let at, _, _, let early):

@@ -50,9 +50,11 @@ private struct Whole: BitwiseCopyable {
 @Suite("The parted integrator")
 struct SplitIntegratorTests {
     /// A day of meals, boluses and rates that change every five minutes, with segments of every length.
-    private func day(_ parameters: UVAPadova2008.Parameters, _ settings: IntegrationSettings, seed: Int) throws -> (
-        worst: Double, evaluations: Int
-    ) {
+    private func day(_ parameters: UVAPadova2008.Parameters, _ settings: IntegrationSettings, seed: Int)
+        throws -> (
+            worst: Double, evaluations: Int
+        )
+    {
         var stream = TestStream(seed)
         let model = UVAPadova2008(parameters: parameters, settings: settings)
         var whole = Whole(p: parameters)
@@ -102,20 +104,24 @@ struct SplitIntegratorTests {
             let parameters = try generatedParameters(group, index)
             for (settings, bound) in [(IntegrationSettings.session, 0.02), (.trace, 1e-5)] {
                 let (worst, evaluations) = try day(parameters, settings, seed: index)
-                #expect(worst > 0 && worst < bound, "\(group) \(index): \(worst) mg/dL, \(evaluations) evaluations")
+                #expect(
+                    worst > 0 && worst < bound,
+                    "\(group) \(index): \(worst) mg/dL, \(evaluations) evaluations")
             }
         }
     }
 
     /// What is kept of a derivative, or of a propagator, may not be seen: at lengths that have one and at others.
-    @Test("goes on from a snapshot to the same bits, at every segment of a day", arguments: [5, 2.5, 3.7, 0.4])
+    @Test(
+        "goes on from a snapshot to the same bits, at every segment of a day", arguments: [5, 2.5, 3.7, 0.4])
     func keepsNothing(length: Double) throws {
         let parameters = try generatedParameters(.adult, 1)
         let model = UVAPadova2008(parameters: parameters)
         for segment in 0..<200 {
             if segment == 30 { model.setCarbohydrateRate(milligramsPerMinute: 5000) }
             if segment == 33 { model.setCarbohydrateRate(milligramsPerMinute: 0) }
-            model.injectBolus(InsulinAmount(units: segment % 40 == 31 ? 4 : 0.05), centredMinutesFromNow: 0.05)
+            model.injectBolus(
+                InsulinAmount(units: segment % 40 == 31 ? 4 : 0.05), centredMinutesFromNow: 0.05)
             let other = UVAPadova2008(parameters: parameters)
             other.restore(model.snapshot)
             try model.advance(byMinutes: length, looks: (length / 3, length))

@@ -34,7 +34,10 @@ final class ModelEngine<Constants: BitwiseCopyable, Integrator: SegmentIntegrato
     private var keptStepSize = 0.0
     private var keptEdge = true
 
-    init(count: Int, constants initial: Constants, integrator make: (UnsafeMutablePointer<Constants>) -> Integrator) {
+    init(
+        count: Int, constants initial: Constants,
+        integrator make: (UnsafeMutablePointer<Constants>) -> Integrator
+    ) {
         self.count = count
         state = .allocate(capacity: count)
         state.initialize(repeating: 0, count: count)
