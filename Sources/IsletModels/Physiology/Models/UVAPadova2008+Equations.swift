@@ -110,10 +110,10 @@ extension UVAPadova2008: SplitForm {
         let ksc = c.pointee.p.ksc
         let gut = SIMD2(emptied, ksc * Gp) - SIMD2(c.pointee.p.kabs, ksc) * y.second
         let glucose = SIMD2(EGP + appearing - Fsnc - E, -Uid) + SIMD2(-toTissue, toTissue)
-        // What has fallen below 0 stays.
+        // Glucose that has fallen below 0 stays. A gut that a step's error left below 0 fills again: what is eaten arrives.
         return SixStates(
             first: SIMD2(c.pointee.carbs, left) - SIMD2(left, emptied),
-            second: gut.replacing(with: 0, where: y.second .< 0),
+            second: gut.replacing(with: 0, where: y.second .< SIMD2(-.infinity, 0)),
             third: glucose.replacing(with: 0, where: y.third .< 0))
     }
 
