@@ -216,7 +216,9 @@ let package = Package(
 
         // Tests
         // A test kit: an HTTP server that fails on purpose.
-        .target(name: "FaultyServer", path: "Tests/FaultyServer", swiftSettings: strict + optimised),
+        .target(
+            name: "FaultyServer", dependencies: ["DeviceLinks"], path: "Tests/FaultyServer",
+            swiftSettings: strict + optimised),
         tests("AlertMetricsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlertsTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletFiles"]),
         tests("AlgorithmsTests", ["IsletKernel", "IsletDevices", "IsletLoop"]),

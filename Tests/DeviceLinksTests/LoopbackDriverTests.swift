@@ -198,28 +198,14 @@ private final class OwnThread: TaskExecutor {
 
 /// Answers each connection's first line with one line.
 private final class RawServer: Sendable {
-    let port: UInt16
-    private let listener: Int32
+    private let listener: LoopbackListener
+    var port: UInt16 { listener.port }
 
     init(_ answer: @escaping @Sendable (String) -> String) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isOpen = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 8) == 0
-                    && getsockname(listener, $0, &length) == 0
-            }
-        }
-        guard isOpen else { throw POSIXError(.EIO) }
+        let listener = try LoopbackListener(backlog: 8)
         self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread {
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+            while let connection = listener.next() {
                 var bytes = [UInt8](repeating: 0, count: 4096)
                 let count = recv(connection, &bytes, bytes.count, 0)
                 if count > 0 {
@@ -237,5 +223,5 @@ private final class RawServer: Sendable {
         }
     }
 
-    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+    deinit { listener.shutDown() }
 }

@@ -109,6 +109,17 @@ struct TransportTests {
         #expect(answers == Dictionary(uniqueKeysWithValues: (0..<64).map { ($0, "/\($0)") }))
     }
 
+    /// Harm: the number of a closed listener is the next one's, and whoever still waits on it takes that one's connections, or ends it.
+    @Test("comes to the server that was asked, whatever others were stopped before")
+    func stoppedBefore() async throws {
+        for _ in 0..<100 {
+            let stopped = try FaultyServer { _, _ in .dropped }
+            stopped.stop()
+            let server = try FaultyServer { _, _ in .refused(200, body: "mine") }
+            #expect(try await ask(server.root).body == Data("mine".utf8))
+        }
+    }
+
     /// Harm: somebody between the two reads the secret, and answers with glucose of their own.
     @Test("is refused to a server whose certificate nobody signed", .enabled(if: TLSServer.isPossible))
     func selfSigned() async throws {

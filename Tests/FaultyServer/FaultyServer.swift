@@ -3,6 +3,7 @@
 // Guarantees: a step is kept once, by its id, in the order of arrival; what a request met is decided by the test, request by request.
 // Does not: speak more HTTP than GET, and POST with a Content-Length.
 
+import DeviceLinks
 import Foundation
 import Glibc
 import Synchronization
@@ -48,8 +49,7 @@ public final class FaultyServer: Sendable {
         var isStopped = false
     }
 
-    public let port: UInt16
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let state = Mutex(State())
     private let fate: @Sendable (Int, Arrival) -> Fate
 
@@ -57,24 +57,10 @@ public final class FaultyServer: Sendable {
     public init(_ fate: @escaping @Sendable (Int, Arrival) -> Fate = { _, _ in .accepted }) throws {
         self.fate = fate
         _ = Self.setUp
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = listener
-        let code = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, length) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, address, &length) == 0
-            }
-        }
-        guard code else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        port = UInt16(bigEndian: address.sin_port)
+        let listener = try LoopbackListener(backlog: 64)
+        self.listener = listener
         Thread.detachNewThread { [weak self] in
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+            while let connection = listener.next() {
                 guard let self, self.open(connection) else {
                     close(connection)
                     return
@@ -90,12 +76,12 @@ public final class FaultyServer: Sendable {
         state.withLock { state in
             guard !state.isStopped else { return }
             state.isStopped = true
-            shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
+            listener.shutDown()
             for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
         }
     }
 
+    public var port: UInt16 { listener.port }
     public var url: String { "\(root)/steps" }
     public var root: String { "http://127.0.0.1:\(port)" }
     /// Ids in the order of their first arrival.

@@ -27,8 +27,7 @@ public final class SimulatorPeer: Sendable {
         case late(Double)
     }
 
-    public let port: UInt16
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let perform: @Sendable (LinkCommand) throws -> PumpReport
     private let readings: @Sendable (_ after: Int64) -> [FedReading]
     private let fate: @Sendable (LinkCommand) -> Fate
@@ -36,6 +35,8 @@ public final class SimulatorPeer: Sendable {
     /// The most connections at once: each has a thread, and a proof to work out.
     private static let most = 16
     private let state = Mutex((newest: 0, sockets: [LineSocket](), isStopped: false))
+
+    public var port: UInt16 { listener.port }
 
     /// - Parameters:
     ///   - port: 0 for any that is free.
@@ -53,37 +54,15 @@ public final class SimulatorPeer: Sendable {
         self.fate = fate
         self.clock = clock
         self.readings = readings
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var one: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-        var address = LineSocket.address(port)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = listener
-        let isOpen = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 16) == 0
-                    && getsockname(listener, $0, &length) == 0
-            }
+        let listener: LoopbackListener
+        do {
+            listener = try LoopbackListener(port: port, backlog: 16)
+        } catch let failure as LineSocket.Failure {
+            throw PumpDriverError.notSent(failure.reason)
         }
-        guard isOpen else {
-            let reason = LineSocket.text(errno)
-            close(listener)
-            throw PumpDriverError.notSent("port \(port): \(reason)")
-        }
-        self.port = UInt16(bigEndian: address.sin_port)
+        self.listener = listener
         Thread.detachNewThread { [weak self] in
-            defer { close(listener) }
-            while true {
-                let descriptor = accept(listener, nil, nil)
-                guard descriptor >= 0 else {
-                    if errno == EINTR || errno == ECONNABORTED { continue }
-                    // None is free for now.
-                    if errno == EMFILE || errno == ENFILE {
-                        usleep(100_000)
-                        continue
-                    }
-                    return
-                }
+            while let descriptor = listener.next() {
                 let socket = LineSocket(descriptor: descriptor)
                 guard let self, !self.state.withLock({ $0.isStopped }) else { return }
                 let isTaken = self.state.withLock { state in
@@ -109,7 +88,7 @@ public final class SimulatorPeer: Sendable {
             return state.isStopped ? [] : state.sockets
         }
         for socket in sockets { socket.shutDown() }
-        shutdown(listener, Int32(SHUT_RDWR))
+        listener.shutDown()
     }
 
     /// Ends the connections that there are, as a radio does; new ones are taken.

@@ -31,8 +31,9 @@ package final class LoopbackServer: Sendable {
 
     package static let mostConnections = 32
 
-    package let port: UInt16
-    private let listener: Int32
+    package var port: UInt16 { listener.port }
+
+    private let listener: LoopbackListener
     private let secondsPerRequest: Double
     private let handle: @Sendable (Request) -> Answer
     private let state = Mutex((connections: Set<Int32>(), isStopped: false))
@@ -45,35 +46,10 @@ package final class LoopbackServer: Sendable {
     ) throws {
         self.handle = handle
         self.secondsPerRequest = secondsPerRequest
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var one: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-        var address = LineSocket.address(port)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isOpen = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, $0, &length) == 0
-            }
-        }
-        guard isOpen else {
-            let reason = LineSocket.text(errno)
-            close(listener)
-            throw LineSocket.Failure(reason: "port \(port): \(reason)")
-        }
+        let listener = try LoopbackListener(port: port, backlog: 64)
         self.listener = listener
-        self.port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [weak self] in
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else {
-                    if errno == EINTR || errno == ECONNABORTED { continue }
-                    if errno == EMFILE || errno == ENFILE {
-                        usleep(50_000)
-                        continue
-                    }
-                    return
-                }
+            while let connection = listener.next() {
                 guard let self else {
                     close(connection)
                     return
@@ -86,14 +62,11 @@ package final class LoopbackServer: Sendable {
     deinit { stop() }
 
     package func stop() {
-        let isFirst = state.withLock { state in
-            defer { state.isStopped = true }
+        state.withLock { state in
+            state.isStopped = true
             for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
-            return !state.isStopped
         }
-        guard isFirst else { return }
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
+        listener.shutDown()
     }
 
     private func begin(_ connection: Int32) {
