@@ -240,7 +240,9 @@ let package = Package(
         tests("GSLTests", ["IsletNumerics"]),
         tests("GlucoseMetricsTests", ["IsletDevices", "IsletFiles"]),
         tests("GrowRoomTests", ["IsletKernel", "IsletModels"]),
-        tests("IsletTests", ["FaultyServer", "islet", "islet-live", "islet-thresholds", "islet-swarm"]),
+        tests(
+            "IsletTests",
+            ["IsletTrials", "FaultyServer", "islet", "islet-live", "islet-thresholds", "islet-swarm"]),
         tests(
             "LinkedDevicesTests",
             ["IsletKernel", "IsletDevices", "IsletModels", "IsletLoop", "DeviceLinks"]),

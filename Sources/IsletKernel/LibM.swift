@@ -4,7 +4,6 @@
 
 public import Glibc
 
-@inlinable @inline(__always) package func exponential(_ x: Double) -> Double { exp(x) }
 @inlinable @inline(__always) package func naturalLogarithm(_ x: Double) -> Double { log(x) }
 @inlinable @inline(__always) package func decimalLogarithm(_ x: Double) -> Double { log10(x) }
 @inlinable @inline(__always) package func power(_ x: Double, _ y: Double) -> Double { pow(x, y) }

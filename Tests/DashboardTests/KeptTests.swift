@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// The ward as a program of another engine opens it.
-private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
+private func upgraded(_ folder: String, engine: Int = BuildFacts.engine + 1) throws -> Desk {
     var options = Ward.Options(folder: folder)
     options.engine = engine
     return try Desk(try Ward(options))
@@ -39,11 +39,15 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
             }
             #expect(codes(shown) == codes(before))
             let view = try #require(desk.ward.view(id))
-            #expect(view.kept?.engine == 1 && view.kept?.here == 2 && view.kept?.isKnown == true)
+            #expect(
+                view.kept?.engine == BuildFacts.engine && view.kept?.here == BuildFacts.engine + 1
+                    && view.kept?.isKnown == true)
             #expect(view.log.readings.count > 200 && view.isReadOnly && view.areControlsDisabled)
             let page = desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).text
             #expect(page.contains("Lived by another engine") && page.contains("Begin it anew"))
-            #expect(page.contains("engine 1") && page.contains("engine 2"))
+            #expect(
+                page.contains("engine \(BuildFacts.engine)")
+                    && page.contains("engine \(BuildFacts.engine + 1)"))
             #expect(desk.tell(id, #"{"command":"target","mgdl":110}"#).status == 409)
             #expect(desk.answer("GET", "/api/sessions/\(id)/past?t=60").status == 409)
             #expect(desk.answer("POST", "/api/sessions/\(id)/resume").status == 409)
@@ -77,7 +81,7 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
             let glucose = view.live.thresholds.first { $0.metric == .glucose }
             #expect(glucose?.low == 72 && glucose?.high == 244)
             #expect(desk.tell(new, #"{"command":"target","mgdl":110}"#).status == 202)
-            #expect(desk.ward.view(id)?.kept?.engine == 1)
+            #expect(desk.ward.view(id)?.kept?.engine == BuildFacts.engine)
             #expect(desk.answer("POST", "/api/sessions/nobody/anew").status == 404)
         }
     }
@@ -168,12 +172,13 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
                 desk.ward.tend()
                 return try #require(desk.ward.view("fed-12345"))
             }
-            let before = try look(1)
+            let this = BuildFacts.engine
+            let before = try look(this)
             #expect(before.log.readings.count == 121 && before.log.steps.count > 110)
             let low = AlertName(rawValue: "ALERT-CGM-URGENT-LOW")
             let story = try #require(before.alerts.first { $0.code == low })
             #expect(!story.story.isEmpty)
-            for engine in [2, 2, 3, 1] {
+            for engine in [this + 1, this + 1, this + 2, this] {
                 let after = try look(engine)
                 #expect(after.kept == nil && after.phase == .running, "\(engine)")
                 #expect(after.log.readings == before.log.readings && after.log.steps == before.log.steps)
@@ -198,7 +203,7 @@ private func upgraded(_ folder: String, engine: Int = 2) throws -> Desk {
                 if let damage { try Data(damage).write(to: URL(filePath: kept)) }
                 let desk = try upgraded(folder)
                 let view = try #require(desk.ward.view(id))
-                #expect(view.kept?.isKnown == false && view.kept?.engine == 1)
+                #expect(view.kept?.isKnown == false && view.kept?.engine == BuildFacts.engine)
                 #expect(desk.answer("GET", "/sessions/\(id)", headers: ["accept": "text/html"]).status == 200)
                 if damage == nil {
                     let answer = desk.answer("POST", "/api/sessions/\(id)/anew")

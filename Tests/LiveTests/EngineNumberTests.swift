@@ -28,15 +28,17 @@ import Testing
 
     @Test func `an opening says which engine lives it; one that doesn't is engine 1's`() throws {
         try withFolder { folder in
-            let path = try journal(in: folder, engine: 1)
+            let path = try journal(in: folder, engine: BuildFacts.engine)
             let content = try JournalContent.read(path)
-            #expect(content.lines[0].text.contains(#""engine":1,"#))
-            #expect(try LiveOpening(content).engine == 1)
-            #expect(LiveOpening.engine(ofJournal: path) == 1)
+            let number = #""engine":\#(BuildFacts.engine),"#
+            #expect(content.lines[0].text.contains(number))
+            #expect(try LiveOpening(content).engine == BuildFacts.engine)
+            #expect(LiveOpening.engine(ofJournal: path) == BuildFacts.engine)
             var old = content
             old.lines[0] = try #require(
-                JournalLine(Substring(content.lines[0].text.replacing(#""engine":1,"#, with: ""))))
-            #expect(try LiveOpening(old).engine == 1)
+                JournalLine(Substring(content.lines[0].text.replacing(number, with: ""))))
+            #expect(try LiveOpening(old, engine: 1).engine == 1)
+            #expect(throws: InputError.self) { try LiveOpening(old) }
             // The version alone refuses nothing.
             old.lines[0] = try #require(
                 JournalLine(
@@ -50,7 +52,7 @@ import Testing
         throws
     {
         try withFolder { folder in
-            let path = try journal(in: folder, engine: 2)
+            let path = try journal(in: folder, engine: BuildFacts.engine + 1)
             let before = try bytes(path)
             let attempts: [() throws -> Void] = [
                 { _ = try LiveReplay.resume(path) },
@@ -67,20 +69,25 @@ import Testing
                 let problem = try #require(#expect(throws: InputError.self) { try attempt() })
                 let text = problem.description
                 #expect(
-                    text.contains(path) && text.contains("engine 2") && text.contains("engine 1"), "\(text)")
+                    text.contains(path) && text.contains("engine \(BuildFacts.engine + 1)")
+                        && text.contains("engine \(BuildFacts.engine)"), "\(text)")
                 #expect(text.contains("Islet \(BuildFacts.version)") && !text.contains("\n"), "\(text)")
             }
             #expect(try bytes(path) == before)
-            #expect(try LiveReplay(try JournalContent.read(path), engine: 2).divergence == nil)
+            #expect(
+                try LiveReplay(try JournalContent.read(path), engine: BuildFacts.engine + 1).divergence == nil
+            )
         }
     }
 
     @Test func `begun anew it has the settings, and nothing of the life`() throws {
         try withFolder { folder in
-            let path = try journal(in: folder, engine: 2)
+            let path = try journal(in: folder, engine: BuildFacts.engine + 1)
             let old = try bytes(path)
             let (kept, refused) = try LiveAnew.replace(path, studyPath: nil)
-            #expect(refused.isEmpty && kept == folder + "/e2.engine-2.journal")
+            #expect(
+                refused.isEmpty
+                    && kept == folder + "/e\(BuildFacts.engine + 1).engine-\(BuildFacts.engine + 1).journal")
             #expect(try bytes(kept) == old)
             do {
                 let session = try LiveReplay.resume(path)

@@ -67,7 +67,7 @@ final class FedWorld {
     }
 
     /// The program ends here, and one of another engine begins.
-    func upgrade(to engine: Int) throws {
+    func upgrade(to engine: Int = BuildFacts.engine + 1) throws {
         self.engine = engine
         told += heard.events
         session = try LiveSession(try opening(1), journal: nil)
@@ -108,16 +108,20 @@ final class FedWorld {
             #expect(world.say(.meal(grams: 40, isEaten: false, isAnnounced: true)) == .taken)
             world.live(untilMinute: 190)
             let (before, carry) = (world.session.snapshot, try #require(world.session.carry()))
-            try world.upgrade(to: 2)
+            try world.upgrade()
             let after = world.session.snapshot
-            #expect(world.session.opening.engine == 2 && world.session.opening.upgrade?.from == 1)
+            #expect(
+                world.session.opening.engine == BuildFacts.engine + 1
+                    && world.session.opening.upgrade?.from == BuildFacts.engine)
             #expect(world.session.opening.upgrade?.carry == carry && after.isFed)
             #expect(after.now == before.now && after.target == before.target)
             #expect(after.quietHours == before.quietHours && after.thresholds == before.thresholds)
             #expect(after.loop?.glucose == before.loop?.glucose && after.loop?.status == .openLoop)
             #expect(after.insulin == before.insulin && carry.loop.insulin.units == 0)
             let first = try #require(world.heard.events.first)
-            #expect(first.what == .upgrade(from: 1, to: 2) && first.number == before.eventCount + 1)
+            #expect(
+                first.what == .upgrade(from: BuildFacts.engine, to: BuildFacts.engine + 1)
+                    && first.number == before.eventCount + 1)
             let again = world.session.take(LiveCommand(.target(mgdl: 130), key: "aim"), at: world.session.now)
             #expect(again.isRepeated && again.outcome == .taken)
             // Suggestions go on by their numbers, and nothing is given here either.
@@ -129,7 +133,9 @@ final class FedWorld {
             #expect(isRefused(world.say(.requestBolus(units: 1)), "suggestions only"))
             #expect(try world.replayed().divergence == nil)
             world.session = try LiveSession(try opening(1), journal: nil)
-            #expect(throws: InputError.self) { try LiveAnew.replace(world.path, studyPath: nil, engine: 3) }
+            #expect(throws: InputError.self) {
+                try LiveAnew.replace(world.path, studyPath: nil, engine: BuildFacts.engine + 2)
+            }
         }
     }
 
@@ -155,7 +161,7 @@ final class FedWorld {
             }
             let (world, whole) = (worlds[0], worlds[1])
             let before = try #require(world.alert(low))
-            try world.upgrade(to: 2)
+            try world.upgrade()
             let after = try #require(world.alert(low))
             #expect(after.raisedAt == before.raisedAt && after.acknowledgedAt == before.acknowledgedAt)
             #expect((after.acknowledgedAt != nil) == (deed == .acknowledged))
@@ -188,14 +194,14 @@ final class FedWorld {
             world.mgdl = nil
             world.live(untilMinute: 70)
             #expect(world.alert(silent) == nil)
-            try world.upgrade(to: 2)
+            try world.upgrade()
             #expect(world.alert(silent) == nil)
             // As the host does where the clock has gone on.
             if isDown { world.session.catchUp(to: .minutes(150)) } else { world.live(untilMinute: 150) }
             let raised = try #require(world.alert(silent)).raisedAt
             #expect(raised == (isDown ? .minutes(150) : .minutes(80)))
             // Active by now: another exchange raises nothing, and a reading ends it.
-            try world.upgrade(to: 3)
+            try world.upgrade(to: BuildFacts.engine + 2)
             #expect(world.alert(silent)?.raisedAt == raised)
             world.live(untilMinute: 170)
             #expect(world.alert(silent)?.raisedAt == raised)
@@ -217,7 +223,7 @@ final class FedWorld {
             // One that comes late, and is read before the program ends.
             let late = FedWorld.command(.minutes(5 * 1440 - 62), 140)
             #expect(world.session.take(late, at: world.session.now).outcome == .taken)
-            try world.upgrade(to: 2)
+            try world.upgrade()
             // Half an hour of them came while nobody lived; a low is the last.
             world.pass(untilMinute: 5 * 1440 + 25)
             world.mgdl = 45
@@ -232,7 +238,7 @@ final class FedWorld {
             #expect(world.alert(low) != nil)
             #expect(world.session.snapshot.loop?.glucose?.glucose.milligramsPerDecilitre == 45)
             // After a kill the same program knows them all, by its journal.
-            try world.upgrade(to: 2)
+            try world.upgrade()
             #expect(world.readAgain().allSatisfy { $0.isRepeated })
             #expect(try world.replayed().divergence == nil)
         }
@@ -249,7 +255,7 @@ final class FedWorld {
             world.mgdl = 45
             world.live(untilMinute: 70)
             try write(before, to: kept)
-            try world.upgrade(to: 2)
+            try world.upgrade()
             #expect(world.alert(low) != nil)
             #expect(world.readAgain().allSatisfy { $0.isRepeated && $0.outcome == .taken })
             #expect(try world.replayed().divergence == nil)
@@ -264,7 +270,8 @@ final class FedWorld {
             world.live(untilMinute: 75)
             let raised = try #require(world.alert(low)).raisedAt
             var numbers = [world.session.snapshot.eventCount]
-            for (engine, minute) in [(2, 80), (3, 85), (1, 90), (2, 95)] {
+            let this = BuildFacts.engine
+            for (engine, minute) in [(this + 1, 80), (this + 2, 85), (this, 90), (this + 1, 95)] {
                 try world.upgrade(to: engine)
                 #expect(world.alert(low)?.raisedAt == raised)
                 world.live(untilMinute: Int64(minute))
@@ -272,7 +279,7 @@ final class FedWorld {
                 numbers.append(world.session.snapshot.eventCount)
             }
             #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
-            for (engine, more) in [(1, ""), (2, ""), (3, ""), (1, "-2")] {
+            for (engine, more) in [(this, ""), (this + 1, ""), (this + 2, ""), (this, "-2")] {
                 let content = try JournalContent.read(folder + "/fed.engine-\(engine)\(more).journal")
                 #expect(try LiveReplay(content, engine: engine).divergence == nil)
             }
@@ -290,11 +297,13 @@ final class FedWorld {
             _ = try LiveFork.begin(
                 from: try JournalContent.read(world.path), at: .minutes(30), change: change, to: fork)
             let before = try LiveReplay.resume(fork).snapshot
-            let after = try LiveReplay.resume(fork, engine: 2)
-            #expect(after.opening.engine == 2 && after.now == before.now)
+            let after = try LiveReplay.resume(fork, engine: BuildFacts.engine + 1)
+            #expect(after.opening.engine == BuildFacts.engine + 1 && after.now == before.now)
             #expect(after.algorithm.kind.id == "basal-bolus" && after.snapshot.policy == before.policy)
             after.advance(to: .minutes(90))
-            #expect(try LiveReplay(try JournalContent.read(fork), engine: 2).divergence == nil)
+            #expect(
+                try LiveReplay(try JournalContent.read(fork), engine: BuildFacts.engine + 1).divergence == nil
+            )
         }
     }
 
@@ -318,24 +327,28 @@ final class FedWorld {
             kept.carry.algorithm = algorithm
             try kept.write(beside: fork)
             let heard = Heard()
-            let after = try LiveReplay.resume(fork, engine: 2, listener: heard.take)
+            let after = try LiveReplay.resume(fork, engine: BuildFacts.engine + 1, listener: heard.take)
             let own = after.opening.arm.algorithm.kind.id
             #expect(own != "basal-bolus" && after.algorithm.kind.id == own && after.snapshot.algorithm == own)
             let events = heard.events
-            #expect(events.first?.what == .upgrade(from: 1, to: 2))
+            #expect(events.first?.what == .upgrade(from: BuildFacts.engine, to: BuildFacts.engine + 1))
             let told = try #require(events.dropFirst().first)
             #expect(told.kind == "refusal" && told.outcome == .refused)
             #expect(told.problem?.code == "unknown-algorithm")
             let reason = try #require(told.problem?.reason)
-            #expect(reason.contains("engine 1") && reason.contains(word) && reason.contains("\(own), doses"))
+            #expect(
+                reason.contains("engine \(BuildFacts.engine)") && reason.contains(word)
+                    && reason.contains("\(own), doses"))
             #expect(events.map(\.number) == Array(events[0].number..<(events[0].number + events.count)))
             // Once, and again whenever it is lived again, but not by an engine to which nobody hands it on.
             after.advance(to: .minutes(90))
-            #expect(try LiveReplay(try JournalContent.read(fork), engine: 2).divergence == nil)
+            #expect(
+                try LiveReplay(try JournalContent.read(fork), engine: BuildFacts.engine + 1).divergence == nil
+            )
             let third = Heard()
             _ = try LiveSession(try opening(1), journal: nil)
             after.journal = nil
-            let next = try LiveReplay.resume(fork, engine: 3, listener: third.take)
+            let next = try LiveReplay.resume(fork, engine: BuildFacts.engine + 2, listener: third.take)
             #expect(next.algorithm.kind.id == own && !third.events.contains { $0.kind == "refusal" })
         }
     }
@@ -345,12 +358,16 @@ final class FedWorld {
             let world = try FedWorld(folder + "/fed.journal")
             let unlived = folder + "/unlived.journal"
             try write(try bytes(world.path), to: unlived)
-            #expect(try LiveReplay.resume(unlived, engine: 2).opening.engine == 2)
-            #expect(try LiveReplay.resume(unlived, engine: 2).opening.upgrade == nil)
+            #expect(
+                try LiveReplay.resume(unlived, engine: BuildFacts.engine + 1).opening.engine == BuildFacts
+                    .engine + 1)
+            #expect(try LiveReplay.resume(unlived, engine: BuildFacts.engine + 1).opening.upgrade == nil)
             world.live(untilMinute: 30)
             world.session = try LiveSession(try opening(1), journal: nil)
             try FileManager.default.removeItem(atPath: KeptState.path(of: world.path))
-            let problem = #expect(throws: InputError.self) { try LiveReplay.resume(world.path, engine: 2) }
+            let problem = #expect(throws: InputError.self) {
+                try LiveReplay.resume(world.path, engine: BuildFacts.engine + 1)
+            }
             #expect(problem?.description.contains("\n") == false)
         }
     }

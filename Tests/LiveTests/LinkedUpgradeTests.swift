@@ -15,7 +15,7 @@ private typealias World = LinkedSessionTests.World
 
 extension LinkedSessionTests.World {
     /// The program is exchanged for one of another engine while nothing else happens.
-    fileprivate func upgrade(to engine: Int) throws {
+    fileprivate func upgrade(to engine: Int = BuildFacts.engine + 1) throws {
         self.engine = engine
         try relaunch(at: session.now)
     }
@@ -57,9 +57,11 @@ extension LinkedSessionTests.World {
             let request = world.session.take(LiveCommand(.requestBolus(units: 1)), at: world.session.now)
             let number = try #require(request.number)
             let (before, carry) = (world.session.snapshot, try #require(world.session.carry()))
-            try world.upgrade(to: 2)
+            try world.upgrade()
             let after = world.session.snapshot
-            #expect(world.session.opening.engine == 2 && world.session.opening.upgrade?.from == 1)
+            #expect(
+                world.session.opening.engine == BuildFacts.engine + 1
+                    && world.session.opening.upgrade?.from == BuildFacts.engine)
             #expect(after.target == before.target && after.quietHours == before.quietHours)
             #expect(after.thresholds == before.thresholds)
             #expect(after.requestedBolus?.number == number && after.requestedBolus?.units == 1)
@@ -68,8 +70,12 @@ extension LinkedSessionTests.World {
             #expect(Set(after.alerts.map(\.code)).isSuperset(of: before.alerts.map(\.code)))
             // The first event says so, under the next number.
             let first = try #require(world.heard.events.first)
-            #expect(first.what == .upgrade(from: 1, to: 2) && first.number == before.eventCount + 1)
-            #expect(first.kind == "upgrade" && first.outcome == .done && first.text.contains("engine 2"))
+            #expect(
+                first.what == .upgrade(from: BuildFacts.engine, to: BuildFacts.engine + 1)
+                    && first.number == before.eventCount + 1)
+            #expect(
+                first.kind == "upgrade" && first.outcome == .done
+                    && first.text.contains("engine \(BuildFacts.engine + 1)"))
             // What was said before is known again, and the pending bolus is confirmed under its number, once.
             let again = world.session.take(LiveCommand(.target(mgdl: 130), key: "aim"), at: world.session.now)
             #expect(again.isRepeated && again.outcome == .taken)
@@ -89,7 +95,7 @@ extension LinkedSessionTests.World {
             let world = try World(folder)
             try world.live(untilMinute: 120)
             let before = try #require(world.session.carry())
-            try world.upgrade(to: 2)
+            try world.upgrade()
             let carried = try #require(world.session.opening.upgrade?.carry)
             #expect(carried.loop == before.loop && before.loop.insulin.units > 1)
             let after = try #require(world.session.carry())
@@ -119,7 +125,7 @@ extension LinkedSessionTests.World {
     {
         try withFolder { folder in
             let (world, raised) = try inMidAlarm(folder)
-            try world.upgrade(to: 2)
+            try world.upgrade()
             #expect(world.alerts[low] == raised)
             try world.live(untilMinute: 85)
             #expect(world.alerts[low] == raised && world.count("raise", low) == 0)
@@ -141,13 +147,13 @@ extension LinkedSessionTests.World {
             world.fate = { command in
                 guard isNext, !isUpgraded, case .bolus = command.act else { return .answered }
                 isUpgraded = true
-                world.engine = 2
+                world.engine = BuildFacts.engine + 1
                 return hasArrived ? .diesAfter : .diesBefore
             }
             try world.live(untilMinute: 90)
             isNext = true
             try world.live(untilMinute: 150)
-            #expect(isUpgraded && world.session.opening.engine == 2)
+            #expect(isUpgraded && world.session.opening.engine == BuildFacts.engine + 1)
             let carried = try #require(world.session.opening.upgrade?.carry)
             #expect(carried.unconfirmedUnits > 0)
             let ids = world.simulator.boluses.map(\.id)
@@ -173,7 +179,7 @@ extension LinkedSessionTests.World {
             try world.live(untilMinute: 82)
             #expect(world.session.snapshot.loop?.owed?.units == 2)
             let until = world.session.snapshot.loop?.owedUntil
-            try world.upgrade(to: 2)
+            try world.upgrade()
             #expect(world.session.snapshot.loop?.owed?.units == 2)
             #expect(world.session.snapshot.loop?.owedUntil == until)
             try world.live(untilMinute: 110)
@@ -191,7 +197,7 @@ extension LinkedSessionTests.World {
             try world.live(untilMinute: 150)
             let before = world.alerts
             #expect(!before.isEmpty)
-            try world.upgrade(to: 2)
+            try world.upgrade()
             #expect(world.alerts == before)
             try world.live(untilMinute: 170)
             for (code, at) in before { #expect(world.alerts[code] == at) }
@@ -208,7 +214,8 @@ extension LinkedSessionTests.World {
         try withFolder { folder in
             let (world, raised) = try inMidAlarm(folder)
             var numbers = [world.session.snapshot.eventCount]
-            for (engine, minute) in [(2, 80), (3, 85), (1, 90), (2, 95)] {
+            let (this, next, after) = (BuildFacts.engine, BuildFacts.engine + 1, BuildFacts.engine + 2)
+            for (engine, minute) in [(next, 80), (after, 85), (this, 90), (next, 95)] {
                 try world.upgrade(to: engine)
                 #expect(world.alerts[low] == raised)
                 try world.live(untilMinute: Int64(minute))
@@ -216,7 +223,7 @@ extension LinkedSessionTests.World {
             }
             #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-            let kept = [(1, ""), (2, ""), (3, ""), (1, "-2")]
+            let kept = [(this, ""), (next, ""), (after, ""), (this, "-2")]
             for (engine, more) in kept {
                 let name = "linked.engine-\(engine)\(more).journal"
                 #expect(names.contains(name), "\(names)")
@@ -237,7 +244,7 @@ extension LinkedSessionTests.World {
             let before = try bytes(kept)
             #expect(world.say(.target(mgdl: 140), key: "late") == .taken)
             try write(before, to: kept)
-            try world.upgrade(to: 2)
+            try world.upgrade()
             #expect(world.session.snapshot.target?.milligramsPerDecilitre == 140)
             let again = world.session.take(
                 LiveCommand(.target(mgdl: 140), key: "late"), at: world.session.now)
@@ -261,7 +268,7 @@ extension LinkedSessionTests.World {
                 try FileManager.default.removeItem(atPath: kept)
                 if let text { try write(text, to: kept) }
                 let problem = #expect(throws: InputError.self) {
-                    try LiveReplay.resume(world.path, engine: 2)
+                    try LiveReplay.resume(world.path, engine: BuildFacts.engine + 1)
                 }
                 #expect(problem?.description.contains("\n") == false)
                 #expect(try bytes(world.path) == journal)
@@ -272,9 +279,11 @@ extension LinkedSessionTests.World {
             let line = try #require(journal.dropLast().lastIndex(of: 10))
             try write(Array(journal[...line]), to: other)
             try write(right, to: KeptState.path(of: other))
-            #expect(throws: InputError.self) { try LiveReplay.resume(other, engine: 2) }
+            #expect(throws: InputError.self) { try LiveReplay.resume(other, engine: BuildFacts.engine + 1) }
             // Whole again it goes on.
-            #expect(try LiveReplay.resume(world.path, engine: 2).opening.engine == 2)
+            #expect(
+                try LiveReplay.resume(world.path, engine: BuildFacts.engine + 1).opening.engine == BuildFacts
+                    .engine + 1)
         }
     }
 }

@@ -116,8 +116,10 @@ extension LoopController {
     /// - Parameter before: what runs on where the pump doesn't take it.
     func setZero(before: LoopMemory.TemporaryBasal?) {
         do {
-            try pump.setTemporaryBasal(.zero, nanoseconds: zeroLength)
-            zeroEnds = memory.temporaryBasal?.ends
+            let length = zeroLength
+            try pump.setTemporaryBasal(.zero, nanoseconds: length)
+            // As `planZero` has it. Asked of the memory, all of it would be copied.
+            zeroEnds = executor.now.adding(length)
             wasZeroRefused = false
             zeroIsPaidUntil = nil
         } catch PumpError.underWay {

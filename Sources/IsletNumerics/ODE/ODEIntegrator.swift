@@ -68,8 +68,6 @@ public final class ODEIntegrator {
     private var triedBeforeReset = 0
     private var rejectedBeforeReset = 0
     private var freshStarts = 0
-    /// The indices of the states that looks see.
-    private let watched: UnsafeMutableBufferPointer<Int>
     /// Two states, one after the other: what the looks of the last segment saw.
     private let seen: UnsafeMutablePointer<Double>
 
@@ -80,7 +78,6 @@ public final class ODEIntegrator {
     ///   - stepLimit: most steps in one segment.
     ///   - reach: where no edge came before it, a segment of up to so many step sizes is tried as one step: without a jump at its start it
     ///     mostly is one, and the step size alone would never find out, as a last step leaves it as it was.
-    ///   - watched: the indices of the states that looks on the way see, all by default; the others stay NaN there.
     public init(
         stepper: Stepper = .rkck,
         rightHandSide: @escaping RightHandSide,
@@ -89,14 +86,11 @@ public final class ODEIntegrator {
         tolerance: Tolerance,
         firstStepSize: Double = 1,
         stepLimit: Int = 100_000,
-        reach: Double = 1,
-        watched: [Int]? = nil
+        reach: Double = 1
     ) {
         errorHandlerOff
         precondition(!scales.isEmpty && scales.allSatisfy { $0 > 0 }, "one positive scale for each state")
         precondition(tolerance.absolute > 0 && tolerance.relative >= 0, "a tolerance is positive")
-        precondition(
-            watched?.allSatisfy(scales.indices.contains) ?? true, "only states can be watched")
         precondition(firstStepSize > 0 && stepLimit > 0, "a first step and a limit are positive")
         dimension = scales.count
         self.stepper = stepper
@@ -118,8 +112,6 @@ public final class ODEIntegrator {
         self.step = step
         self.control = control
         self.evolve = evolve
-        self.watched = .allocate(capacity: (watched ?? Array(scales.indices)).count)
-        _ = self.watched.initialize(from: watched ?? Array(scales.indices))
         seen = .allocate(capacity: 2 * scales.count)
         seen.initialize(repeating: .nan, count: 2 * scales.count)
         system = gsl_odeiv2_system(
@@ -128,7 +120,6 @@ public final class ODEIntegrator {
 
     deinit {
         seen.deallocate()
-        watched.deallocate()
         gsl_odeiv2_evolve_free(evolve)
         gsl_odeiv2_control_free(control)
         gsl_odeiv2_step_free(step)
@@ -210,7 +201,7 @@ public final class ODEIntegrator {
         let s = (moment - start) / h
         let (r, into) = (1 - s, seen + index * dimension)
         let (b, c, d) = (s * s * (3 - 2 * s), s * r * r * h, -s * s * r * h)
-        for i in watched { into[i] = y0[i] + b * (state[i] - y0[i]) + c * f0[i] + d * f1[i] }
+        for i in 0..<dimension { into[i] = y0[i] + b * (state[i] - y0[i]) + c * f0[i] + d * f1[i] }
     }
 
     /// Forgets the kept derivative: call it at every jump of an input or of the state.

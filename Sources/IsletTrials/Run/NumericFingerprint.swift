@@ -1,6 +1,6 @@
 // What must be equal before two machines' digests may be compared.
 //
-// glibc picks its exp, log, pow, tanh and sinh by CPU feature, and their last bits differ between picks. The
+// glibc picks its log, pow, tanh and sinh by CPU feature, and their last bits differ between picks. The
 // fingerprint is a checksum of the bits that they give here for a fixed set of arguments.
 
 import Glibc
@@ -13,7 +13,7 @@ package enum NumericFingerprint {
         for step in 1...400 {
             let x = Double(step) * 0.0371
             for value in [
-                exp(-x), log(x), pow(x, 1.084), tanh(x - 7), sinh(x - 7), cos(x), sin(x), erfc(x / 4),
+                log(x), pow(x, 1.084), sinh(x - 7), cos(x), sin(x), erfc(x / 4),
             ] {
                 digest.absorb(value.bitPattern)
             }

@@ -59,7 +59,7 @@ final class CompartmentModel<Form: ModelForm>: GlucoseModel {
     let kind = Form.kind
     let parameters: Form.Parameters
     let basalRate: InsulinRate
-    private let engine: ModelEngine<FormConstants<Form.Parameters>>
+    private let engine: ModelEngine<FormConstants<Form.Parameters>, ODEIntegrator>
     private let steadyState: [Double]
 
     init(parameters: Form.Parameters, initialState: [Double]?, settings: IntegrationSettings) {

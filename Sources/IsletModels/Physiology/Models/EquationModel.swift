@@ -74,7 +74,7 @@ final class EquationModel<E: GlucoseEquations>: GlucoseModel {
     let basalRate: InsulinRate
     private let equations: E
     private let box: EquationBox<E>
-    private let engine: ModelEngine<EquationInputs>
+    private let engine: ModelEngine<EquationInputs, ODEIntegrator>
     private let steadyState: [Double]
 
     init(_ equations: E, initialState: [Double]?, settings: IntegrationSettings) {

@@ -5,37 +5,47 @@
 
 import IsletNumerics
 
+/// What an engine asks of whatever integrates its state, segment by segment.
+protocol SegmentIntegrator: AnyObject {
+    var stepSize: Double { get }
+    var isAtEdge: Bool { get }
+    /// Forgets what is kept of the time before; by default the step size stays.
+    func resetAtEdge(stepSize: Double?, isAtEdge: Bool)
+    /// Forgets the step size, too.
+    func restart(stepSize: Double?, isAtEdge: Bool)
+}
+
+extension SegmentIntegrator {
+    func restart() { restart(stepSize: nil, isAtEdge: true) }
+}
+
+extension ODEIntegrator: SegmentIntegrator {}
+
 /// The part that all glucose models share: `n` states, one block of constants and inputs, one integrator.
 ///
 /// The right-hand side reads `constants` through the pointer: copying the block into a local costs more than
 /// half of an evaluation.
-final class ModelEngine<Constants: BitwiseCopyable> {
+final class ModelEngine<Constants: BitwiseCopyable, Integrator: SegmentIntegrator> {
     let count: Int
     let state: UnsafeMutablePointer<Double>
     let constants: UnsafeMutablePointer<Constants>
-    let integrator: ODEIntegrator
+    let integrator: Integrator
     private let kept: UnsafeMutablePointer<Double>
     private var keptStepSize = 0.0
     private var keptEdge = true
 
     init(
-        constants initial: Constants,
-        scales: [Double],
-        settings: IntegrationSettings,
-        rightHandSide: @escaping ODEIntegrator.RightHandSide,
-        watched: [Int]? = nil
+        count: Int, constants initial: Constants,
+        integrator make: (UnsafeMutablePointer<Constants>) -> Integrator
     ) {
-        count = scales.count
+        self.count = count
         state = .allocate(capacity: count)
         state.initialize(repeating: 0, count: count)
         kept = .allocate(capacity: count)
         kept.initialize(repeating: 0, count: count)
         constants = .allocate(capacity: 1)
         constants.initialize(to: initial)
-        integrator = ODEIntegrator(
-            stepper: settings.stepper, rightHandSide: rightHandSide, parameters: constants,
-            scales: scales, tolerance: .init(absolute: settings.tolerance),
-            reach: settings.reach, watched: watched)
+        integrator = make(constants)
     }
 
     deinit {
@@ -76,5 +86,19 @@ final class ModelEngine<Constants: BitwiseCopyable> {
         setState(snapshot[..<count])
         integrator.restart(stepSize: abs(snapshot[count]), isAtEdge: snapshot[count] > 0)
         return snapshot[(count + 1)...]
+    }
+}
+
+extension ModelEngine where Integrator == ODEIntegrator {
+    /// One that GSL's steppers integrate.
+    convenience init(
+        constants: Constants, scales: [Double], settings: IntegrationSettings,
+        rightHandSide: @escaping ODEIntegrator.RightHandSide
+    ) {
+        self.init(count: scales.count, constants: constants) {
+            ODEIntegrator(
+                stepper: settings.stepper, rightHandSide: rightHandSide, parameters: $0, scales: scales,
+                tolerance: .init(absolute: settings.tolerance), reach: settings.reach)
+        }
     }
 }

@@ -59,7 +59,6 @@ public final class UVAPadova2008: GlucoseModel {
         var D = 0.0
         var eating = 0.0
         // Products that don't change.
-        var halfSpan = 0.0  // (kmax − kmin)/2
         var alphaD = 0.0  // α·D = 5/(2(1 − b))
         var betaD = 0.0  // β·D = 5/(2d)
         var fkabsPerBW = 0.0
@@ -88,9 +87,9 @@ public final class UVAPadova2008: GlucoseModel {
 
     public let parameters: Parameters
     public let options: BodyOptions
-    let engine: ModelEngine<Constants>
+    let engine: ModelEngine<Constants, SplitIntegrator<UVAPadova2008>>
     /// The engine's own, where a call costs no count of references.
-    private let integrator: ODEIntegrator
+    private let integrator: SplitIntegrator<UVAPadova2008>
     private var isEating = false
     private var keptD = 0.0
     private var keptRescue = RescuePath()
@@ -106,13 +105,11 @@ public final class UVAPadova2008: GlucoseModel {
         parameters = p
         self.options = options
         engine = ModelEngine(
+            count: 13,
             constants: Constants(
-                p: p, halfSpan: (p.kmax - p.kmin) / 2, alphaD: 5 / (2 * (1 - p.b)), betaD: 5 / (2 * p.d),
-                fkabsPerBW: p.f * p.kabs / p.BW, m2m4: p.m2 + p.m4, m1m30: p.m1 + p.m30,
-                ka1kd: p.ka1 + p.kd, perVi: 1 / p.Vi),
-            scales: Self.scales, settings: settings,
-            rightHandSide: options.isPublished ? Self.rightHandSide : Self.optionalRightHandSide,
-            watched: [3, 12])
+                p: p, alphaD: 5 / (2 * (1 - p.b)), betaD: 5 / (2 * p.d), fkabsPerBW: p.f * p.kabs / p.BW,
+                m2m4: p.m2 + p.m4, m1m30: p.m1 + p.m30, ka1kd: p.ka1 + p.kd, perVi: 1 / p.Vi)
+        ) { SplitIntegrator(constants: $0, tolerance: settings.tolerance) }
         integrator = engine.integrator
         engine.constants.pointee.setEmptyingLaw()
         engine.constants.pointee.varying.options = options
@@ -121,86 +118,6 @@ public final class UVAPadova2008: GlucoseModel {
             engine.setState(initialState)
             engine.constants.pointee.D = engine.state[0] + engine.state[1]
         }
-    }
-
-    /// What a tolerance of 1 would mean for each state, chosen so that the same tolerance costs each the same
-    /// error in glucose. Plasma and liver insulin are wide: their fast exchange dies out before it acts, and
-    /// narrower scales would halve most five-minute steps.
-    static let scales: [Double] = [1e3, 1e3, 1e3, 100, 100, 200, 100, 100, 100, 200, 100, 100, 100]
-
-    static let rightHandSide: ODEIntegrator.RightHandSide = { t, y, f, raw in
-        guard let y, let f, let raw else { return 9 }
-        derive(t, y, f, raw.assumingMemoryBound(to: Constants.self))
-        return 0
-    }
-
-    /// The published equations. Inlined into both right-hand sides: the one with options shares their terms.
-    @inline(__always)
-    static func derive(
-        _ t: Double, _ y: UnsafePointer<Double>, _ f: UnsafeMutablePointer<Double>,
-        _ c: UnsafeMutablePointer<Constants>
-    ) {
-        let Qsto1 = y[0]
-        let Qsto2 = y[1]
-        let Qgut = y[2]
-        let Gp = y[3]
-        let Gt = y[4]
-        let Ip = y[5]
-        let X = y[6]
-        let I1 = y[7]
-        let Id = y[8]
-        let Il = y[9]
-        let Isc1 = y[10]
-        let Isc2 = y[11]
-        let Gs = y[12]
-
-        // Gut. Below 0.1 mg of food the law of emptying no longer matters.
-        var kgut = c.pointee.p.kmax
-        let Qsto = Qsto1 + Qsto2
-        if Qsto > 0.1 {
-            let D = c.pointee.D + c.pointee.eating * t
-            if D > 0 {
-                // tanh(a) − tanh(b) + 2 = 2·(1 − 1/(1 + e²ᵃ) + 1/(1 + e²ᵇ)): half the price of two tanh.
-                let part = Qsto / D
-                if part < UVAPadova2008.nearlyEmpty {
-                    kgut = c.pointee.kgutEmpty + c.pointee.kgutSlope * part
-                } else {
-                    let rise = 1 / (1 + exponential(2 * c.pointee.alphaD * (part - c.pointee.p.b)))
-                    let fall = 1 / (1 + exponential(2 * c.pointee.betaD * (part - c.pointee.p.d)))
-                    kgut = c.pointee.p.kmin + 2 * c.pointee.halfSpan * (1 - rise + fall)
-                }
-            }
-        }
-        f[0] = c.pointee.carbs - c.pointee.p.kmax * Qsto1
-        f[1] = c.pointee.p.kmax * Qsto1 - kgut * Qsto2
-        f[2] = kgut * Qsto2 - c.pointee.p.kabs * Qgut
-        let Ra = c.pointee.fkabsPerBW * Qgut
-
-        // Glucose.
-        let EGP = max(0, c.pointee.p.kp1 - c.pointee.p.kp2 * Gp - c.pointee.p.kp3 * Id)
-        let E = c.pointee.p.ke1 * max(0, Gp - c.pointee.p.ke2)
-        let k1Gp = c.pointee.p.k1 * Gp
-        let k2Gt = c.pointee.p.k2 * Gt
-        let Uid = (c.pointee.p.Vm0 + c.pointee.p.Vmx * X) * Gt / (c.pointee.p.Km0 + Gt)
-        f[3] = Gp >= 0 ? EGP + Ra - c.pointee.p.Fsnc - E - k1Gp + k2Gt : 0
-        f[4] = Gt >= 0 ? k1Gp - Uid - k2Gt : 0
-        f[12] = Gs >= 0 ? c.pointee.p.ksc * (Gp - Gs) : 0
-
-        // Insulin. Its true states never fall below 0; a rounding error that does may climb back.
-        let dIp =
-            c.pointee.p.m1 * Il + c.pointee.p.ka1 * Isc1 + c.pointee.p.ka2 * Isc2
-            - c.pointee.m2m4 * Ip
-        let dIl = c.pointee.p.m2 * Ip - c.pointee.m1m30 * Il
-        let dIsc1 = c.pointee.u - c.pointee.ka1kd * Isc1
-        let dIsc2 = c.pointee.p.kd * Isc1 - c.pointee.p.ka2 * Isc2
-        f[5] = Ip >= 0 ? dIp : max(0, dIp)
-        f[9] = Il >= 0 ? dIl : max(0, dIl)
-        f[10] = Isc1 >= 0 ? dIsc1 : max(0, dIsc1)
-        f[11] = Isc2 >= 0 ? dIsc2 : max(0, dIsc2)
-        let I = Ip * c.pointee.perVi
-        f[6] = c.pointee.p.p2u * (I - c.pointee.p.Ib - X)
-        f[7] = c.pointee.p.ki * (I - I1)
-        f[8] = c.pointee.p.ki * (I1 - Id)
     }
 
     // MARK: Inputs
@@ -241,7 +158,6 @@ public final class UVAPadova2008: GlucoseModel {
         guard rate != insulinRate else { return }
         insulinRate = rate
         engine.constants.pointee.u = rate.unitsPerMinute * 6000 / parameters.BW
-        integrator.resetAtEdge()
     }
 
     public func injectBolus(_ amount: InsulinAmount, centredMinutesFromNow delay: Double) {
@@ -255,7 +171,6 @@ public final class UVAPadova2008: GlucoseModel {
         x[10] += dose + toIsc2 + toIp
         x[11] -= toIsc2
         x[5] -= toIp
-        integrator.resetAtEdge()
     }
 
     // MARK: Time
@@ -264,7 +179,9 @@ public final class UVAPadova2008: GlucoseModel {
         try integrator.advance(state: engine.state, by: minutes, looks: looks)
         if engine.constants.pointee.eating > 0 {
             engine.constants.pointee.D += engine.constants.pointee.eating * minutes
-            // D was a function of the segment's own time, so the kept derivative is off by a rounding.
+            // What was a function of the segment's own time leaves a derivative that is off by a rounding: here, and where a body varies.
+            integrator.resetAtEdge()
+        } else if options.varies {
             integrator.resetAtEdge()
         }
         if engine.constants.pointee.varying.rescue.isBusy {
@@ -277,8 +194,8 @@ public final class UVAPadova2008: GlucoseModel {
     ) -> (plasma: GlucoseConcentration, interstitial: GlucoseConcentration) {
         let x = integrator.seen(look)
         return (
-            .init(milligramsPerDecilitre: x[3] / parameters.Vg),
-            .init(milligramsPerDecilitre: x[12] / parameters.Vg)
+            .init(milligramsPerDecilitre: x.third[0] / parameters.Vg),
+            .init(milligramsPerDecilitre: x.second[1] / parameters.Vg)
         )
     }
 

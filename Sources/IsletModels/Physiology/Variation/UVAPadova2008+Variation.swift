@@ -14,7 +14,11 @@ import IsletKernel
 extension UVAPadova2008 {
     /// What the equations with options read beside the published parameters.
     struct Varying: BitwiseCopyable {
-        var options = BodyOptions.published
+        var options = BodyOptions.published {
+            didSet { isOn = !options.isPublished }
+        }
+        /// Whether there is anything beside the published equations.
+        private(set) var isOn = false
         /// The factor on insulin's effects at the segment's start, and its growth, 1/min.
         var sensitivity = 1.0
         var sensitivitySlope = 0.0
@@ -34,7 +38,7 @@ extension UVAPadova2008 {
         var isBusy: Bool { first + second > 0 }
 
         /// mg/min, so many minutes from now.
-        @inline(__always) func appearance(afterMinutes t: Double) -> Double {
+        @inline(always) func appearance(afterMinutes t: Double) -> Double {
             let tau = Self.timeConstantMinutes
             return exponential(-t / tau) * (second + first * t / tau) / tau
         }
@@ -82,7 +86,6 @@ extension UVAPadova2008 {
         c.pointee.p.kmin = parameters.kmin * absorption.emptying
         c.pointee.p.kabs = parameters.kabs * absorption.uptake
         c.pointee.p.f = min(1, parameters.f * absorption.availability)
-        c.pointee.halfSpan = (c.pointee.p.kmax - c.pointee.p.kmin) / 2
         c.pointee.fkabsPerBW = c.pointee.p.f * c.pointee.p.kabs / c.pointee.p.BW
         c.pointee.setEmptyingLaw()
         engine.integrator.resetAtEdge()
@@ -108,39 +111,27 @@ extension UVAPadova2008 {
         c.pointee.varying.rescue = RescuePath(first: v[4], second: v[5])
     }
 
-    /// The published equations with the body's options. Hovorka's 4.5 mmol/L is 81 mg/dL.
-    static let optionalRightHandSide: ODEIntegrator.RightHandSide = { t, y, f, raw in
-        guard let y, let f, let raw else { return 9 }
-        let c = raw.assumingMemoryBound(to: Constants.self)
-        derive(t, y, f, c)
-        let Gp = y[3]
-        let Gt = y[4]
-        let S = c.pointee.varying.sensitivity + c.pointee.varying.sensitivitySlope * t
-        let own = c.pointee.p.kp1 - c.pointee.p.kp2 * Gp
-        let EGP = max(0, own - c.pointee.p.kp3 * y[8])
-        let made = max(
-            0,
-            own + c.pointee.varying.production + c.pointee.varying.productionSlope * t - c.pointee.p.kp3 * S
-                * y[8])
-        var Fsnc = c.pointee.p.Fsnc
-        if c.pointee.varying.options.fadesUptakeAtLowGlucose, Gp < UVAPadova2008.fadesBelow * c.pointee.p.Vg {
-            Fsnc *= max(0, Gp) / (UVAPadova2008.fadesBelow * c.pointee.p.Vg)
+    /// What a body's options and hours make of the published terms. Hovorka's 4.5 mmol/L is 81 mg/dL.
+    @inline(always)
+    static func vary(
+        _ own: inout Double, _ kp3: inout Double, _ E: inout Double, _ Fsnc: inout Double,
+        _ appearing: inout Double, _ utilisation: inout Double, _ Gp: Double, at t: Double,
+        _ c: UnsafePointer<Constants>
+    ) {
+        let sensitivity = c.pointee.varying.sensitivity + c.pointee.varying.sensitivitySlope * t
+        own += c.pointee.varying.production + c.pointee.varying.productionSlope * t
+        kp3 *= sensitivity
+        if c.pointee.varying.options.fadesUptakeAtLowGlucose, Gp < fadesBelow * c.pointee.p.Vg {
+            Fsnc *= max(0, Gp) / (fadesBelow * c.pointee.p.Vg)
         }
-        var rescued = 0.0
         if c.pointee.varying.rescue.isBusy {
-            rescued = c.pointee.varying.rescue.appearance(afterMinutes: t) / c.pointee.p.BW
+            appearing += c.pointee.varying.rescue.appearance(afterMinutes: t) / c.pointee.p.BW
         }
         if c.pointee.varying.options.excretesMore {
-            let excreted = c.pointee.p.ke1 * max(0, Gp - c.pointee.p.ke2)
-            let more = UVAPadova2008.excretion * (Gp - UVAPadova2008.excretesAbove * c.pointee.p.Vg)
-            if more > excreted { f[3] -= more - excreted }
+            E = max(E, excretion * (Gp - excretesAbove * c.pointee.p.Vg))
         }
-        if Gp >= 0 { f[3] += made - EGP + c.pointee.p.Fsnc - Fsnc + rescued }
-        var utilisation = c.pointee.p.Vm0 + c.pointee.p.Vmx * y[6]
-        let published = utilisation
         if c.pointee.varying.options.floorsUtilisation { utilisation = max(0, utilisation) }
-        if Gt >= 0 { f[4] -= (utilisation * S - published) * Gt / (c.pointee.p.Km0 + Gt) }
-        return 0
+        utilisation *= sensitivity
     }
 
     /// mg/dL of plasma glucose below which the brain takes less.
