@@ -32,6 +32,7 @@ struct Islet: ParsableCommand {
         subcommands: [
             RunCommand.self, MergeCommand.self, VerifyCommand.self, ReplayCommand.self, ExportCommand.self,
             SyncCommand.self, ReportCommand.self, CompareCommand.self, PowerCommand.self,
+            ValidateCommand.self,
             AlertsCommand.self, ThresholdsCommand.self,
             TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,

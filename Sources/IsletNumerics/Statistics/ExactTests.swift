@@ -93,3 +93,18 @@ extension Statistics {
         return adjusted
     }
 }
+
+extension Statistics {
+    /// The exact interval of a Poisson count (Garwood 1936, by quantiles of chi squared); its ends are one-sided bounds at (1 + level) / 2.
+    /// Throws on a negative count.
+    public static func poissonInterval(
+        events: Int, level: Double = 0.95
+    ) throws(StatisticsError) -> ConfidenceInterval {
+        try check(probability: level, "the confidence level")
+        guard events >= 0 else { throw .badParameter("the count is \(events), expected at least 0") }
+        let tail = (1 - level) / 2
+        let lower = events == 0 ? 0 : gsl_cdf_chisq_Pinv(tail, 2 * Double(events)) / 2
+        let upper = gsl_cdf_chisq_Qinv(tail, 2 * Double(events) + 2) / 2
+        return ConfidenceInterval(lower: lower, upper: upper, level: level)
+    }
+}

@@ -238,9 +238,10 @@ extension StudySummary {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }
         let units = Int64((abs(value) * scale).rounded())
-        let whole = "\(units / Int64(scale))"
-        let part = "\(units % Int64(scale))"
         let sign = value < 0 && units != 0 ? "-" : ""
+        let whole = "\(units / Int64(scale))"
+        guard places > 0 else { return sign + whole }
+        let part = "\(units % Int64(scale))"
         return sign + whole + "." + String(repeating: "0", count: places - part.count) + part
     }
 }

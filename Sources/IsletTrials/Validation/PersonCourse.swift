@@ -1,0 +1,245 @@
+// How glucose went in one person: lows with their lengths, nights, what was eaten against lows and what came of it, and what the sensor made of all
+// that. What published tables of events are compared with.
+//
+// Guarantees: a pure function of what a session recorded, on its grid of five minutes; an event is what `EpisodeRule` says, as in every outcome.
+// Does not: judge. Day and night are the sources': night is from 0 to 6 h by local time.
+
+import IsletFiles
+package import IsletDevices
+package import IsletModels
+package import IsletKernel
+
+package struct PersonCourse: Sendable {
+    /// A low of sensor glucose below 70 mg/dL that lasted for 15 min at least.
+    package struct Low: Sendable {
+        package var minutes: Double
+        /// Whether it began by night.
+        package var isNight: Bool
+    }
+
+    /// Carbohydrate against a low, and what plasma glucose did then, mg/dL.
+    package struct Rescue: Sendable {
+        package var grams: Double
+        package var plasma: Double
+        /// In 15 min; nil at the session's end, and where more was eaten meanwhile.
+        package var rise: Double?
+        /// Until plasma was at 72 mg/dL or above; nil where it was already, or within two hours never came to be.
+        package var minutesToRecover: Double?
+    }
+
+    /// Sensor glucose over some days.
+    package struct Levels: Sendable {
+        package var mean: Double
+        package var cv: Double
+        package var below70: Double
+    }
+
+    package let group: AgeGroup?
+    package let days: Double
+    /// By a plasma glucose below what a body model can mean.
+    package let endedByLow: Bool
+    /// By name, as in results.
+    package let outcomes: OutcomeValues
+    package let lows: [Low]
+    package let rescues: [Rescue]
+    package let nights: Nights
+    /// nil for a session that is no longer than twice the fortnight.
+    package let fortnight: Levels?
+    package let wholeTime: Levels?
+    package let sensor: SensorFacts
+
+    /// Nights with four hours of readings at least.
+    package struct Nights: Sendable {
+        package var all = 0
+        /// With two readings at or below 60 mg/dL within 20 min.
+        package var low = 0
+        /// Of these, with such a low of two hours at least.
+        package var long = 0
+    }
+
+    /// The sensor beside plasma.
+    package struct SensorFacts: Sendable {
+        /// Lows of the sensor, and those that plasma shared within 15 min.
+        package var alarms = 0
+        package var trueAlarms = 0
+        /// Lows of plasma, and those that the sensor shared within 15 min.
+        package var plasmaLows = 0
+        package var detectedLows = 0
+        /// Sensor less plasma where plasma is from 54 to 70 mg/dL: sum and number.
+        package var errorWhenLow = 0.0
+        package var readingsWhenLow = 0
+        /// Squares of sensor less plasma so many five minutes before, summed.
+        package var lagSquares = [Double](repeating: 0, count: lags)
+        package static let lags = 7
+    }
+
+    /// - Parameter recorder: of the session, with all its rows.
+    package init(
+        outcome: SessionOutcome, recorder: SessionRecorder, group: AgeGroup?, calendar: SessionCalendar
+    ) {
+        self.group = group
+        days = Double(outcome.endedAt.nanoseconds) / Double(Nanoseconds.day)
+        outcomes = outcome.outcomes
+        let grid = CourseGrid(recorder.truth, calendar)
+        endedByLow = outcome.end != .completed && (grid.plasma.last ?? 100) < 54
+        lows = grid.sensorLows.map {
+            Low(
+                minutes: Double($0.to - $0.from) / Double(Nanoseconds.minute),
+                isNight: calendar.timeOfDay(at: Instant(nanoseconds: $0.from)) < 6 * Nanoseconds.hour)
+        }
+        rescues = grid.rescues(recorder.person)
+        nights = grid.nights
+        let fortnightSlots = 14 * 288
+        fortnight =
+            grid.sensor.count > 2 * fortnightSlots ? CourseGrid.levels(grid.sensor[..<fortnightSlots]) : nil
+        wholeTime = CourseGrid.levels(grid.sensor[...])
+        sensor = grid.sensorFacts
+    }
+}
+
+/// A session's glucose every five minutes.
+private struct CourseGrid {
+    let instants: [Int64]
+    let plasma: [Double]
+    let sensor: [Double?]
+    let minuteOfDay: [Int]
+    /// From their first reading to their end, ns.
+    let sensorLows: [(from: Int64, to: Int64)]
+    private let plasmaLows: [(from: Int64, to: Int64)]
+
+    static let step = 5 * Nanoseconds.minute
+    private static let rule = EpisodeRule(
+        shortest: 15 * Nanoseconds.minute, standsFor: step, longestGap: 30 * Nanoseconds.minute)
+
+    init(_ truth: [TruthRow], _ calendar: SessionCalendar) {
+        let times = truth.map(\.instant.nanoseconds)
+        instants = times
+        plasma = truth.map(\.plasmaMgdl)
+        sensor = truth.map(\.sensorMgdl)
+        minuteOfDay = truth.map { Int(calendar.timeOfDay(at: $0.instant) / Nanoseconds.minute) }
+        let shown = truth.filter { $0.sensorMgdl != nil }
+        sensorLows = Self.lows(shown.map(\.instant.nanoseconds), shown.map { $0.sensorMgdl ?? 0 })
+        plasmaLows = Self.lows(times, plasma)
+    }
+
+    private static func lows(_ instants: [Int64], _ values: [Double]) -> [(from: Int64, to: Int64)] {
+        var found: [(from: Int64, to: Int64)] = []
+        rule.forEachEpisode(
+            of: values.count, at: { instants[$0] }, isBeyond: { values[$0] < 70 }
+        ) { found.append(($0, $1)) }
+        return found
+    }
+
+    static func levels(_ readings: ArraySlice<Double?>) -> PersonCourse.Levels? {
+        let values = readings.compactMap(\.self)
+        guard values.count > 1 else { return nil }
+        let mean = values.reduce(0, +) / Double(values.count)
+        let squares = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+        return .init(
+            mean: mean, cv: 100 * (squares / Double(values.count - 1)).squareRoot() / mean,
+            below70: 100 * Double(values.count { $0 < 70 }) / Double(values.count))
+    }
+
+    /// Nights from 0 to 6 h, as the JDRF trial counted them.
+    var nights: PersonCourse.Nights {
+        var nights = PersonCourse.Nights()
+        var place = 0
+        while place < minuteOfDay.count {
+            guard minuteOfDay[place] < 360 else {
+                place += 1
+                continue
+            }
+            let from = place
+            while place < minuteOfDay.count, minuteOfDay[place] < 360,
+                place == from || minuteOfDay[place] > minuteOfDay[place - 1] - 120
+            { place += 1 }
+            count(sensor[from..<place], in: &nights)
+        }
+        return nights
+    }
+
+    private func count(_ readings: ArraySlice<Double?>, in nights: inout PersonCourse.Nights) {
+        guard readings.count(where: { $0 != nil }) >= 48 else { return }
+        nights.all += 1
+        // A low lasts while readings at or below 60 are no farther than 20 min apart.
+        var (isLow, longest) = (false, 0)
+        var (first, last): (Int?, Int) = (nil, 0)
+        for (place, reading) in readings.enumerated() {
+            guard let reading, reading <= 60 else { continue }
+            if let began = first, place - last <= 4 {
+                isLow = true
+                longest = max(longest, place - began + 1)
+            } else {
+                first = place
+            }
+            last = place
+        }
+        if isLow { nights.low += 1 }
+        if longest >= 24 { nights.long += 1 }
+    }
+
+    func rescues(_ person: [PersonRow]) -> [PersonCourse.Rescue] {
+        let eaten = person.filter { $0.kind == .rescue }
+        let meals = person.filter { $0.kind == .meal || $0.kind == .rescue }
+        return eaten.compactMap { rescue in
+            let at = rescue.instant.nanoseconds
+            guard let before = glucose(at: at) else { return nil }
+            let room = at + 15 * Nanoseconds.minute
+            let isAlone = !meals.contains { $0.instant.nanoseconds > at && $0.instant.nanoseconds <= room }
+            var recovers: Double?
+            if before < 72 {
+                var later = at
+                while later <= at + 2 * Nanoseconds.hour, let now = glucose(at: later) {
+                    if now >= 72 {
+                        recovers = Double(later - at) / Double(Nanoseconds.minute)
+                        break
+                    }
+                    later += Nanoseconds.minute
+                }
+            }
+            return .init(
+                grams: rescue.amount, plasma: before,
+                rise: isAlone ? glucose(at: room).map { $0 - before } : nil, minutesToRecover: recovers)
+        }
+    }
+
+    /// Plasma at an instant, straight between two of the grid.
+    private func glucose(at nanoseconds: Int64) -> Double? {
+        guard let first = instants.first else { return nil }
+        let part = Double(nanoseconds - first) / Double(Self.step)
+        let place = Int(part)
+        guard part >= 0, place + 1 < plasma.count else { return nil }
+        return plasma[place] + (plasma[place + 1] - plasma[place]) * (part - Double(place))
+    }
+
+    var sensorFacts: PersonCourse.SensorFacts {
+        var facts = PersonCourse.SensorFacts()
+        let room = 15 * Nanoseconds.minute
+        func shares(_ one: (from: Int64, to: Int64), _ others: [(from: Int64, to: Int64)]) -> Bool {
+            others.contains { $0.from <= one.to + room && $0.to >= one.from - room }
+        }
+        facts.alarms = sensorLows.count
+        // An alarm rings when its low begins: plasma has to be low then, or within 15 min.
+        facts.trueAlarms = sensorLows.count { low in
+            let place = Int((low.from - (instants.first ?? 0)) / Self.step)
+            let near = max(0, place - 3)..<min(plasma.count, place + 4)
+            return plasma[near].contains { $0 < 70 }
+        }
+        facts.plasmaLows = plasmaLows.count
+        facts.detectedLows = plasmaLows.count { shares($0, sensorLows) }
+        let last = PersonCourse.SensorFacts.lags - 1
+        for (place, reading) in sensor.enumerated() {
+            guard let reading else { continue }
+            if plasma[place] >= 54, plasma[place] < 70 {
+                facts.errorWhenLow += reading - plasma[place]
+                facts.readingsWhenLow += 1
+            }
+            guard place >= last else { continue }
+            for lag in 0...last {
+                let difference = reading - plasma[place - lag]
+                facts.lagSquares[lag] += difference * difference
+            }
+        }
+        return facts
+    }
+}

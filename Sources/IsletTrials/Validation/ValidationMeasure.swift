@@ -1,0 +1,161 @@
+// What of many courses a published figure is compared with.
+//
+// Guarantees: a measure is a function of a list of people, so that its interval is one over people, all of whose days stay together.
+
+import IsletDevices
+import IsletNumerics
+
+package struct ValidationMeasure: Sendable {
+    package let name: String
+    package let unit: String
+    /// nil where these people have none.
+    let value: @Sendable ([PersonCourse]) -> Double?
+
+    init(_ name: String, _ unit: String, _ value: @escaping @Sendable ([PersonCourse]) -> Double?) {
+        (self.name, self.unit, self.value) = (name, unit, value)
+    }
+}
+
+extension ValidationMeasure {
+    // MARK: How a list becomes a number
+
+    private static func mean(_ values: [Double]) -> Double? { try? Statistics.mean(values) }
+    private static func deviation(_ values: [Double]) -> Double? {
+        try? Statistics.standardDeviation(values)
+    }
+    private static func median(_ values: [Double]) -> Double? {
+        (try? Statistics.quantiles([0.5], of: values))?.first
+    }
+    private static func share(_ part: Int, of all: Int) -> Double? {
+        all > 0 ? 100 * Double(part) / Double(all) : nil
+    }
+
+    /// Of people, an outcome as results have it.
+    static func meanOf(_ outcome: String, _ unit: String, _ name: String) -> Self {
+        .init(name, unit) { mean($0.compactMap { $0.outcomes[outcome] }) }
+    }
+    static func deviationOf(_ outcome: String, _ unit: String, _ name: String) -> Self {
+        .init(name, unit) { deviation($0.compactMap { $0.outcomes[outcome] }) }
+    }
+    static func medianOf(_ outcome: String, _ unit: String, _ name: String) -> Self {
+        .init(name, unit) { median($0.compactMap { $0.outcomes[outcome] }) }
+    }
+
+    // MARK: Lows
+
+    static func lowMinutes(night: Bool) -> Self {
+        .init("length of a low < 70 by \(night ? "night" : "day"), median", "min") { people in
+            median(people.flatMap { $0.lows.filter { $0.isNight == night }.map(\.minutes) })
+        }
+    }
+    static let lowMinutesMean = Self("length of a low < 70, mean", "min") { people in
+        mean(people.flatMap { $0.lows.map(\.minutes) })
+    }
+    static let longLows = Self("lows < 70 of 120 min and more", "%") { people in
+        share(
+            people.reduce(0) { $0 + $1.lows.count { $0.minutes >= 120 } },
+            of: people.reduce(0) { $0 + $1.lows.count })
+    }
+    static func lowsPerWeek(night: Bool) -> Self {
+        .init("lows < 70 a week by \(night ? "night" : "day"), median of people", "1/week") { people in
+            median(
+                people.filter { $0.days > 0 }.map {
+                    7 * Double($0.lows.count { $0.isNight == night }) / $0.days
+                })
+        }
+    }
+    static let lowNights = Self("nights with a low (two readings ≤ 60 in 20 min)", "%") { people in
+        share(people.reduce(0) { $0 + $1.nights.low }, of: people.reduce(0) { $0 + $1.nights.all })
+    }
+    static let longLowNights = Self("of these, with two hours and more", "%") { people in
+        share(people.reduce(0) { $0 + $1.nights.long }, of: people.reduce(0) { $0 + $1.nights.low })
+    }
+    /// Of time below 70, the part below 54, of people with so much time below 70.
+    static func depth(_ range: Range<Double>, _ words: String) -> Self {
+        .init("part of time < 70 that is < 54, of people with \(words) below 70", "%") { people in
+            var (deep, all) = (0.0, 0.0)
+            for person in people {
+                guard let low = person.outcomes["sensor_tbr_70_percent"], range.contains(low), low > 0 else {
+                    continue
+                }
+                all += low
+                deep += person.outcomes["sensor_tbr_54_percent"] ?? 0
+            }
+            return all > 0 ? 100 * deep / all : nil
+        }
+    }
+
+    // MARK: Rescue
+
+    static let rescuesPerWeek = Self("treated lows a week, mean", "1/week") { people in
+        mean(people.filter { $0.days > 0 }.map { 7 * Double($0.rescues.count) / $0.days })
+    }
+    static let rescueGrams = Self("carbohydrate a treatment, mean", "g") { people in
+        mean(people.flatMap { $0.rescues.map(\.grams) })
+    }
+    private static func rises(_ people: [PersonCourse]) -> [Double] {
+        people.flatMap { $0.rescues.filter { (54..<64).contains($0.plasma) }.compactMap(\.rise) }
+    }
+    static let rise = Self("plasma 15 min after a treatment at 54 to 63, mean", "mg/dL") { mean(rises($0)) }
+    static let riseSpread = Self("its deviation", "mg/dL") { deviation(rises($0)) }
+    static let recovery = Self("minutes from a treatment to plasma of 72, mean", "min") { people in
+        mean(people.flatMap { $0.rescues.compactMap(\.minutesToRecover) })
+    }
+    static let recovered = Self("treatments with plasma above 72 within 15 min", "%") { people in
+        let below = people.flatMap { $0.rescues.filter { $0.plasma < 72 } }
+        return share(below.count { ($0.minutesToRecover ?? .infinity) <= 15 }, of: below.count)
+    }
+
+    // MARK: Drift
+
+    static func foretold(_ name: String, _ value: @escaping @Sendable (PersonCourse.Levels) -> Double) -> Self
+    {
+        .init("R² of a fortnight with all the time, \(name)", "") { people in
+            var pairs: [(Double, Double)] = []
+            for person in people {
+                guard let some = person.fortnight, let all = person.wholeTime else { continue }
+                pairs.append((value(some), value(all)))
+            }
+            return squaredCorrelation(pairs)
+        }
+    }
+    private static func squaredCorrelation(_ pairs: [(Double, Double)]) -> Double? {
+        guard pairs.count > 2 else { return nil }
+        let n = Double(pairs.count)
+        let (a, b) = (pairs.reduce(0) { $0 + $1.0 } / n, pairs.reduce(0) { $0 + $1.1 } / n)
+        var (aa, bb, ab) = (0.0, 0.0, 0.0)
+        for (x, y) in pairs {
+            aa += (x - a) * (x - a)
+            bb += (y - b) * (y - b)
+            ab += (x - a) * (y - b)
+        }
+        return aa > 0 && bb > 0 ? ab * ab / (aa * bb) : nil
+    }
+
+    // MARK: Sensor
+
+    static let trueAlarms = Self("lows of the sensor that are true within 15 min", "%") { people in
+        share(
+            people.reduce(0) { $0 + $1.sensor.trueAlarms }, of: people.reduce(0) { $0 + $1.sensor.alarms })
+    }
+    static let detectedLows = Self("lows of plasma that the sensor shares within 15 min", "%") { people in
+        share(
+            people.reduce(0) { $0 + $1.sensor.detectedLows },
+            of: people.reduce(0) { $0 + $1.sensor.plasmaLows })
+    }
+    static let errorWhenLow = Self("sensor less plasma at 54 to 70, mean", "mg/dL") { people in
+        let count = people.reduce(0) { $0 + $1.sensor.readingsWhenLow }
+        return count > 0 ? people.reduce(0) { $0 + $1.sensor.errorWhenLow } / Double(count) : nil
+    }
+    /// Where the squares are least, by a parabola through the least of them and its neighbours.
+    static let lag = Self("sensor behind plasma", "min") { people in
+        let sums = (0..<PersonCourse.SensorFacts.lags).map { lag in
+            people.reduce(0) { $0 + $1.sensor.lagSquares[lag] }
+        }
+        guard let least = sums.indices.min(by: { sums[$0] < sums[$1] }), sums[least] > 0 else { return nil }
+        guard least > 0, least + 1 < sums.count else { return 5 * Double(least) }
+        let (before, here, after) = (sums[least - 1], sums[least], sums[least + 1])
+        let bend = before - 2 * here + after
+        return 5 * (Double(least) + (bend > 0 ? 0.5 * (before - after) / bend : 0))
+    }
+}

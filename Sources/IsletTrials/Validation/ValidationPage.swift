@@ -1,0 +1,103 @@
+// The rows of a validation as one page of Markdown.
+//
+// Guarantees: what fails stands first, with what was calibrated on before the rest; every row names its source and its tolerance.
+
+import IsletDevices
+
+package struct ValidationPage: Sendable {
+    private let rows: [ValidationRow]
+
+    package init(_ rows: [ValidationRow]) { self.rows = rows }
+
+    package var text: String {
+        guard !rows.isEmpty else {
+            return
+                "Nothing published here is of people like these: docs/validation.md says of whom there is something.\n"
+        }
+        return summary + sections.map(section).joined()
+    }
+
+    // MARK: What fails first
+
+    private var summary: String {
+        func count(_ verdict: ValidationRow.Verdict, _ role: ValidationTarget.Role) -> Int {
+            rows.count { $0.verdict == verdict && $0.target.role == role }
+        }
+        func line(_ role: ValidationTarget.Role, _ words: String) -> String {
+            "| \(words) | \(count(.pass, role)) | \(count(.fail, role)) | \(count(.open, role)) |\n"
+        }
+        var text = "| rows | pass | fail | can't tell |\n|---|---|---|---|\n"
+        text += line(.calibrates, "calibrated on") + line(.judges, "judged only")
+        let failed =
+            rows.filter { $0.verdict == .fail && $0.target.role == .calibrates }
+            + rows.filter { $0.verdict == .fail && $0.target.role == .judges }
+        guard !failed.isEmpty else { return text + "\nNo row fails.\n" }
+        text += "\nWhat fails:\n\n"
+        for row in failed {
+            let calibrated = row.target.role == .calibrates ? ", though calibrated on" : ""
+            text +=
+                "- \(row.target.people.words): \(row.target.quantity.name) is \(Self.ours(row)), published \(row.target.published)\(calibrated)\n"
+        }
+        return text
+    }
+
+    // MARK: Tables
+
+    private struct Place: Hashable {
+        var people: ValidationPeople
+        var study: String
+        var arm: String
+    }
+
+    private var sections: [(place: Place, rows: [ValidationRow])] {
+        var found: [(place: Place, rows: [ValidationRow])] = []
+        for row in rows {
+            let place = Place(people: row.target.people, study: row.study, arm: row.arm)
+            if let index = found.firstIndex(where: { $0.place == place }) {
+                found[index].rows.append(row)
+            } else {
+                found.append((place, [row]))
+            }
+        }
+        return found
+    }
+
+    private func section(_ place: Place, _ rows: [ValidationRow]) -> String {
+        let people = rows.map(\.people).max() ?? 0
+        var text = "\n## \(Self.capitalised(place.people.words))\n\n"
+        text += "Study `\(place.study)`, `\(place.arm)`: \(people) people"
+        text += place.people.days > 7 ? " with \(Int(place.people.days)) days at least.\n\n" : ".\n\n"
+        text +=
+            "| | published | ours [95 %] | tolerance | | used for calibration | source |\n|---|---|---|---|---|---|---|\n"
+        for row in rows {
+            let target = row.target
+            let unit = target.quantity.unit.isEmpty ? "" : ", \(target.quantity.unit)"
+            let tolerance =
+                "\(Self.number(target.tolerance.lowerBound)) to \(Self.number(target.tolerance.upperBound))"
+            let verdict = row.verdict == .fail ? "**fail**" : row.verdict.rawValue
+            text +=
+                "| \(target.quantity.name)\(unit) | \(target.published) | \(Self.ours(row)) | \(tolerance) | \(verdict) | "
+                + "\(target.role == .calibrates ? "yes" : "no") | \(target.source) |\n"
+        }
+        return text
+    }
+
+    private func section(_ part: (place: Place, rows: [ValidationRow])) -> String {
+        section(part.place, part.rows)
+    }
+
+    private static func capitalised(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst()
+    }
+
+    private static func ours(_ row: ValidationRow) -> String {
+        guard let value = row.value else { return "none" }
+        guard let interval = row.interval else { return number(value) }
+        return "\(number(value)) [\(number(interval.lowerBound)), \(number(interval.upperBound))]"
+    }
+
+    /// Three figures.
+    private static func number(_ value: Double) -> String {
+        StudySummary.rounded(value, abs(value) < 10 ? 2 : abs(value) < 100 ? 1 : 0)
+    }
+}
