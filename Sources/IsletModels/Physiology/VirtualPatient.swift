@@ -235,7 +235,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private func swallow(_ amount: Carbohydrate) throws {
         guard let varying else { return try startEating(amount) }
         try advance(to: executor.now)
-        varying.swallowRescue(amount)
+        varying.swallowRescue(amount, variation.rescueUptake(at: position))
     }
 
     private func applyInsulinRate() {
@@ -300,9 +300,14 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         let now = factors(at: position)
         let then = factors(at: end)
         factors = then
+        let (counter, later) = (
+            variation.counterRegulation?.level(at: position) ?? 0,
+            variation.counterRegulation?.level(at: end) ?? 0
+        )
         body.vary(
             sensitivity: (now.sensitivity, then.sensitivity),
-            productionRise: (now.productionRise, then.productionRise), overMinutes: minutes(until: end))
+            productionRise: (now.productionRise + counter, then.productionRise + later),
+            overMinutes: minutes(until: end))
     }
 
     private func factors(at instant: Instant) -> (at: Instant, sensitivity: Double, productionRise: Double) {
@@ -336,6 +341,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         }
         truth.append(Float(plasma.milligramsPerDecilitre))
         nextTruth = nextTruth.adding(Self.truthInterval)
+        variation.see(plasma.milligramsPerDecilitre, at: instant)
         if plasma.milligramsPerDecilitre < feltBelow { lowObserver?.bodyIsLow(plasma) }
     }
 

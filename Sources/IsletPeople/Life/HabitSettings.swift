@@ -12,11 +12,15 @@ public struct HabitSettings: Hashable, Sendable {
     public var correctionOfPerson = 1.0
     public var rescueBelow = 70.0
     public var feelsBelow = 60.0
+    public var feelsBelowSpread = 6.0
+    public var unaware = 0.2
+    public var unawareFeelsBelow = 45.0
     public var noticesAwake = 0.4
     public var noticesAsleep = 0.2
     public var wakesBelow = 45.0
     public var smallestRescue = 16.0
     public var largestRescue = 32.0
+    public var rescuePerKilogram = 0.3
     public var rescueWait = 15.0
     public var sleepsFrom = 23.0
     public var sleepsUntil = 7.0
@@ -80,6 +84,15 @@ public struct HabitSettings: Hashable, Sendable {
             "feelsBelow", "mg/dL", "Plasma glucose below it is felt once noticed.", \.feelsBelow, 20...100,
             .assumed("ours")),
         .init(
+            "feelsBelowSpread", "mg/dL", "Its deviation between people.", \.feelsBelowSpread, 0...20,
+            .assumed("no publication")),
+        .init(
+            "unaware", "", "The share of people who feel lows only below unawareFeelsBelow.", \.unaware,
+            0...1, .published("17 % in ALERTT1, about a fifth in clinics; unaware by questionnaire")),
+        .init(
+            "unawareFeelsBelow", "mg/dL", "Plasma glucose below which they feel it.", \.unawareFeelsBelow,
+            10...70, .assumed("no publication")),
+        .init(
             "noticesAwake", "", "Chance of noticing in five minutes, awake.", \.noticesAwake, 0...1,
             .assumed(calibrated)),
         .init(
@@ -89,9 +102,12 @@ public struct HabitSettings: Hashable, Sendable {
             "wakesBelow", "mg/dL", "Plasma glucose below it is noticed asleep as awake.", \.wakesBelow,
             10...70, .assumed("in all 11 confirmed lows somebody woke (Buckingham 2005)")),
         .init(
-            "smallestRescue", "g", "Rescue carbohydrate, at least.", \.smallestRescue, 1...100,
+            "smallestRescue", "g", "Rescue carbohydrate: two thirds of what is eaten lie above this,", \.smallestRescue, 1...100,
             .published("16 g, 32 g below 50: trial protocol")),
-        .init("largestRescue", "g", "At most.", \.largestRescue, 1...100, .published("real life: mean 32 g")),
+        .init("largestRescue", "g", "and below this.", \.largestRescue, 1...100, .published("real life: mean 32 g")),
+        .init(
+            "rescuePerKilogram", "g/kg", "What children and adolescents eat of it at most, by their weight.",
+            \.rescuePerKilogram, 0.05...2, .published("0.3 g/kg in children, guideline")),
         .init("rescueWait", "min", "Before taking more.", \.rescueWait, 5...120, .published("guideline")),
         .init("sleepsFrom", "h", "Local time of falling asleep.", \.sleepsFrom, 0...24, .assumed("ours")),
         .init("sleepsUntil", "h", "Local time of waking.", \.sleepsUntil, 0...24, .assumed("ours")),

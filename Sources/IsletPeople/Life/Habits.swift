@@ -7,6 +7,7 @@
 // boluses are of 22 964 users of smart pens.
 
 public import IsletDevices
+public import IsletModels
 internal import IsletNumerics
 public import IsletKernel
 
@@ -17,6 +18,7 @@ public enum MealOccasion: Int, Hashable, Sendable {
 
 /// The draws of a person's habits.
 public struct Habits: Sendable {
+    /// As this person has them: when a low is felt, and how much is eaten against it, is their own.
     public let settings: HabitSettings
     public let streams: RandomStreams
     /// How this person counts on average, as a factor.
@@ -27,7 +29,17 @@ public struct Habits: Sendable {
     private let lowDraws: RandomStream
     private let highDraws: RandomStream
 
-    public init(_ settings: HabitSettings, streams: RandomStreams) {
+    /// - Parameter subject: whose body it is; nil for an adult's.
+    public init(_ settings: HabitSettings, streams: RandomStreams, subject: VirtualSubject? = nil) {
+        var settings = settings
+        settings.feelsBelow = Awareness.feelsBelow(
+            settings.feelsBelow, spread: settings.feelsBelowSpread, unaware: settings.unaware,
+            unawareBelow: settings.unawareFeelsBelow, streams)
+        let portion = RescuePortion.factor(
+            of: (settings.smallestRescue * settings.largestRescue).squareRoot(),
+            perKilogram: settings.rescuePerKilogram, subject)
+        settings.smallestRescue *= portion
+        settings.largestRescue *= portion
         self.settings = settings
         self.streams = streams
         var own = streams.stream("habits")
@@ -93,9 +105,15 @@ public struct Habits: Sendable {
         var numbers = lowDraws.at(slot)
         let chance = isAsleep ? settings.noticesAsleep : settings.noticesAwake
         guard numbers.uniform() < chance else { return nil }
-        let more = (settings.largestRescue - settings.smallestRescue) * numbers.uniform()
-        return Carbohydrate(grams: (settings.smallestRescue + more).rounded())
+        // Two thirds of them lie between the two.
+        let (low, high) = (settings.smallestRescue, settings.largestRescue)
+        let half = naturalLogarithm(max(1, high / low)) / 2
+        let z = min(max(Normal.next(using: &numbers), -2), 2)
+        return Carbohydrate(grams: max(1, ((low * high).squareRoot() * exponential(half * z)).rounded()))
     }
+
+    /// Hours of local time.
+    public var sleep: (from: Double, until: Double) { (settings.sleepsFrom, settings.sleepsUntil) }
 
     /// Whether a high that the person could correct is corrected in this slot.
     public func corrects(slot: UInt64) -> Bool {

@@ -36,30 +36,83 @@ public struct LifePlan: Sendable {
     static let sensitivityRange = 0.5...2.0
 
     /// How the body varies from the day before the session's start to its end.
-    /// - Parameter instant: of a local day (0 is the start's) at a minute after its midnight.
+    /// - Parameters:
+    ///   - instant: of a local day (0 is the start's) at a minute after its midnight.
+    ///   - asleep: from when until when by local time, in hours.
     public func variation(
-        days: Range<Int64>, instant: (_ day: Int64, _ minute: Int) -> Instant
+        days: Range<Int64>, asleep: (from: Double, until: Double),
+        instant: (_ day: Int64, _ minute: Int) -> Instant
     ) -> BodyVariation {
         var levels: [BodyVariation.Level] = []
         var rises: [BodyVariation.Rise] = []
         var own = streams.stream("life-person")
         let windows = Self.windows.map { _ in factor(settings.sensitivityOfWindow, &own) }
         let height = settings.dawnHeight * factor(settings.dawnSpread, &own)
+        var nights: [BodyVariation.Night] = []
         for day in days {
             var numbers = streams.stream("life-day", index: UInt64(bitPattern: day))
-            let ofDay = factor(settings.sensitivityOfDay, &numbers)
+            let ofDay = factor(settings.sensitivityOfDay, &numbers) * drift(day)
+            var ways = streams.stream("life-rescue", index: UInt64(bitPattern: day))
             for (index, minute) in Self.windows.enumerated() {
                 let now = factor(settings.sensitivityOfDayWindow, &numbers)
                 let product = windows[index] * ofDay * now
                 let (low, high) = (Self.sensitivityRange.lowerBound, Self.sensitivityRange.upperBound)
                 levels.append(
-                    .init(from: instant(day, minute), sensitivity: min(max(product, low), high)))
+                    .init(
+                        from: instant(day, minute), sensitivity: min(max(product, low), high),
+                        rescue: rescueUptake(&ways)))
             }
+            let (from, until) = (Int(asleep.from * 60), Int(asleep.until * 60))
+            let riseDay = until > from ? day : day + 1
+            nights.append(.init(from: instant(day, from), until: instant(riseDay, until)))
             rises.append(
                 .init(
                     from: instant(day, Self.dawn.from), until: instant(day, Self.dawn.until), height: height))
         }
-        return BodyVariation(levels: levels, rises: rises)
+        return BodyVariation(
+            levels: levels, rises: rises, nights: nights, counterRegulation: counterRegulation)
+    }
+
+    /// A factor that goes slowly: the logarithm of a week's middle is a mean of the draws of five weeks, and goes straight to the next.
+    private func drift(_ day: Int64) -> Double {
+        guard settings.sensitivityOfWeek > 0 else { return 1 }
+        let shifted = day - 3
+        let week = shifted >= 0 ? shifted / 7 : (shifted - 6) / 7
+        let part = Double(shifted - 7 * week) / 7
+        let logarithm = ofWeek(week) * (1 - part) + ofWeek(week + 1) * part
+        return exponential(settings.sensitivityOfWeek * logarithm)
+    }
+
+    private static let weekWeights = [1.0, 2, 3, 2, 1]
+
+    /// With a deviation of 1.
+    private func ofWeek(_ week: Int64) -> Double {
+        var (sum, squares) = (0.0, 0.0)
+        for (place, weight) in Self.weekWeights.enumerated() {
+            var numbers = streams.stream("life-week", index: UInt64(bitPattern: week + Int64(place)))
+            let z = min(max(Normal.next(using: &numbers), -Self.furthest), Self.furthest)
+            sum += weight * z
+            squares += weight * weight
+        }
+        return sum / squares.squareRoot()
+    }
+
+    private func rescueUptake(_ numbers: inout RandomStream) -> RescueUptake {
+        let minutes = settings.rescueMinutes * factor(settings.rescueUptake, &numbers)
+        return RescueUptake(
+            minutes: minutes, availability: min(1, factor(settings.rescueAvailability, &numbers)))
+    }
+
+    /// This person's.
+    private var counterRegulation: CounterRegulation? {
+        guard settings.counterGain > 0 else { return nil }
+        var numbers = streams.stream("life-counter")
+        let z = min(max(Normal.next(using: &numbers), -Self.furthest), Self.furthest)
+        return CounterRegulation(
+            threshold: max(20, settings.counterBelow + settings.counterBelowSpread * z),
+            gain: settings.counterGain, ceiling: settings.counterCeiling,
+            timeConstant: settings.counterMinutes, asleep: settings.counterAsleep,
+            afterLow: settings.counterAfterLow)
     }
 
     /// A factor on a plan's meals, for somebody of this age and weight: 1 for adults.

@@ -10,6 +10,7 @@ public struct LifeSettings: Hashable, Sendable {
     public var sensitivityOfWindow = 0.45
     public var sensitivityOfDayWindow = 0.28
     public var sensitivityOfDay = 0.12
+    public var sensitivityOfWeek = 0.12
     public var dawnHeight = 0.10
     public var dawnSpread = 0.5
     public var mealsByEnergy = 1.0
@@ -18,6 +19,16 @@ public struct LifeSettings: Hashable, Sendable {
     public var emptying = 0.20
     public var uptake = 0.20
     public var availability = 0.10
+    public var rescueMinutes = 20.0
+    public var rescueUptake = 0.35
+    public var rescueAvailability = 0.10
+    public var counterBelow = 60.0
+    public var counterBelowSpread = 6.0
+    public var counterGain = 0.02
+    public var counterCeiling = 0.6
+    public var counterMinutes = 30.0
+    public var counterAsleep = 0.6
+    public var counterAfterLow = 0.6
     public var ratioError = 0.32
     public var correctionError = 0.32
     public var basalError = 0.25
@@ -39,6 +50,10 @@ public struct LifeSettings: Hashable, Sendable {
         .init(
             "sensitivityOfDay", "", "Spread of sensitivity from day to day.", \.sensitivityOfDay, spread,
             .assumed(calibrated)),
+        .init(
+            "sensitivityOfWeek", "", "Spread of a slow course of sensitivity over weeks.",
+            \.sensitivityOfWeek, spread,
+            .assumed("calibrated to how well a fortnight foretells a quarter (dia.2017.0455)")),
         .init(
             "dawnHeight", "",
             "Median rise of production at dawn (03 to 08 h), as a share of basal production.", \.dawnHeight,
@@ -62,6 +77,41 @@ public struct LifeSettings: Hashable, Sendable {
         .init(
             "availability", "", "Spread of the share that arrives from meal to meal.", \.availability, spread,
             .published("McGill simulator: bioavailability ± 20 % uniform, which has a deviation of .115")),
+        .init(
+            "rescueMinutes", "min",
+            "Carbohydrate against a low is on its way in two compartments of so many minutes each, median.",
+            \.rescueMinutes, 5...120,
+            .assumed("calibrated to the rise after 15 min (docs/validation.md); McGill has 20")),
+        .init(
+            "rescueUptake", "", "Its spread from one window of a day to the next.", \.rescueUptake, spread,
+            .assumed("calibrated to the deviation of that rise")),
+        .init(
+            "rescueAvailability", "", "Spread of the share of it that arrives, at most all.",
+            \.rescueAvailability, spread, .assumed("as of meals")),
+        .init(
+            "counterBelow", "mg/dL",
+            "Plasma glucose below which the liver makes more by itself, mean of people.", \.counterBelow,
+            20...80, .assumed("adrenaline's threshold is lower in type 1 diabetes than 67, and their own")),
+        .init(
+            "counterBelowSpread", "mg/dL", "Its deviation between people.", \.counterBelowSpread, 0...20,
+            .assumed("no publication")),
+        .init(
+            "counterGain", "dL/mg", "How much more for each mg/dL below, a share of basal production.",
+            \.counterGain, 0...0.2,
+            .assumed("no rise at 54 in six people (Diabetes 50:2087), a blunted one in others; 0 is none")),
+        .init(
+            "counterCeiling", "", "And at most, a share of basal production.", \.counterCeiling, 0...3,
+            .assumed("no publication")),
+        .init(
+            "counterMinutes", "min", "How slowly it comes and goes: a first-order lag.", \.counterMinutes,
+            1...240, .assumed("no publication")),
+        .init(
+            "counterAsleep", "", "A factor on it asleep.", \.counterAsleep, 0...1,
+            .assumed("smaller asleep (Jones, NEJM 338:1657); the size of production is not published")),
+        .init(
+            "counterAfterLow", "", "A factor on it for a day after a quarter of an hour below 54 mg/dL.",
+            \.counterAfterLow, 0...1,
+            .assumed("smaller after a low (Dagogo-Jack, J Clin Invest 91:819); likewise")),
         .init(
             "ratioError", "", "How far first prescriptions miss the carbohydrate ratio, before the run-in.",
             \.ratioError, spread, .assumed(calibrated)),

@@ -29,7 +29,7 @@ struct RunInDays {
         self.days = days
         model = subject.makeModel(settings: .runIn, options: .lifelike) as? UVAPadova2008
         // Day 0 begins where the run-in ends.
-        variation = life.variation(days: Int64(-days) - 1..<0) { day, minute in
+        variation = life.variation(days: Int64(-days) - 1..<0, asleep: habits.sleep) { day, minute in
             Instant.minutes((day + Int64(days)) * 1440 + Int64(minute))
         }
     }
@@ -44,6 +44,7 @@ struct RunInDays {
             takeMeals(model, therapy)
             let asleep = habits.isAsleep(minuteOfDay: now)
             let glucose = model.plasmaGlucose.milligramsPerDecilitre
+            variation.see(glucose, at: .minutes(Int64(minute)))
             watch(model, glucose, therapy, asleep)
             if now < 420 { course.night.add(glucose) } else { course.day.add(glucose) }
             try step(model)
@@ -88,7 +89,7 @@ struct RunInDays {
             guard minute >= nextRescue, let sugar = habits.rescue(slot: slot, isAsleep: asleep) else {
                 return
             }
-            model.swallowRescue(sugar)
+            model.swallowRescue(sugar, variation.rescueUptake(at: .minutes(Int64(minute))))
             nextRescue = minute + Int(settings.rescueWait)
         } else if glucose > settings.correctsAbove, !asleep,
             minute - lastBolus >= Int(settings.correctsAfter * 60), habits.corrects(slot: slot)
@@ -112,13 +113,16 @@ struct RunInDays {
         minute += 5
     }
 
+    private mutating func production(at instant: Instant) -> Double {
+        variation.productionRise(at: instant) + (variation.counterRegulation?.level(at: instant) ?? 0)
+    }
+
     private mutating func advance(_ model: UVAPadova2008, _ minutes: Double) throws {
         let from = Instant.minutes(Int64(minute))
         let then = Instant.minutes(Int64(minute) + 5)
         model.vary(
             sensitivity: (variation.sensitivity(at: from), variation.sensitivity(at: then)),
-            productionRise: (variation.productionRise(at: from), variation.productionRise(at: then)),
-            overMinutes: 5)
+            productionRise: (production(at: from), production(at: then)), overMinutes: 5)
         try model.advance(byMinutes: minutes)
     }
 }

@@ -69,12 +69,13 @@ struct SessionWeeks {
         self.meals = meals
         plannedMeals = planned
         let last = calendar.day(of: Instant(nanoseconds: duration))
-        variation = life.variation(days: -1..<last + 1) { day, minute in
+        let sleeper = Habits(chosen.habits, streams: streams, subject: subject)
+        variation = life.variation(days: -1..<last + 1, asleep: sleeper.sleep) { day, minute in
             calendar.instant(ofDay: day, nanosecondOfDay: Int64(minute) * Nanoseconds.minute)
         }
         bodyOptions = .lifelike
         // Who listens looks after themselves.
-        habits = person == nil ? Habits(chosen.habits, streams: streams) : nil
+        habits = person == nil ? sleeper : nil
     }
 
     /// Somebody who doesn't listen and looks after themselves all the same; nil in weeks where nothing happens, and where a person listens.
@@ -136,7 +137,7 @@ extension VirtualSubject {
         let portion = study.scenario.meals.portion(of: self, plan)
         let runIn = RunIn(
             subject: self, life: plan,
-            habits: Habits(life.habits, streams: streams),
+            habits: Habits(life.habits, streams: streams, subject: self),
             meals: meals.map {
                 RunInMeal(
                     minute: Int($0.instantNanoseconds / Nanoseconds.minute), grams: $0.grams * portion,

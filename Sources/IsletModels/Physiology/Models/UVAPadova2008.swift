@@ -240,7 +240,7 @@ public final class UVAPadova2008: GlucoseModel {
 
     public var carbohydrateAbsorptionRate: Double {
         let c = engine.constants.pointee
-        return c.p.kabs * engine.state[2] + c.varying.rescue.second / RescuePath.timeConstantMinutes
+        return c.p.kabs * engine.state[2] + c.varying.rescue.second / c.varying.rescue.timeConstantMinutes
     }
 
     /// D, the size of the meal that the stomach works on.

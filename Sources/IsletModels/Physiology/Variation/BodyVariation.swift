@@ -16,10 +16,12 @@ public struct BodyVariation: Hashable, Sendable {
         public var from: Instant
         /// A factor on all that insulin does; 1 is the body as its parameters say.
         public var sensitivity: Double
+        public var rescue: RescueUptake
 
-        public init(from: Instant, sensitivity: Double) {
+        public init(from: Instant, sensitivity: Double, rescue: RescueUptake = .usual) {
             self.from = from
             self.sensitivity = sensitivity
+            self.rescue = rescue
         }
     }
 
@@ -37,6 +39,17 @@ public struct BodyVariation: Hashable, Sendable {
         }
     }
 
+    /// A time of sleep.
+    public struct Night: Hashable, Sendable {
+        public var from: Instant
+        public var until: Instant
+
+        public init(from: Instant, until: Instant) {
+            self.from = from
+            self.until = until
+        }
+    }
+
     /// How long a body takes from one level to the next, ns.
     public static let transition = 2 * Nanoseconds.hour
 
@@ -44,13 +57,39 @@ public struct BodyVariation: Hashable, Sendable {
     public let levels: [Level]
     /// By rising instant, none into another.
     public let rises: [Rise]
+    /// By rising instant, none into another.
+    public let nights: [Night]
+    /// What the body does against lows; nil for one that does nothing.
+    public var counterRegulation: CounterRegulation?
     /// Where the last look found its level and rise: looks go forward, but for a step that is taken back.
     private var level = 0
     private var rise = 0
+    private var night = 0
 
-    public init(levels: [Level] = [], rises: [Rise] = []) {
+    public init(
+        levels: [Level] = [], rises: [Rise] = [], nights: [Night] = [],
+        counterRegulation: CounterRegulation? = nil
+    ) {
         self.levels = levels
         self.rises = rises
+        self.nights = nights
+        self.counterRegulation = counterRegulation
+    }
+
+    /// The body's plasma glucose, mg/dL, every five minutes: what its counter-regulation goes by.
+    public mutating func see(_ plasma: Double, at instant: Instant) {
+        guard counterRegulation != nil else { return }
+        while night + 1 < nights.count, nights[night].until <= instant { night += 1 }
+        let isAsleep =
+            night < nights.count && nights[night].from <= instant && instant < nights[night].until
+        counterRegulation?.see(plasma, at: instant, isAsleep: isAsleep)
+    }
+
+    /// How carbohydrate against a low is taken up now.
+    public mutating func rescueUptake(at instant: Instant) -> RescueUptake {
+        guard !levels.isEmpty else { return .usual }
+        _ = sensitivity(at: instant)
+        return levels[level].rescue
     }
 
     /// The factor on insulin's effects at this instant.

@@ -1,8 +1,8 @@
 // The S2008 body with what real weeks need beside the published equations.
 //
 // Guarantees: with every option off, and with every factor at 1, the equations are the published ones; carbohydrate that takes the
-// rescue path arrives whole. Rescue carbohydrate is no state of the integrator: its two compartments are linear and known in closed form.
-// Does not: have glucagon or its release; a low is ended by food, by insulin that runs out, and by what `BodyOptions` takes away.
+// rescue path arrives, all that is available of it. Rescue carbohydrate is no state of the integrator: its two compartments are linear and known in closed form.
+// Does not: know what the body does against a low (`CounterRegulation`): that comes as production.
 //
 // Sources: `Fsnc·min(1, G/81)` is Hovorka's F01c (Physiol Meas 25:905, 2004); a factor on Uid and kp3 is S2017's form (Visentin 2018,
 // as LoopInsighT1 has it); rescue carbohydrate through two compartments of 20 min, wholly available, is McGill's.
@@ -31,7 +31,8 @@ extension UVAPadova2008 {
 
     /// Carbohydrate on its way past the stomach, mg.
     struct RescuePath: BitwiseCopyable {
-        static let timeConstantMinutes = 20.0
+        /// Of what is on its way: where two ways meet, their mean by mass.
+        var timeConstantMinutes = RescueUptake.usual.minutes
         var first = 0.0
         var second = 0.0
 
@@ -39,17 +40,28 @@ extension UVAPadova2008 {
 
         /// mg/min, so many minutes from now.
         @inline(always) func appearance(afterMinutes t: Double) -> Double {
-            let tau = Self.timeConstantMinutes
+            let tau = timeConstantMinutes
             return exponential(-t / tau) * (second + first * t / tau) / tau
         }
 
         mutating func advance(byMinutes minutes: Double) {
-            let part = minutes / Self.timeConstantMinutes
+            let part = minutes / timeConstantMinutes
             let left = exponential(-part)
             second = (second + first * part) * left
             first *= left
             // A millionth of a gram.
             if first + second < 1e-3 { (first, second) = (0, 0) }
+        }
+
+        mutating func swallow(milligrams: Double, _ uptake: RescueUptake) {
+            let arriving = milligrams * uptake.availability
+            let before = first + second
+            guard before + arriving > 0 else { return }
+            timeConstantMinutes =
+                before > 0
+                ? (timeConstantMinutes * before + uptake.minutes * arriving) / (before + arriving)
+                : uptake.minutes
+            first += arriving
         }
     }
 
@@ -68,10 +80,10 @@ extension UVAPadova2008 {
             (productionRise.then - productionRise.now) * parameters.EGPb / minutes
     }
 
-    /// Sugar that is swallowed now and goes past the stomach's law.
-    public func swallowRescue(_ amount: Carbohydrate) {
+    /// Sugar that is swallowed now and goes past the stomach's law. What is not available is lost: it arrives nowhere.
+    public func swallowRescue(_ amount: Carbohydrate, _ uptake: RescueUptake = .usual) {
         precondition(amount.grams >= 0 && amount.grams.isFinite, "carbohydrate is eaten in finite amounts")
-        engine.constants.pointee.varying.rescue.first += amount.milligrams
+        engine.constants.pointee.varying.rescue.swallow(milligrams: amount.milligrams, uptake)
         engine.integrator.resetAtEdge()
     }
 
@@ -97,18 +109,20 @@ extension UVAPadova2008 {
         let v = engine.constants.pointee.varying
         return [
             v.sensitivity, v.sensitivitySlope, v.production, v.productionSlope, v.rescue.first,
-            v.rescue.second, v.absorption.emptying, v.absorption.uptake, v.absorption.availability,
+            v.rescue.second, v.rescue.timeConstantMinutes, v.absorption.emptying, v.absorption.uptake,
+            v.absorption.availability,
         ]
     }
 
     func restoreVarying(_ values: ArraySlice<Double>) {
         guard options.varies else { return }
         let v = Array(values)
-        absorb(MealAbsorption(emptying: v[6], uptake: v[7], availability: v[8]))
+        absorb(MealAbsorption(emptying: v[7], uptake: v[8], availability: v[9]))
         let c = engine.constants
         (c.pointee.varying.sensitivity, c.pointee.varying.sensitivitySlope) = (v[0], v[1])
         (c.pointee.varying.production, c.pointee.varying.productionSlope) = (v[2], v[3])
-        c.pointee.varying.rescue = RescuePath(first: v[4], second: v[5])
+        c.pointee.varying.rescue = RescuePath(
+            timeConstantMinutes: v[6], first: v[4], second: v[5])
     }
 
     /// What a body's options and hours make of the published terms. Hovorka's 4.5 mmol/L is 81 mg/dL.
