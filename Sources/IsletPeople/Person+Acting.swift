@@ -57,7 +57,10 @@ extension Person {
         {
             state?.rechecksAt = now.adding(PersonState.nanoseconds(settings.rescueWait))
         }
-        if let glucose, !isLow { correct(glucose, phone, settings) }
+        if let bound = heard.compactMap({ $0.topic == .high ? $0.glucoseBound : nil }).min() {
+            state?.highAlarm = (bound, now)
+        }
+        if let glucose, !isLow { considerCorrection(glucose, phone, settings) }
         let didChange = changeDevices(settings)
         if phone.isAppAlive { askAgain(glucose, isLow: isLow, phone, settings) }
         var idle = 0
@@ -163,15 +166,57 @@ extension Person {
 
     // MARK: Highs
 
-    private func correct(_ glucose: Double, _ phone: any PersonPhone, _ settings: PersonSettings) {
-        guard glucose > settings.correctsAbove, phone.isAppAlive, let therapy = state?.therapy,
-            !isRecent(state?.lastBolus, settings.correctsAfter * 60),
-            !isRecent(state?.lastRescue, 60), state?.owedBoluses == 0
-        else { return }
-        if let meal = state?.nextMeal, PersonState.minutes(executor.now, meal) < settings.correctsBefore {
+    /// A high alarm that was heard longer ago is over.
+    private static let highAlarmLasts = 4 * Nanoseconds.hour
+    /// Who chose a threshold corrects from about there on.
+    private static let aroundThreshold = 10.0
+
+    /// Corrects what this person corrects: above a constant at a look of their own accord, from about the threshold that rang on after a high alarm. Where
+    /// insulin, sugar or a meal's bolus is still to act, they look again when that is over.
+    private func considerCorrection(
+        _ glucose: Double, _ phone: any PersonPhone, _ settings: PersonSettings
+    ) {
+        var above = settings.correctsAbove
+        var chance = settings.correctsOpenLoop
+        if let alarm = state?.highAlarm {
+            let age = executor.now.nanoseconds - alarm.heardAt.nanoseconds
+            let bound = max(settings.correctsAlarmedAbove, alarm.bound - Self.aroundThreshold)
+            if age > Self.highAlarmLasts || glucose <= bound {
+                state?.highAlarm = nil
+            } else {
+                above = min(above, bound)
+                chance = settings.correctsAlarmed
+            }
+        }
+        guard glucose > above, phone.isAppAlive else { return }
+        if phone.isClosedLoop { chance = settings.correctsClosedLoop }
+        guard chance > 0 else { return }
+        if let allowed = correctsFrom(settings) {
+            guard state?.highAlarm != nil, state?.rechecksAt == nil else { return }
+            state?.rechecksAt = allowed
             return
         }
-        let chance = phone.isClosedLoop ? settings.correctsClosedLoop : settings.correctsOpenLoop
+        correct(glucose, chance, settings)
+    }
+
+    /// When a correction is allowed again; nil for now.
+    private func correctsFrom(_ settings: PersonSettings) -> Instant? {
+        let now = executor.now
+        var from = now
+        if let last = state?.lastBolus {
+            from = max(from, last.adding(PersonState.nanoseconds(settings.correctsAfter * 60)))
+        }
+        if let last = state?.lastRescue { from = max(from, last.adding(Nanoseconds.hour)) }
+        if (state?.owedBoluses ?? 0) > 0 { from = max(from, now.adding(Nanoseconds.hour / 2)) }
+        if let meal = state?.nextMeal, PersonState.minutes(now, meal) < settings.correctsBefore {
+            // Its bolus corrects.
+            from = max(from, meal.adding(PersonState.nanoseconds(settings.correctsAfter * 60)))
+        }
+        return from > now ? from : nil
+    }
+
+    private func correct(_ glucose: Double, _ chance: Double, _ settings: PersonSettings) {
+        guard let therapy = state?.therapy else { return }
         let now = executor.now
         guard let draw = state?.draws.action(.correction, at: now).uniform, draw < chance else { return }
         let wanted = (glucose - settings.correctsTowards) / therapy.correctionFactorMgdlPerUnit
@@ -190,6 +235,7 @@ extension Person {
         }
         state?.lastBolus = now
         state?.lastCorrection = now
+        state?.highAlarm = nil
         executor.journal.record(.askedBolus, at: now, units.bitPattern, isRefused ? 1 : 0)
     }
 

@@ -29,7 +29,9 @@ extension Person {
             return false
         }
         state?.counts.heard.add(1, atNight: isNight)
-        state?.heard.append(PersonState.HeardAlert(topic: ring.topic, code: ring.code))
+        state?.heard.append(
+            PersonState.HeardAlert(
+                topic: ring.topic, code: ring.code, glucoseBound: ring.glucoseBound))
         let delay = min(ears.own ?? .infinity, ears.parents ?? .infinity)
         // Whom a parent comes for is woken, too.
         if isAsleep { state?.counts.wakings.append(now) }
@@ -40,7 +42,9 @@ extension Person {
     /// The app is in front, and shows it.
     func see(_ ring: AlertRing) {
         guard state?.closesAt != nil else { return }
-        state?.heard.append(PersonState.HeardAlert(topic: ring.topic, code: ring.code))
+        state?.heard.append(
+            PersonState.HeardAlert(
+                topic: ring.topic, code: ring.code, glucoseBound: ring.glucoseBound))
         attendBy(executor.now.adding(Self.glance))
     }
 

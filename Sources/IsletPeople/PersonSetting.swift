@@ -130,11 +130,21 @@ extension PersonSettings {
             "true plasma glucose that can be felt",
             .assumed("no publication")),
         PersonSetting(
-            "feelsAwake", \.feelsAwake, 0.8, deaf: 0, in: chance,
-            "the chance to feel a low while awake, once a low",
+            "feelsBelowSpread", \.feelsBelowSpread, 6, in: 0...20, "mg/dL", "its deviation between people",
             .assumed("no publication")),
         PersonSetting(
-            "feelsAsleep", \.feelsAsleep, 0.3, deaf: 0, in: chance, "the chance that a low wakes, once a low",
+            "unaware", \.unaware, 0.2, in: chance,
+            "the share of people who feel lows only below unawareFeelsBelow",
+            .published("17 % in ALERTT1, about a fifth in clinics; unaware by questionnaire")),
+        PersonSetting(
+            "unawareFeelsBelow", \.unawareFeelsBelow, 45, in: mgdl, "mg/dL",
+            "plasma glucose below which they feel it", .assumed("no publication")),
+        PersonSetting(
+            "feelsAwake", \.feelsAwake, 0.4, deaf: 0, in: chance,
+            "the chance to feel a low while awake, once a low",
+            .assumed("so that `muted` is low as often as `life` without a person (docs/validation.md)")),
+        PersonSetting(
+            "feelsAsleep", \.feelsAsleep, 0.1, deaf: 0, in: chance, "the chance that a low wakes, once a low",
             .assumed("no publication")),
         PersonSetting(
             "wakesBelow", \.wakesBelow, 45, in: 0...100, "mg/dL",
@@ -167,16 +177,20 @@ extension PersonSettings {
                 "alarms at 80 mg/dL shortened lows (Davey 2010): they were acted on; at which value is not published"
             )),
         PersonSetting(
-            "rescue", \.rescue, 16, in: 0...100, "g", "carbohydrate against a low",
-            .published("closed-loop trial protocol, 50-69 mg/dL")),
+            "rescue", \.rescue, 22, in: 1...100, "g", "carbohydrate against a low, median of adults",
+            .published("diaries of 93 adults: 25.9 g on average (Karger ANM 76:277); as `habits`")),
+        PersonSetting(
+            "rescuePerKilogram", \.rescuePerKilogram, 0.3, in: 0.05...2, "g/kg",
+            "what children and adolescents eat of it at most, by their weight",
+            .published("0.3 g/kg in children, guideline")),
         PersonSetting(
             "severeBelow", \.severeBelow, 50, in: mgdl, "mg/dL", "below this reading it is more",
             .published("the same protocol")),
         PersonSetting(
-            "severeRescue", \.severeRescue, 32, in: 0...100, "g", "how much then",
+            "severeRescue", \.severeRescue, 32, in: 1...100, "g", "how much then",
             .published("the same protocol")),
         PersonSetting(
-            "rescueSpread", \.rescueSpread, 0.3, in: spread,
+            "rescueSpread", \.rescueSpread, 0.35, in: spread,
             "standard deviation of the logarithm of the amount",
             .assumed("in real life the mean is 32 g, 73 % take more than 20 g; no distribution was found")),
         PersonSetting(
@@ -215,6 +229,13 @@ extension PersonSettings {
             "correctsOpenLoop", \.correctsOpenLoop, 0.5, deaf: 0, in: chance,
             "the chance to correct at a look, where nothing else does",
             .assumed("an earlier fit by hand: 3 % in five minutes, at ten looks a day")),
+        PersonSetting(
+            "correctsAlarmed", \.correctsAlarmed, 0.8, deaf: 0, in: chance,
+            "the same after a high alarm that was heard", .assumed("no publication")),
+        PersonSetting(
+            "correctsAlarmedAbove", \.correctsAlarmedAbove, 150, in: mgdl, "mg/dL",
+            "after a high alarm what is within 10 mg/dL of its threshold is corrected, but never below this",
+            .assumed("no publication")),
         PersonSetting(
             "correctsClosedLoop", \.correctsClosedLoop, 0, in: chance,
             "the same beside an algorithm that corrects by itself", .assumed("user guides say not to")),

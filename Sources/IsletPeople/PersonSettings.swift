@@ -5,6 +5,8 @@
 // of them is not a miscount. Does not: say when and what is eaten; the scenario does.
 
 public import IsletDevices
+public import IsletKernel
+public import IsletModels
 
 /// How old a person is, as far as waking and sleeping go.
 public enum PersonAge: Int, Sendable, CaseIterable {
@@ -43,8 +45,11 @@ public struct PersonSettings: Hashable, Sendable {
 
     // Feeling and looking
     public var feelsBelow = 60.0
-    public var feelsAwake = 0.8
-    public var feelsAsleep = 0.3
+    public var feelsBelowSpread = 6.0
+    public var unaware = 0.2
+    public var unawareFeelsBelow = 45.0
+    public var feelsAwake = 0.4
+    public var feelsAsleep = 0.1
     public var wakesBelow = 45.0
     public var looksPerDay = 9.9
     public var lookLength = 1.0
@@ -53,10 +58,11 @@ public struct PersonSettings: Hashable, Sendable {
     // Lows
     public var treatsBelow = 70.0
     public var treatsWarnedBelow = 80.0
-    public var rescue = 16.0
+    public var rescue = 22.0
+    public var rescuePerKilogram = 0.3
     public var severeBelow = 50.0
     public var severeRescue = 32.0
-    public var rescueSpread = 0.3
+    public var rescueSpread = 0.35
     public var fetch = 2.0
     public var fetchSpread = 0.5
     public var rescueWait = 15.0
@@ -68,6 +74,8 @@ public struct PersonSettings: Hashable, Sendable {
     public var correctsTowards = 140.0
     public var correctsAfter = 3.0
     public var correctsOpenLoop = 0.5
+    public var correctsAlarmed = 0.8
+    public var correctsAlarmedAbove = 150.0
     public var correctsClosedLoop = 0.0
     public var correctsBefore = 60.0
 
@@ -90,6 +98,17 @@ public struct PersonSettings: Hashable, Sendable {
     public init(_ preset: PersonPreset) {
         self.preset = preset
         for row in Self.rows { self[keyPath: row.path] = row.value(in: preset) }
+    }
+
+    /// As one person has them: when they feel a low is a trait, and how much the young eat goes by their weight.
+    public func own(_ streams: RandomStreams, subject: VirtualSubject?) -> Self {
+        var own = self
+        own.feelsBelow = Awareness.feelsBelow(
+            feelsBelow, spread: feelsBelowSpread, unaware: unaware, unawareBelow: unawareFeelsBelow, streams)
+        let portion = RescuePortion.factor(of: rescue, perKilogram: rescuePerKilogram, subject)
+        own.rescue *= portion
+        own.severeRescue *= portion
+        return own
     }
 
     /// The chance that one ring wakes somebody of this age, before what makes it more or less.

@@ -22,6 +22,7 @@ final class PersonState {
     struct HeardAlert {
         var topic: AlertTopic
         var code: AlertName
+        var glucoseBound: Double?
     }
 
     let settings: PersonSettings
@@ -72,6 +73,8 @@ final class PersonState {
     var lastCorrection: Instant?
     /// The first bite of what was announced last.
     var announcedMeal: Instant?
+    /// The bound of a high alarm that was heard and is not settled: corrected, over, or long ago.
+    var highAlarm: (bound: Double, heardAt: Instant)?
     /// Meals that are eaten, and whose bolus is still to come.
     var owedBoluses = 0
     /// Late boluses that wait for a low to be over, soonest first.

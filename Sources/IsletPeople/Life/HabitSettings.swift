@@ -8,15 +8,15 @@ public struct HabitSettings: Hashable, Sendable {
     public var correctsAbove = 220.0
     public var correctsTowards = 140.0
     public var correctsAfter = 3.0
-    public var correctionChance = 0.04
+    public var correctionChance = 0.05
     public var correctionOfPerson = 1.0
     public var rescueBelow = 70.0
     public var feelsBelow = 60.0
     public var feelsBelowSpread = 6.0
     public var unaware = 0.2
     public var unawareFeelsBelow = 45.0
-    public var noticesAwake = 0.4
-    public var noticesAsleep = 0.2
+    public var noticesAwake = 0.09
+    public var noticesAsleep = 0.012
     public var wakesBelow = 45.0
     public var smallestRescue = 16.0
     public var largestRescue = 32.0
@@ -27,7 +27,7 @@ public struct HabitSettings: Hashable, Sendable {
 
     public init() {}
 
-    private static let calibrated = "calibrated to standard therapy, docs/life.md"
+    private static let calibrated = "calibrated to published lows and standard therapy, docs/validation.md"
 
     public static let rows: [NumberRow<Self, SettingSource>] = [
         .init(

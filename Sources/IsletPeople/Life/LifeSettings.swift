@@ -7,10 +7,10 @@ public import IsletDevices
 
 /// What varies in bodies and at tables, and how far first prescriptions miss. Spreads are standard deviations of logarithms.
 public struct LifeSettings: Hashable, Sendable {
-    public var sensitivityOfWindow = 0.45
-    public var sensitivityOfDayWindow = 0.28
+    public var sensitivityOfWindow = 0.30
+    public var sensitivityOfDayWindow = 0.16
     public var sensitivityOfDay = 0.12
-    public var sensitivityOfWeek = 0.12
+    public var sensitivityOfWeek = 0.10
     public var dawnHeight = 0.10
     public var dawnSpread = 0.5
     public var mealsByEnergy = 1.0
@@ -19,23 +19,25 @@ public struct LifeSettings: Hashable, Sendable {
     public var emptying = 0.20
     public var uptake = 0.20
     public var availability = 0.10
-    public var rescueMinutes = 20.0
+    public var rescueMinutes = 28.0
     public var rescueUptake = 0.35
     public var rescueAvailability = 0.10
     public var counterBelow = 60.0
     public var counterBelowSpread = 6.0
-    public var counterGain = 0.02
+    public var counterGain = 0.012
     public var counterCeiling = 0.6
     public var counterMinutes = 30.0
-    public var counterAsleep = 0.6
+    public var counterAsleep = 0.5
     public var counterAfterLow = 0.6
     public var ratioError = 0.32
     public var correctionError = 0.32
     public var basalError = 0.25
+    public var clinicBelow70 = 0.01
+    public var clinicBelow54 = 0.002
 
     public init() {}
 
-    private static let calibrated = "calibrated to standard therapy, docs/life.md"
+    private static let calibrated = "calibrated to published lows and standard therapy, docs/validation.md"
     private static let spread = 0.0...1.0
 
     public static let rows: [NumberRow<Self, SettingSource>] = [
@@ -120,5 +122,12 @@ public struct LifeSettings: Hashable, Sendable {
             .assumed(calibrated)),
         .init(
             "basalError", "", "As ratioError, of the basal rate.", \.basalError, spread, .assumed(calibrated)),
+        .init(
+            "clinicBelow70", "", "A clinic takes insulin away where more of the time is below 70 mg/dL,",
+            \.clinicBelow70, 0...1,
+            .assumed("the consensus allows 4 %; calibrated to how often people are low")),
+        .init(
+            "clinicBelow54", "", "or below 54 mg/dL.", \.clinicBelow54, 0...1,
+            .assumed("the consensus allows 1 %; likewise")),
     ]
 }

@@ -101,7 +101,7 @@ public struct RunIn {
             subject: subject, life: life, habits: habits, meals: meals, days: Self.days)
         for _ in 0..<Self.visits {
             let course = try weeks.live(days: Self.daysBetweenVisits, on: therapy)
-            let next = course.adjusted(therapy).within(limits, bodyWeight: subject.bodyWeight)
+            let next = course.adjusted(therapy, life.settings).within(limits, bodyWeight: subject.bodyWeight)
             if next == therapy { break }
             therapy = next
         }
@@ -128,7 +128,9 @@ struct RunInCourse {
             if glucose < 54 { below54 += 1 }
         }
 
-        var isLow: Bool { below70 > 0.04 * count || below54 > 0.01 * count }
+        func isLow(_ settings: LifeSettings) -> Bool {
+            below70 > settings.clinicBelow70 * count || below54 > settings.clinicBelow54 * count
+        }
         func isHigh(_ bound: Double) -> Bool { sum > bound * count }
     }
 
@@ -138,17 +140,18 @@ struct RunInCourse {
     static let highNight = 180.0
     static let highDay = 195.0
 
-    func adjusted(_ therapy: WrittenTherapy) -> WrittenTherapy {
+    func adjusted(_ therapy: WrittenTherapy, _ settings: LifeSettings) -> WrittenTherapy {
         var next = therapy
-        if night.isLow {
+        let (nightIsLow, dayIsLow) = (night.isLow(settings), day.isLow(settings))
+        if nightIsLow {
             next.basalRate.unitsPerHour /= Self.step
-        } else if night.isHigh(Self.highNight), !day.isLow {
+        } else if night.isHigh(Self.highNight), !dayIsLow {
             next.basalRate.unitsPerHour *= Self.step
         }
-        if day.isLow {
+        if dayIsLow {
             next.ratio *= Self.step
             next.correctionFactor *= Self.step
-        } else if day.isHigh(Self.highDay), !night.isLow {
+        } else if day.isHigh(Self.highDay), !nightIsLow {
             next.ratio /= Self.step
             next.correctionFactor /= Self.step
         }

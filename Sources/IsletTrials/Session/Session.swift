@@ -75,7 +75,7 @@ public final class Session {
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index)).offset(by: arm.luckOffset)
-        let personSettings = study.person(in: arm)
+        let personSettings = study.person(in: arm)?.own(streams, subject: subject)
         let weeks = SessionWeeks(study, streams: streams, person: personSettings, subject: subject)
         meals = weeks.meals
 

@@ -238,9 +238,9 @@ package struct Validation: Sendable {
 
     private static func highTest(_ rule: AlertRule) -> Double? {
         guard case .metrics(let tests) = rule.trigger, tests.count == 1, let test = tests.first,
-            test.metric == .glucose, test.side == .high
+            test.side == .high
         else { return nil }
-        return test.bound
+        return rule.glucoseBound
     }
 
     /// The lowest glucose at which a policy says that it is high.

@@ -279,10 +279,10 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     }
 
     private func ring(of effect: AlertEffect) -> AlertRing {
-        AlertRing(
-            instant: effect.instant, code: effect.code,
-            topic: policy.rules.indices.contains(effect.rule) ? policy.rules[effect.rule].topic : .app,
-            severity: effect.severity)
+        let rule = policy.rules.indices.contains(effect.rule) ? policy.rules[effect.rule] : nil
+        return AlertRing(
+            instant: effect.instant, code: effect.code, topic: rule?.topic ?? .app,
+            severity: effect.severity, glucoseBound: rule?.glucoseBound)
     }
 
     // MARK: Truth

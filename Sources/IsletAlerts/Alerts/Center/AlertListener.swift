@@ -9,12 +9,18 @@ public struct AlertRing: Hashable, Sendable {
     public var code: AlertName
     public var topic: AlertTopic
     public var severity: AlertSeverity
+    /// mg/dL that glucose has to pass for it; nil for what is about something else, or about more.
+    public var glucoseBound: Double?
 
-    public init(instant: Instant, code: AlertName, topic: AlertTopic, severity: AlertSeverity) {
+    public init(
+        instant: Instant, code: AlertName, topic: AlertTopic, severity: AlertSeverity,
+        glucoseBound: Double? = nil
+    ) {
         self.instant = instant
         self.code = code
         self.topic = topic
         self.severity = severity
+        self.glucoseBound = glucoseBound
     }
 }
 

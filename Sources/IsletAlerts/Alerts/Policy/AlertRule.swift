@@ -165,3 +165,13 @@ public struct AlertRule: Hashable, Sendable, Codable {
         return false
     }
 }
+
+extension AlertRule {
+    /// The only test's bound, mg/dL, of a rule about glucose alone.
+    public var glucoseBound: Double? {
+        guard case .metrics(let tests) = trigger, tests.count == 1, let test = tests.first,
+            test.metric == .glucose
+        else { return nil }
+        return test.bound
+    }
+}
