@@ -126,6 +126,12 @@ extension Person {
             state?.stayAwake(until: earliest)
             return
         }
+        // Not every low is treated: one that is neither severe nor felt may as well be watched.
+        let will = state?.draws.action(.treats, at: now).uniform ?? 0
+        guard isFelt || isSevere || will < settings.treatsSeen else {
+            state?.rechecksAt = now.adding(PersonState.nanoseconds(settings.rescueWait))
+            return
+        }
         let draw = state?.draws.action(.rescue, at: now) ?? (uniform: 1, normal: 0, other: 0)
         let usual = isSevere ? settings.severeRescue : settings.rescue
         let left = settings.largestRescue - (state?.rescued(at: now) ?? 0)

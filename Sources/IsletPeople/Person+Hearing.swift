@@ -57,6 +57,7 @@ extension Person {
     func feel(_ plasma: GlucoseConcentration) {
         let now = executor.now
         state?.plasma = (now, plasma.milligramsPerDecilitre)
+        help(plasma.milligramsPerDecilitre, at: now)
         guard let settings = state?.settings, settings.feelsAwake > 0 || settings.feelsAsleep > 0,
             plasma.milligramsPerDecilitre < settings.feelsBelow
         else { return }
@@ -86,6 +87,23 @@ extension Person {
             now.adding(
                 PersonState.nanoseconds(
                     PersonState.logNormal(settings.awakeDelay, settings.awakeDelaySpread, z))))
+    }
+
+    /// Somebody else sees that this is a low, and feeds them.
+    private func help(_ plasma: Double, at now: Instant) {
+        guard let settings = state?.settings, plasma < settings.helpedBelow, state?.bites == nil,
+            let draw = state?.draws.action(.helped, at: now), draw.uniform < settings.helped,
+            state?.lastRescue.map({
+                now.nanoseconds - $0.nanoseconds >= PersonState.nanoseconds(settings.rescueWait)
+            }) ?? true
+        else { return }
+        let grams = min(settings.severeRescue, settings.largestRescue).rounded(.down)
+        guard grams >= 1 else { return }
+        let delay = PersonState.logNormal(settings.fetch, settings.fetchSpread, draw.other)
+        let at = now.adding(PersonState.nanoseconds(delay))
+        state?.bites = (at, grams)
+        state?.stayAwake(until: at)
+        scheduleNext()
     }
 
     /// Looks at `instant`, or sooner where that was planned already; awake until then.

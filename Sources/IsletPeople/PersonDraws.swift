@@ -35,7 +35,7 @@ struct PersonDraws {
 
     /// What is done at one instant.
     enum Action: UInt64 {
-        case rescue, correction, askAgain, reopen, feltDelay
+        case rescue, correction, askAgain, reopen, feltDelay, treats, helped
     }
 
     private static func index(of instant: Instant) -> UInt64 {

@@ -177,6 +177,17 @@ extension PersonSettings {
                 "alarms at 80 mg/dL shortened lows (Davey 2010): they were acted on; at which value is not published"
             )),
         PersonSetting(
+            "treatsSeen", \.treatsSeen, 0.5, attentive: 1, in: chance,
+            "the chance to treat a low that is seen, and neither severe nor felt; else it is looked at again",
+            .assumed("no publication; people eat against fewer lows than they have (Karger ANM 76:277)")),
+        PersonSetting(
+            "helpedBelow", \.helpedBelow, 40, in: 10...60, "mg/dL",
+            "plasma glucose below which others notice, and help", .assumed("no publication")),
+        PersonSetting(
+            "helped", \.helped, 0.15, deaf: 0, in: chance,
+            "their chance to, in five minutes, by day and by night",
+            .assumed("so that hardly anybody's low ends the session; as `habits`")),
+        PersonSetting(
             "rescue", \.rescue, 22, in: 1...100, "g", "carbohydrate against a low, median of adults",
             .published("diaries of 93 adults: 25.9 g on average (Karger ANM 76:277); as `habits`")),
         PersonSetting(

@@ -58,6 +58,9 @@ public struct PersonSettings: Hashable, Sendable {
     // Lows
     public var treatsBelow = 70.0
     public var treatsWarnedBelow = 80.0
+    public var treatsSeen = 0.5
+    public var helpedBelow = 40.0
+    public var helped = 0.15
     public var rescue = 22.0
     public var rescuePerKilogram = 0.3
     public var severeBelow = 50.0

@@ -21,7 +21,9 @@ enum Awareness {
 enum RescuePortion {
     /// A factor on what an adult eats against a low: 1 for adults, and for whom it is not above so much a kilogram.
     static func factor(of grams: Double, perKilogram: Double, _ subject: VirtualSubject?) -> Double {
-        guard let subject, subject.group == .child || subject.group == .adolescent, grams > 0 else { return 1 }
+        guard let subject, subject.group == .child || subject.group == .adolescent, grams > 0 else {
+            return 1
+        }
         return min(1, perKilogram * subject.bodyWeight / grams)
     }
 }

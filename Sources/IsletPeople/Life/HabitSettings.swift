@@ -16,8 +16,10 @@ public struct HabitSettings: Hashable, Sendable {
     public var unaware = 0.2
     public var unawareFeelsBelow = 45.0
     public var noticesAwake = 0.09
-    public var noticesAsleep = 0.012
+    public var noticesAsleep = 0.008
     public var wakesBelow = 45.0
+    public var helpedBelow = 40.0
+    public var helped = 0.15
     public var smallestRescue = 16.0
     public var largestRescue = 32.0
     public var rescuePerKilogram = 0.3
@@ -102,9 +104,18 @@ public struct HabitSettings: Hashable, Sendable {
             "wakesBelow", "mg/dL", "Plasma glucose below it is noticed asleep as awake.", \.wakesBelow,
             10...70, .assumed("in all 11 confirmed lows somebody woke (Buckingham 2005)")),
         .init(
-            "smallestRescue", "g", "Rescue carbohydrate: two thirds of what is eaten lie above this,", \.smallestRescue, 1...100,
+            "helpedBelow", "mg/dL", "Plasma glucose below which others notice, and help.", \.helpedBelow,
+            10...60, .assumed("no publication")),
+        .init(
+            "helped", "", "Their chance to, in five minutes, by day and by night.", \.helped, 0...1,
+            .assumed("so that hardly anybody's low ends the session: severe lows are survived")),
+        .init(
+            "smallestRescue", "g", "Rescue carbohydrate: two thirds of what is eaten lie above this,",
+            \.smallestRescue, 1...100,
             .published("16 g, 32 g below 50: trial protocol")),
-        .init("largestRescue", "g", "and below this.", \.largestRescue, 1...100, .published("real life: mean 32 g")),
+        .init(
+            "largestRescue", "g", "and below this.", \.largestRescue, 1...100,
+            .published("real life: mean 32 g")),
         .init(
             "rescuePerKilogram", "g/kg", "What children and adolescents eat of it at most, by their weight.",
             \.rescuePerKilogram, 0.05...2, .published("0.3 g/kg in children, guideline")),

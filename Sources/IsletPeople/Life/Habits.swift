@@ -101,9 +101,11 @@ public struct Habits: Sendable {
     }
 
     /// Whether the person notices a low in this five-minute slot, and what they swallow then.
-    public func rescue(slot: UInt64, isAsleep: Bool) -> Carbohydrate? {
+    /// - Parameter plasma: mg/dL.
+    public func rescue(slot: UInt64, isAsleep: Bool, plasma: Double) -> Carbohydrate? {
         var numbers = lowDraws.at(slot)
-        let chance = isAsleep ? settings.noticesAsleep : settings.noticesAwake
+        var chance = isAsleep ? settings.noticesAsleep : settings.noticesAwake
+        if plasma < settings.helpedBelow { chance = 1 - (1 - chance) * (1 - settings.helped) }
         guard numbers.uniform() < chance else { return nil }
         // Two thirds of them lie between the two.
         let (low, high) = (settings.smallestRescue, settings.largestRescue)

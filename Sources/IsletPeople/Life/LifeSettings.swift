@@ -22,12 +22,12 @@ public struct LifeSettings: Hashable, Sendable {
     public var rescueMinutes = 28.0
     public var rescueUptake = 0.35
     public var rescueAvailability = 0.10
-    public var counterBelow = 60.0
+    public var counterBelow = 56.0
     public var counterBelowSpread = 6.0
-    public var counterGain = 0.012
-    public var counterCeiling = 0.6
+    public var counterGain = 0.04
+    public var counterCeiling = 1.2
     public var counterMinutes = 30.0
-    public var counterAsleep = 0.5
+    public var counterAsleep = 0.6
     public var counterAfterLow = 0.6
     public var ratioError = 0.32
     public var correctionError = 0.32

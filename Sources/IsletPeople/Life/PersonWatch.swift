@@ -69,7 +69,9 @@ public final class PersonWatch: @unchecked Sendable {
         if (shown ?? .infinity) < settings.rescueBelow || felt < settings.feelsBelow {
             // A deep low wakes: its sleeper notices as one awake does.
             let sleeps = isAsleep(now) && felt >= settings.wakesBelow
-            guard now >= nextRescue, let sugar = habits.rescue(slot: slot, isAsleep: sleeps) else { return }
+            guard now >= nextRescue,
+                let sugar = habits.rescue(slot: slot, isAsleep: sleeps, plasma: felt)
+            else { return }
             nextRescue = now.adding(Int64(settings.rescueWait * Double(Nanoseconds.minute)))
             try body?.swallowRescue(sugar)
             executor.journal.record(.rescue, at: now, sugar.grams.bitPattern)

@@ -86,9 +86,10 @@ struct RunInDays {
         let slot = UInt64(bitPattern: Int64(minute / 5) - Int64(days * 288))
         let settings = habits.settings
         if glucose < settings.rescueBelow {
-            guard minute >= nextRescue, let sugar = habits.rescue(slot: slot, isAsleep: asleep) else {
-                return
-            }
+            guard minute >= nextRescue,
+                let sugar = habits.rescue(
+                    slot: slot, isAsleep: asleep && glucose >= settings.wakesBelow, plasma: glucose)
+            else { return }
             model.swallowRescue(sugar, variation.rescueUptake(at: .minutes(Int64(minute))))
             nextRescue = minute + Int(settings.rescueWait)
         } else if glucose > settings.correctsAbove, !asleep,

@@ -179,11 +179,13 @@ public final class Session {
             await app?.begin()
             if let personSettings {
                 if personSettings.feelsAwake > 0 || personSettings.feelsAsleep > 0
-                    || personSettings.noticesAwake > 0
+                    || personSettings.noticesAwake > 0 || personSettings.helped > 0
                 {
                     await patient.tellLows(
                         below: GlucoseConcentration(
-                            milligramsPerDecilitre: max(personSettings.feelsBelow, personSettings.wakesBelow)),
+                            milligramsPerDecilitre: max(
+                                personSettings.feelsBelow, personSettings.wakesBelow,
+                                personSettings.helpedBelow)),
                         to: person)
                 }
                 await person.begin(phone: handset, devices: handset)
