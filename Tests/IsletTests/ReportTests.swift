@@ -28,6 +28,46 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
 }
 
 @Suite struct ReportTests {
+    /// The gate's words are made in one place, and a bound is called a bound.
+    @Test func terminalAndReportSayTheGateInOneSentence() throws {
+        let text = """
+            duration: 3d
+            seed: 3
+            cohort: { generate: { group: adolescent, count: 40 } }
+            scenario: { preset: life }
+            record: summary
+            arms:
+              - { name: usual, algorithm: basal-bolus, alerts: dexcom-g7, person: typical }
+              - { name: late, algorithm: basal-bolus, alerts: bionicloop, person: typical }
+              - { name: other, algorithm: basal-bolus, alerts: xdrip, person: typical }
+              - { name: deaf, algorithm: basal-bolus, alerts: dexcom-g7, person: muted }
+            primary: [tbr_54_percent, alerts_notifications_per_day]
+            margin: { tbr_54_percent: 0.05 }
+
+            """
+        try withFolder { folder in
+            try write(text, to: folder + "/study.yaml")
+            let run = try islet("run", folder + "/study.yaml", "--quiet", "--out", folder + "/out")
+            #expect(run.status == 0, "\(run.error)")
+            func sentences(_ text: String) -> [String] {
+                text.replacing("−", with: "-").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                    .matches(
+                        of:
+                            /the study (?:excludes|does not exclude) a rise of more than 0\.05\d* points \(one-sided 97\.5 % upper bound -?[0-9.]+\); the estimate is a (?:rise|fall|change) of [0-9]\.[0-9]+/
+                    ).map { String($0.output) }
+            }
+            let page = try read(folder + "/out/report.html").replacing(/<[^>]*>/, with: "")
+            let printed = sentences(run.output)
+            #expect(printed.count == 2, "\(run.output)")
+            #expect(sentences(page) == printed)
+            #expect(!page.contains("certainty"))
+            let adjusted = "Each of the 2 arms is judged against the margin by itself, at 2.5 % one-sided"
+            #expect(page.contains(adjusted))
+            #expect(
+                run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(adjusted))
+        }
+    }
+
     @Test func aReportIsTheSameBytesFromTheFolderAgainAndIsHashed() throws {
         try withReport(study) { folder, out in
             let page = try read(out + "/report.html")

@@ -276,7 +276,7 @@ public final class Session {
             if let shadows { shadows.here { $0.finish() } }
         }
         let reached = executor.now
-        let (truth, ledger, tallies, deeds, judged) = executor.inspect {
+        let (truth, ledger, tallies, deeds, rescueGrams, judged) = executor.inspect {
             [patient, pump, sensor, alerts, app, person, isLinked = outside != nil] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
@@ -285,6 +285,7 @@ public final class Session {
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
                 alerts.here { $0.tallies() }, person.here { $0.facts() },
+                person.here { $0.rescueGrams() },
                 (
                     pump: pump.here { $0.trueSpans() },
                     alerts: alerts.here {
@@ -312,9 +313,9 @@ public final class Session {
             truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
             insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units,
-            carbohydrateGrams: meals.reduce(0) {
+            mealGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
-            } + (deeds?.rescueGrams.sum ?? 0),
+            }, rescueGrams: rescueGrams,
             alerts: tallies,
             person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
             sessionTruth: sessionTruth,

@@ -139,7 +139,8 @@ package final class WatchedSession: StudySession {
         truth.nights = IntervalSet(deeds.nights)
         truth.treatments = deeds.visits.map { SessionTruth.Treatment($0.at, .app) }
         var facts = SessionFacts(
-            days: truth.days, truth: nil, sensor: nil, sensorDays: 0, insulinUnits: 0, carbohydrateGrams: 0,
+            days: truth.days, truth: nil, sensor: nil, sensorDays: 0, insulinUnits: 0, mealGrams: 0,
+            rescueGrams: 0,
             alerts: tallies, person: nil, sessionTruth: truth,
             metrics: AlertMetrics(
                 policy: policy, events: effects.compactMap(AlertEvent.init), truth: truth, blame: blame,
