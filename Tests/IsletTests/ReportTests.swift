@@ -47,7 +47,7 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
             """
         try withFolder { folder in
             try write(text, to: folder + "/study.yaml")
-            let run = try islet("run", folder + "/study.yaml", "--quiet", "--out", folder + "/out")
+            let run = try islet("run", folder + "/study.yaml", "--out", folder + "/out")
             #expect(run.status == 0, "\(run.error)")
             func sentences(_ text: String) -> [String] {
                 text.replacing("−", with: "-").split(whereSeparator: \.isWhitespace).joined(separator: " ")
