@@ -31,7 +31,7 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
     /// The gate's words are made in one place, and a bound is called a bound.
     @Test func terminalAndReportSayTheGateInOneSentence() throws {
         let text = """
-            duration: 3d
+            duration: 7d
             seed: 3
             cohort: { generate: { group: adolescent, count: 40 } }
             scenario: { preset: life }
@@ -65,6 +65,39 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
             #expect(page.contains(adjusted))
             #expect(
                 run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(adjusted))
+        }
+    }
+
+    /// Twice the reference's time below 54 would pass under such a margin: the study is done, and nothing in it is a claim.
+    @Test func aMarginAboveTheReferencesOwnLevelIsRefusedAndTheStudyKept() throws {
+        let text = """
+            duration: 1d
+            seed: 3
+            cohort: { generate: { count: 6 } }
+            scenario: { preset: life }
+            record: summary
+            arms:
+              - { name: usual, algorithm: basal-bolus, alerts: dexcom-g7, person: typical }
+              - { name: late, algorithm: basal-bolus, alerts: bionicloop, person: typical }
+              - { name: deaf, algorithm: basal-bolus, alerts: dexcom-g7, person: deaf }
+            primary: [tbr_54_percent, alerts_notifications_per_day]
+            margin: { tbr_54_percent: 99 }
+
+            """
+        try withFolder { folder in
+            try write(text, to: folder + "/study.yaml")
+            let run = try islet("run", folder + "/study.yaml", "--out", folder + "/out")
+            #expect(run.status == 0, "\(run.error)")
+            func flat(_ text: String) -> String {
+                text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            }
+            let reason = "the margin 99.000 is more than the reference arm's own tbr_54_percent, "
+            #expect(flat(run.output).contains("claims: none. claim refused: " + reason), "\(run.output)")
+            let summary = try read(folder + "/out/summary.json")
+            #expect(summary.contains(reason) && !summary.contains("\"non-inferior\""))
+            #expect(
+                flat(try read(folder + "/out/report.html")).contains("twice as much would pass as harmless"))
+            #expect(try islet("verify", folder + "/out").status == 0)
         }
     }
 

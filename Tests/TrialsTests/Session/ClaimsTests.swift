@@ -37,7 +37,7 @@ final class MadeStore: ResultStore {
 }
 
 /// With single blanks in place of line breaks.
-private func unfolded(_ text: String) -> String {
+func unfolded(_ text: String) -> String {
     text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
 
