@@ -40,6 +40,8 @@ public final class Session {
     var policy: AlertPolicy
     /// nil where no policy in shadow is scored.
     private let scoring: PolicyScoring?
+    /// How long a notification counts as telling at most, ns.
+    private let tellsFor: Int64
     private let calendar: SessionCalendar
     let stepLog: StepLog?
     var meals: [Meal] = []
@@ -70,6 +72,7 @@ public final class Session {
     ) throws {
         self.scoring = scoring
         duration = Instant(nanoseconds: study.duration.nanoseconds)
+        tellsFor = study.tellsFor.nanoseconds
         calendar = study.start.calendar
         policy = arm.alerts
         executor = SessionExecutor(tieShuffle: tieShuffle)
@@ -321,8 +324,7 @@ public final class Session {
             sessionTruth: sessionTruth,
             metrics: AlertMetrics(
                 policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),
-                truth: sessionTruth,
-                blame: judged.alerts.blame, heard: deeds?.heard.sum))
+                truth: sessionTruth, tellsFor: tellsFor, blame: judged.alerts.blame, heard: deeds?.heard.sum))
         let policies = scoring?.takeValues(of: shadows, on: executor, facts) ?? []
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,
