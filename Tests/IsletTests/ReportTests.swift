@@ -199,6 +199,9 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
                 #expect(figure.contains(" notifications a \(part), "))
             }
             #expect(!page.contains("figure-pareto-day\""), "one arm has no front")
+            #expect(
+                page.contains(
+                    "A notification tells until it is acknowledged, snoozed or over, for at most 15m"))
             for (drawn, place) in shadows.enumerated() {
                 #expect(try figure("silent-minutes-\(drawn)", page).contains(", in shadow"))
                 let outcomes = try #require(policies[place]["outcomes"] as? [String: [String: Any]])

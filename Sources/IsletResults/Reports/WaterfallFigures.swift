@@ -75,8 +75,10 @@ struct WaterfallFigures {
             sources.count > figures.count
             ? "<p class=\"note\">Drawn: \(figures.count) of \(sources.count), arms and what is on the front above; the table has all.</p>\n"
             : ""
+        let rule: HTML =
+            "<p class=\"note\">A notification tells until it is acknowledged, snoozed or over, for at most \(input.study.tellsFor.description), or its rule's repeat interval where that is shorter.</p>\n"
         return
-            "<div class=\"figures\(figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n\(more)\(table(sources))"
+            "\(rule)<div class=\"figures\(figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n\(more)\(table(sources))"
     }
 
     /// All where they are few; else the arms' own, and policies that no other beats.

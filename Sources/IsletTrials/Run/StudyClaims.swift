@@ -2,8 +2,9 @@
 //
 // Guarantees: the gate is one-sided at 2.5 %, each arm's by itself. Behind it one claim in twenty at most is false where nothing is to be found: Holm's
 // adjustment is over all primary outcomes × arms, whether or not their gate was passed. A gate that is not passed closes every claim of its
-// arm. A margin that is wider than what the reference arm has itself would call a doubling harmless, and supports no claim. A margin that is wider than half of what a deaf person loses against a typical one in this very study (the lower end of that loss's 95 % interval, as
-// regulators take it) supports no claim at all, nor does a study that can't tell that loss; the reason is said in words.
+// arm. A margin that is wider than what the reference arm has itself would call a doubling harmless, and supports no claim. Nor does one that is wider than
+// half of what a deaf person loses against a typical one in this very study (the lower end of that loss's 95 % interval, as regulators take it), nor a study
+// that can't tell that loss; the reason is said in words.
 // Where few people have any time below 54 at all, a mean's interval covers far less than it says (73 % in studies of one day), nearly always by missing
 // harm: with fewer than 20 of them an arm's gate stays shut.
 // A claim of less or more needs both: p after Holm's adjustment below 0.05, and an interval of the mean on the same side of zero.
