@@ -174,6 +174,10 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
 
     /// What the person heard and did up to now.
     public func facts() -> PersonFacts? { state?.facts(until: executor.now) }
+    /// Eaten against lows so far, g: by who listens, or by who looks at the sensor now and then.
+    public func rescueGrams() -> Double {
+        (state?.counts.rescueGrams.sum ?? 0) + (watch?.rescueGrams ?? 0)
+    }
 
     public nonisolated func alertDidRing(_ ring: AlertRing) -> Bool { here(ring) { $0.hear($1) } }
     public nonisolated func alertDidShow(_ ring: AlertRing) { here(ring) { $0.see($1) } }

@@ -156,6 +156,76 @@ import Testing
         #expect(metrics[.suppressed(by: .cooldown)] == 15)
     }
 
+    // MARK: Telling
+
+    /// A low of an hour from 60, notified at these minutes, acknowledged never or at one.
+    private func hour(
+        rung: [Int64], repeatEvery: Int64? = nil, acknowledgedAt: Int64? = nil, tellsFor: Int64? = 15,
+        standings: [(Int64, AlertStanding)]? = nil
+    ) -> AlertMetrics {
+        var rule = Paper.low
+        rule.repeatEvery = repeatEvery.map { $0 * Nanoseconds.minute }
+        let rings = rung.map { ($0, 0, AlertEvent.Kind.notify) }
+        let all = [(rung[0], 0, .raise)] + rings + [(120, 0, .clear), (120, 0, .withdraw)]
+        var paper = Paper(
+            name: "", plasma: [(60, 120, 65)], rules: [rule],
+            events: (all + (acknowledgedAt.map { [($0, 0, .acknowledge)] } ?? [])).sorted { $0.0 < $1.0 },
+            standings: standings.map { [$0] })
+        if let tellsFor { paper.tellsFor = tellsFor }
+        return paper.metrics
+    }
+
+    @Test func aNotificationThatIsNeverRepeatedTellsForAStatedTime() {
+        // Rung at the onset and never again: told for 15 min, silent for 45, and it stood there notified all the hour.
+        let once = hour(rung: [60], standings: [(60, .told), (120, [])])
+        #expect(once[.suppressed] == 45 && once[.unrepeated] == 45 && once[.unseen] == 0)
+        #expect(once[.annunciating] == 60 && once.silence?.sum == 45)
+        #expect(hour(rung: [60], tellsFor: 5)[.suppressed] == 55)
+        #expect(hour(rung: [60], tellsFor: nil)[.suppressed] == 0)
+        // Fifteen minutes are the usual.
+        let usual = AlertMetrics(
+            policy: AlertPolicy(name: "p", rules: [Paper.low]),
+            events: [AlertEvent(.minutes(60), 0, .raise), AlertEvent(.minutes(60), 0, .notify)],
+            truth: Paper(name: "", plasma: [(60, 120, 65)], rules: []).truth)
+        #expect(usual[.suppressed] == 45)
+        // Nothing else is judged by it: the alert of 60 is going at 120, and of a low that begins later it still is one.
+        #expect(once[.sensitivityG0] == 1 && once[.missed] == 0 && once[.notifications] == 1)
+        let later = hour(rung: [20])
+        #expect(later[.sensitivityG0] == 1 && later[.suppressed] == 60)
+    }
+
+    @Test func eachNotificationTellsAnew() {
+        // 60-75 and 100-115; 60-85 without a break; 50-65 of which 60-65 are in the low.
+        #expect(hour(rung: [60, 100])[.suppressed] == 30)
+        #expect(hour(rung: [60, 70])[.suppressed] == 35 && hour(rung: [60, 75])[.suppressed] == 30)
+        #expect(hour(rung: [50])[.suppressed] == 55)
+        #expect(hour(rung: [60, 75, 90, 105])[.suppressed] == 0)
+    }
+
+    @Test func aNotificationTellsUntilItIsAcknowledgedOrIsToBeRepeated() {
+        #expect(hour(rung: [60], acknowledgedAt: 65)[.suppressed] == 55)
+        #expect(hour(rung: [60], acknowledgedAt: 80)[.suppressed] == 45)
+        // Every 5 min, as it says; swallowed from 75 on. Every 30 min: each tells for 15.
+        #expect(hour(rung: Array(stride(from: 60, to: 120, by: 5)), repeatEvery: 5)[.suppressed] == 0)
+        #expect(hour(rung: [60, 65, 70], repeatEvery: 5)[.suppressed] == 45)
+        #expect(hour(rung: [60, 90], repeatEvery: 30)[.suppressed] == 30)
+    }
+
+    @Test func whatHeldARepeatBackIsToBlameForTheSilence() {
+        let swallowed: AlertStanding = [.condition, .episode, .annunciated, AlertStanding(.cooldown)]
+        let held = hour(
+            rung: [60, 70], repeatEvery: 5, standings: [(60, .told), (65, swallowed), (70, .told)])
+        #expect(held[.suppressed] == 50 && held[.suppressed(by: .cooldown)] == 5)
+        #expect(held[.unrepeated] == 45 && held.silence?.sum == 50)
+        // Of two rules the one that was told speaks: nothing is in its way.
+        let two = Paper(
+            name: "", plasma: [(60, 100, 65)], rules: [Paper.low, Paper.rule("LOW-TOO", .glucose, .low, 69)],
+            events: [(60, 0, .raise), (60, 0, .notify)],
+            standings: [[(60, .told)], [(60, .held(.cooldown, isActive: true))]], tellsFor: 15
+        ).metrics
+        #expect(two[.unrepeated] == 25 && two[.suppressed(by: .cooldown)] == 0)
+    }
+
     @Test func soleCauseIsWhatTheRunWithoutAMechanismTellsMore() {
         let told: [(Int64, Int, AlertEvent.Kind)] = [(60, 0, .raise), (60, 0, .notify), (100, 0, .clear)]
         var with = Paper(name: "", plasma: [(60, 100, 65)], rules: [Paper.low])
@@ -264,6 +334,7 @@ import Testing
             .timeToDetect,
             .notifications, .notificationsNight, .notificationsMax, .annunciating, .nuisance, .suppressed,
             .missed, .missedPerDay, .missedSeverity, .acknowledgeDelay, .heard, .unseen,
+            .unrepeated,
         ]
         #expect(Set(constants).count == constants.count)
         #expect(Set(names).count == names.count && names.allSatisfy { $0.hasPrefix("alerts_") })

@@ -19,6 +19,8 @@ struct PaperSession {
     var nights: [(Int64, Int64)]?
     var treatments: [(Int64, AlertTopic)] = []
     var heard: Int?
+    /// How long a notification tells at most, min; to its alert's end, unless a session is about just that.
+    var tellsFor: Int64 = 1_000_000
     var length: Int64 = 1440
     var endsEarly = false
     /// nil: it has no value. Every key that isn't here is not looked at.
@@ -45,6 +47,7 @@ struct PaperSession {
         AlertMetrics(
             policy: AlertPolicy(name: "paper", rules: rules),
             events: events.map { AlertEvent(.minutes($0.0), $0.1, $0.2) }, truth: truth,
+            tellsFor: tellsFor * Nanoseconds.minute,
             blame: standings.map { rules in
                 BlameLog(
                     rules.map { $0.map { (at: .minutes($0.0), standing: $0.1) } }, reached: .minutes(length))

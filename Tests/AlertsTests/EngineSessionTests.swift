@@ -13,6 +13,8 @@ import Testing
         var inputs: [(Int64, AlertInput)] = []
         var startHour: Int64 = 12
         var minutes: Int64 = 240
+        /// How long a notification tells at most, min; to its alert's end, unless a session is about just that.
+        var tellsFor: Int64 = 1_000_000
 
         var policy: AlertPolicy { AlertPolicy(name: "p", rules: rules, quietHours: quietHours) }
 
@@ -36,7 +38,7 @@ import Testing
                 plasma: values, every: 5 * Nanoseconds.minute, reached: .minutes(minutes))
             return AlertMetrics(
                 policy: policy, events: run.effects.compactMap(AlertEvent.init), truth: truth,
-                blame: run.blame)
+                tellsFor: tellsFor * Nanoseconds.minute, blame: run.blame)
         }
 
         func soleCause(_ mechanism: AlertMechanism) throws -> Double? {
@@ -98,6 +100,32 @@ import Testing
         #expect(metrics[.suppressed(by: .quietHours)] == 50 && metrics[.unseen] == 0)
         #expect(try session.soleCause(.snooze) == 80 && session.soleCause(.quietHours) == 50)
         #expect(metrics[.notifications] == 12 && metrics[.falsePerDay] == 0)
+    }
+
+    /// Low 60-120, repeated every 5 min, cooldown 10 min: it rings at 60, 70, ... 110, and each ring tells for the 5 min after which it was to ring again. Silent 30
+    /// min, all by the cooldown and by it alone. Never repeated: told 60-75, silent 45 min with nothing in the way. Every 20 min: 60-75, 80-95, 100-115.
+    @Test func aCooldownThatSwallowsRepeatsIsToBlame() throws {
+        func session(every: Int64?, cooldown: Int64) -> Session {
+            Session(
+                plasma: [(60, 120, 65)],
+                rules: [
+                    Self.low {
+                        $0.repeatEvery = every.map { $0 * Nanoseconds.minute }
+                        $0.cooldown = cooldown * Nanoseconds.minute
+                    }
+                ], tellsFor: 15)
+        }
+        let swallowed = session(every: 5, cooldown: 10)
+        let metrics = try swallowed.metrics()
+        #expect(metrics[.suppressed] == 30 && metrics[.suppressed(by: .cooldown)] == 30)
+        #expect(metrics[.unrepeated] == 0 && metrics[.notifications] == 36 && metrics[.annunciating] == 360)
+        #expect(try swallowed.soleCause(.cooldown) == 30)
+        #expect(try session(every: 5, cooldown: 5).metrics()[.suppressed] == 0)
+        let once = try session(every: nil, cooldown: 10).metrics()
+        #expect(once[.suppressed] == 45 && once[.unrepeated] == 45)
+        #expect(once[.suppressed(by: .cooldown)] == 0)
+        let rarely = try session(every: 20, cooldown: 0).metrics()
+        #expect(rarely[.suppressed] == 15 && rarely[.unrepeated] == 15)
     }
 
     /// BionicLoop's urgent low rings nowhere: the sensor's app does. Level 2 low 60-90: 30 min by the source rule, and by it alone.

@@ -28,6 +28,79 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
 }
 
 @Suite struct ReportTests {
+    /// The gate's words are made in one place, and a bound is called a bound.
+    @Test func terminalAndReportSayTheGateInOneSentence() throws {
+        let text = """
+            duration: 7d
+            seed: 3
+            cohort: { generate: { group: adolescent, count: 40 } }
+            scenario: { preset: life }
+            record: summary
+            arms:
+              - { name: usual, algorithm: basal-bolus, alerts: dexcom-g7, person: typical }
+              - { name: late, algorithm: basal-bolus, alerts: bionicloop, person: typical }
+              - { name: other, algorithm: basal-bolus, alerts: xdrip, person: typical }
+              - { name: deaf, algorithm: basal-bolus, alerts: dexcom-g7, person: muted }
+            primary: [tbr_54_percent, alerts_notifications_per_day]
+            margin: { tbr_54_percent: 0.05 }
+
+            """
+        try withFolder { folder in
+            try write(text, to: folder + "/study.yaml")
+            let run = try islet("run", folder + "/study.yaml", "--out", folder + "/out")
+            #expect(run.status == 0, "\(run.error)")
+            func sentences(_ text: String) -> [String] {
+                text.replacing("−", with: "-").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                    .matches(
+                        of:
+                            /the study (?:excludes|does not exclude) a rise of more than 0\.05\d* points \(one-sided 97\.5 % upper bound -?[0-9.]+\); the estimate is a (?:rise|fall|change) of [0-9]\.[0-9]+/
+                    ).map { String($0.output) }
+            }
+            let page = try read(folder + "/out/report.html").replacing(/<[^>]*>/, with: "")
+            let printed = sentences(run.output)
+            #expect(printed.count == 2, "\(run.output)")
+            #expect(sentences(page) == printed)
+            #expect(!page.contains("certainty"))
+            let adjusted = "Each of the 2 arms is judged against the margin by itself, at 2.5 % one-sided"
+            #expect(page.contains(adjusted))
+            #expect(
+                run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(adjusted))
+        }
+    }
+
+    /// Twice the reference's time below 54 would pass under such a margin: the study is done, and nothing in it is a claim.
+    @Test func aMarginAboveTheReferencesOwnLevelIsRefusedAndTheStudyKept() throws {
+        let text = """
+            duration: 1d
+            seed: 3
+            cohort: { generate: { count: 6 } }
+            scenario: { preset: life }
+            record: summary
+            arms:
+              - { name: usual, algorithm: basal-bolus, alerts: dexcom-g7, person: typical }
+              - { name: late, algorithm: basal-bolus, alerts: bionicloop, person: typical }
+              - { name: deaf, algorithm: basal-bolus, alerts: dexcom-g7, person: deaf }
+            primary: [tbr_54_percent, alerts_notifications_per_day]
+            margin: { tbr_54_percent: 99 }
+
+            """
+        try withFolder { folder in
+            try write(text, to: folder + "/study.yaml")
+            let run = try islet("run", folder + "/study.yaml", "--out", folder + "/out")
+            #expect(run.status == 0, "\(run.error)")
+            func flat(_ text: String) -> String {
+                text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            }
+            let reason = "the margin 99.000 is more than the reference arm's own tbr_54_percent, "
+            #expect(flat(run.output).contains("claims: none. claim refused: " + reason), "\(run.output)")
+            let summary = try read(folder + "/out/summary.json")
+            #expect(summary.contains(reason) && !summary.contains("\"non-inferior\""))
+            #expect(
+                flat(try read(folder + "/out/report.html")).contains("twice as much would pass as harmless"))
+            #expect(try islet("verify", folder + "/out").status == 0)
+        }
+    }
+
     @Test func aReportIsTheSameBytesFromTheFolderAgainAndIsHashed() throws {
         try withReport(study) { folder, out in
             let page = try read(out + "/report.html")
@@ -126,6 +199,9 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
                 #expect(figure.contains(" notifications a \(part), "))
             }
             #expect(!page.contains("figure-pareto-day\""), "one arm has no front")
+            #expect(
+                page.contains(
+                    "A notification tells until it is acknowledged, snoozed or over, for at most 15m"))
             for (drawn, place) in shadows.enumerated() {
                 #expect(try figure("silent-minutes-\(drawn)", page).contains(", in shadow"))
                 let outcomes = try #require(policies[place]["outcomes"] as? [String: [String: Any]])

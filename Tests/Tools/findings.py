@@ -159,12 +159,11 @@ class Page:
         return "claim refused" if claims["refused"] else self.runs[run].finding(arm, key)["verdict"]
 
     def allowed(self, run, arm):
-        """The gate in words: the upper bound on what an arm costs in time below 54, and the verdict."""
+        """The gate: the verdict, the estimate of what an arm costs in time below 54, and its one-sided upper bound."""
         found = self.runs[run].finding(arm, "tbr_54_percent")
-        upper = found["upper95"]
+        level = f"{100 * (1 - self.runs[run].claims['gate_alpha']):g}"
         verdict = self.verdict(run, arm, "tbr_54_percent")
-        words = "at most" if verdict == "non-inferior" else "up to"
-        return f"{verdict} ({'not more' if upper <= 0 else f'{words} {rounded(upper)} more'})"
+        return f"{verdict} (estimate {rounded(found['estimate'])}, {level} % upper bound {rounded(found['upper'])})"
 
     def arms_table(self, run, arms, columns):
         """One row an arm, one column an outcome: (words, key, places)."""

@@ -82,7 +82,8 @@ package struct AlertMetricKey: Hashable, Sendable {
         ),
         Row(
             "alerts_suppressed_while_true_min", "min", .lower,
-            "time within true episodes in which no alert about them annunciated", isTotal: true),
+            "time within true episodes in which no alert about them told anybody: each notification tells until it is acknowledged, snoozed, withdrawn or over, for at most its rule's repeat interval and the study's `tellsFor`",
+            isTotal: true),
         Row(
             "alerts_missed", "episodes", .lower,
             "true episodes that ended without an alert, or ended the session", isTotal: true,
@@ -104,7 +105,11 @@ package struct AlertMetricKey: Hashable, Sendable {
             Row(
                 "alerts_suppressed_unseen_min", "min", .lower,
                 "of alerts_suppressed_while_true_min: no rule saw it and nothing stood in the way, such as a sensor that said otherwise",
-                isTotal: true)
+                isTotal: true),
+            Row(
+                "alerts_suppressed_unrepeated_min", "min", .lower,
+                "of alerts_suppressed_while_true_min: it had been notified, longer ago than that counts as telling, and nothing had held another notification back",
+                isTotal: true),
         ]
 
     private static let daily: [Row] = (single + waterfall).filter(\.isTotal).map {
@@ -148,6 +153,7 @@ package struct AlertMetricKey: Hashable, Sendable {
     package static let acknowledgeDelay = named("alerts_ack_delay_min")
     package static let heard = named("alerts_heard_fraction")
     package static let unseen = named("alerts_suppressed_unseen_min")
+    package static let unrepeated = named("alerts_suppressed_unrepeated_min")
 
     /// Of the silent minutes, those given to an obstacle.
     package static func suppressed(by obstacle: AlertObstacle) -> AlertMetricKey {

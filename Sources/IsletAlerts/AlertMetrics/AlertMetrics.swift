@@ -35,16 +35,21 @@ package struct AlertMetrics: Sendable {
         }
     }
 
+    /// How long a notification counts as telling where nobody says otherwise, ns.
+    package static let tellsFor = 15 * Nanoseconds.minute
+
     /// - Parameters:
     ///   - events: in the order in which they happened.
+    ///   - tellsFor: how long a notification counts as telling at most, ns.
     ///   - blame: of the run that made the events; nil where none was kept.
     ///   - heard: how many notifications somebody noticed; nil where nobody listens.
     ///   - truths: what is looked at.
     package init(
-        policy: AlertPolicy, events: [AlertEvent], truth: SessionTruth, blame: BlameLog? = nil,
-        heard: Int? = nil, about truths: [AlertTruth] = AlertTruth.allCases
+        policy: AlertPolicy, events: [AlertEvent], truth: SessionTruth,
+        tellsFor: Int64 = Self.tellsFor, blame: BlameLog? = nil, heard: Int? = nil,
+        about truths: [AlertTruth] = AlertTruth.allCases
     ) {
-        let alarms = AlarmSpans(rules: policy.rules.count, events: events, until: truth.reached)
+        let alarms = AlarmSpans(policy.rules, tellsFor: tellsFor, events: events, until: truth.reached)
         let abouts = policy.rules.map(\.truth)
         let scores = truths.compactMap { about -> TruthScore? in
             let rules = abouts.indices.filter { abouts[$0] == about }
@@ -137,6 +142,7 @@ package struct AlertMetrics: Sendable {
             self[set: .suppressed(by: obstacle)] = parts[obstacle]
         }
         self[set: .unseen] = parts.unseen
+        self[set: .unrepeated] = parts.unrepeated
     }
 }
 

@@ -8,6 +8,7 @@ import IsletKernel
 /// How a plan's policies are scored: made once for a plan, used by its sessions.
 package struct ShadowScorer: Sendable {
     private let plan: ShadowPlan
+    private let tellsFor: Int64
     /// By part and rule.
     private let truths: [[AlertTruth?]]
     /// Rules about one truth, of which some policy has these and no others.
@@ -20,8 +21,10 @@ package struct ShadowScorer: Sendable {
         var rules: [Int]
     }
 
-    package init(_ plan: ShadowPlan) {
+    /// - Parameter tellsFor: how long a notification counts as telling at most, ns.
+    package init(_ plan: ShadowPlan, tellsFor: Int64) {
         self.plan = plan
+        self.tellsFor = tellsFor
         truths = (0..<plan.partCount).map { plan.rules(ofPart: $0).map(\.truth) }
         var voices: [(truth: AlertTruth, rules: [(part: Int, rule: Int)], isListed: Bool)] = []
         var known: [Key: Int] = [:]
@@ -61,7 +64,8 @@ package struct ShadowScorer: Sendable {
                 AlertEvent(
                     $0.instant, rule: $0.rule, $0.kind, $0.reason, wasDelivered: $0.wasDelivered)
             }
-            return AlarmSpans(rules: truths[part].count, events: events, until: truth.reached)
+            return AlarmSpans(
+                plan.rules(ofPart: part), tellsFor: tellsFor, events: events, until: truth.reached)
         }
         var silent = [Int64?](repeating: nil, count: voices.count)
         let scores = voices.indices.map { place -> TruthScore? in

@@ -8,6 +8,7 @@ import IsletKernel
 struct RuleAlarms: Sendable {
     var active: IntervalSet
     var annunciating: IntervalSet
+    var telling: IntervalSet
     /// Notifications, rising.
     var rung: [Instant]
     /// How the rule stood; nil where no log was kept.
@@ -16,6 +17,7 @@ struct RuleAlarms: Sendable {
     init(_ rule: Int, _ alarms: AlarmSpans, _ blame: BlameLog?) {
         active = alarms.active[rule]
         annunciating = alarms.annunciating[rule]
+        telling = alarms.telling[rule]
         rung = alarms.notifications.filter { $0.rule == rule }.map(\.instant)
         changes = blame.map { $0.changes.indices.contains(rule) ? $0.changes[rule] : [] }
     }
@@ -32,7 +34,7 @@ final class TruthScore: Sendable {
     /// By grace: alerts with their truth that near.
     let near: [Int]
     let missed: [Detection]
-    /// In episodes, without an annunciation, ns.
+    /// In episodes, without an annunciation that counts as telling, ns.
     let silent: Int64
     /// nil where no log was kept.
     let silence: SilentMinutes?
@@ -50,7 +52,7 @@ final class TruthScore: Sendable {
         detected = Self.graces.map { matching.detected(within: $0) }
         near = Self.graces.map { $0 == 0 ? 0 : matching.near($0) }
         missed = matching.missed
-        let silent = spans.subtracting(matching.annunciating)
+        let silent = Self.silent(in: spans, alarms)
         self.silent = silent.nanoseconds
         guard hasBlame else {
             silence = nil
@@ -63,7 +65,11 @@ final class TruthScore: Sendable {
 
     /// `silent` alone.
     static func silentNanoseconds(in spans: IntervalSet, alarms: [RuleAlarms]) -> Int64 {
-        spans.subtracting(IntervalSet(alarms.flatMap(\.annunciating.intervals))).nanoseconds
+        silent(in: spans, alarms).nanoseconds
+    }
+
+    private static func silent(in spans: IntervalSet, _ alarms: [RuleAlarms]) -> IntervalSet {
+        spans.subtracting(IntervalSet(alarms.flatMap(\.telling.intervals)))
     }
 
     /// Share of the episodes with an alert within the grace at this place; nil where there were none.

@@ -1,7 +1,8 @@
 // Wilcoxon's signed-rank test, with zeros after Pratt.
 //
-// Guarantees: statistic and p-value as scipy 1.17 `wilcoxon(d, zero_method="pratt")` gives them, with its rule of
-// when the null distribution is exact. Does not: test anything but two-sided.
+// Guarantees: statistic and p-value as scipy 1.17 `wilcoxon(d, zero_method="pratt")` gives them of differences on the grid of
+// `Statistics.onGrid`, with its rule of when the null distribution is exact; so zeros, ties and signs are those of the numbers that were meant, not
+// of their sixteenth digit. Does not: test anything but two-sided.
 
 import CGSL
 
@@ -27,7 +28,29 @@ public struct SignedRankTest: Hashable, Sendable {
 }
 
 extension Statistics {
-    /// Tests whether paired differences lie symmetrically about zero.
+    /// How fine the grid is on which differences are ranked: its step is 2^−36 (1.5e-11) of the power of two at or below the scale.
+    public static let gridBits = 36
+
+    /// Differences at the nearest multiples of a step, so that what is equal but for the last bits is equal: 3/7 − 2/7 and 2/7 − 1/7, 0.3 − 0.1 and 0.2.
+    ///
+    /// The step is a power of two: values with a common denominator of up to some 10 000 never lie so close to the middle between two steps that their
+    /// rounding errors could part them, and what is on a grid already stays as it is.
+    ///
+    /// - Parameter scale: the largest absolute value of those that were subtracted, whose last bits are in the differences; nil where only the
+    ///   differences are known: then the largest of these.
+    public static func onGrid(_ differences: [Double], scale: Double? = nil) -> [Double] {
+        let scale = scale ?? differences.reduce(0) { max($0, abs($1)) }
+        guard scale > 0, scale.isFinite else { return differences }
+        let step = Double(sign: .plus, exponent: Int(scale.exponent) - gridBits, significand: 1)
+        guard step > 0 else { return differences }
+        return differences.map { difference in
+            let steps = (difference / step).rounded(.toNearestOrEven)
+            // What is no number, or far beyond the scale, has no last bits of it.
+            return steps.isFinite ? steps * step + 0 : difference
+        }
+    }
+
+    /// Tests whether paired differences lie symmetrically about zero, once they are `onGrid`.
     ///
     /// Zeros take part in the ranking and are then dropped (Pratt 1959). Without a method given, the null
     /// distribution is exact up to 50 differences without ties and zeros and up to 13 with them, else normal:
@@ -38,6 +61,7 @@ extension Statistics {
         _ differences: [Double], method: SignedRankTest.Method? = nil
     ) throws(StatisticsError) -> SignedRankTest {
         try check(differences, atLeast: 1)
+        let differences = onGrid(differences)
         let n = differences.count
         let (ranks, tieCorrection, hasTies) = doubledRanks(of: differences.map(abs))
         var positive = 0

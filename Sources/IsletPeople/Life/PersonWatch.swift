@@ -1,7 +1,7 @@
 // A person who looks at the sensor every five minutes: rescue carbohydrate against lows, corrections of highs in open loop.
 //
 // Guarantees: looks stand on the five minutes from the session's start, where the body's truth is kept anyway; a look that finds nothing to do
-// draws nothing and costs an event. What the person does is journaled and recorded.
+// draws nothing and costs an event. What the person does is journaled and recorded, and what is eaten against lows is added up.
 // Does not: hear alarms; a person who does replaces this one.
 
 public import IsletDevices
@@ -23,6 +23,8 @@ public final class PersonWatch: @unchecked Sendable {
     private var wakeup: Wakeup?
     private var nextRescue = Instant.start
     private var lastBolus = Instant.start
+    /// Eaten against lows so far, g.
+    private(set) var rescueGrams = 0.0
 
     /// Look this often.
     static let interval = 5 * Nanoseconds.minute
@@ -74,6 +76,7 @@ public final class PersonWatch: @unchecked Sendable {
             else { return }
             nextRescue = now.adding(Int64(settings.rescueWait * Double(Nanoseconds.minute)))
             try body?.swallowRescue(sugar)
+            rescueGrams += sugar.grams
             executor.journal.record(.rescue, at: now, sugar.grams.bitPattern)
             recorder?.did(.rescue, sugar.grams, at: now)
         } else if let correctionFactor, let shown, shown > settings.correctsAbove {

@@ -90,7 +90,9 @@ struct AnswerSection {
 
     private func claims(_ claims: StudyClaims) -> HTML {
         let selects = summary.selection.map(selection) ?? ""
-        let margin = words.number(claims.margin, "claims.margin.\(StudyClaims.gate)", places: 2)
+        let margin = words.number(
+            claims.margin, "claims.margin.\(StudyClaims.gate)", places: GateSentence.places(of: claims.margin)
+        )
         let lows: HTML = "\(words.name(StudyClaims.gate))"
         if let refusal = claims.refusal {
             return
@@ -105,14 +107,13 @@ struct AnswerSection {
         if arms.count > 12 { text += "<p>\(arms.count - 12) more arms stand in the table below.</p>\n" }
         let isShown = claims.claims.contains { [.nonInferior, .lower, .higher].contains($0.verdict) }
         return
-            "<div class=\"verdict\(isShown ? " shown" : "")\">\(text)<p class=\"note\">The order was fixed before: \(lows) first (not more than \(margin) points worse, one-sided 5 %), then the other declared outcomes with Holm's adjustment. All else is exploratory.</p>\(loss(claims))\(selects)\(findings)</div>\n"
+            "<div class=\"verdict\(isShown ? " shown" : "")\">\(text)<p class=\"note\">The order was fixed before: \(lows) first (not more than \(margin) points worse, one-sided \(GateSentence.alpha) %), then the other declared outcomes with Holm's adjustment. \(GateSentence.notAdjusted(arms: claims.arms.count))</p>\(loss(claims))\(selects)\(findings)</div>\n"
     }
 
     private func verdict(_ gate: StudyClaims.Claim, _ index: Int, _ claims: StudyClaims) -> HTML {
         let bound: HTML =
-            gate.upper95.map { upper in
-                "with 95 % certainty at most \(words.number(upper, "claims.findings.\(index).upper95", places: 2)) points more"
-            } ?? "fewer than 6 pairs"
+            GateSentence(gate, margin: claims.margin).map { markup($0, "claims.findings.\(index)") }
+            ?? "fewer than 6 pairs"
         let others = claims.claims.enumerated().filter {
             $0.element.arm == gate.arm && $0.element.metric != StudyClaims.gate
         }
@@ -121,7 +122,7 @@ struct AnswerSection {
             let shown = others.filter { [.lower, .higher].contains($0.element.verdict) }
             let not = others.filter { !([.lower, .higher].contains($0.element.verdict)) }
             var text: HTML =
-                "does not cost lows beyond the margin, against \(gate.reference) (\(words.name(gate.metric)): \(bound))."
+                "is non-inferior to \(gate.reference) in \(words.name(gate.metric)): \(bound)."
             if !shown.isEmpty {
                 text += " Shown beside that: \(shown.map { effect($0.element) }.joined("; "))."
             }
@@ -135,8 +136,27 @@ struct AnswerSection {
                 "can't be judged: fewer than \(StudyClaims.fewestWithLows) people have any \(words.name(gate.metric)), too few to rule out harm. Nothing else is claimed of it."
         default:
             return
-                "is not shown to be safe enough: its \(words.name(gate.metric)) may be higher than that of \(gate.reference) by more than the margin (\(bound)). Nothing else is claimed of it."
+                "is not shown to be non-inferior to \(gate.reference) in \(words.name(gate.metric)): \(bound). Nothing else is claimed of it."
         }
+    }
+
+    private func markup(_ sentence: GateSentence, _ path: String) -> HTML {
+        var markup: HTML = ""
+        for part in sentence.parts {
+            switch part {
+            case .text(let text): markup += "\(text)"
+            case .number(let source, let value, let places, let isNegated):
+                let key =
+                    switch source {
+                    case .margin: "claims.margin.\(StudyClaims.gate)"
+                    case .upper: "\(path).upper"
+                    case .estimate: "\(path).estimate"
+                    }
+                let factor: Double = isNegated ? -1 : 1
+                markup += words.number(factor * value, key, places: places, factor: factor)
+            }
+        }
+        return markup
     }
 
     /// `notifications lower by 2.10 [1.90, 2.31] a day`.

@@ -16,7 +16,7 @@ package struct OutcomeWords: Sendable {
         "tir_70_180_percent", "tbr_70_percent", "tbr_54_percent", "tar_180_percent", "tar_250_percent",
         "mean_mgdl", "hypo_events_l2_per_week", "alerts_notifications_per_day",
         "alerts_notifications_night_per_day", "alerts_nuisance_fraction", "alerts_sensitivity_g15",
-        "rescue_carbs_g_per_day",
+        "rescue_g_per_day",
     ]
 
     /// For readers, without the unit.
@@ -46,7 +46,9 @@ package struct OutcomeWords: Sendable {
         case "alerts_suppressed_while_true_min", "alerts_suppressed_while_true_min_per_day":
             "minutes true and silent"
         case "alerts_minutes_annunciating_per_day": "time in alarm"
-        case "rescue_carbs_g_per_day": "rescue carbohydrate"
+        case "rescue_g_per_day": "rescue carbohydrate"
+        case "carbs_g_per_day": "all carbohydrate"
+        case "meal_g_per_day": "carbohydrate of meals"
         case "insulin_u_per_day": "insulin"
         case "wakings_per_day": "wakings"
         default: outcome

@@ -17,7 +17,10 @@ struct WaterfallFigures {
 
     static let mechanisms: [(key: String, name: String)] =
         AlertObstacle.allCases.map { ("alerts_suppressed_\($0.key)_min_per_day", name($0)) }
-        + [("alerts_suppressed_unseen_min_per_day", "no rule saw it")]
+        + [
+            ("alerts_suppressed_unseen_min_per_day", "no rule saw it"),
+            ("alerts_suppressed_unrepeated_min_per_day", "not told again"),
+        ]
 
     private static func name(_ obstacle: AlertObstacle) -> String {
         switch obstacle {
@@ -72,8 +75,10 @@ struct WaterfallFigures {
             sources.count > figures.count
             ? "<p class=\"note\">Drawn: \(figures.count) of \(sources.count), arms and what is on the front above; the table has all.</p>\n"
             : ""
+        let rule: HTML =
+            "<p class=\"note\">A notification tells until it is acknowledged, snoozed or over, for at most \(input.study.tellsFor.description), or its rule's repeat interval where that is shorter.</p>\n"
         return
-            "<div class=\"figures\(figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n\(more)\(table(sources))"
+            "\(rule)<div class=\"figures\(figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n\(more)\(table(sources))"
     }
 
     /// All where they are few; else the arms' own, and policies that no other beats.
@@ -112,7 +117,7 @@ struct WaterfallFigures {
                 chart: Chart(
                     title: "Minutes true and silent, \(source.name)",
                     description:
-                        "Minutes a day in which something was true and no alert of it annunciated, by what stood in the way: \(numbers.joined(separator: ", ")); together \(ChartNumber.text(from, places: 1)).",
+                        "Minutes a day in which something was true and no alert of it told anybody, by what stood in the way: \(numbers.joined(separator: ", ")); together \(ChartNumber.text(from, places: 1)).",
                     panels: [
                         Panel(
                             title: source.name + (source.isInShadow ? ", in shadow" : ""),

@@ -93,10 +93,7 @@ extension Outcome {
         delay("alerts_act_delay_night_min", "the same, rung at night") {
             ($0.facts.treatMinutes.night, $0.facts.treated.night)
         },
-        rate("rescue_carbs_g_per_day", "carbohydrate against lows, per day lived", .neither, "g/day") {
-            $0.facts.rescueGrams.sum
-        },
-        rate("rescue_carbs_night_g_per_day", "of this, at night", .neither, "g/day") {
+        rate("rescue_night_g_per_day", "of `rescue_g_per_day`, at night", .neither, "g/day") {
             $0.facts.rescueGrams.night
         },
         rate("rescues_per_day", "how often carbohydrate was eaten against a low, per day lived", .neither) {

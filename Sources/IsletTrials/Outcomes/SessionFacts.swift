@@ -16,8 +16,12 @@ struct SessionFacts {
     var sensorDays: Double
     /// Delivered by the pump, U.
     var insulinUnits: Double
-    /// Eaten, g.
-    var carbohydrateGrams: Double
+    /// Eaten as meals and snacks, g.
+    var mealGrams: Double
+    /// Eaten against lows, by whoever it was that did, g.
+    var rescueGrams: Double
+    /// All that was eaten, g.
+    var carbohydrateGrams: Double { mealGrams + rescueGrams }
     /// One an alert code of the arm's policy; empty for a policy without alerts.
     var alerts: [AlertTally]
     /// nil where nobody listens.

@@ -46,7 +46,7 @@ struct SummaryKey: Sendable {
         SummaryKey("primary[]", "the outcomes that the study declares as primary"),
         SummaryKey(
             "claims",
-            "what the study may claim, where it has a `margin`; else null: `margin`, `refused` (why there is no claim at all; null where there may be), `loss_when_deaf`, `findings`"
+            "what the study may claim, where it has a `margin`; else null: `margin`, `gate_alpha` (one-sided level of the gate), `refused` (why there is no claim at all; null where there may be), `loss_when_deaf`, `findings`"
         ),
         SummaryKey(
             "claims.loss_when_deaf",
@@ -54,7 +54,7 @@ struct SummaryKey: Sendable {
         ),
         SummaryKey(
             "claims.findings[]",
-            "`arm`, `reference`, `metric`, `verdict`, `upper95` (the gate's one-sided 95 % bound of arm less reference, which must lie below the margin). Verdicts: `non-inferior`, `not shown non-inferior`, `not shown: too few people have any time below 54` (fewer than 20) for the gate; `shown lower`, `shown higher`, `not shown` for the others; `closed: non-inferiority was not shown` behind a gate that was not passed; `claim refused`"
+            "`arm`, `reference`, `metric`, `verdict`, of the gate `upper` (one-sided 97.5 % upper bound of arm less reference, which must lie below the margin) and `estimate` (their mean difference); null for the others. Verdicts: `non-inferior`, `not shown non-inferior`, `not shown: too few people have any time below 54` (fewer than 20) for the gate; `shown lower`, `shown higher`, `not shown` for the others; `closed: non-inferiority was not shown` behind a gate that was not passed; `claim refused`"
         ),
         SummaryKey(
             "selection",

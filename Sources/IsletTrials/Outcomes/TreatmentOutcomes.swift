@@ -1,4 +1,6 @@
 // Outcomes of treatment: insulin given and food eaten.
+//
+// Guarantees: what is eaten has one meaning in every study, whoever eats it: all of it is meals (and snacks) and what is eaten against lows.
 
 import IsletDevices
 
@@ -10,9 +12,18 @@ extension Outcome {
             better: .neither, kind: .treatment, display: .always
         ) { $0.perDay($0.insulinUnits) },
         Outcome(
-            "carbs_g_per_day", unit: "g/day", "carbohydrate eaten, per day lived", better: .neither,
-            kind: .treatment,
-            compared: .never, display: .always
+            "carbs_g_per_day", unit: "g/day",
+            "all carbohydrate eaten, per day lived: `meal_g_per_day` and `rescue_g_per_day`",
+            better: .neither, kind: .treatment, compared: .never, display: .always
         ) { $0.perDay($0.carbohydrateGrams) },
+        Outcome(
+            "meal_g_per_day", unit: "g/day", "carbohydrate of meals and snacks, per day lived",
+            better: .neither, kind: .treatment, compared: .never
+        ) { $0.perDay($0.mealGrams) },
+        Outcome(
+            "rescue_g_per_day", unit: "g/day",
+            "carbohydrate against lows, per day lived; 0 where nobody treats any", better: .neither,
+            kind: .treatment
+        ) { $0.perDay($0.rescueGrams) },
     ]
 }

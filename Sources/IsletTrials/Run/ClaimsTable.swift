@@ -31,15 +31,21 @@ extension StudySummary {
             text += TextGrid.wrapped(
                 "claims: ",
                 words:
-                    "non-inferiority on \(StudyClaims.gate) first (margin \(rounded(claims.margin, 2)), one-sided "
-                    + "5 %), then the other primary outcomes (Holm); all else is exploratory")
-            var arms: [String] = []
-            for claim in claims.claims where !arms.contains(claim.arm) { arms.append(claim.arm) }
+                    "non-inferiority on \(StudyClaims.gate) first (margin \(rounded(claims.margin, GateSentence.places(of: claims.margin))), one-sided "
+                    + "\(GateSentence.alpha) %), then the other primary outcomes (Holm). "
+                    + GateSentence.notAdjusted(arms: claims.arms.count))
+            let arms = claims.arms
             for arm in arms {
                 let own = claims.claims.filter { $0.arm == arm }
                 text += "\(short(arm)) - \(short(own.first?.reference ?? ""))\n"
                 text += TextGrid.aligned(
-                    own.map { ["  " + unit.text(ofName: $0.metric), finding($0, margin: claims.margin)] })
+                    own.map { ["  " + unit.text(ofName: $0.metric), finding($0)] })
+                // Of too few lows its bound says nothing.
+                if let gate = own.first, gate.verdict != .tooFewLows,
+                    let sentence = GateSentence(gate, margin: claims.margin)
+                {
+                    text += TextGrid.wrapped("  ", words: sentence.text)
+                }
             }
         }
         if let loss = claims.loss {
@@ -54,16 +60,12 @@ extension StudySummary {
         return text
     }
 
-    private static func finding(_ claim: StudyClaims.Claim, margin: Double) -> String {
+    private static func finding(_ claim: StudyClaims.Claim) -> String {
         guard claim.metric == StudyClaims.gate else { return claim.verdict.rawValue }
         if claim.verdict == .tooFewLows {
             return "\(claim.verdict.rawValue) (\(StudyClaims.fewestWithLows) are needed)"
         }
-        guard let upper = claim.upper95 else { return "\(claim.verdict.rawValue): fewer than 6 pairs" }
-        let bound = upper <= 0 ? "not more" : "at most \(rounded(upper, 2)) more"
-        return claim.verdict == .nonInferior
-            ? "\(claim.verdict.rawValue) (\(bound))"
-            : "\(claim.verdict.rawValue) (up to \(rounded(upper, 2)) more)"
+        return claim.upper == nil ? "\(claim.verdict.rawValue): fewer than 6 pairs" : claim.verdict.rawValue
     }
 
     private static func text(

@@ -1,9 +1,10 @@
 // What a study with a `margin` may claim: first that an arm is not worse on time below 54, then what it declares beside.
 //
-// Guarantees: one claim in twenty at most is false where nothing is to be found: the gate is one-sided at 5 %, and Holm's adjustment
-// behind it is over all primary outcomes × arms, whether or not their gate was passed. A gate that is not passed closes every claim of its
-// arm. A margin that is wider than half of what a deaf person loses against a typical one in this very study (the lower end of that loss's 95 % interval, as
-// regulators take it) supports no claim at all, nor does a study that can't tell that loss; the reason is said in words.
+// Guarantees: the gate is one-sided at 2.5 %, each arm's by itself. Behind it one claim in twenty at most is false where nothing is to be found: Holm's
+// adjustment is over all primary outcomes × arms, whether or not their gate was passed. A gate that is not passed closes every claim of its
+// arm. A margin that is wider than what the reference arm has itself would call a doubling harmless, and supports no claim. Nor does one that is wider than
+// half of what a deaf person loses against a typical one in this very study (the lower end of that loss's 95 % interval, as regulators take it), nor a study
+// that can't tell that loss; the reason is said in words.
 // Where few people have any time below 54 at all, a mean's interval covers far less than it says (73 % in studies of one day), nearly always by missing
 // harm: with fewer than 20 of them an arm's gate stays shut.
 // A claim of less or more needs both: p after Holm's adjustment below 0.05, and an interval of the mean on the same side of zero.
@@ -16,8 +17,10 @@ import IsletDevices
 package struct StudyClaims: Hashable, Sendable {
     /// The outcome of the gate: what a policy that rings less must not cost.
     package static let gate = "tbr_54_percent"
-    /// What p must be below, and how often a gate may let through an arm that is as bad as the margin.
+    /// What p must be below, after Holm's adjustment, two-sided.
     package static let alpha = 0.05
+    /// How often a gate may let through an arm that is as bad as the margin: one-sided, as regulators take it.
+    package static let gateAlpha = 0.025
 
     /// People with any time below 54, in the arm or in the reference, below which a gate can't be passed.
     package static let fewestWithLows = 20
@@ -39,8 +42,10 @@ package struct StudyClaims: Hashable, Sendable {
         package var reference: String
         package var metric: String
         package var verdict: Verdict
-        /// Of the gate: the upper end of the one-sided 95 % interval of arm − reference; nil below 6 pairs.
-        package var upper95: Double?
+        /// Of the gate: the one-sided upper bound of arm − reference, at 1 − `gateAlpha`; nil below 6 pairs.
+        package var upper: Double?
+        /// Of the gate: the mean of arm − reference; nil where nobody has both.
+        package var estimate: Double?
     }
 
     package enum Verdict: String, Sendable {
@@ -65,6 +70,9 @@ package struct StudyClaims: Hashable, Sendable {
     package var refusal: String?
     /// The gate of each arm, each followed by the arm's other outcomes.
     package var claims: [Claim] = []
+
+    /// Those that are judged, in the study's order.
+    package var arms: [String] { claims.filter { $0.metric == Self.gate }.map(\.arm) }
 
     /// Arms that are there to measure what being deaf costs, not to be judged.
     static func isYardstick(_ arm: Study.Arm, in study: Study) -> Bool {
@@ -93,24 +101,27 @@ package struct StudyClaims: Hashable, Sendable {
                 ci95: interval(differences, 0.95, name).map { .init(lower: $0.lower, upper: $0.upper) },
                 n: differences.count)
         }.min { $0.widestMargin < $1.widestMargin }
-        refusal = Self.refusal(study, margin: margin, reference: study.arms[reference], loss: loss)
+        refusal = Self.refusal(
+            study, margin: margin, reference: study.arms[reference],
+            level: try? Statistics.mean(referenceValues.map(\.value)), loss: loss)
 
         for (index, arm) in study.arms.enumerated()
         where index != reference && !Self.isYardstick(arm, in: study) {
             let differences = PairedColumns.differences(values(index, Self.gate), referenceValues)
             let isEqual = differences.count >= Statistics.fewestPairs && differences.allSatisfy { $0 == 0 }
-            let upper = isEqual ? 0 : interval(differences, 1 - 2 * Self.alpha, arm.name)?.upper
+            let upper = isEqual ? 0 : interval(differences, 1 - 2 * Self.gateAlpha, arm.name)?.upper
             let lows = PairedColumns.pairs(values(index, Self.gate), referenceValues)
                 .count { $0 > 0 || $1 > 0 }
             let isOpen = lows >= Self.fewestWithLows && upper.map { $0 < margin } ?? false
-            func claim(_ metric: String, _ verdict: Verdict, upper95: Double? = nil) {
+            let estimate = try? Statistics.mean(differences)
+            func claim(_ metric: String, _ verdict: Verdict, upper: Double? = nil, estimate: Double? = nil) {
                 claims.append(
                     Claim(
                         arm: arm.name, reference: study.arms[reference].name, metric: metric,
-                        verdict: refusal == nil ? verdict : .refused, upper95: upper95))
+                        verdict: refusal == nil ? verdict : .refused, upper: upper, estimate: estimate))
             }
             let shut = lows < Self.fewestWithLows ? Verdict.tooFewLows : .notNonInferior
-            claim(Self.gate, isOpen ? .nonInferior : shut, upper95: upper)
+            claim(Self.gate, isOpen ? .nonInferior : shut, upper: upper, estimate: estimate)
             for metric in study.primary
             where metric != Self.gate && Outcome.named(metric)?.isCompared == true {
                 let comparison = comparisons.first { $0.arm == arm.name && $0.metric == metric }
@@ -144,7 +155,7 @@ package struct StudyClaims: Hashable, Sendable {
     }
 
     private static func refusal(
-        _ study: Study, margin: Double, reference: Study.Arm, loss: Loss?
+        _ study: Study, margin: Double, reference: Study.Arm, level: Double?, loss: Loss?
     ) -> String? {
         func number(_ value: Double) -> String { StudySummary.rounded(value, 3) }
         if isYardstick(reference, in: study) {
@@ -152,6 +163,11 @@ package struct StudyClaims: Hashable, Sendable {
         }
         if study.confirmSeed != nil {
             return "on this seed arms are selected; what was selected is judged on the seed of `confirm`"
+        }
+        if let level, margin > level {
+            return
+                "the margin \(number(margin)) is more than the reference arm's own \(gate), \(number(level)): "
+                + "twice as much would pass as harmless"
         }
         guard let loss else {
             return

@@ -31,7 +31,7 @@ package struct StudySelection: Hashable, Sendable {
         let passing = study.candidates.map(\.name).filter { name in
             guard let claims else { return true }
             let gate = claims.claims.first { $0.arm == name && $0.metric == StudyClaims.gate }
-            return gate?.upper95.map { $0 < claims.margin } ?? false
+            return gate?.upper.map { $0 < claims.margin } ?? false
         }
         let sign: Double = outcome.better == .lower ? 1 : -1
         let best = passing.compactMap { name in

@@ -199,7 +199,7 @@ extension StudySummary.Comparison {
 extension StudyClaims {
     var json: JSONValue {
         [
-            "margin": [Self.gate: .number(margin)],
+            "margin": [Self.gate: .number(margin)], "gate_alpha": .number(Self.gateAlpha),
             "refused": refusal.map { .string($0) } ?? .null,
             "loss_when_deaf": loss?.json ?? .null,
             "findings": .array(claims.map(\.json)),
@@ -222,7 +222,8 @@ extension StudyClaims.Claim {
         [
             "arm": .string(arm), "reference": .string(reference),
             "metric": .string(metric), "verdict": .string(verdict.rawValue),
-            "upper95": upper95.map { .number($0) } ?? .null,
+            "upper": upper.map { .number($0) } ?? .null,
+            "estimate": estimate.map { .number($0) } ?? .null,
         ]
     }
 }

@@ -6,6 +6,7 @@
 
 import IsletAlerts
 import IsletDevices
+import IsletFiles
 import IsletKernel
 
 package struct PolicyScoring: Sendable {
@@ -40,7 +41,7 @@ package struct PolicyScoring: Sendable {
         ownPolicy = arm.alerts
         guard !listed.isEmpty || hasOwn else { return nil }
         plan = ShadowPlan(listed, hidden: hidden)
-        scorer = ShadowScorer(plan)
+        scorer = ShadowScorer(plan, tellsFor: study.tellsFor.nanoseconds)
     }
 
     /// As `values`, of those who listened, whose records are taken from them; empty where nobody did.

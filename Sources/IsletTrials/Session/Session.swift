@@ -40,6 +40,8 @@ public final class Session {
     var policy: AlertPolicy
     /// nil where no policy in shadow is scored.
     private let scoring: PolicyScoring?
+    /// How long a notification counts as telling at most, ns.
+    private let tellsFor: Int64
     private let calendar: SessionCalendar
     let stepLog: StepLog?
     var meals: [Meal] = []
@@ -70,6 +72,7 @@ public final class Session {
     ) throws {
         self.scoring = scoring
         duration = Instant(nanoseconds: study.duration.nanoseconds)
+        tellsFor = study.tellsFor.nanoseconds
         calendar = study.start.calendar
         policy = arm.alerts
         executor = SessionExecutor(tieShuffle: tieShuffle)
@@ -278,7 +281,7 @@ public final class Session {
             if let shadows { shadows.here { $0.finish() } }
         }
         let reached = executor.now
-        let (truth, ledger, tallies, deeds, judged) = executor.inspect {
+        let (truth, ledger, tallies, deeds, rescueGrams, judged) = executor.inspect {
             [patient, pump, sensor, alerts, app, person, isLinked = outside != nil] in
             app?.here { $0.finish() }
             pump.here { $0.finish() }
@@ -287,6 +290,7 @@ public final class Session {
             return (
                 patient.here { $0.plasmaTruthSoFar() }, pump.here { $0.ledger() },
                 alerts.here { $0.tallies() }, person.here { $0.facts() },
+                person.here { $0.rescueGrams() },
                 (
                     pump: pump.here { $0.trueSpans() },
                     alerts: alerts.here {
@@ -314,16 +318,15 @@ public final class Session {
             truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
             insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units,
-            carbohydrateGrams: meals.reduce(0) {
+            mealGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
-            } + (deeds?.rescueGrams.sum ?? 0),
+            }, rescueGrams: rescueGrams,
             alerts: tallies,
             person: deeds.map { PersonOutcomeFacts($0, plasma: truth, reached: reached) },
             sessionTruth: sessionTruth,
             metrics: AlertMetrics(
                 policy: policy, events: judged.alerts.effects.compactMap(AlertEvent.init),
-                truth: sessionTruth,
-                blame: judged.alerts.blame, heard: deeds?.heard.sum))
+                truth: sessionTruth, tellsFor: tellsFor, blame: judged.alerts.blame, heard: deeds?.heard.sum))
         let policies = scoring?.takeValues(of: shadows, on: executor, facts) ?? []
         return SessionOutcome(
             end: reason.map { .endedEarly(reason: $0) } ?? .completed, endedAt: reached,

@@ -51,6 +51,8 @@ public struct Study: Hashable, Sendable {
     public var referencePolicy: String?
     /// Whether what each mechanism alone keeps silent is looked for; nil where the study doesn't say.
     public var soleCauses: Bool?
+    /// How long a notification counts as telling at most, where silent minutes are counted.
+    public var tellsFor = TimeSpan(nanoseconds: AlertMetrics.tellsFor)
     /// The outcomes that the study is about, by name; none where it doesn't say.
     public var primary: [String] = []
     /// By how many points time below 54 may rise at most for an arm to count as not worse; nil for a study that makes no claim.

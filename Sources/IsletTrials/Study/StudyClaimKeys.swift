@@ -26,7 +26,7 @@ extension Study {
             keys: [
                 KeyShape(
                     StudyClaims.gate, codec.shape,
-                    "Points of time below 54 mg/dL; at most half of what a deaf person loses against a typical one in this study.",
+                    "Points of time below 54 mg/dL; at most what the reference arm has, and half of what a deaf person loses against a typical one in this study.",
                     isRequired: true)
             ])
         return KeyRow(

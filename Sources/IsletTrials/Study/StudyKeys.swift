@@ -56,6 +56,10 @@ extension Study: Keyed {
                 "Whether to find, for each policy and mechanism (debounce, cooldown, ...), the minutes of true episodes that it alone keeps silent: the policy is run in shadow without it, too.",
                 leftOut: "where policies listen in shadow, up to \(soleCausePolicies) of them"),
             KeyRow(
+                "tellsFor", \.tellsFor, .timeSpan(upTo: maximumDuration, saying: "3650d"),
+                "How long a notification counts as telling where silent minutes are counted, unless it is acknowledged, snoozed or over before; a rule's `repeatEvery` where that is shorter. No session lives otherwise for it."
+            ),
+            KeyRow(
                 "primary", \.primary, primaryCodec,
                 "The outcomes that the study is about: p is adjusted (Holm) for these, and all others are exploratory. What says which episodes were found or which alerts were right is compared between policies in shadow only.",
                 leftOut: "none declared; p is adjusted for all comparisons",

@@ -6,6 +6,7 @@
 
 package import IsletAlerts
 package import IsletDevices
+import IsletFiles
 package import IsletKernel
 
 package final class WatchedSession: StudySession {
@@ -23,6 +24,8 @@ package final class WatchedSession: StudySession {
     package let alerts: AlertCenter
     private let keeper: Keeper
     private let isHeard: Bool
+    /// How long a notification counts as telling at most, ns.
+    private let tellsFor: Int64
     private var failure: (any Error)?
 
     init(
@@ -33,6 +36,7 @@ package final class WatchedSession: StudySession {
         let kind = study.subject.kind
         (metrics, outcomes, policy, self.scoring) = (kind.metrics, kind.outcomes, arm.alerts, scoring)
         duration = origin.duration
+        tellsFor = study.tellsFor.nanoseconds
         executor = SessionExecutor()
         recorder = SessionRecorder(level: study.record)
         // Nothing is armed, and there is no pod: only what is measured counts.
@@ -139,11 +143,12 @@ package final class WatchedSession: StudySession {
         truth.nights = IntervalSet(deeds.nights)
         truth.treatments = deeds.visits.map { SessionTruth.Treatment($0.at, .app) }
         var facts = SessionFacts(
-            days: truth.days, truth: nil, sensor: nil, sensorDays: 0, insulinUnits: 0, carbohydrateGrams: 0,
+            days: truth.days, truth: nil, sensor: nil, sensorDays: 0, insulinUnits: 0, mealGrams: 0,
+            rescueGrams: 0,
             alerts: tallies, person: nil, sessionTruth: truth,
             metrics: AlertMetrics(
-                policy: policy, events: effects.compactMap(AlertEvent.init), truth: truth, blame: blame,
-                heard: isHeard ? deeds.heard : nil))
+                policy: policy, events: effects.compactMap(AlertEvent.init), truth: truth,
+                tellsFor: tellsFor, blame: blame, heard: isHeard ? deeds.heard : nil))
         facts.watched = WatchedFacts(
             metrics: metrics, truth: kept.truth, brokenReadings: kept.brokenReadings, keeper: deeds)
         var values = OutcomeValues(minimumCapacity: outcomes.count)

@@ -228,7 +228,7 @@ package struct TraceReplay: Sendable {
         let metrics = AlertMetrics(policy: .none, events: [], truth: truth)
         let facts = SessionFacts(
             days: truth.days, truth: GlucoseMetrics(glucose), sensor: nil, sensorDays: 0, insulinUnits: 0,
-            carbohydrateGrams: 0, alerts: [], person: nil, sessionTruth: truth, metrics: metrics)
+            mealGrams: 0, rescueGrams: 0, alerts: [], person: nil, sessionTruth: truth, metrics: metrics)
         var outcomes = OutcomeValues()
         for outcome in Outcome.all where outcome.kind == .truth {
             outcomes[outcome.name] = outcome.value(facts)

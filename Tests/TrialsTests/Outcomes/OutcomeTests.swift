@@ -92,6 +92,44 @@ struct OutcomeTests {
         #expect(silent.outcomes["alerts_raised_per_day"] == nil)
     }
 
+    @Test(
+        "of what is eaten have one meaning: meals and what is eaten against lows, whoever eats it",
+        arguments: [
+            ["scenario={meals: hard}"], ["scenario={preset: life}"],
+            ["scenario={preset: life}", "person=typical"], ["scenario={meals: hard}", "person=deaf"],
+            ["scenario={meals: hard}", "person=attentive"],
+        ])
+    func eaten(settings: [String]) throws {
+        let study = try Study.parse(
+            """
+            seed: 5
+            duration: 4d
+            cohort: { generate: { model: uva-padova-2008, group: adolescent, count: 4 } }
+            arms: [{ name: open, algorithm: basal-bolus, alerts: dexcom-g7 }]
+            """, file: "eaten.yaml", overrides: try settings.map { try SetOverride($0) })
+        let subjects = try CohortLoader.subjects(of: study, studyPath: "eaten.yaml", jobs: 2)
+        var total = 0.0
+        for (index, subject) in subjects.enumerated() {
+            let session = try Session(study: study, subject: subject, index: index, arm: study.arms[0])
+            let outcome = session.run()
+            let days = Double(outcome.endedAt.nanoseconds) / Double(Nanoseconds.day)
+            func grams(_ kind: PersonRow.Kind) -> Double {
+                session.recorder.person.reduce(0) { $0 + ($1.kind == kind ? $1.amount : 0) }
+            }
+            let (all, meal, rescue) = (
+                try #require(outcome.outcomes["carbs_g_per_day"]),
+                try #require(outcome.outcomes["meal_g_per_day"]),
+                try #require(outcome.outcomes["rescue_g_per_day"])
+            )
+            #expect(abs(all - (meal + rescue)) < 1e-9 && meal > 0)
+            #expect(abs(meal * days - grams(.meal)) < 1e-6 && abs(rescue * days - grams(.rescue)) < 1e-6)
+            total += rescue
+        }
+        // In `life` somebody whom no alarm reaches treats lows, too.
+        let isTreated = settings.contains { $0.contains("life") || $0.contains("attentive") }
+        #expect((total > 0) == isTreated)
+    }
+
     @Test("that are not finite are named and are no value")
     func notFinite() {
         var values: OutcomeValues = ["a": 1, "b": .nan, "c": -.infinity]

@@ -17,7 +17,7 @@ struct SensitivityTests {
             duration: 3d
             cohort: { generate: { model: uva-padova-2008, group: adolescent, count: 8 } }
             scenario: { meals: hard }
-            primary: [rescue_carbs_g_per_day, tbr_54_percent]
+            primary: [rescue_g_per_day, tbr_54_percent]
             arms:
               - { name: deaf, algorithm: basal-bolus, alerts: dexcom-g7, person: deaf }
               - { name: typical, algorithm: basal-bolus, alerts: dexcom-g7, person: typical }
@@ -117,13 +117,13 @@ struct SensitivityTests {
         #expect(Set(one.results.map(\.digest)).count == one.results.count)
         #expect(!one.results.contains { $0.digest == one.base.digest })
         #expect(one.csv.split(separator: "\n").count == 1 + (1 + one.results.count) * 2 * 2)
-        #expect(one.table.contains("rescue_carbs_g_per_day: "))
+        #expect(one.table.contains("rescue_g_per_day: "))
     }
 
     /// Somebody who eats against lows and somebody who doesn't are told apart; exchanged, they have turned.
     @Test("finds what turns a ranking round")
     func turned() throws {
-        let study = try study("primary=[rescue_carbs_g_per_day]", "duration=5d")
+        let study = try study("primary=[rescue_g_per_day]", "duration=5d")
         var analysis = try analysis(study, jobs: 2, [])
         let base = try #require(analysis.base.rankings.first?.pairs.first)
         #expect(base.isToldApart && base.difference > 0, "\(base)")

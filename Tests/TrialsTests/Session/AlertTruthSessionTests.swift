@@ -3,6 +3,7 @@
 import IsletAlerts
 import IsletFiles
 import IsletDevices
+import IsletKernel
 import Testing
 
 @testable import IsletTrials
@@ -35,6 +36,7 @@ import Testing
             guard let whole = one["alerts_suppressed_while_true_min"] else { continue }
             judged += 1
             var parts = try #require(one["alerts_suppressed_unseen_min"])
+            parts += try #require(one["alerts_suppressed_unrepeated_min"])
             for obstacle in AlertObstacle.allCases {
                 parts += try #require(one["alerts_suppressed_\(obstacle.key)_min"])
             }
@@ -57,6 +59,46 @@ import Testing
             // What stood in the way is known only where somebody listens.
             #expect(other["alerts_suppressed_debounce_min"] == nil)
         }
+    }
+
+    /// The study's key: it changes what is counted as silence, in the arm and in shadow, and nothing that happens.
+    @Test func aNotificationTellsForAsLongAsTheStudySays() throws {
+        func run(_ overrides: String...) throws -> (digest: Digest128, silent: Double, shadow: Double) {
+            let study = try Study.parse(
+                """
+                study: telling
+                seed: 11
+                duration: 4d
+                cohort: { generate: { model: uva-padova-2008, group: adolescent, count: 1 } }
+                scenario: { meals: hard }
+                arms: [{ algorithm: basal-bolus, alerts: dexcom-g7, person: deaf }]
+                policies: [xdrip]
+                """, file: "telling.yaml", overrides: try overrides.map { try SetOverride($0) })
+            let subjects = try CohortLoader.subjects(of: study, studyPath: "telling.yaml", jobs: 1)
+            let outcome = try Session(
+                study: study, subject: subjects[0], index: 0, arm: study.arms[0],
+                scoring: PolicyScoring(study, arm: study.arms[0])
+            ).run()
+            let place = try #require(
+                PolicyOutcome.storedNames.firstIndex(of: "alerts_suppressed_while_true_min"))
+            return (
+                outcome.digest, try #require(outcome.outcomes["alerts_suppressed_while_true_min"]),
+                try #require(outcome.policies.last?.values[place])
+            )
+        }
+        let (short, usual, whole) = try (run("tellsFor=2m"), run(), run("tellsFor=30d"))
+        #expect(short.digest == usual.digest && usual.digest == whole.digest)
+        #expect(try run("tellsFor=15m") == usual)
+        #expect(short.silent > usual.silent && usual.silent > whole.silent)
+        #expect(short.shadow > usual.shadow && usual.shadow >= whole.shadow)
+    }
+
+    @Test(arguments: ["0s", "3651d", "soon", "-5m"]) func aTimeToTellThatIsNoneIsRefused(_ text: String)
+        throws
+    {
+        let problem = try #require(
+            refusal(of: "arms: [{}]\ncohort: { generate: {} }\ntellsFor: \(text)\n"))
+        #expect(problem.line == 3 && "\(problem)".contains("a length of time such as"))
     }
 
     @Test func aSensorThatFollowsTheBloodFindsMostLowsAndADeadAppFindsNone() throws {

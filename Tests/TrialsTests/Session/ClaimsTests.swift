@@ -37,7 +37,7 @@ final class MadeStore: ResultStore {
 }
 
 /// With single blanks in place of line breaks.
-private func unfolded(_ text: String) -> String {
+func unfolded(_ text: String) -> String {
     text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
 
@@ -98,8 +98,18 @@ struct ClaimsTests {
             abs(loss.difference - 2.2) < 0.1 && loss.widestMargin > 1
                 && loss.widestMargin < loss.difference / 2)
         let text = summary.table()
-        #expect(text.contains("non-inferior (at most 0.03 more)") && text.contains("shown lower"))
-        #expect(text.contains("not shown non-inferior (up to 1.3"))
+        #expect(text.contains("non-inferior\n") && text.contains("shown lower"))
+        #expect(
+            unfolded(text).contains(
+                "the study excludes a rise of more than 0.50 points (one-sided 97.5 % upper bound 0.03); the estimate is a change of 0.00"
+            ))
+        #expect(
+            unfolded(text).contains(
+                "the study does not exclude a rise of more than 0.50 points (one-sided 97.5 % upper bound 1.36); the estimate is a rise of 1.29"
+            )
+        )
+        #expect(
+            unfolded(text).contains("Each of the 2 arms is judged against the margin by itself, at 2.5 %"))
         #expect(text.contains("closed: non-inferiority was not shown"))
         for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
         // The yardstick is told with the claims, and has no column of its own: whose is the second number would be asked else.
@@ -175,6 +185,79 @@ struct ClaimsTests {
         #expect(try summary(study(), subjects: 5).claims?.refusal?.contains("5 pairs") == true)
     }
 
+    @Test("are refused where the margin is wider than what the reference arm has itself")
+    func marginAboveTheReference() throws {
+        // Being deaf costs enough for a margin of 1.1, but the reference has 0.3 of it.
+        func summary(_ margin: Double) throws -> StudySummary {
+            let study = try study(margin: margin)
+            return try StudySummary(
+                of: study,
+                store: MadeStore(study, subjects: 24) { subject, arm in
+                    var values = values(subject, arm)
+                    values["tbr_54_percent"] = (values["tbr_54_percent"] ?? 0) - 1
+                    return values
+                })
+        }
+        let level = try #require(try summary(0.1).arms[0].outcomes["tbr_54_percent"]?.mean)
+        #expect(try summary(level - 0.01).claims?.refusal == nil)
+        let refused = try summary(level + 0.01)
+        let reason = try #require(refused.claims?.refusal)
+        #expect(
+            reason.hasPrefix(
+                "the margin \(StudySummary.rounded(level + 0.01, 3)) is more than the reference arm's own ")
+                && reason.contains("tbr_54_percent, \(StudySummary.rounded(level, 3)): "))
+        #expect(reason.allSatisfy { $0 != "\n" })
+        #expect(try verdicts(refused, "quiet") == [.refused, .refused])
+        #expect(unfolded(refused.table()).contains("claims: none. claim refused: the margin 0."))
+    }
+
+    @Test("stand behind a gate that is one-sided at 2.5 %, not at 5 %")
+    func gateLevel() throws {
+        let study = try study()
+        // Differences of 0 to 0.9 and of a few that are higher: the upper ends at 95 and at 97.5 % lie on either side of the margin.
+        let gates = try (0..<60).map { shift in
+            let store = MadeStore(study, subjects: 24) { subject, arm in
+                var values = values(subject, arm)
+                guard arm == "quiet" else { return values }
+                values["tbr_54_percent"] =
+                    (values["tbr_54_percent"] ?? 0)
+                    + Double(subject % 5) / 5 - 0.4 + Double(shift) / 100
+                return values
+            }
+            return try #require(
+                try StudySummary(of: study, store: store).claims?.claims.first { $0.arm == "quiet" })
+        }
+        for gate in gates {
+            let (upper, estimate) = try (#require(gate.upper), #require(gate.estimate))
+            #expect((gate.verdict == .nonInferior) == (upper < 0.5))
+            // Student's t at 23 degrees of freedom: 2.07 standard errors at 97.5 %, 1.71 at 95 %.
+            let error = (upper - estimate) / 2.069
+            #expect(error > 0.055 && error < 0.075, "\(error)")
+        }
+        #expect(gates.contains { $0.verdict == .notNonInferior && ($0.estimate ?? 1) + 0.062 * 1.714 < 0.5 })
+    }
+
+    @Test("have one sentence, which says what is excluded, by which bound, and what is estimated")
+    func sentence() {
+        func text(_ margin: Double, _ upper: Double, _ estimate: Double) -> String {
+            GateSentence(margin: margin, upper: upper, estimate: estimate).text
+        }
+        #expect(
+            text(0.2, 0.15, 0.1)
+                == "the study excludes a rise of more than 0.20 points (one-sided 97.5 % upper bound 0.15); the estimate is a rise of 0.10"
+        )
+        #expect(
+            text(0.2, -0.05, -0.1)
+                == "the study excludes a rise of more than 0.20 points (one-sided 97.5 % upper bound -0.05); the estimate is a fall of 0.10"
+        )
+        #expect(text(0.2, 0.3, 0.001).hasPrefix("the study does not exclude a rise of more than 0.20 points"))
+        #expect(text(0.2, 0.3, -0.001).hasSuffix("the estimate is a change of 0.00"))
+        // On which side of the margin the bound lies can be seen, and the margin is the one that was declared.
+        #expect(text(0.2, 0.1996, 0.1).contains("0.2000 points (one-sided 97.5 % upper bound 0.1996)"))
+        #expect(text(0.125, 0.1, 0.1).contains("more than 0.125 points (one-sided 97.5 % upper bound 0.100)"))
+        #expect(text(0.2, 0.2, 0.1).contains("does not exclude a rise of more than 0.20 points"))
+    }
+
     @Test("need the ranks and the mean's interval to agree")
     func bothNeeded() throws {
         // Nearly everybody hears a little less, one hears a hundred more: the ranks are sure, the mean is not.
@@ -197,7 +280,8 @@ struct ClaimsTests {
     func rareLows() throws {
         // 60 people; in 19 (then 20) of them there is something to see, and there `quiet` is as good as the reference.
         func verdicts(lows: Int) throws -> [StudyClaims.Verdict] {
-            let study = try study()
+            // Less than the reference has: 1.3 % in a third of the people.
+            let study = try study(margin: 0.3)
             let store = MadeStore(study, subjects: 60) { subject, arm in
                 var values = values(subject, arm)
                 if subject >= lows, arm != "deaf" { values["tbr_54_percent"] = 0 }
@@ -229,6 +313,9 @@ struct ClaimsTests {
             return
         }
         #expect(
+            claims["gate_alpha"] == .number(0.025) && findings[0]["upper"] != .null
+                && findings[0]["estimate"] != .null && findings[1]["upper"] == .null)
+        #expect(
             findings.map { $0["verdict"] } == [
                 .string("non-inferior"), .string("shown lower"), .string("not shown non-inferior"),
                 .string("closed: non-inferiority was not shown"),
@@ -249,80 +336,5 @@ struct ClaimsTests {
         let problem = try #require(
             refusal(of: "cohort: { generate: {} }\narms: [{ name: a }, { name: b }]\n\(line)\n"))
         #expect(problem.line == 3 && problem.description.contains(found), "\(problem)")
-    }
-}
-
-@Suite("A selection")
-struct SelectionTests {
-    private func study(_ more: String = "confirm: { seed: 9 }\nmargin: { tbr_54_percent: 0.5 }") throws
-        -> Study
-    {
-        try Study.parse(
-            """
-            seed: 4
-            cohort: { generate: { count: 24 } }
-            \(ClaimsTests.arms)
-            primary: [tbr_54_percent, alerts_notifications_per_day]
-            \(more)
-            """, file: "select.yaml")
-    }
-
-    private func summary(_ study: Study, mute cost: Double) throws -> StudySummary {
-        try StudySummary(
-            of: study,
-            store: MadeStore(study, subjects: 24) { subject, arm in
-                let noise = Double(subject * subject * 7 % 11) / 20
-                let costs: [String: Double] = ["mute": cost, "deaf": 2]
-                let often: [String: Double] = ["quiet": 4, "mute": 1]
-                return [
-                    "tbr_54_percent": 1 + noise + (costs[arm] ?? 0),
-                    "alerts_notifications_per_day": (often[arm] ?? 8) + noise,
-                ]
-            })
-    }
-
-    @Test("takes the best arm that passes the gate, and claims nothing on its own seed")
-    func best() throws {
-        let study = try study()
-        let safe = try summary(study, mute: 0.01)
-        #expect(safe.selection?.arm == "mute" && safe.selection?.candidates == 2)
-        #expect(safe.selection?.metric == "alerts_notifications_per_day" && safe.selection?.seed == 9)
-        // It would ring least, and cost lows.
-        let harmful = try summary(study, mute: 1)
-        #expect(harmful.selection?.arm == "quiet" && harmful.selection?.difference == -4)
-        #expect(harmful.comparisons.allSatisfy { !$0.family.isAdjusted && $0.pAdjusted == nil })
-        #expect(try #require(harmful.claims).claims.allSatisfy { $0.verdict == .refused })
-        let text = unfolded(harmful.table())
-        #expect(text.contains("selected: quiet, the best of 2 arms in alerts_notifications_per_day"))
-        #expect(text.contains("other people, seed 9, in the folder `confirm`"))
-        #expect(!text.contains("shown lower"))
-    }
-
-    @Test(
-        "confirms the reference, the selected arm and those that the margin is measured by, on another seed")
-    func confirmation() throws {
-        let study = try study()
-        let confirmation = study.confirmation(of: "quiet", seed: 9)
-        #expect(confirmation.arms.map(\.name) == ["usual", "quiet", "deaf"] && confirmation.seed == 9)
-        #expect(study.confirmedArms == 3 && confirmation.confirmSeed == nil)
-        #expect(confirmation.margin == 0.5 && confirmation.reference == "usual")
-        #expect(try Study.parse(confirmation.yaml, file: "again.yaml") == confirmation)
-        let plain = try self.study("confirm: { seed: 9 }")
-        #expect(plain.candidates.map(\.name) == ["quiet", "mute", "deaf"] && plain.confirmedArms == 2)
-    }
-
-    @Test(
-        "is refused where it can't be confirmed, with the line",
-        arguments: [
-            ("seed: 5\ncohort: { generate: {} }\nprimary: [mean_mgdl, tbr_70_percent]", "the seed 5"),
-            ("cohort: { table: x.csv }\nprimary: [tbr_70_percent]", "from a table"),
-            ("cohort: { generate: {} }", "without an outcome to select by"),
-            ("cohort: { generate: {} }\nprimary: [mean_mgdl]", "without an outcome to select by"),
-            ("cohort: { generate: {} }\nprimary: [tbr_70_percent]\ncompare: none", "without arms"),
-        ])
-    func refused(more: String, found: String) throws {
-        let problem = try #require(
-            refusal(of: "confirm: { seed: 5 }\narms: [{ name: a }, { name: b }]\n\(more)\n"))
-        #expect(problem.line == 1 && problem.found.contains(found), "\(problem)")
     }
 }

@@ -59,8 +59,8 @@ struct PersonSessionTests {
     func chain() throws {
         let deaf = try sessions(try study("person=deaf"))
         let heard = try sessions(try study("person=attentive"))
-        #expect(heard.reduce(0) { $0 + ($1.1.outcomes["rescue_carbs_g_per_day"] ?? 0) } > 0)
-        #expect(deaf.allSatisfy { $0.1.outcomes["rescue_carbs_g_per_day"] == 0 })
+        #expect(heard.reduce(0) { $0 + ($1.1.outcomes["rescue_g_per_day"] ?? 0) } > 0)
+        #expect(deaf.allSatisfy { $0.1.outcomes["rescue_g_per_day"] == 0 })
         func below(_ sessions: [(Session, SessionOutcome)]) -> Double {
             sessions.reduce(0) { $0 + ($1.1.outcomes["tbr_54_percent"] ?? 0) }
         }

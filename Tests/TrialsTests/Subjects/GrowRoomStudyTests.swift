@@ -116,7 +116,7 @@ import Testing
         #expect(try mean(unheard, "keeper_calls_per_day") == 0)
         #expect(try mean(heard, "alerts_sensitivity_g30") > 0)
         #expect(heard["alerts_suppressed_debounce_min"] != nil, "who is to blame is known")
-        #expect(heard["mean_mgdl"] == nil && heard["rescue_carbs_g_per_day"] == nil)
+        #expect(heard["mean_mgdl"] == nil && heard["rescue_g_per_day"] == nil)
         #expect(summary.comparisons.contains { $0.metric == "critical_percent" })
     }
 

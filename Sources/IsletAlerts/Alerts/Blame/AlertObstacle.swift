@@ -54,7 +54,8 @@ public enum AlertObstacle: UInt16, Sendable, CaseIterable {
     }
 }
 
-/// How a rule stands: whether its condition holds, an episode is active, somebody is being told, and all that is in the way.
+/// How a rule stands: whether its condition holds, an episode is active, a notification of it stands, and all that is in the way: of what stands there notified, what
+/// held back the newest attempt to notify again.
 public struct AlertStanding: OptionSet, Hashable, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -32,6 +32,8 @@ public struct BlameLog: Hashable, Sendable {
         var isAnnunciated = false
         /// An attempt was held back and is gone: what it was.
         var lapsed = AlertStanding()
+        /// What held back the newest attempt to notify again of what stands there notified.
+        var heldBack = AlertStanding()
         /// The value came back inside and not past the hysteresis while the episode was active.
         var isHeldOver = false
     }
@@ -120,6 +122,7 @@ public struct BlameLog: Hashable, Sendable {
         case .notify where effect.reason != .test && effect.reason != .preview:
             memories[rule].isAnnunciated = true
             memories[rule].lapsed = []
+            memories[rule].heldBack = []
         case .acknowledge, .snooze: memories[rule].isAnnunciated = false
         case .withdraw where effect.wasDelivered: memories[rule].isAnnunciated = false
         case .clear: memories[rule] = Memory()
@@ -128,6 +131,24 @@ public struct BlameLog: Hashable, Sendable {
         case .suppress where effect.reason == .cooldown: memories[rule].lapsed.insert(.init(.cooldown))
         case .suppress where effect.reason == .quietHours: memories[rule].lapsed.insert(.init(.quietHours))
         default: break
+        }
+        if effect.kind == .suppress, let obstacle = AlertObstacle(effect.reason) {
+            memories[rule].heldBack = .init(obstacle)
+        }
+    }
+}
+
+extension AlertObstacle {
+    /// What an attempt was held back by; nil for what is no reason to hold back.
+    fileprivate init?(_ reason: AlertEffect.Reason) {
+        switch reason {
+        case .stale: self = .stale
+        case .inhibited: self = .inhibited
+        case .snoozed: self = .snoozed
+        case .quietHours: self = .quietHours
+        case .foreground: self = .foreground
+        case .cooldown: self = .cooldown
+        default: return nil
         }
     }
 }

@@ -65,6 +65,7 @@ extension AlertEngine {
         if hasAlert { standing.insert(.episode) }
         if log.memories[rule].isAnnunciated {
             standing.insert(.annunciated)
+            standing.formUnion(log.memories[rule].heldBack)
             return standing
         }
         // What can't be judged, holds or is active may want to be heard; the rest has nothing to say.
