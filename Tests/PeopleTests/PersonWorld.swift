@@ -81,8 +81,9 @@ final class PersonWorld {
     }
 
     @discardableResult
-    func ring(_ topic: AlertTopic, code: AlertName = "LOW") -> Bool {
-        let ring = AlertRing(instant: executor.now, code: code, topic: topic, severity: .actionable)
+    func ring(_ topic: AlertTopic, code: AlertName = "LOW", bound: Double? = nil) -> Bool {
+        let ring = AlertRing(
+            instant: executor.now, code: code, topic: topic, severity: .actionable, glucoseBound: bound)
         let person = person
         return executor.inspect { person.alertDidRing(ring) }
     }

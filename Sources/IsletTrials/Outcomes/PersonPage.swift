@@ -31,9 +31,10 @@ package enum PersonPage {
           ones. Rings of one sleep cycle share how deep the sleep is, so that the second ring of an event seldom wakes whom the first didn't. While a child sleeps a parent listens,
           too, awake until their own night begins, with sleep and luck of their own. Rings that lately called for nothing lower the chance (fatigue). The phone is in the hand after a
           log-normal delay.
-        - **Feeling and looking.** A low of the true plasma glucose may be felt, awake or asleep: settled once a low. About ten times a day the
+        - **Feeling and looking.** When lows are felt is a trait: one in five is unaware. A low of the true plasma glucose may be felt, awake or asleep: settled once a low. About ten times a day the
           person looks at the phone of their own accord. The app is in front for a minute then, and in the background for the rest of the day.
-        - **Acting.** Whatever was heard is answered by one look: what waits is acknowledged; a low is treated with 16 g (32 g below 50 mg/dL) and looked at again after 15 min;
+        - **Acting.** Whatever was heard is answered by one look: what waits is acknowledged; a low that is severe or felt is treated with some 22 g (32 g below 50 mg/dL), any other as often as not, and looked at again after 15 min;
+          after a high alarm what lies about the threshold that rang, or above, is corrected, and where insulin is still to act it is looked at again when it has;
           a high is corrected by hand in open loop, hours after the last bolus; insulin that lapsed a short while ago is asked for again; a pod or sensor that is over is changed; a dead app is opened.
         - **Counting.** Meals are announced as the scenario has it: exactly and at once, in `life` by its `habits`. With `announcing: own`, or any setting of announcing, the person decides
           instead, for all of it: counts with an error, forgets, comes late, by the settings below; they are those of `life`, and so is the luck. No preset has others, so that presets differ
@@ -112,7 +113,7 @@ package enum PersonPage {
           children and adolescents together, three events in five being children's, 65 %; of a child or a parent 87 %. Single rings asked until one wakes: 17, 46 and 31 %.
         - At which glucose a ring wakes whoever sleeps. In all 11 confirmed lows (70 mg/dL or below) somebody woke, in hospital; here rings below 45 mg/dL are noticed as awake.
         - Whether the same people are woken again and again: here all people of an age are alike.
-        - Up to which reading a low alarm is acted on, and how amounts against lows are distributed (mean 32 g in real life, 16 g in protocols).
+        - Up to which reading a low alarm is acted on, and how amounts against lows are distributed (mean 26 to 32 g in real life, 16 g in protocols).
         - Snoozing, switching the phone to silent, leaving it in another room, partners and friends who hear, and a child's parent by day. None is modelled.
         - How soon after a correction people bolus for a meal, whether they remember a forgotten bolus at the next look, and how late one is still given.
         """

@@ -46,6 +46,12 @@ extension Study.Scenario: Keyed {
                     found: "`\(name)` without `preset: life`", expected: "`preset: life` beside it")
             }
             life[keyPath: path] = try Settings.keys.decode(reader)
+            if life.habits.smallestRescue > life.habits.largestRescue {
+                throw reader.problem(
+                    found:
+                        "`smallestRescue` \(life.habits.smallestRescue) above `largestRescue` \(life.habits.largestRescue)",
+                    expected: "the smallest at or below the largest")
+            }
             scenario.life = life
         } encode: { scenario in
             scenario.life.map { Settings.keys.json(of: $0[keyPath: path]) }
