@@ -23,7 +23,6 @@ struct ValidateCommand: ParsableCommand {
             Examples:
               islet validate Cohorts/validation
               islet validate Cohorts/validation/adults.yaml --out validation.md
-              islet validate results/life
             """)
 
     @Argument(help: "Study files, results folders, or folders of study files.", completion: .file())

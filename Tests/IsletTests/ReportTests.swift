@@ -32,8 +32,8 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
     @Test func terminalAndReportSayTheGateInOneSentence() throws {
         let text = """
             duration: 7d
-            seed: 3
-            cohort: { generate: { group: adolescent, count: 40 } }
+            seed: 7
+            cohort: { generate: { group: adolescent, count: 50 } }
             scenario: { preset: life }
             record: summary
             arms:
@@ -239,9 +239,9 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
     /// Who hears nothing loses so much more than the others differ by that their differences could not be seen beside it.
     @Test func theYardstickIsToldAndNotDrawnAmongTheOthers() throws {
         let text = """
-            duration: 3d
+            duration: 7d
             seed: 5
-            cohort: { generate: { count: 10 } }
+            cohort: { generate: { group: adolescent, count: 12 } }
             scenario: { preset: life }
             person: typical
             arms:

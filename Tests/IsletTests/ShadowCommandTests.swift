@@ -115,7 +115,7 @@ private func summary(_ folder: String) throws -> NSDictionary {
             let study = folder + "/study.yaml"
             try write(
                 """
-                duration: 3d
+                duration: 5d
                 cohort: { generate: { group: adolescent, count: 1 } }
                 scenario: { preset: life }
                 faults: { signal-loss: true, app-quit: true }

@@ -55,7 +55,7 @@ struct ActingTests {
         }
     }
 
-    @Test("on a low soon: acknowledges, eats 16 g, looks again a quarter of an hour later and is content")
+    @Test("on a low soon: acknowledges, eats, looks again a quarter of an hour later and is content")
     func treats() throws {
         let world = PersonWorld(settings())
         defer { world.end() }
@@ -64,7 +64,7 @@ struct ActingTests {
         world.phone.toAcknowledge = [("LOW", .start)]
         world.ring(.low)
         try world.advance(toMinute: 15)
-        #expect(world.body.eaten.map(\.grams) == [16])
+        #expect(world.body.eaten.map(\.grams) == [settings().rescue])
         #expect(world.phone.log.prefix(2) == ["open", "acknowledge LOW"])
         world.show(85)
         try world.advance(toMinute: 120)

@@ -35,7 +35,7 @@ struct HighAlarmTests {
     @Test("what is above the threshold that somebody chose is corrected, once; what is below it is not")
     func threshold() throws {
         for (alarm, mgdl, times) in [
-            (180.0, 190.0, 1), (180, 165, 0), (250, 235, 1), (160, 149, 0), (300, 215, 0),
+            (180.0, 190.0, 1), (180, 165, 0), (250, 245, 1), (160, 149, 0), (300, 215, 0),
         ] {
             let world = try after(alarm, showing: mgdl)
             defer { world.end() }

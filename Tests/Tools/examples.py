@@ -173,7 +173,7 @@ def main():
         # What examples take for granted.
         for name in ("results/main", "results/branch", "results/standin"):
             reader.prepare(quick + name)
-        reader.prepare("islet run Cohorts/waiting-assumptions.yaml --set cohort.generate.count=14 --quiet --out results/pilot")
+        reader.prepare("islet run Cohorts/waiting-assumptions.yaml --set cohort.generate.count=40 --quiet --out results/pilot")
         for number in (1, 2, 3):
             reader.prepare(quick + f"shard{number} --shard {number}/3")
         reader.prepare("islet cohort export Cohorts/quickstart.yaml --set cohort.generate.count=3 --out adults.csv")

@@ -123,7 +123,8 @@ struct SensitivityTests {
     /// Somebody who eats against lows and somebody who doesn't are told apart; exchanged, they have turned.
     @Test("finds what turns a ranking round")
     func turned() throws {
-        let study = try study("primary=[rescue_g_per_day]", "duration=5d")
+        let study = try study(
+            "primary=[rescue_g_per_day]", "duration=10d", "cohort.generate.count=20")
         var analysis = try analysis(study, jobs: 2, [])
         let base = try #require(analysis.base.rankings.first?.pairs.first)
         #expect(base.isToldApart && base.difference > 0, "\(base)")
@@ -137,7 +138,7 @@ struct SensitivityTests {
             }
             let store = MemoryStore(of: varied)
             let runner = TrialRunner(study: varied, subjects: subjects, jobs: 2)
-            let progress = ProgressLine(sessions: 16, alreadyDone: 0, style: .standardError(quiet: true))
+            let progress = ProgressLine(sessions: 40, alreadyDone: 0, style: .standardError(quiet: true))
             #expect(try runner.run(into: store, isInterrupted: { false }, progress: progress))
             try analysis.add(
                 SensitivityPlan.Variant(setting: "", direction: .allLow, study: varied), store: store)

@@ -30,7 +30,8 @@ import Testing
         let end = Instant(nanoseconds: Int64(glucose.count) * step)
         let outcome = SessionOutcome(
             end: early ? .endedEarly(reason: "low") : .completed, endedAt: end, digest: Digest128(),
-            checkpoints: [], events: 0, jobs: 0, outcomes: ["sensor_tir_70_180_percent": 60], alerts: [], policies: [])
+            checkpoints: [], events: 0, jobs: 0, outcomes: ["sensor_tir_70_180_percent": 60], alerts: [],
+            policies: [])
         return PersonCourse(outcome: outcome, recorder: recorder, group: .adult, calendar: calendar)
     }
 
@@ -44,7 +45,7 @@ import Testing
         // Rising by 3 in 5 min from there.
         for slot in 151..<160 { glucose[slot] = 58 + 3 * Float(slot - 151) }
         let found = course(glucose, rescues: [(755, 16)])
-        #expect(found.lows.map(\.minutes) == [130, 60], "\(found.lows)")
+        #expect(found.lows.map(\.minutes) == [130, 55], "\(found.lows)")
         #expect(found.lows.map(\.isNight) == [true, false])
         #expect(found.nights.all == 2 && found.nights.low == 1 && found.nights.long == 1)
         #expect(found.rescues.count == 1)
