@@ -122,11 +122,18 @@ package final class LiveSession: @unchecked Sendable {
         let arm = opening.arm
         let acts: any LiveActs
         if let subject = opening.subject.person {
+            var body: (any InsulinReceiver)?
+            let between = seams.body
+            seams.body = {
+                body = $0
+                return between($0)
+            }
             let person = try Session(
                 study: study, subject: subject, index: opening.subjectIndex, arm: arm,
                 seams: seams)
             acts = PersonActs(
-                person, isFed: opening.isFed, recommendedTo: ("person", opening.subject.stage))
+                person, isFed: opening.isFed, recommendedTo: ("person", opening.subject.stage),
+                body: body)
             (session, self.person, watched) = (person, person, nil)
         } else {
             if opening.isLinked { try LiveOpening.check(study.subject.kind, file: study.name) }
