@@ -72,7 +72,8 @@ struct GivenBoluses: Hashable, Codable {
     func onBoard(at now: Instant, _ therapy: TherapySettings) -> Double {
         let replaced = therapy.basalRate.unitsPerHour / 12
         return rows.reduce(0) {
-            $0 + max(0, $1.units - ($1.isByHand == true ? 0 : replaced)) * Self.share(after: now.minutes - $1.at.minutes)
+            $0 + max(0, $1.units - ($1.isByHand == true ? 0 : replaced))
+                * Self.share(after: now.minutes - $1.at.minutes)
         }
     }
 

@@ -178,7 +178,8 @@ final class PersonActs: LiveActs {
         if let known = treatments.first(where: { $0.id == said.id }) {
             guard known.saysTheSame(as: said) else {
                 throw LiveRefusal(
-                    .saysOther, "treatment \(printable(said.id, limit: 100)) was heard, and said something else")
+                    .saysOther,
+                    "treatment \(printable(said.id, limit: 100)) was heard, and said something else")
             }
             return
         }

@@ -40,13 +40,16 @@ package struct PostedTreatment: Hashable, Sendable, Codable {
     /// Of the document, bytes.
     package static let longestDocument = 4096
 
-    func saysTheSame(as other: PostedTreatment) -> Bool { units == other.units && grams == other.grams }
+    package func saysTheSame(as other: PostedTreatment) -> Bool {
+        units == other.units && grams == other.grams
+    }
 
     /// What is wrong with it by itself; nil where nothing is.
     static func problem(of input: LiveInput) -> LiveRefusal? {
         for (field, longest) in [("id", longestName), ("by", longestName)] {
             let text = input.text(field) ?? ""
-            if !(1...longest).contains(text.count) || text.unicodeScalars.contains(where: { isUnprintable($0) })
+            if !(1...longest).contains(text.count)
+                || text.unicodeScalars.contains(where: { isUnprintable($0) })
             {
                 return LiveRefusal(
                     .outOfRange,
@@ -116,9 +119,7 @@ package enum OurID {
     private static func check(_ head: String) -> String { String(hash("islet " + head).prefix(10)) }
 
     private static func hash(_ text: String) -> String {
-        var hash = SHA256()
-        hash.update(Array(text.utf8))
-        return hash.finished().bytes.prefix(8).map { hex(UInt64($0), 2) }.joined()
+        "\(SHA256.digest(of: Array(text.utf8)))"
     }
 
     private static func hex(_ value: UInt64, _ digits: Int) -> String {
