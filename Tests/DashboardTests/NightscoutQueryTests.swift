@@ -6,66 +6,6 @@ import Testing
 @testable import Dashboard
 @testable import IsletLive
 
-/// What a clause finds, by the documentation of Nightscout and of the store behind it.
-private struct Reference {
-    enum Wanted: Equatable {
-        case number(Double), text(String)
-    }
-    var field: String
-    var how: String
-    var wanted: [Wanted]
-
-    func finds(_ document: [String: Any]) -> Bool {
-        let value = Self.value(document, field.split(separator: "."))
-        switch how {
-        case "eq", "in": return wanted.contains { Self.order(value, $0) == 0 }
-        case "ne", "nin": return !wanted.contains { Self.order(value, $0) == 0 }
-        case "re":
-            guard let text = value as? String, case .text(let pattern) = wanted[0] else { return false }
-            return text.range(of: pattern, options: .regularExpression) != nil
-        case "re/i":
-            guard let text = value as? String, case .text(let pattern) = wanted[0] else { return false }
-            return text.range(of: pattern, options: [.regularExpression, .caseInsensitive]) != nil
-        default:
-            guard let order = Self.order(value, wanted[0]) else { return false }
-            return ["gt": order > 0, "gte": order >= 0, "lt": order < 0, "lte": order <= 0][how] ?? false
-        }
-    }
-
-    static func value(_ document: Any?, _ path: [Substring]) -> Any? {
-        guard let first = path.first else { return document }
-        return value((document as? [String: Any])?[String(first)], Array(path.dropFirst()))
-    }
-
-    /// Kinds are never compared with each other.
-    static func order(_ value: Any?, _ wanted: Wanted) -> Int? {
-        switch wanted {
-        case .number(let number):
-            guard let value = value as? NSNumber, !isFlag(value) else { return nil }
-            return value.doubleValue < number ? -1 : value.doubleValue > number ? 1 : 0
-        case .text(let text):
-            guard let value = value as? String else { return nil }
-            return order(Array(value.utf8), Array(text.utf8))
-        }
-    }
-
-    static func isFlag(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
-
-    static func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
-        for (x, y) in zip(a, b) where x != y { return x < y ? -1 : 1 }
-        return a.count - b.count
-    }
-
-    /// In the order of a sort: nothing, numbers, texts.
-    static func sorts(_ a: Any?, _ b: Any?) -> Int {
-        func rank(_ value: Any?) -> Int { value is String ? 2 : value is NSNumber ? 1 : 0 }
-        if rank(a) != rank(b) { return rank(a) - rank(b) }
-        if let b = b as? String { return order(a, .text(b)) ?? 0 }
-        if let b = b as? NSNumber { return order(a, .number(b.doubleValue)) ?? 0 }
-        return 0
-    }
-}
-
 @Suite("Nightscout's queries are answered as documented, or refused by name") struct NightscoutQueryTests {
     private typealias Documents = [[String: Any]]
 
@@ -89,7 +29,7 @@ private struct Reference {
     private static func said(_ value: Any) -> String {
         if let text = value as? String { return text }
         guard let number = value as? NSNumber else { return "x" }
-        if Reference.isFlag(number) { return number.boolValue ? "true" : "false" }
+        if QueryReference.isFlag(number) { return number.boolValue ? "true" : "false" }
         return Int(exactly: number.doubleValue).map { "\($0)" } ?? "\(number.doubleValue)"
     }
 
@@ -136,7 +76,7 @@ private struct Reference {
                 let collection = isRefused ? "entries" : draw.one(["entries", "entries", "treatments"])
                 let all = try array(
                     desk.answer("GET", "/ns/\(id)/api/v1/\(collection).json?count=0").text)
-                var (clauses, query): ([Reference], [String]) = ([], [])
+                var (clauses, query): ([QueryReference], [String]) = ([], [])
                 for _ in 0..<Int.random(in: 0...3, using: &draw) {
                     let fields =
                         collection == "entries"
@@ -187,7 +127,7 @@ private struct Reference {
 
     private func drawOfV1(
         _ field: String, _ collection: String, _ all: Documents, _ draw: inout Draw
-    ) -> (Reference, [String]) {
+    ) -> (QueryReference, [String]) {
         let isNumber = Self.numbersOfV1[collection]?.contains(field) ?? false
         let known = all.compactMap { $0[field] }
         func value() -> String {
@@ -195,7 +135,7 @@ private struct Reference {
             return Self.said(one)
         }
         // A whole number, however it is said.
-        func wanted(_ text: String) -> Reference.Wanted {
+        func wanted(_ text: String) -> QueryReference.Wanted {
             isNumber ? .number(Double(text.prefix { $0 != "." }) ?? .nan) : .text(text)
         }
         if ["eventType", "notes", "enteredBy"].contains(field), draw.chance(2) {
@@ -203,7 +143,7 @@ private struct Reference {
                 draw.one(["Bolus", "^Correction", "app$", "a.*e", "apple|pen"]), draw.chance(2)
             )
             return (
-                Reference(field: field, how: isAny ? "re/i" : "re", wanted: [.text(pattern)]),
+                QueryReference(field: field, how: isAny ? "re/i" : "re", wanted: [.text(pattern)]),
                 ["find[\(field)]=" + Self.encoded("/\(pattern)/\(isAny ? "i" : "")", &draw)]
             )
         }
@@ -214,7 +154,7 @@ private struct Reference {
             let texts = [value(), value(), value()]
             let form = draw.chance(2)
             return (
-                Reference(field: field, how: how, wanted: texts.map(wanted)),
+                QueryReference(field: field, how: how, wanted: texts.map(wanted)),
                 texts.enumerated().map {
                     Self.encoded("find[\(field)][$\(how)][\(form ? "" : "\($0)")]", &draw) + "="
                         + Self.encoded($1, &draw)
@@ -222,7 +162,7 @@ private struct Reference {
             )
         }
         var text = value()
-        let clause = Reference(field: field, how: how, wanted: [wanted(text)])
+        let clause = QueryReference(field: field, how: how, wanted: [wanted(text)])
         // The same instant, elsewhere.
         if isTime, text.hasSuffix("Z"), draw.chance(2), text < "2026-03-02T23" { text = shifted(text) }
         let name = how == "eq" && draw.chance(2) ? "find[\(field)]" : "find[\(field)][$\(how)]"
@@ -250,7 +190,7 @@ private struct Reference {
                 let collection = draw.one(["entries", "entries", "treatments", "devicestatus", "profile"])
                 let path = "/ns/\(id)/api/v3/\(collection)"
                 let all = try result(path).found
-                var (clauses, query): ([Reference], [String]) = ([], [])
+                var (clauses, query): ([QueryReference], [String]) = ([], [])
                 for _ in 0..<Int.random(in: 0...3, using: &draw) {
                     let field = draw.one([
                         "date", "sgv", "delta", "direction", "identifier", "created_at", "insulin", "carbs",
@@ -303,7 +243,7 @@ private struct Reference {
         let fields = [sort, "identifier", "created_at", "date"].compactMap { $0 }
         found.sort { one, other in
             for field in fields {
-                let order = Reference.sorts(one[field], other[field])
+                let order = QueryReference.sorts(one[field], other[field])
                 if order != 0 { return (order < 0) != isDown }
             }
             return false
@@ -327,8 +267,8 @@ private struct Reference {
         }
     }
 
-    private func drawOfV3(_ field: String, _ all: Documents, _ draw: inout Draw) -> (Reference, String) {
-        let known = all.compactMap { Reference.value($0, field.split(separator: ".")) }
+    private func drawOfV3(_ field: String, _ all: Documents, _ draw: inout Draw) -> (QueryReference, String) {
+        let known = all.compactMap { QueryReference.value($0, field.split(separator: ".")) }
         let one: Any = known.isEmpty ? "x" : draw.one(known)
         let text = Self.said(one)
         func part(_ how: String, _ value: String) -> String {
@@ -341,23 +281,23 @@ private struct Reference {
             // Of texts, whatever the field has.
             let texts = [text, "Flat", "pen app"]
             return (
-                Reference(field: field, how: how, wanted: texts.map { .text($0) }),
+                QueryReference(field: field, how: how, wanted: texts.map { .text($0) }),
                 part(how, texts.joined(separator: "|"))
             )
         case "re":
             let pattern = draw.one(["Up$", "^Fo", "pen", "a.p?", "2026.*Z", "lat|Down"])
-            return (Reference(field: field, how: how, wanted: [.text(pattern)]), part(how, pattern))
+            return (QueryReference(field: field, how: how, wanted: [.text(pattern)]), part(how, pattern))
         default: break
         }
-        if let number = one as? NSNumber, !Reference.isFlag(number) {
-            let clause = Reference(field: field, how: how, wanted: [.number(number.doubleValue)])
+        if let number = one as? NSNumber, !QueryReference.isFlag(number) {
+            let clause = QueryReference(field: field, how: how, wanted: [.number(number.doubleValue)])
             guard ["date", "srvModified"].contains(field), draw.chance(2) else {
                 return (clause, part(how, text))
             }
             // An instant may be said as one.
             let milliseconds = number.int64Value / 1000 * 1000
             return (
-                Reference(field: field, how: how, wanted: [.number(Double(milliseconds))]),
+                QueryReference(field: field, how: how, wanted: [.number(Double(milliseconds))]),
                 part(
                     how,
                     ISO8601DateFormatter().string(
@@ -366,7 +306,7 @@ private struct Reference {
         }
         let isQuoted = field != "created_at" && draw.chance(3)
         return (
-            Reference(field: field, how: how, wanted: [.text(text)]),
+            QueryReference(field: field, how: how, wanted: [.text(text)]),
             part(how, isQuoted ? "'\(text)'" : text)
         )
     }

@@ -1,6 +1,5 @@
 // What an app says was given: once into the body and the loop's account, never asked of the pump, and the same when it is lived again.
 
-import Foundation
 import IsletDevices
 import IsletKernel
 import IsletTrials

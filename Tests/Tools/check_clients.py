@@ -177,7 +177,7 @@ def synchronous(calls, server, session):
     calls(
         f"{name}: get_sgvs()", client.get_sgvs, lambda rows: len(rows) == 10 and is_fresh(rows[0].date), lambda rows: f"{len(rows)} readings, the newest {rows[0].sgv} mg/dL"
     )
-    hour = datetime.datetime.now(UTC) - datetime.timedelta(hours=1)
+    hour = datetime.datetime.now(UTC).replace(microsecond=0) - datetime.timedelta(hours=1)
     for field, value in (("dateString", hour.strftime("%Y-%m-%dT%H:%M:%S.000Z")), ("date", int(hour.timestamp() * 1000))):
         calls(
             f"{name}: get_sgvs(count=0, find[{field}][$gte]=an hour ago)",

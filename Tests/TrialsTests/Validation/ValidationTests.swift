@@ -30,8 +30,7 @@ import Testing
         let end = Instant(nanoseconds: Int64(glucose.count) * step)
         let outcome = SessionOutcome(
             end: early ? .endedEarly(reason: "low") : .completed, endedAt: end, digest: Digest128(),
-            checkpoints: [], events: 0, jobs: 0, outcomes: ["sensor_tir_70_180_percent": 60], alerts: [],
-            policies: [])
+            checkpoints: [], events: 0, jobs: 0, outcomes: ["sensor_tir_70_180_percent": 60], alerts: [], policies: [])
         return PersonCourse(outcome: outcome, recorder: recorder, group: .adult, calendar: calendar)
     }
 

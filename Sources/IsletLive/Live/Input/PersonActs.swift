@@ -22,17 +22,13 @@ final class PersonActs: LiveActs {
     private var isSignedIn = true
     private var given = GivenBoluses()
 
-    /// What pens give into; the session holds it.
-    private weak var body: (any InsulinReceiver)?
+    private let body: SimulatedBody
     /// What apps said was given, by the instant at which it was heard: of the last day and an hour.
     private(set) var treatments: [PostedTreatment] = []
 
-    init(
-        _ session: Session, isFed: Bool, recommendedTo: (kind: String, stage: String),
-        body: (any InsulinReceiver)?
-    ) {
-        (self.session, self.isFed, self.recommendedTo) = (session, isFed, recommendedTo)
-        self.body = body
+    init(_ session: Session, _ body: SimulatedBody, isFed: Bool, stage: String) {
+        (self.session, self.body, self.isFed) = (session, body, isFed)
+        recommendedTo = ("person", stage)
     }
 
     let recommendedTo: (kind: String, stage: String)
@@ -185,7 +181,7 @@ final class PersonActs: LiveActs {
         }
         if let problem = said.problem(at: now) { throw problem }
         try isOfTheStudy()
-        guard let body else { throw LiveRefusal(.otherDevices, "there is no simulated body") }
+        guard let body = body.receiver else { throw LiveRefusal(.otherDevices, "there is no simulated body") }
         if let units = said.units {
             try session.needsApp()
             let amount = InsulinAmount(units: units)

@@ -5,6 +5,7 @@
 
 import IsletDevices
 package import IsletKernel
+import IsletTrials
 
 package struct PostedTreatment: Hashable, Sendable, Codable {
     /// As the app names it: said again under it, it was given once.
@@ -125,5 +126,20 @@ package enum OurID {
     private static func hex(_ value: UInt64, _ digits: Int) -> String {
         let text = String(value, radix: 16)
         return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+}
+
+/// What the pump of a session gives into, and a pen beside it. Called on the session's thread only.
+final class SimulatedBody {
+    /// nil until the session is made, and after its end.
+    private(set) weak var receiver: (any InsulinReceiver)?
+
+    /// Stands between pump and body, and passes everything on.
+    init(_ seams: inout SessionSeams) {
+        let between = seams.body
+        seams.body = { [self] in
+            receiver = $0
+            return between($0)
+        }
     }
 }
