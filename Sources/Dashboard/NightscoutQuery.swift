@@ -58,12 +58,15 @@ enum NightscoutQuery {
 
     /// Of a route that takes none.
     static func none(_ request: WebRequest) throws {
-        if let one = try parameters(request, beside: ["token", "now"]).first {
+        if let one = try parameters(request, beside: systemOfV1).first {
             throw unknown(one.name, "no parameter")
         }
     }
 
     // MARK: The first version
+
+    /// What opens the door, and what apps send so that no cache answers.
+    private static let systemOfV1: Set<String> = ["token", "rr", "_", "now"]
 
     /// `find[field]`, `find[field][$gte]` and the like, and `count`.
     /// - Parameters:
@@ -79,7 +82,7 @@ enum NightscoutQuery {
             .init(field: collection.dateOfV1, isAscending: false), .init(field: "_id", isAscending: false),
         ]
         var seen: Set<String> = []
-        for (name, value) in try parameters(request, beside: ["token"]) {
+        for (name, value) in try parameters(request, beside: systemOfV1) {
             if name == "count" {
                 guard seen.insert(name).inserted, let count = Int(value), count >= 0 else {
                     throw refusal(name, value, "a whole number once, 0 for all")
@@ -93,8 +96,12 @@ enum NightscoutQuery {
                     "`count`, or `find[field]` with [$eq], [$ne], [$gt], [$gte], [$lt], [$lte], [$in][], [$nin][] or [$regex]"
                 )
             }
-            if field == "type", type != nil {
-                throw refusal(name, value, "the type in the path, which says it already")
+            if field == "type", let type {
+                // The path says it.
+                guard how == .eq, value == type else {
+                    throw refusal(name, value, "`\(type)`, as the path says")
+                }
+                continue
             }
             let clause = try clauseOfV1(name, field, how, value, collection)
             if isList, let place = query.clauses.firstIndex(where: { $0.field == field && $0.how == how }) {

@@ -310,6 +310,8 @@ struct NightscoutRoutes: Sendable {
             request, names in
             guard try isKnown(request) else { return Self.isNobody }
             guard let id = names["id"], let view = ward.view(id) else { throw Ward.Refusal.unknown }
+            // It has no readings yet, and had some.
+            if view.phase == .returning { throw Ward.Refusal.returning }
             return Self.json(try body(view, request, names))
         }
     }

@@ -47,6 +47,7 @@ struct ShareRoutes: Sendable {
                 guard let said = request.query("sessionId"), let id = session("session", said),
                     let view = ward.view(id)
                 else { throw ShareProblem(code: "SessionIdNotFound") }
+                if view.phase == .returning { throw Ward.Refusal.returning }
                 let minutes = try Self.minutes.wholeNumber(request) ?? 1440
                 let count = try Self.maxCount.wholeNumber(request) ?? 288
                 let from = view.now.adding(-Int64(minutes) * Nanoseconds.minute)

@@ -134,6 +134,25 @@ import Testing
         }
     }
 
+    /// Harm: an app takes a session that is still being lived again for one without a reading.
+    @Test func whatIsNotBackYetSaysSo() throws {
+        try withFolder { folder in
+            let id: String
+            do {
+                let desk = try Desk(folder)
+                id = try desk.session(from: 3)
+                desk.ward.close()
+            }
+            let desk = try Desk(folder, isBack: false)
+            for path in ["v1/entries.json", "v3/entries", "v1/status.json"] {
+                #expect(desk.answer("GET", "/ns/\(id)/api/\(path)").status == 503, "\(path)")
+            }
+            #expect(desk.answer("POST", "/ns/\(id)/api/v1/treatments", #"{"insulin":1}"#).status == 503)
+            desk.ward.bringBack()
+            #expect(desk.answer("GET", "/ns/\(id)/api/v1/entries.json").status == 200)
+        }
+    }
+
     // MARK: Posting
 
     @Test func postedTwiceOrByTwoAppsItIsOne() throws {

@@ -327,6 +327,13 @@ import Testing
                 #expect(found.count == 12)
                 #expect(found.allSatisfy { ($0["date"] as? Int ?? 0) > since })
             }
+            // As xDrip+ follows; and a type that the path says already.
+            for query in ["count=3&rr=1772500000000", "find[type]=sgv&count=3", "count=3&_=17"] {
+                #expect(
+                    try array(desk.answer("GET", "/ns/\(id)/api/v1/entries/sgv.json?\(query)").text).count
+                        == 3)
+            }
+            #expect(desk.answer("GET", "/ns/\(id)/api/v1/entries/sgv.json?find[type]=mbg").status == 400)
             let refused = desk.answer("GET", "/ns/\(id)/api/v1/entries.json?hours=1")
             #expect(refused.status == 400 && refused.text.contains("hours"))
         }
