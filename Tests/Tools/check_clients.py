@@ -5,6 +5,7 @@ Usage: check_clients.py --islet-live PATH [--load SESSIONS [--seconds 600]]
 
   pydexcom 0.5.1, py-nightscout 1.3.3, python-nightscout 1.0.0: every call of theirs that reads glucose, treatments, profiles, status and device status, listed call by
   call with what it gave; what a client posts, by plain HTTP; a session that begins now, and is as old as an app's own clock says.
+  docs/followers.md: its Python and its curl lines, as they stand there but for address and id
   --load   so many sessions with five clients each that poll as apps do: each reading is seen once by each client, and /healthz answers in time
 
 Run it in an environment with Tests/Tools/client_requirements.txt. The last line is `N passed, N failed`.
@@ -15,8 +16,12 @@ import asyncio
 import datetime
 import importlib.metadata
 import json
+import re
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import nightscout
 import py_nightscout
@@ -25,6 +30,7 @@ import pydexcom.dexcom
 
 from page_server import Checks, Server, until
 
+PAGE = Path(__file__).resolve().parents[2] / "docs/followers.md"
 VERSIONS = {"pydexcom": "0.5.1", "py-nightscout": "1.3.3", "python-nightscout": "1.0.0"}
 UTC = datetime.timezone.utc
 
@@ -225,6 +231,36 @@ def plain(calls, server, session):
     )
 
 
+def page(calls, server):
+    """What the page tells a reader to do."""
+    text = PAGE.read_text().replace("http://127.0.0.1:8080", server.address)
+    lines = re.findall(r"^curl .*$", text, flags=re.M)
+    made = {}
+
+    def shell(line):
+        found = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
+        return found.stdout if found.returncode == 0 else f"left with {found.returncode}: {found.stderr}"
+
+    def begin():
+        made.update(json.loads(shell(lines[0])))
+        return made["id"]
+
+    name = "docs/followers.md"
+    calls(f"{name}: a person is made", begin, bool, lambda one: one)
+    person = made.get("id", "none")
+    for number, block in enumerate(re.findall(r"^```py\n(.*?)^```", text, flags=re.S | re.M), 1):
+        code = block.replace("ID", person)
+        calls(
+            f"{name}: Python, the {number}. of its blocks",
+            lambda code=code: subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60),
+            lambda found: found.returncode == 0 and found.stdout.strip(),
+            lambda found: (found.stdout.strip().splitlines() or [found.stderr[-300:]])[0],
+        )
+    for line in lines[2:]:
+        calls(f"{name}: {line.split(server.address)[-1][:60]}", lambda line=line: shell(line.replace("ID", person)), lambda said: said[:1] in "[{" and "error" not in said, lambda said: f"{len(said)} bytes")
+    calls(f"{name}: and is gone", lambda: (shell(lines[1].replace("ID", person)), [one["id"] for one in server.client().sessions()])[1], lambda ids: person not in ids, lambda ids: "gone")
+
+
 def poll(server, session, stop, seen, problems, pause):
     """One app: asks what is new, by the newest that it has, on a connection that it keeps."""
     client = server.client()
@@ -304,6 +340,7 @@ def main():
             asynchronous(calls, server, session)
             synchronous(calls, server, session)
             plain(calls, server, session)
+            page(calls, server)
             calls.show()
         check("the server is alive", server.is_alive(), server.said()[-500:])
     check.end()
