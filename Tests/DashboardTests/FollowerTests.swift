@@ -4,6 +4,7 @@ import Foundation
 import IsletDevices
 import IsletKernel
 import IsletTrials
+import Synchronization
 import Testing
 
 @testable import Dashboard
@@ -199,6 +200,24 @@ import Testing
             let repeated = desk.answer("POST", "/ns/\(id)/api/v3/treatments", right)
             #expect(repeated.status == 200 && repeated.json["isDeduplication"] as? Bool == true)
             #expect(state(desk, id).treatments == 2)
+        }
+    }
+
+    /// Two apps at once, and their repeats.
+    @Test func saidAtOnceByManyItIsOne() throws {
+        try withFolder { folder in
+            let desk = try Desk(folder)
+            let id = try desk.session()
+            let statuses = Mutex<[Int]>([])
+            DispatchQueue.concurrentPerform(iterations: 24) { place in
+                let body = #"{"insulin":1,"identifier":"same","enteredBy":"app \#(place % 2)"}"#
+                let answer = desk.answer("POST", "/ns/\(id)/api/v1/treatments", body)
+                statuses.withLock { $0.append(answer.status) }
+            }
+            #expect(statuses.withLock { $0 } == Array(repeating: 200, count: 24))
+            #expect(state(desk, id).treatments == 1)
+            let given = desk.ward.view(id)?.log.person.filter { $0.kind == .manualBolus }.count
+            #expect(given == 1)
         }
     }
 

@@ -110,6 +110,27 @@ import Testing
         }
     }
 
+    /// Harm: whoever posts without end fills the memory of all.
+    @Test func whatIsRememberedIsBounded() throws {
+        let session = try LiveSession(try opening(1), journal: nil)
+        session.advance(to: .minutes(180))
+        for place in 0..<PostedTreatment.most {
+            let answer = session.take(LiveCommand(said("a \(place)", grams: 0.1)), at: session.now)
+            try #require(answer.outcome == .taken)
+        }
+        let more = session.take(LiveCommand(said("one more", grams: 0.1)), at: session.now)
+        #expect(more.outcome.refusal?.code == RefusalCode.loopLimit.rawValue)
+        #expect(session.take(LiveCommand(said("a 0", grams: 0.1)), at: session.now).outcome == .taken)
+        // A day and an hour later the first ones are forgotten, and too old to be said again.
+        let tomorrow = try smallStudy(duration: "3d")
+        let other = try LiveSession(try opening(1, tomorrow), journal: nil)
+        _ = other.take(LiveCommand(said("a", grams: 10)), at: .minutes(180))
+        _ = other.take(LiveCommand(said("b", minute: 1800, grams: 10)), at: .minutes(1800))
+        #expect(other.snapshot.treatments?.map(\.id) == ["b"])
+        let late = other.take(LiveCommand(said("a", grams: 10)), at: .minutes(1801))
+        #expect(late.outcome.refusal?.code == RefusalCode.tooOld.rawValue)
+    }
+
     @Test func livedAgainItComesToTheSameDigest() throws {
         try withFolder { folder in
             let path = folder + "/a.journal"

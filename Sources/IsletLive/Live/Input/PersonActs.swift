@@ -180,6 +180,11 @@ final class PersonActs: LiveActs {
             return
         }
         if let problem = said.problem(at: now) { throw problem }
+        treatments.removeAll { $0.heardAt < now.adding(-PostedTreatment.remembered) }
+        guard treatments.count < PostedTreatment.most else {
+            throw LiveRefusal(
+                .loopLimit, "treatments: found \(PostedTreatment.most) in a day, expected fewer")
+        }
         try isOfTheStudy()
         guard let body = body.receiver else { throw LiveRefusal(.otherDevices, "there is no simulated body") }
         if let units = said.units {
@@ -192,7 +197,6 @@ final class PersonActs: LiveActs {
         }
         if let grams = said.grams { try session.eat(Carbohydrate(grams: grams)) }
         said.heardAt = now
-        treatments.removeAll { $0.heardAt < now.adding(-PostedTreatment.remembered) }
         treatments.append(said)
         session.executor.journal.record(
             .liveTreatment, at: now, (said.units ?? 0).bitPattern, (said.grams ?? 0).bitPattern)

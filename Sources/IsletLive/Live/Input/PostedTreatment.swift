@@ -36,6 +36,8 @@ package struct PostedTreatment: Hashable, Sendable, Codable {
     package static let oldest = 8 * Nanoseconds.hour
     /// How long one is known by its id after it was heard: longer than one may be old, ns.
     static let remembered = 25 * Nanoseconds.hour
+    /// How many are remembered: more in a day is no person's.
+    static let most = 1000
     /// Of its id and of its sender's name, characters.
     package static let longestName = 100
     /// Of the document, bytes.
