@@ -266,6 +266,10 @@ part_3() {
     if environment .build-page Tests/Tools/page_requirements.txt; then
         counted "the live page, its API and its ward after kills (make soak: longer)" .ci/page.sh short "$live"
     fi
+    if environment .build-clients Tests/Tools/client_requirements.txt; then
+        counted "follower clients of the package index against a virtual person" \
+            .build-clients/bin/python Tests/Tools/check_clients.py --islet-live "$live"
+    fi
 }
 
 # Writes the commit at which a part passed whole into its row of docs/test-all.md.

@@ -34,6 +34,7 @@ package final class Dashboard: Sendable {
         routes += api.routes
         routes += PageRoutes(ward: ward, door: door, screens: screens).routes
         routes += NightscoutRoutes(ward: ward, door: door).routes
+        routes += ShareRoutes(ward: ward, door: door).routes
         let document = OpenAPIDocument.text(routes.filter(\.isDocumented))
         routes.append(
             Route(
@@ -65,6 +66,12 @@ package final class Dashboard: Sendable {
         let isPage = Self.isPage(request)
         guard let parts = request.parts, parts.allSatisfy({ !$0.contains("\0") }) else {
             return .refused(finished(problem(400, "the path is not valid", isPage), request))
+        }
+        if let preflight = door.preflight(request) {
+            if let (status, text) = door.refusal(request, isOpen: true) {
+                return .refused(finished(problem(status, text, false), request))
+            }
+            return .refused(finished(preflight, request))
         }
         let method = request.method == "HEAD" ? "GET" : request.method
         let here = routes.compactMap { pattern in pattern.match(parts).map { (pattern.route, $0) } }
@@ -158,6 +165,7 @@ package final class Dashboard: Sendable {
             ("referrer-policy", "same-origin"), ("cross-origin-opener-policy", "same-origin"),
             ("cross-origin-resource-policy", "same-origin"), ("x-frame-options", "DENY"),
         ]
+        response.headers += door.headers(for: request)
         if !response.headers.contains(where: { $0.name == "cache-control" }) {
             response.headers.append(("cache-control", "no-store"))
         }
@@ -184,7 +192,7 @@ package final class Dashboard: Sendable {
         } catch let refusal as Ward.Refusal {
             guard refusal == .returning else { return problem(refusal.status, refusal.text, isPage) }
             return later(refusal.status, refusal.text, 2, isPage)
-        } catch let problem as ShareProblem {
+        } catch let problem as any AnsweredProblem {
             return problem.response
         } catch let tooMany as WebDoor.TooManyGuesses {
             return later(429, tooMany.text, tooMany.seconds, isPage)
@@ -255,6 +263,11 @@ extension Ward.Refusal {
         case .frozen: "the session is frozen: nothing reaches it; it may be said again"
         }
     }
+}
+
+/// A problem that a protocol has an answer of its own for.
+protocol AnsweredProblem: Error {
+    var response: WebResponse { get }
 }
 
 /// What the server counts about itself.

@@ -166,7 +166,7 @@ enum OpenAPIDocument {
                     })
             ]
         case .create:
-            // One source of the four.
+            // One source of the five.
             let pace = JSONValue.object([
                 .init("type", .string("string")), .init("pattern", .string(WardCommand.pacePattern)),
             ])
@@ -176,6 +176,26 @@ enum OpenAPIDocument {
                     .init("room", ["enum": .array(SessionWish.stages.map { .string($0) })]),
                     .init("recommended", type("boolean")), .init("pace", pace),
                 ], required: ["room"])
+            let begin: [JSONValue.Member] = [
+                .init(
+                    "start",
+                    [
+                        "type": "string", "pattern": .string(startPattern),
+                        "description":
+                            "`now`, with the local time's offset where that is not UTC: the session's clock is the wall's. Or an instant.",
+                    ]),
+                .init(
+                    "history_hours",
+                    bounded(
+                        "number", SessionWish.historyHours.lowerBound, SessionWish.historyHours.upperBound)),
+            ]
+            let person = object(
+                [
+                    .init("name", type("string")),
+                    .init("person", ["enum": .array(SessionWish.groups.map { .string($0) })]),
+                    .init("scenario", ["enum": .array(SessionWish.scenarios.map { .string($0) })]),
+                    .init("seed", bounded("integer", 0, Double(UInt32.max))), .init("pace", pace),
+                ] + begin, required: ["person"])
             return [
                 "oneOf": .array(
                     ["study", "study_text", "results"].map { source in
@@ -184,8 +204,8 @@ enum OpenAPIDocument {
                                 .init("name", type("string")), .init(source, type("string")),
                                 .init("session", bounded("integer", 0, 1e6)),
                                 .init("pace", pace),
-                            ], required: [source])
-                    } + [room])
+                            ] + (source == "results" ? [] : begin), required: [source])
+                    } + [room, person])
             ]
         case .fields(let fields, _):
             return object(
@@ -193,6 +213,9 @@ enum OpenAPIDocument {
                 required: fields.filter(\.isRequired).map(\.name))
         }
     }
+
+    private static let startPattern =
+        "^(now([+-](0[0-9]|1[0-3]):[0-5][0-9])?|20[0-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)$"
 
     private static func field(_ field: WardCommand.Field) -> JSONValue {
         let unit: [JSONValue.Member] =

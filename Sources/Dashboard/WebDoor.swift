@@ -13,6 +13,8 @@ package struct WebDoor: Sendable {
     /// The names that the server answers to, without ports; empty for loopback's.
     private let names: [String]
     private let isTLS: Bool
+    /// Of other pages whose scripts may ask what apps ask; none where nobody has named any.
+    private let origins: Set<String>
     /// Browsers that have shown the token; nil where none is asked for.
     let logins: Logins?
     let guests: Guests
@@ -26,13 +28,16 @@ package struct WebDoor: Sendable {
 
     /// - Parameters:
     ///   - names: what `Host` may say beside the loopback names.
+    ///   - origins: of pages elsewhere, as `origin(_:)` has them.
     ///   - loginsPath: where is kept who is logged in; nil for nowhere.
     package init(
-        token: String?, names: [String] = [], isTLS: Bool = false, loginsPath: String? = nil,
+        token: String?, names: [String] = [], isTLS: Bool = false, origins: [String] = [],
+        loginsPath: String? = nil,
         guests: Guests = Guests { Monotonic.now }
     ) {
         self.token = token
         self.guests = guests
+        self.origins = Set(origins)
         logins = token.map { Logins(token: $0, path: loginsPath) }
         self.names = names.map { $0.lowercased() }
         self.isTLS = isTLS
@@ -51,10 +56,11 @@ package struct WebDoor: Sendable {
         }
         if request.method != "GET", request.method != "HEAD" {
             // A browser says where a request comes from; a program need not.
-            if let origin = request.headers["origin"], !isOwn(origin, host: host) {
+            let isNamed = origin(of: request) != nil
+            if let origin = request.headers["origin"], !isOwn(origin, host: host), !isNamed {
                 return (403, "a request from another site")
             }
-            if let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none" {
+            if let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none", !isNamed {
                 return (403, "a request from another site")
             }
         }
@@ -81,9 +87,64 @@ package struct WebDoor: Sendable {
         return try isRight(said, [token], from: request.address)
     }
 
+    // MARK: Pages elsewhere
+
+    /// `https://app.example:8443`, as browsers send it; nil for what is no origin.
+    package static func origin(_ text: String) -> String? {
+        let text = text.lowercased()
+        guard let scheme = ["http://", "https://"].first(where: { text.hasPrefix($0) }) else { return nil }
+        let rest = text.dropFirst(scheme.count)
+        let name = withoutPort(String(rest))
+        let isPlain = rest.utf8.allSatisfy {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || ".-:[]".utf8.contains($0)
+        }
+        let port = rest.dropFirst(name.count)
+        guard !name.isEmpty, isPlain, port.isEmpty || UInt16(port.dropFirst()) != nil else { return nil }
+        return text
+    }
+
+    /// The named origin whose page asks what an app may ask; nil for any other request.
+    func origin(of request: WebRequest) -> String? {
+        guard !origins.isEmpty, let said = request.headers["origin"]?.lowercased(), origins.contains(said),
+            ["/ns/", "/ShareWebServices/", "/api/"].contains(where: { request.path.hasPrefix($0) })
+        else { return nil }
+        return said
+    }
+
+    /// What a browser reads of an answer that a page elsewhere may have; no log-in of a browser counts there.
+    func headers(for request: WebRequest) -> [(name: String, value: String)] {
+        guard !origins.isEmpty else { return [] }
+        guard origin(of: request) != nil, let said = request.headers["origin"] else {
+            return [("vary", "Origin")]
+        }
+        return [
+            ("vary", "Origin"), ("access-control-allow-origin", said),
+            ("access-control-expose-headers", "Location, Last-Modified, ETag, Retry-After"),
+        ]
+    }
+
+    /// What a browser hears that asks first whether a page elsewhere may; nil for any other request.
+    func preflight(_ request: WebRequest) -> WebResponse? {
+        guard request.method == "OPTIONS", request.headers["access-control-request-method"] != nil,
+            origin(of: request) != nil
+        else { return nil }
+        return WebResponse(
+            204, nil, .bytes([]),
+            headers: [
+                ("access-control-allow-methods", "GET, HEAD, POST, DELETE"),
+                (
+                    "access-control-allow-headers",
+                    "Accept, Api-Secret, Authorization, Content-Type, If-Modified-Since"
+                ), ("access-control-max-age", "600"),
+            ])
+    }
+
     /// Whether its browser is logged in.
     func isLoggedIn(_ request: WebRequest) -> Bool {
         guard let logins else { return true }
+        // A page elsewhere is not the person who logged in.
+        guard origin(of: request) == nil else { return false }
         return request.cookie(Self.cookieName).map { logins.isIn($0) } ?? false
     }
 

@@ -24,6 +24,20 @@ package struct WebFields: Sendable {
 
     subscript(name: String) -> String? { values[name] }
 
+    /// All of them, in their order.
+    /// - Returns: nil where something is not rightly encoded.
+    static func pairs(_ bytes: [UInt8]) -> [(name: String, value: String)]? {
+        var cursor = ByteCursor(bytes)
+        var pairs: [(name: String, value: String)] = []
+        while !cursor.isAtEnd {
+            let (name, end) = part(&cursor, endsAtEquals: true)
+            let value = end == UInt8(ascii: "=") ? part(&cursor, endsAtEquals: false).text : ""
+            guard let name, let value else { return nil }
+            if !name.isEmpty || !value.isEmpty { pairs.append((name, value)) }
+        }
+        return pairs
+    }
+
     /// Up to the next separator, which is left behind; no text where the encoding is broken.
     private static func part(
         _ cursor: inout ByteCursor, endsAtEquals: Bool

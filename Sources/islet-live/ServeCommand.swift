@@ -77,6 +77,12 @@
                 valueName: "FILE"), completion: .file())
         var thresholds: String?
 
+        @Option(
+            help: ArgumentHelp(
+                "A page elsewhere whose scripts may ask what apps ask, such as http://localhost:3000; may be repeated. None unless named.",
+                valueName: "ORIGIN"))
+        var cors: [String] = []
+
         private var isLoopback: Bool { host == "127.0.0.1" || host == "localhost" || host == "::1" }
 
         func validate() throws {
@@ -94,6 +100,11 @@
             #endif
             if !isLoopback, certificate == nil {
                 throw ValidationError("--host \(host) needs --tls-cert and --tls-key: others could listen.")
+            }
+            for origin in cors where WebDoor.origin(origin) == nil {
+                throw ValidationError(
+                    "--cors takes an origin such as http://localhost:3000: scheme, name and port, no path, and no wildcard."
+                )
             }
             if let keepDays, !(keepDays >= 0) { throw ValidationError("--keep-days takes a number from 0.") }
         }
@@ -157,7 +168,7 @@
             let herald = try SystemThread { news.run() }
             let door = WebDoor(
                 token: token, names: name + (isLoopback ? [] : [host]), isTLS: certificate != nil,
-                loginsPath: data + "/logins.json")
+                origins: cors.compactMap { WebDoor.origin($0) }, loginsPath: data + "/logins.json")
             var serverOptions = DashboardServer.Options()
             (serverOptions.host, serverOptions.port) = (host, port)
             (serverOptions.connectionLimit, serverOptions.connectionLimitOfAddress) = (

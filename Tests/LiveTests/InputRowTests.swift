@@ -2,6 +2,7 @@
 
 import DeviceLinks
 import Foundation
+import IsletKernel
 import Testing
 
 @testable import IsletLive
@@ -102,6 +103,13 @@ import Testing
                 #"{"meal":{"grams":1e+21,"isAnnounced":true,"isEaten":true}}"#
             ),
             (.recommendThresholds, #"{"recommendThresholds":{}}"#),
+            (
+                .treatment(
+                    PostedTreatment(
+                        id: "a-1", by: "app", at: Instant(nanoseconds: 5), units: nil, grams: 20,
+                        document: "{}")),
+                #"{"treatment":{"at":5,"by":"app","document":"{}","grams":20,"id":"a-1"}}"#
+            ),
         ]
         for (input, bytes) in all {
             #expect(String(decoding: input.bytes, as: UTF8.self) == bytes)

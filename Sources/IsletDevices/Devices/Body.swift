@@ -90,6 +90,7 @@ public struct LoopInputRefused: Error, Hashable, Sendable, CustomStringConvertib
         case manualBolus = "manual bolus, U"
         case bloodGlucose = "blood glucose, mg/dL"
         case statedInsulin = "insulin of the last eight hours, U"
+        case givenInsulin = "insulin that was given, U"
         case target = "target, mg/dL"
         case basalMultiplier = "basal multiplier"
         case basalSteps = "steps of a temporary basal"

@@ -2,11 +2,12 @@
 //
 // Guarantees: files are named by the ward's own lists, never by a path from outside; a study whose text came from outside can't name a file, either.
 
-import IsletFiles
+package import IsletFiles
 import IsletAlerts
 import Foundation
 import IsletResults
 import IsletDevices
+import IsletModels
 import IsletKernel
 import IsletTrials
 
@@ -21,6 +22,31 @@ package struct SessionWish: Sendable {
         case results(String)
         /// A grow room of its own, in this stage of growth.
         case room(stage: String)
+        /// A person of its own: one of an age group, in a scenario, drawn by a seed.
+        case person(group: String, scenario: String, seed: UInt32)
+    }
+
+    /// When a session begins on its calendar.
+    package enum Start: Sendable {
+        /// As its study says.
+        case study
+        /// So that it has come to the wall clock's now when it is there, with local time so many minutes ahead of UTC.
+        case now(offsetMinutes: Int)
+        case at(StudyStart)
+
+        /// `now`, `now-05:00`, or an instant as studies have it; nil for anything else.
+        package init?(_ text: String) {
+            guard text.hasPrefix("now") else {
+                guard let start = StudyStart(text) else { return nil }
+                self = .at(start)
+                return
+            }
+            let zone = text == "now" ? "Z" : String(text.dropFirst(3))
+            guard let start = StudyStart("2026-01-01T00:00:00" + zone) else { return nil }
+            self = .now(offsetMinutes: start.offsetMinutes)
+        }
+
+        package static let expectation = "`now`, `now-05:00`, or an instant such as 2026-03-02T06:00:00-05:00"
     }
 
     package var name: String?
@@ -30,6 +56,7 @@ package struct SessionWish: Sendable {
     package var pace = LivePace.real
     /// Lived before it begins to go by the clock.
     package var from: Int64 = 0
+    package var start = Start.study
     /// What it is told at its beginning, and when: within what is lived before; at its end where nothing is said.
     package var say: [LiveInput] = []
     package var sayAt: Int64?
@@ -40,15 +67,19 @@ package struct SessionWish: Sendable {
     package init(_ body: JSONBody) throws(Ward.Refusal) {
         let fields = try body.object("a session")
         try fields.check(
-            only: ["name", "study", "study_text", "results", "room", "recommended", "session", "pace"])
+            only: [
+                "name", "study", "study_text", "results", "room", "recommended", "session", "pace", "person",
+                "scenario", "seed", "start", "history_hours",
+            ])
         let sources: [Source] = [
+            try Self.person(fields),
             try fields.optionalText("room").map { .room(stage: $0) },
             try fields.optionalText("study").map { .file($0) },
             try fields.optionalText("study_text").map { .text($0) },
             try fields.optionalText("results").map { .results($0) },
         ].compactMap { $0 }
         guard sources.count == 1 else {
-            throw .invalid("expected one of `study`, `study_text`, `results` and `room`")
+            throw .invalid("expected one of `study`, `study_text`, `results`, `room` and `person`")
         }
         source = sources[0]
         if case .room(let stage) = source {
@@ -66,6 +97,7 @@ package struct SessionWish: Sendable {
         }
         session = index
         name = try Self.name(fields)
+        try begin(fields)
         if let text = try fields.optionalText("pace") {
             guard let known = text == "paused" ? .paused : LivePace(text) else {
                 throw .invalid("pace: expected a number from 0.01 to 100000, `max` or `paused`")
@@ -73,6 +105,61 @@ package struct SessionWish: Sendable {
             pace = known
         }
     }
+
+    /// Where a person is asked for; nil where none is.
+    private static func person(_ fields: JSONFields) throws(Ward.Refusal) -> Source? {
+        guard let group = try fields.optionalText("person") else {
+            for name in ["scenario", "seed"] where fields.has(name) {
+                throw .invalid("\(name): expected beside `person` only")
+            }
+            return nil
+        }
+        guard groups.contains(group) else {
+            throw .invalid("person: expected one of \(groups.joined(separator: ", "))")
+        }
+        let scenario = try fields.optionalText("scenario") ?? scenarios[0]
+        guard scenarios.contains(scenario) else {
+            throw .invalid("scenario: expected one of \(scenarios.joined(separator: ", "))")
+        }
+        guard !fields.has("session") else { throw .invalid("session: a person of their own has none") }
+        let seed = try fields.optionalWholeNumber("seed") ?? Int(UInt32.random(in: 0...UInt32.max))
+        guard let seed = UInt32(exactly: seed) else {
+            throw .invalid("seed: expected a whole number from 0 to \(UInt32.max)")
+        }
+        return .person(group: group, scenario: scenario, seed: seed)
+    }
+
+    /// When it begins, and what it has lived before.
+    private mutating func begin(_ fields: JSONFields) throws(Ward.Refusal) {
+        for name in ["start", "history_hours"] where fields.has(name) {
+            switch source {
+            case .results: throw .invalid("\(name): a session of results is lived as its study says")
+            case .room: throw .invalid("\(name): a room of its own begins now")
+            default: break
+            }
+        }
+        if let text = try fields.optionalText("start") {
+            guard let start = Start(text) else { throw .invalid("start: expected \(Start.expectation)") }
+            self.start = start
+        }
+        if case .person = source {
+            from = Self.usualHistory
+            if !fields.has("start") { start = .now(offsetMinutes: 0) }
+        }
+        if let hours = try fields.optionalNumber("history_hours") {
+            guard Self.historyHours.contains(hours) else {
+                throw .invalid(
+                    "history_hours: expected a number from \(Self.historyHours.lowerBound) to \(Self.historyHours.upperBound)"
+                )
+            }
+            from = Int64(hours * 3600) * Nanoseconds.second
+        }
+    }
+
+    /// Lived before a session of somebody's wish begins to go by the clock, h.
+    package static let historyHours = 0.0...72.0
+    /// Of a person: apps ask for a day.
+    private static let usualHistory = 24 * Nanoseconds.hour
 
     /// What somebody calls a session; nil where they said nothing.
     package static func name(_ fields: JSONFields) throws(Ward.Refusal) -> String? {
@@ -137,7 +224,7 @@ package struct SessionWish: Sendable {
     }
 
     func resolve(_ options: Ward.Options) throws -> (name: String, study: Study, studyPath: String?) {
-        let (study, path): (Study, String?)
+        var (study, path): (Study, String?)
         switch source {
         case .path(let file): (study, path) = (try Study.read(path: file), Self.absolute(file))
         case .file(let name):
@@ -156,6 +243,9 @@ package struct SessionWish: Sendable {
         case .room(let stage):
             let text = Self.roomStudy(stage)
             (study, path) = (try Study.parse(text, file: YAMLNode.Origin.textPrefix + "room"), nil)
+        case .person(let group, let scenario, let seed):
+            let text = Self.personStudy(group, scenario, seed)
+            (study, path) = (try Study.parse(text, file: YAMLNode.Origin.textPrefix + "person"), nil)
         case .results(let name):
             guard let folder = options.resultFolders.first(where: { $0.name == name }) else {
                 throw Ward.Refusal.invalid("results: expected one of the ward's results folders")
@@ -165,10 +255,20 @@ package struct SessionWish: Sendable {
                 try Study.parse(try store.studyText(), file: name, hasRun: true), Self.absolute(folder.path)
             )
         }
+        switch start {
+        case .study: break
+        case .at(let start): study.start = start
+        case .now(let minutes):
+            let begun = SessionCalendar(
+                startEpochSeconds: Int64(Date().timeIntervalSince1970) - from / Nanoseconds.second,
+                offsetSeconds: Int64(minutes) * 60)
+            study.start = StudyStart(begun.iso8601(at: .start)) ?? study.start
+        }
         guard session >= 0, !study.arms.isEmpty else {
             throw Ward.Refusal.invalid("session: found \(session), expected a session's number, from 0")
         }
         if case .room(let stage) = source { return (name ?? "Room, \(stage)", study, path) }
+        if case .person(let group, _, _) = source { return (name ?? "Person, \(group)", study, path) }
         let arm = study.arms[session % study.arms.count].name
         return (name ?? "\(study.name) \(session)\(study.arms.count > 1 ? " \(arm)" : "")", study, path)
     }
@@ -177,6 +277,22 @@ package struct SessionWish: Sendable {
 extension SessionWish {
     /// Of growth, in their order.
     package static let stages = AlertMetric.stages
+    /// Whom a person of its own may be one of.
+    package static let groups = AgeGroup.allCases.map(\.rawValue)
+    /// What happens to them; the first one where nothing is said.
+    package static let scenarios = ["life", "plain"]
+
+    /// A person in closed loop for a month.
+    private static func personStudy(_ group: String, _ scenario: String, _ seed: UInt32) -> String {
+        """
+        study: person
+        seed: \(seed)
+        duration: 30d
+        cohort: { generate: { model: uva-padova-2008, group: \(group), count: 1 } }
+        scenario: { preset: \(scenario) }
+        arms: [{ name: closed-loop, algorithm: pid-insulin-feedback, alerts: dexcom-g7 }]
+        """
+    }
 
     /// A room of its own for a year, from now on; nothing rings until a threshold is set.
     private static func roomStudy(_ stage: String) -> String {

@@ -12,7 +12,7 @@ package struct WardFile: Sendable {
     package var sessions: [SessionWish]
 
     private static let keys = ["ward", "pace", "sessions"]
-    private static let sessionKeys = ["name", "study", "session", "pace", "from", "say", "at"]
+    private static let sessionKeys = ["name", "study", "session", "pace", "from", "say", "at", "start"]
 
     /// - Throws: `InputError`.
     package static func read(_ path: String) throws -> WardFile {
@@ -53,6 +53,12 @@ package struct WardFile: Sendable {
                     throw from.problem(expected: "a duration, as in 20h")
                 }
                 wish.from = span.nanoseconds
+            }
+            if let start = item["start"] {
+                guard let known = SessionWish.Start(try start.text()) else {
+                    throw start.problem(expected: SessionWish.Start.expectation)
+                }
+                wish.start = known
             }
             if let at = item["at"] {
                 guard let span = TimeSpan(try at.text()), (0...max(0, wish.from)).contains(span.nanoseconds)

@@ -15,9 +15,11 @@ extension LoopController {
     func insulinHistory(given: InsulinAmount?, at now: Instant) -> InsulinHistory? {
         let since = now.adding(-LoopTiming.insulinMemory)
         let rows = account.rows(since: since)
-        guard let first = rows.first?.instant ?? memory.before?.since ?? memory.stated?.givenAt else {
-            return nil
-        }
+        let byHand = (memory.givenByHand ?? []).filter { $0.until > since }
+        guard
+            let first = rows.first?.instant ?? memory.before?.since ?? memory.stated?.givenAt
+                ?? byHand.first?.since
+        else { return nil }
         var history = InsulinHistory(since: first, given: [])
         if let before = memory.before {
             history.since = min(first, before.since)
@@ -29,6 +31,13 @@ extension LoopController {
                 GivenInsulin(
                     amount: stated.amount, userRequested: stated.amount, manual: stated.amount,
                     since: stated.givenAt, until: min(now, stated.givenAt.adding(LoopTiming.step))))
+        }
+        for var one in byHand {
+            // What was given just now flowed in the minutes before: a span of no length would be lost.
+            one.until = min(now, one.until)
+            if one.until <= one.since { one.since = now.adding(-LoopTiming.step) }
+            history.since = min(history.since, one.since)
+            history.given.append(one)
         }
         guard !rows.isEmpty else { return history }
         for row in rows {
@@ -117,6 +126,25 @@ extension LoopController {
             throw LoopInputRefused(kind: .statedInsulin, value: amount.units, range: 0...most)
         }
         memory.stated = LoopMemory.StatedInsulin(amount: amount, givenAt: min(now, instant), at: now)
+        memory.beginAnew()
+        state.clear()
+    }
+
+    /// Insulin was given now, beside the pump: by a pen. The algorithm begins anew, and hears of it and of all that the pump gave.
+    /// - Throws: `LoopInputRefused` for none, or more than the maximum bolus.
+    public func hear(givenByHand amount: InsulinAmount) throws {
+        guard amount > .zero, amount <= maximumBolus else {
+            throw LoopInputRefused(
+                kind: .givenInsulin, value: amount.units, range: 0...maximumBolus.units)
+        }
+        let now = executor.now
+        let oldest = now.adding(-LoopTiming.insulinMemory)
+        memory.givenByHand =
+            (memory.givenByHand ?? []).filter { $0.until > oldest } + [
+                GivenInsulin(
+                    amount: amount, userRequested: amount, manual: amount, since: now,
+                    until: now.adding(LoopTiming.step))
+            ]
         memory.beginAnew()
         state.clear()
     }

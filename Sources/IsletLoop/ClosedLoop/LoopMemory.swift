@@ -129,6 +129,8 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     public var typedLow: TypedLow?
     /// What the person says that was given before anybody here knew; it covers all hours before `at`.
     public var stated: StatedInsulin?
+    /// What was given beside the pump in the last eight hours, and when it was; nil for nothing.
+    public var givenByHand: [GivenInsulin]?
     /// What the pump said at its first meeting that it had given before.
     public var before: InsulinHistory?
     public var user = UserInputs()

@@ -12,6 +12,8 @@ struct GivenBoluses: Hashable, Codable {
     private struct Bolus: Hashable, Codable {
         var at: Instant
         var units: Double
+        /// Given beside the pump: none of it stands in for a basal.
+        var isByHand: Bool?
     }
     private struct Meal: Hashable, Codable {
         var at: Instant
@@ -43,6 +45,11 @@ struct GivenBoluses: Hashable, Codable {
         rows.removeAll { $0.at < oldest }
     }
 
+    /// Insulin was given now, beside the pump.
+    mutating func note(byHand units: Double, at now: Instant) {
+        rows.append(Bolus(at: now, units: units, isByHand: true))
+    }
+
     // MARK: On board
 
     /// The exponential model of rapid-acting insulin that loops use: 6 h of action, its peak at 75 min.
@@ -65,7 +72,8 @@ struct GivenBoluses: Hashable, Codable {
     func onBoard(at now: Instant, _ therapy: TherapySettings) -> Double {
         let replaced = therapy.basalRate.unitsPerHour / 12
         return rows.reduce(0) {
-            $0 + max(0, $1.units - replaced) * Self.share(after: now.minutes - $1.at.minutes)
+            $0 + max(0, $1.units - ($1.isByHand == true ? 0 : replaced))
+                * Self.share(after: now.minutes - $1.at.minutes)
         }
     }
 

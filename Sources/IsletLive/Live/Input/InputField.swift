@@ -142,11 +142,13 @@ extension InputField where Value == Double {
 extension InputField where Value == Double? {
     /// One that no command says.
     static func optionalNumber(
-        _ name: String, _ range: ClosedRange<Double>, _ words: String? = nil, told: String? = nil
+        _ name: String, _ range: ClosedRange<Double>, unit: String = "", _ words: String? = nil,
+        told: String? = nil
     ) -> InputField {
         InputField(
             InputFacts(name, .number(range)).with {
                 ($0.isRequired, $0.told, $0.said, $0.words) = (false, told, nil, words ?? name)
+                $0.unit = unit
             }
         ) { .some($0?.number) }
     }
@@ -203,6 +205,15 @@ extension InputField where Value == Bool? {
         InputField(InputFacts(name, .flag).with { ($0.said, $0.isRequired) = (said ?? name, false) }) {
             .some($0?.flag)
         }
+    }
+}
+
+extension InputField where Value == String? {
+    /// One that no command says.
+    static func optionalText(_ name: String) -> InputField {
+        InputField(
+            InputFacts(name, .text("text", pattern: nil)).with { ($0.isRequired, $0.said) = (false, nil) }
+        ) { .some($0?.text) }
     }
 }
 

@@ -1,6 +1,7 @@
 // Inputs of people: meals, insulin, the loop and its session, pump and sensor.
 
 import IsletDevices
+import IsletKernel
 import IsletLoop
 
 extension InputRow {
@@ -269,6 +270,28 @@ extension InputRow {
                 )
             }
         ) { door, at, mgdl in try door.person().feed(Int64(at), mgdl) },
+        InputRow(
+            "treatment",
+            "Insulin or carbohydrate that was given, as an app says: once by its id, into the body's and the loop's accounts, and nothing of it is asked of the pump.",
+            .text("id", "the treatment's"), .text("by", "which app says so"),
+            .whole("at", "", Int.min...Int.max, "treatment, ns since the start"),
+            .optionalNumber(
+                "units", 0.01...100, unit: "U", "insulin that was given, U", told: "insulin"),
+            .optionalNumber(
+                "grams", 0.1...MealAnnouncement.largest.grams, unit: "g", "carbohydrate that was eaten, g",
+                told: "carbohydrate"),
+            .optionalText("document"),
+            of: .person(lacks: "no insulin and no meals"), api: nil,
+            words: Words(
+                "note what {by} says was given[: {units} of insulin][, {grams} of carbohydrate]",
+                "Given, {by} says[: {units} of insulin][, {grams} of carbohydrate]"),
+            marks: [.notWhereFed], judge: { input, _ in PostedTreatment.problem(of: input) }
+        ) { door, id, by, at, units, grams, document in
+            try door.person().treatment(
+                PostedTreatment(
+                    id: id, by: by, at: Instant(nanoseconds: Int64(at)), units: units, grams: grams,
+                    document: document ?? ""))
+        },
         // The session looks at what devices say.
         InputRow(
             "device", "A device outside of the session has something to say.", .link,

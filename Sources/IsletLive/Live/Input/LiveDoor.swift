@@ -323,6 +323,8 @@ extension AlertPolicy {
 extension EventKind {
     /// An input was answered. Words: its number, 1 where it was taken.
     static let liveInput = EventKind(0x700, "liveInput")
+    /// What an app said was given has entered. Words: units (bits), grams (bits).
+    static let liveTreatment = EventKind(0x702, "liveTreatment")
     /// Another policy or algorithm took over. Words: 1 where it was a policy, 1 where it was an algorithm.
     static let liveExchange = EventKind(0x701, "liveExchange")
 }

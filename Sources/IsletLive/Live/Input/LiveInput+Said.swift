@@ -3,6 +3,7 @@
 // Does not: list all inputs, `InputRow.all` does. One that people alone say needs nothing here.
 
 package import DeviceLinks
+import IsletKernel
 
 extension LiveInput {
     package static func meal(grams: Double, isEaten: Bool, isAnnounced: Bool) -> LiveInput {
@@ -137,6 +138,17 @@ extension LiveInput {
     /// The wall clock was set, by so many seconds against the time that passed.
     package static func clockStep(seconds: Double) -> LiveInput {
         LiveInput("clockStep", ["seconds": .number(seconds)])
+    }
+
+    /// An app says that it was given.
+    package static func treatment(_ said: PostedTreatment) -> LiveInput {
+        LiveInput(
+            "treatment",
+            [
+                "id": .text(said.id), "by": .text(said.by), "at": .whole(said.at.nanoseconds),
+                "units": said.units.map { .number($0) }, "grams": said.grams.map { .number($0) },
+                "document": said.document.isEmpty ? nil : .text(said.document),
+            ])
     }
 
     // MARK: What others ask of one

@@ -60,6 +60,15 @@ package enum RefusalCode: String, CaseIterable, Sendable {
     /// Another engine dosed by an algorithm that this one doesn't know.
     case unknownAlgorithm = "unknown-algorithm"
 
+    /// A treatment that was given so long ago that it acts no more.
+    case tooOld = "too-old"
+    /// A treatment that is yet to be given.
+    case inFuture = "in-future"
+    /// A treatment that this server gave out itself.
+    case ours
+    /// A treatment of this id was heard before, and said something else.
+    case saysOther = "says-other"
+
     // By the host: these stand in no journal.
     case otherBody = "other-body"
     case over

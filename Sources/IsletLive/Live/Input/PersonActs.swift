@@ -22,8 +22,13 @@ final class PersonActs: LiveActs {
     private var isSignedIn = true
     private var given = GivenBoluses()
 
-    init(_ session: Session, isFed: Bool, recommendedTo: (kind: String, stage: String)) {
-        (self.session, self.isFed, self.recommendedTo) = (session, isFed, recommendedTo)
+    private let body: SimulatedBody
+    /// What apps said was given, by the instant at which it was heard: of the last day and an hour.
+    private(set) var treatments: [PostedTreatment] = []
+
+    init(_ session: Session, _ body: SimulatedBody, isFed: Bool, stage: String) {
+        (self.session, self.body, self.isFed) = (session, body, isFed)
+        recommendedTo = ("person", stage)
     }
 
     let recommendedTo: (kind: String, stage: String)
@@ -160,6 +165,41 @@ final class PersonActs: LiveActs {
     ) throws {
         try session.needsApp()
         try session.loop.here(argument, body)
+    }
+
+    /// What was given enters now, whenever it was given: what has been lived and shown stays. Said again it is taken, and nothing more enters.
+    func treatment(_ said: PostedTreatment) throws {
+        let now = session.executor.now
+        var said = said
+        if let known = treatments.first(where: { $0.id == said.id }) {
+            guard known.saysTheSame(as: said) else {
+                throw LiveRefusal(
+                    .saysOther,
+                    "treatment \(printable(said.id, limit: 100)) was heard, and said something else")
+            }
+            return
+        }
+        if let problem = said.problem(at: now) { throw problem }
+        treatments.removeAll { $0.heardAt < now.adding(-PostedTreatment.remembered) }
+        guard treatments.count < PostedTreatment.most else {
+            throw LiveRefusal(
+                .loopLimit, "treatments: found \(PostedTreatment.most) in a day, expected fewer")
+        }
+        try isOfTheStudy()
+        guard let body = body.receiver else { throw LiveRefusal(.otherDevices, "there is no simulated body") }
+        if let units = said.units {
+            try session.needsApp()
+            let amount = InsulinAmount(units: units)
+            try session.loop.here(amount) { try $0.hear(givenByHand: $1) }
+            try body.receive(amount, over: 0)
+            given.note(byHand: units, at: now)
+            session.recorder.did(.manualBolus, units, at: now)
+        }
+        if let grams = said.grams { try session.eat(Carbohydrate(grams: grams)) }
+        said.heardAt = now
+        treatments.append(said)
+        session.executor.journal.record(
+            .liveTreatment, at: now, (said.units ?? 0).bitPattern, (said.grams ?? 0).bitPattern)
     }
 
     func sign(in isIn: Bool) throws {

@@ -122,11 +122,11 @@ package final class LiveSession: @unchecked Sendable {
         let arm = opening.arm
         let acts: any LiveActs
         if let subject = opening.subject.person {
+            let body = SimulatedBody(&seams)
             let person = try Session(
                 study: study, subject: subject, index: opening.subjectIndex, arm: arm,
                 seams: seams)
-            acts = PersonActs(
-                person, isFed: opening.isFed, recommendedTo: ("person", opening.subject.stage))
+            acts = PersonActs(person, body, isFed: opening.isFed, stage: opening.subject.stage)
             (session, self.person, watched) = (person, person, nil)
         } else {
             if opening.isLinked { try LiveOpening.check(study.subject.kind, file: study.name) }

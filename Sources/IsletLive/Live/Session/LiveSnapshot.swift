@@ -62,6 +62,10 @@ package struct LiveSnapshot: Sendable, Codable {
     package var basalMultiplier = 1.0
     /// The bolus that waits for its confirmation: the request's number, its amount, and until when.
     package var requestedBolus: RequestedBolus?
+    /// What apps said was given, of the last day and an hour; nil for nothing.
+    package var treatments: [PostedTreatment]?
+    /// By what the loop doses; nil without one.
+    package var therapy: TherapySettings?
     /// What has left the pump since the session's start; nil without one.
     package var insulin: PumpLedgerUnits?
     /// The algorithm's own, from its last step; nil where it says nothing.
@@ -108,6 +112,7 @@ package struct LiveSnapshot: Sendable, Codable {
             return
         }
         insulin = live.ledger
+        if let said = live.door.personActs?.treatments, !said.isEmpty { treatments = said }
         forecast = live.watch.forecast
         session.executor.inspect {
             requestedBolus = live.door.requestedBolus
@@ -117,6 +122,7 @@ package struct LiveSnapshot: Sendable, Codable {
             let settings = session.loop.here { $0.settingsInForce }
             (loopSubject, chosenSubject) = (settings.subject, settings.chosenSubject)
             (target, basalMultiplier) = (settings.target, settings.basalMultiplier)
+            therapy = settings.therapy
         }
     }
 }
