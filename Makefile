@@ -35,7 +35,6 @@ soak: ## The long forms of what `make test` samples.
 	.ci/release.sh run islet-bench ward
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Tests/Tools/fuzz_readers.py --bench .build/release/islet-bench --inputs 100000
-	python3 Benchmarks/calibrate_life.py --islet .build/release/islet
 	.ci/page.sh soak
 
 look: ## Look at reports in Chromium, and hold their numbers against summary.json.
@@ -56,7 +55,7 @@ docs: ## Write the pages of docs that are made from definitions.
 golden: ## Write the digests that belong to the engine number (Tests/Golden): after it was raised.
 	ISLET_GOLDEN=write .ci/debug.sh test --filter GoldenDigestTests
 
-findings: ## Run the studies of docs/findings and write their pages, figures and README's table (2 minutes).
+findings: ## Run the studies of docs/findings and of validation, and write their pages, figures and README's table (3 minutes).
 	@.ci/setup.sh build python
 	.ci/release.sh build --product islet
 	python3 Tests/Tools/findings.py --islet .build/release/islet

@@ -200,7 +200,7 @@ part_name=([1]="library, package, breaks of the alert engine, swarm" [2]="findin
 part_minutes=([1]=25 [2]=12 [3]=16)
 part_touched=(
     [1]="$core Sources/ Cohorts .ci/package Tests/Tools/package_checks.sh Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh"
-    [2]="$core Cohorts Notebooks docs/findings README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
+    [2]="$core Cohorts Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
     [3]="$core Sources/ Cohorts/wards .ci/page.sh Tests/Tools/check_ Tests/Tools/page_ Tests/Tools/kill_page.py"
 )
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the studies of docs/findings and writes their pages, and README's table, from what comes out: no number of a result is typed by hand.
+"""Runs the studies of docs/findings and writes their pages, docs/validation.md and README's table, from what comes out: no number of a result is typed by hand.
 
 Usage: findings.py --islet BINARY [--check] [--results FOLDER]
   without --check   writes docs/findings/*.md, their figures, and the table in README.md (`make findings`)
@@ -364,7 +364,28 @@ def made(runs, islet, results):
     files[ROOT / "README.md"] = (with_readme((ROOT / "README.md").read_text(), block), len(NUMBER.findall(block)))
     for name, text in figures.items():
         files[FINDINGS / "figures" / f"{name}.svg"] = (text, 1)
+    text = VALIDATION + validated(islet, results)
+    files[ROOT / "docs" / "validation.md"] = (text, len(NUMBER.findall(text)))
     return files
+
+
+VALIDATION = """# Virtual people beside published ones
+
+What `islet validate Cohorts/validation` prints of the shipped cohorts; `make findings` writes this page. A row passes where the 95 %
+interval over people lies within a tolerance that was written before anything was computed, and fails where none of it does. Only
+adults in open loop without a person were calibrated on, and of them only the rows that say so. What it means for what may be believed
+stands in [credibility.md](credibility.md); how people are made, in [life.md](life.md).
+
+"""
+
+
+def validated(islet, results):
+    """What `islet validate` says of the shipped cohorts."""
+    page = results / "validation.md"
+    if not page.exists():
+        print("validating", flush=True)
+        subprocess.run([islet, "validate", "Cohorts/validation", "--out", str(page)], cwd=ROOT, check=True, capture_output=True)
+    return page.read_text()
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
