@@ -258,7 +258,9 @@ let package = Package(
                 "IsletKernel", "IsletDevices", "IsletAlerts", "IsletLoop", "IsletFiles", "IsletTrials",
                 "IsletLive", "Pages",
             ]),
-        tests("PeopleTests", ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletAlerts", "IsletPeople"]),
+        tests(
+            "PeopleTests",
+            ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletAlerts", "IsletModels", "IsletPeople"]),
         tests("PersistenceTests", ["IsletKernel", "IsletDevices", "IsletAlerts", "IsletResults"]),
         tests("PhysiologyTests", ["IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels"]),
         tests("ReportsTests", ["IsletKernel", "IsletDevices", "IsletFiles", "IsletTrials", "IsletResults"]),

@@ -205,7 +205,19 @@ struct NightscoutDocuments {
         // It says something new with each step.
         let at = milliseconds(view.live.loop?.lastStep ?? view.now)
         let clock = JSONValue.string(Self.utc(milliseconds: now))
-        return [
+        let step = JSONValue.string(Self.utc(milliseconds: at))
+        let loop: [JSONValue.Member] =
+            view.live.insulinOnBoard.map {
+                [
+                    .init(
+                        "loop",
+                        [
+                            "name": .string(PostedTreatment.ourName), "timestamp": step,
+                            "iob": ["timestamp": step, "iob": Self.thousandths($0)],
+                        ])
+                ]
+            } ?? []
+        let pumpStatus: JSONValue = [
             "_id": id(at, "device"), "device": .string("islet://\(view.id)"),
             "created_at": .string(Self.utc(milliseconds: at)), "date": .integer(at), "utcOffset": 0,
             "pump": [
@@ -217,6 +229,8 @@ struct NightscoutDocuments {
                 ],
             ],
         ]
+        guard case .object(let members) = pumpStatus else { return pumpStatus }
+        return .object(members + loop)
     }
 
     /// nil where nothing is dosed by it.

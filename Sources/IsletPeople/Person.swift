@@ -59,6 +59,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     let recorder: SessionRecorder
     private let meals: [PlannedMeal]
     let watch: PersonWatch?
+    private let exercise: ExerciseWatch?
     /// nil for somebody who only eats.
     var state: PersonState?
     var phone: (any PersonPhone)?
@@ -69,9 +70,11 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     ///   - meals: in the order of their instants.
     ///   - configuration: nil for somebody who only eats.
     ///   - watch: what somebody without a configuration looks at in believable weeks.
+    ///   - exercise: in believable weeks, of whoever they are.
     public init(
         executor: SessionExecutor, meals: [PlannedMeal], body: any Eater, loop: any LoopInputs,
-        recorder: SessionRecorder, configuration: PersonConfiguration? = nil, watch: PersonWatch? = nil
+        recorder: SessionRecorder, configuration: PersonConfiguration? = nil, watch: PersonWatch? = nil,
+        exercise: ExerciseWatch? = nil
     ) {
         self.executor = executor
         self.meals = meals
@@ -79,6 +82,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
         self.loop = loop
         self.recorder = recorder
         self.watch = watch
+        self.exercise = exercise
         state = configuration.map(PersonState.init)
     }
 
@@ -101,6 +105,7 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
     /// Lives the session.
     public func live() async throws {
         watch?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
+        exercise?.begin(executor: executor, body: body, loop: loop, recorder: recorder)
         state?.nextMeal = meals.first?.instant
         for action in actions {
             try await clock.wait(until: action.instant, phase: .person, "meal")
@@ -174,9 +179,9 @@ public actor Person: SessionActor, AlertListener, LowGlucoseObserver {
 
     /// What the person heard and did up to now.
     public func facts() -> PersonFacts? { state?.facts(until: executor.now) }
-    /// Eaten against lows so far, g: by who listens, or by who looks at the sensor now and then.
+    /// Eaten against lows so far, g, those that exercise may bring among them: by who listens, or by who looks at the sensor now and then.
     public func rescueGrams() -> Double {
-        (state?.counts.rescueGrams.sum ?? 0) + (watch?.rescueGrams ?? 0)
+        (state?.counts.rescueGrams.sum ?? 0) + (watch?.rescueGrams ?? 0) + (exercise?.grams ?? 0)
     }
 
     public nonisolated func alertDidRing(_ ring: AlertRing) -> Bool { here(ring) { $0.hear($1) } }

@@ -31,6 +31,11 @@ final class FakePhone: PersonPhone, PersonDevices, @unchecked Sendable {
 }
 
 final class FakeBody: Eater, LoopInputs, @unchecked Sendable {
+    var lowered: [(minute: Double, multiplier: Double, steps: Int)] = []
+    func request(temporaryBasal multiplier: Double, steps: Int) throws {
+        lowered.append((executor?.now.minutes ?? -1, multiplier, steps))
+    }
+
     var eaten: [(minute: Double, grams: Double)] = []
     var asked: [(minute: Double, units: Double)] = []
     var executor: SessionExecutor?

@@ -81,6 +81,9 @@ public protocol LoopInputs: AnyObject, Sendable {
     /// - Throws: `LoopInputRefused` for what is no number, nothing, or with what is owed above the maximum bolus: it is refused
     ///   whole; or why the loop could not keep it.
     func request(manualBolus amount: InsulinAmount) throws
+    /// Multiplies the programmed basal for so many steps from now on.
+    /// - Throws: `LoopInputRefused` for a rate that the pump can't do, and for less than a step or more than a day.
+    func request(temporaryBasal multiplier: Double, steps: Int) throws
 }
 
 /// Something that a person or an interface said and that makes no sense, or is beyond a limit: nothing of it is taken.

@@ -51,14 +51,18 @@ public struct PersonRow: Hashable, Sendable, Codable {
         case parentHeard = "parent_heard"
         /// A late meal bolus that was not given any more.
         case bolusLeftOut = "bolus_left_out"
+        /// Exercise began; how long it will last.
+        case exercise
+        /// Carbohydrate before exercise.
+        case exerciseCarbs = "exercise_carbs"
 
         /// The unit of its amount.
         public var unit: String {
             switch self {
-            case .meal, .announcement, .rescue, .bolusLeftOut: "g"
+            case .meal, .announcement, .rescue, .bolusLeftOut, .exerciseCarbs: "g"
             case .manualBolus: "U"
             case .felt, .feltAsleep, .looked: "mg/dL"
-            case .acknowledged, .podChange, .sensorChange: "min"
+            case .acknowledged, .podChange, .sensorChange, .exercise: "min"
             case .heard, .unheard, .woke, .sleptOn, .parentHeard, .askedAgain, .reopened: ""
             }
         }

@@ -14,6 +14,10 @@ extension LoopController {
         try here(amount) { try $0.add(manualBolus: $1) }
     }
 
+    public nonisolated func request(temporaryBasal multiplier: Double, steps: Int) throws {
+        try here((multiplier, steps)) { try $0.setTemporaryBasal(multiplier: $1.0, steps: $1.1) }
+    }
+
     /// What a meter can show and a body can have, mg/dL.
     public static let bloodGlucoseRange = 10.0...1000.0
     /// Targets that a person can live with, mg/dL.

@@ -45,7 +45,13 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private let varying: UVAPadova2008?
     private var variation: BodyVariation
     /// What it says of the end of the segment that was run last, where the next one begins as a rule.
-    private var factors: (at: Instant, sensitivity: Double, productionRise: Double)?
+    private var factors: Factors?
+    private struct Factors {
+        var at: Instant
+        var sensitivity: Double
+        var productionRise: Double
+        var exercise: ExerciseEffect
+    }
     private var position = Instant.start
     private var nextTruth = Instant.start
     private var truth: [Float] = []
@@ -307,12 +313,15 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         body.vary(
             sensitivity: (now.sensitivity, then.sensitivity),
             productionRise: (now.productionRise + counter, then.productionRise + later),
-            overMinutes: minutes(until: end))
+            exercise: (now.exercise, then.exercise), overMinutes: minutes(until: end))
     }
 
-    private func factors(at instant: Instant) -> (at: Instant, sensitivity: Double, productionRise: Double) {
+    private func factors(at instant: Instant) -> Factors {
         if let factors, factors.at == instant { return factors }
-        return (instant, variation.sensitivity(at: instant), variation.productionRise(at: instant))
+        return Factors(
+            at: instant, sensitivity: variation.sensitivity(at: instant),
+            productionRise: variation.productionRise(at: instant),
+            exercise: variation.exercise(at: instant))
     }
 
     private func minutes(until instant: Instant) -> Double {

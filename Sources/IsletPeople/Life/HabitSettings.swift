@@ -16,7 +16,7 @@ public struct HabitSettings: Hashable, Sendable {
     public var unaware = 0.2
     public var unawareFeelsBelow = 45.0
     public var noticesAwake = 0.09
-    public var noticesAsleep = 0.008
+    public var noticesAsleep = 0.005
     public var wakesBelow = 45.0
     public var helpedBelow = 40.0
     public var helped = 0.15
@@ -24,6 +24,11 @@ public struct HabitSettings: Hashable, Sendable {
     public var largestRescue = 32.0
     public var rescuePerKilogram = 0.3
     public var rescueWait = 15.0
+    public var exerciseCarbsBelow = 126.0
+    public var exerciseCarbsChance = 0.5
+    public var exerciseCarbs = 15.0
+    public var lowersBasal = 0.3
+    public var lowersBasalTo = 0.5
     public var sleepsFrom = 23.0
     public var sleepsUntil = 7.0
 
@@ -120,6 +125,22 @@ public struct HabitSettings: Hashable, Sendable {
             "rescuePerKilogram", "g/kg", "What children and adolescents eat of it at most, by their weight.",
             \.rescuePerKilogram, 0.05...2, .published("0.3 g/kg in children, guideline")),
         .init("rescueWait", "min", "Before taking more.", \.rescueWait, 5...120, .published("guideline")),
+        .init(
+            "exerciseCarbsBelow", "mg/dL", "Before exercise, a reading below it may be answered by eating.",
+            \.exerciseCarbsBelow, 0...400, .published("consensus, Lancet Diabetes Endocrinol 5:377: 126")),
+        .init(
+            "exerciseCarbsChance", "", "In so many of these times.", \.exerciseCarbsChance, 0...1,
+            .assumed("no publication")),
+        .init(
+            "exerciseCarbs", "g", "How much; children and adolescents at most rescuePerKilogram of it.",
+            \.exerciseCarbs, 1...100, .published("10 to 20 in the consensus")),
+        .init(
+            "lowersBasal", "",
+            "In so many times a programmed basal is lowered, from a quarter of an hour before to the end.",
+            \.lowersBasal, 0...1, .assumed("no publication; the consensus asks for it earlier")),
+        .init(
+            "lowersBasalTo", "", "To this share of it.", \.lowersBasalTo, 0...1,
+            .published("20 to 50 in a hundred in the consensus")),
         .init("sleepsFrom", "h", "Local time of falling asleep.", \.sleepsFrom, 0...24, .assumed("ours")),
         .init("sleepsUntil", "h", "Local time of waking.", \.sleepsUntil, 0...24, .assumed("ours")),
     ]

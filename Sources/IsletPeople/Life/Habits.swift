@@ -28,6 +28,7 @@ public struct Habits: Sendable {
     private let watchfulness: Double
     private let lowDraws: RandomStream
     private let highDraws: RandomStream
+    private let exerciseDraws: RandomStream
 
     /// - Parameter subject: whose body it is; nil for an adult's.
     public init(_ settings: HabitSettings, streams: RandomStreams, subject: VirtualSubject? = nil) {
@@ -40,6 +41,8 @@ public struct Habits: Sendable {
             perKilogram: settings.rescuePerKilogram, subject)
         settings.smallestRescue *= portion
         settings.largestRescue *= portion
+        settings.exerciseCarbs *= RescuePortion.factor(
+            of: settings.exerciseCarbs, perKilogram: settings.rescuePerKilogram, subject)
         self.settings = settings
         self.streams = streams
         var own = streams.stream("habits")
@@ -48,6 +51,7 @@ public struct Habits: Sendable {
         watchfulness = exponential(settings.correctionOfPerson * Normal.next(using: &own))
         lowDraws = streams.stream("habits-low")
         highDraws = streams.stream("habits-high")
+        exerciseDraws = streams.stream("habits-exercise")
     }
 
     /// By local time.
@@ -112,6 +116,19 @@ public struct Habits: Sendable {
         let half = naturalLogarithm(max(1, high / low)) / 2
         let z = min(max(Normal.next(using: &numbers), -2), 2)
         return Carbohydrate(grams: max(1, ((low * high).squareRoot() * exponential(half * z)).rounded()))
+    }
+
+    /// What somebody does who is about to exercise.
+    /// - Parameter glucose: a fresh reading, mg/dL; nil for none.
+    func beforeExercise(slot: UInt64, glucose: Double?) -> (eats: Carbohydrate?, lowersBasal: Bool) {
+        var numbers = exerciseDraws.at(slot)
+        let (eats, lowers) = (numbers.uniform(), numbers.uniform())
+        let isLow = (glucose ?? .infinity) < settings.exerciseCarbsBelow
+        return (
+            isLow && eats < settings.exerciseCarbsChance
+                ? Carbohydrate(grams: max(1, settings.exerciseCarbs.rounded())) : nil,
+            lowers < settings.lowersBasal
+        )
     }
 
     /// Hours of local time.

@@ -39,8 +39,9 @@ public struct LifePlan: Sendable {
     /// - Parameters:
     ///   - instant: of a local day (0 is the start's) at a minute after its midnight.
     ///   - asleep: from when until when by local time, in hours.
+    ///   - bouts: of exercise, in these days.
     public func variation(
-        days: Range<Int64>, asleep: (from: Double, until: Double),
+        days: Range<Int64>, asleep: (from: Double, until: Double), bouts: [ExerciseBout],
         instant: (_ day: Int64, _ minute: Int) -> Instant
     ) -> BodyVariation {
         var levels: [BodyVariation.Level] = []
@@ -70,7 +71,50 @@ public struct LifePlan: Sendable {
                     from: instant(day, Self.dawn.from), until: instant(day, Self.dawn.until), height: height))
         }
         return BodyVariation(
-            levels: levels, rises: rises, nights: nights, counterRegulation: counterRegulation)
+            levels: levels, rises: rises, nights: nights, counterRegulation: counterRegulation,
+            exercise: bouts.isEmpty ? nil : ExerciseCourse(bouts, exerciseAnswer))
+    }
+
+    /// When a morning's and an afternoon's exercise may begin, in minutes after local midnight, and how many begin theirs in the morning (assumed).
+    static let exerciseHours = (morning: 7 * 60..<9 * 60, afternoon: 16 * 60..<19 * 60 + 30)
+    static let mornings = 0.3
+
+    /// When this person exercises: at most once a day.
+    /// - Parameter instant: as in `variation`.
+    public func bouts(
+        days: Range<Int64>, group: AgeGroup?, instant: (_ day: Int64, _ minute: Int) -> Instant
+    ) -> [ExerciseBout] {
+        var own = streams.stream("life-exerciser")
+        let never = own.uniform() < settings.exerciseNever
+        let perWeek = min(7, settings.exerciseDays * factor(settings.exerciseDaysOfPerson, &own))
+        guard !never, perWeek > 0 else { return [] }
+        let isYoung = group == .child || group == .adolescent
+        return days.compactMap { day in
+            var numbers = streams.stream("life-exercise", index: UInt64(bitPattern: day))
+            guard numbers.uniform() < perWeek / 7 else { return nil }
+            let hours =
+                numbers.uniform() < Self.mornings
+                ? Self.exerciseHours.morning : Self.exerciseHours.afternoon
+            let begin = hours.lowerBound + 5 * Int(numbers.uniform() * Double(hours.count / 5))
+            let median = settings.exerciseMinutes * (isYoung ? settings.exerciseYoung : 1)
+            let minutes = median * factor(settings.exerciseLength, &numbers)
+            let counts = settings.exerciseCounts * factor(settings.exerciseIntensity, &numbers)
+            let from = instant(day, begin)
+            let fives = Int64(max(1, min(Self.longestExercise, minutes) / 5).rounded())
+            return ExerciseBout(
+                from: from, until: from.adding(fives * 5 * Nanoseconds.minute), counts: counts)
+        }
+    }
+
+    /// Minutes: nobody goes on for longer here.
+    static let longestExercise = 180.0
+
+    private var exerciseAnswer: ExerciseAnswer {
+        var own = streams.stream("life-exercise-answer")
+        return ExerciseAnswer(
+            uptake: factor(settings.exerciseOfPerson, &own),
+            production: factor(settings.exerciseOfPerson, &own),
+            sensitivity: factor(settings.exerciseOfPerson, &own))
     }
 
     /// A factor that goes slowly: the logarithm of a week's middle is a mean of the draws of five weeks, and goes straight to the next.

@@ -21,6 +21,11 @@ struct RunInDays {
     private var stopsEating = 0
     private var nextRescue = 0
     private var lastBolus = -1_000_000
+    private let bouts: [ExerciseBout]
+    private var nextBout = 0
+    private var basal = InsulinRate.zero
+    /// Until this minute the basal is lowered.
+    private var loweredUntil: Int?
 
     init(subject: VirtualSubject, life: LifePlan, habits: Habits, meals: [RunInMeal], days: Int) {
         self.life = life
@@ -29,16 +34,20 @@ struct RunInDays {
         self.days = days
         model = subject.makeModel(settings: .runIn, options: .lifelike) as? UVAPadova2008
         // Day 0 begins where the run-in ends.
-        variation = life.variation(days: Int64(-days) - 1..<0, asleep: habits.sleep) { day, minute in
+        let lived = Int64(-days) - 1..<0
+        func instant(_ day: Int64, _ minute: Int) -> Instant {
             Instant.minutes((day + Int64(days)) * 1440 + Int64(minute))
         }
+        bouts = life.bouts(days: lived, group: subject.group, instant: instant)
+        variation = life.variation(days: lived, asleep: habits.sleep, bouts: bouts, instant: instant)
     }
 
     /// Lives some days on a therapy, and says how they were.
     mutating func live(days count: Int, on therapy: WrittenTherapy) throws -> RunInCourse {
         var course = RunInCourse()
         guard let model else { return course }
-        model.setInsulinRate(therapy.basalRate)
+        basal = therapy.basalRate
+        model.setInsulinRate(basal)
         for _ in 0..<count * 288 {
             let now = minute % 1440
             takeMeals(model, therapy)
@@ -46,6 +55,7 @@ struct RunInDays {
             let glucose = model.plasmaGlucose.milligramsPerDecilitre
             variation.see(glucose, at: .minutes(Int64(minute)))
             watch(model, glucose, therapy, asleep)
+            prepare(model, glucose)
             if now < 420 { course.night.add(glucose) } else { course.day.add(glucose) }
             try step(model)
         }
@@ -101,6 +111,25 @@ struct RunInDays {
         }
     }
 
+    /// What is done before exercise.
+    private mutating func prepare(_ model: UVAPadova2008, _ glucose: Double) {
+        if let until = loweredUntil, minute >= until {
+            loweredUntil = nil
+            model.setInsulinRate(basal)
+        }
+        let lead = Int(ExerciseWatch.lead / Nanoseconds.minute)
+        while nextBout < bouts.count, Int(bouts[nextBout].from.minutes) - lead < minute { nextBout += 1 }
+        guard nextBout < bouts.count, Int(bouts[nextBout].from.minutes) - lead == minute else { return }
+        let slot = UInt64(bitPattern: Int64(minute / 5) - Int64(days * 288))
+        let does = habits.beforeExercise(slot: slot, glucose: glucose)
+        if let carbohydrate = does.eats {
+            model.swallowRescue(carbohydrate, variation.rescueUptake(at: .minutes(Int64(minute))))
+        }
+        guard does.lowersBasal else { return }
+        loweredUntil = Int(bouts[nextBout].until.minutes)
+        model.setInsulinRate(InsulinRate(unitsPerHour: basal.unitsPerHour * habits.settings.lowersBasalTo))
+    }
+
     /// Five minutes, stopping where eating does.
     private mutating func step(_ model: UVAPadova2008) throws {
         var left = 5.0
@@ -123,7 +152,8 @@ struct RunInDays {
         let then = Instant.minutes(Int64(minute) + 5)
         model.vary(
             sensitivity: (variation.sensitivity(at: from), variation.sensitivity(at: then)),
-            productionRise: (production(at: from), production(at: then)), overMinutes: 5)
+            productionRise: (production(at: from), production(at: then)),
+            exercise: (variation.exercise(at: from), variation.exercise(at: then)), overMinutes: 5)
         try model.advance(byMinutes: minutes)
     }
 }

@@ -297,7 +297,7 @@ struct AnswerSection {
         let early: HTML =
             summary.failures.isEmpty
             ? "All \(words.number(Double(summary.sessions), "sessions", places: 0)) sessions were lived to their end."
-            : "<b>\(words.number(Double(summary.failures.count), "failed_sessions", places: 0)) of \(words.number(Double(summary.sessions), "sessions", places: 0)) sessions ended early</b> (\(arms.prefix(8).map { "\($0.element.name): \(words.number(Double($0.element.endedEarly), "arms.\($0.offset).ended_early", places: 0))" as HTML }.joined(", "))\(arms.count > 8 ? ", ..." : "")); they count with what they lived, and are listed below."
+            : "<b>\(words.number(Double(summary.failures.count), "failed_sessions", places: 0)) of \(words.number(Double(summary.sessions), "sessions", places: 0)) sessions ended early</b> (\(arms.prefix(8).map { "\($0.element.name): \(words.number(Double($0.element.endedEarly), "arms.\($0.offset).ended_early", places: 0))" as HTML }.joined(", "))\(arms.count > 8 ? ", ..." : "")); an arm's own means count what they lived; in comparisons they have the worst value that anybody has. They are listed below."
         let finite: HTML =
             summary.notFinite.isEmpty
             ? ""

@@ -10,6 +10,8 @@ extension PersonRow {
         switch kind {
         case .meal, .announcement, .manualBolus: nil
         case .rescue: "\(JSONValue.numberText(amount.rounded())) g against a low"
+        case .exercise: "exercises for \(JSONValue.numberText(amount.rounded())) min"
+        case .exerciseCarbs: "\(JSONValue.numberText(amount.rounded())) g before exercise"
         case .heard: "hears it"
         case .unheard: "doesn't notice it"
         case .woke: "wakes"
@@ -48,6 +50,8 @@ extension PersonRow {
         case .podChange: "went for a pod at \(time)"
         case .sensorChange: "went for a sensor at \(time)"
         case .reopened: "opened the app at \(time)"
+        case .exercise: "exercised at \(time)"
+        case .exerciseCarbs: "\(JSONValue.numberText(amount.rounded())) g at \(time)"
         case .meal, .announcement, .looked, .bolusLeftOut: nil
         }
     }

@@ -1,8 +1,9 @@
 // What a study comes to: each arm's outcomes with confidence intervals, and the paired differences between arms.
 //
 // Guarantees: computed from the stored sessions in index order, so that workers, shards and interruptions leave no
-// trace in it; the unit is the subject; differences are paired by subject. A session that ended early counts with what
-// it lived, and is named.
+// trace in it; the unit is the subject; differences are paired by subject. A session that ended early is named: an arm's own
+// means count what it lived; in comparisons it has, of each outcome with a better side, the worst value that anybody in the study has (worst rank,
+// Lachin 1999), so that no arm looks better by those who left it.
 // Statistics: mean with Student's t interval over subjects an arm; mean paired difference with an interval that holds its level
 // (`Statistics.pairedMeanInterval`: Student's t corrected for skewness below 40 pairs, else a BCa bootstrap of 2000 resamples over
 // subjects, seeded by the study) and Wilcoxon's signed-rank test with Pratt's zeros, checked by flipping signs; beside each mean its
@@ -144,6 +145,7 @@ package struct StudySummary: Sendable {
         // By arm, by outcome: (subject, value).
         var columns = study.arms.map { _ in [String: SubjectValues]() }
         var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }
+        var endedSubjects = study.arms.map { _ in Set<Int>() }
         var alerts = study.arms.map { _ in AlertSums() }
         var hash = SHA256()
         try store.forEachSummary { session in
@@ -164,6 +166,7 @@ package struct StudySummary: Sendable {
             alerts[session.armIndex].add(session)
             if let reason = session.end.reason {
                 counts[session.armIndex].endedEarly += 1
+                endedSubjects[session.armIndex].insert(session.subjectIndex)
                 failures.append(
                     Failure(
                         session: session.session, subject: session.subject, arm: session.arm,
@@ -202,6 +205,9 @@ package struct StudySummary: Sendable {
         }
         try Self.adjust(&policyComparisons)
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
+        for outcome in study.outcomes where outcome.isCompared {
+            Self.countEnds(endedSubjects, of: outcome, in: &columns)
+        }
         for arm in study.arms.indices where arm != reference {
             for outcome in study.outcomes where outcome.isCompared {
                 let stream = RandomStreams(seed: study.seed, subject: 0).stream(
@@ -249,6 +255,21 @@ package struct StudySummary: Sendable {
         }
         let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].p })
         for (index, p) in zip(tested, adjusted) { comparisons[index].pAdjusted = p }
+    }
+
+    /// Gives those who ended early the worst value that anybody has, their own among them.
+    private static func countEnds(
+        _ ended: [Set<Int>], of outcome: Outcome, in columns: inout [[String: SubjectValues]]
+    ) {
+        guard outcome.better != .neither, ended.contains(where: { !$0.isEmpty }) else { return }
+        let all = columns.lazy.flatMap { ($0[outcome.name] ?? []).map(\.value) }
+        guard let worst = outcome.better == .lower ? all.max() : all.min() else { return }
+        for arm in columns.indices where !ended[arm].isEmpty {
+            let others = (columns[arm][outcome.name] ?? []).filter { !ended[arm].contains($0.subject) }
+            columns[arm][outcome.name] = (others + ended[arm].map { ($0, worst) }).sorted {
+                $0.subject < $1.subject
+            }
+        }
     }
 
     /// By names, so that another outcome or arm leaves this one's interval as it is.

@@ -213,7 +213,7 @@ extension StudySummary {
                 words: unit.words(printable(failure.reason, limit: 300)))
         }
         if failures.count > 10 { text += "  ... all of them stand in summary.json\n" }
-        return text
+        return text + "  In comparisons each has the worst value that anybody has.\n"
     }
 
     // MARK: Words and numbers

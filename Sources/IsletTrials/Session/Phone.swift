@@ -164,13 +164,24 @@ actor Phone: SessionActor, DeviceObserver, PumpAlertObserver, GlucoseSensorPort,
         }
     }
 
+    private func pass(_ multiplier: Double, _ steps: Int) throws {
+        if isAlive {
+            try loop?.request(temporaryBasal: multiplier, steps: steps)
+        } else {
+            executor.journal.record(.unheard, at: executor.now, 2)
+        }
+    }
+
     nonisolated func announce(_ meal: MealAnnouncement) throws { try here(meal) { try $0.pass($1) } }
+    nonisolated func request(temporaryBasal multiplier: Double, steps: Int) throws {
+        try here((multiplier, steps)) { try $0.pass($1.0, $1.1) }
+    }
     nonisolated func request(manualBolus amount: InsulinAmount) throws {
         try here(amount) { try $0.pass($1) }
     }
 }
 
 extension EventKind {
-    /// What the person told a dead app. Words: 0 a meal, 1 a bolus.
+    /// What the person told a dead app. Words: 0 a meal, 1 a bolus, 2 a temporary basal.
     static let unheard = EventKind(0x600, "unheard")
 }

@@ -24,6 +24,9 @@ extension Session {
                 instantNanoseconds: executor.now.nanoseconds, grams: carbohydrate.grams, kind: .snack))
     }
 
+    /// Insulin that came from no pump: it counts as insulin of the person's.
+    package func gave(byHand amount: InsulinAmount) { givenByHand += amount.units }
+
     /// A reading from outside, where `SessionSeams.isFed`.
     package func feed(_ reading: GlucoseReading) { sensor.here(reading) { $0.feed($1) } }
 

@@ -44,6 +44,8 @@ public final class Session {
     private let tellsFor: Int64
     private let calendar: SessionCalendar
     let stepLog: StepLog?
+    /// Insulin that came from no pump, U.
+    var givenByHand = 0.0
     var meals: [Meal] = []
     /// What ended it before its time.
     public private(set) var failure: (any Error)?
@@ -132,6 +134,7 @@ public final class Session {
                 quit: { [unowned phone] in phone.here { $0.quit() } },
                 launch: { [unowned phone] in phone.here { $0.launch() } })
         }
+        let isProgrammed = arm.algorithm.algorithm.basalSource == .programmed
         let person = Person(
             executor: executor, meals: weeks.plannedMeals, body: patient, loop: phone ?? loop,
             recorder: recorder,
@@ -142,7 +145,8 @@ public final class Session {
             },
             watch: weeks.watch(
                 sensor: phone ?? sensor, feeling: patient, therapy: therapy,
-                correctsManually: arm.algorithm.algorithm.basalSource == .programmed))
+                correctsManually: isProgrammed),
+            exercise: weeks.exercise(sensor: phone ?? sensor, lowersBasal: isProgrammed))
         let handset = PersonPhoneAdapter(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
         self.person = person
@@ -317,7 +321,7 @@ public final class Session {
             days: Double(reached.nanoseconds) / Double(Nanoseconds.day),
             truth: trace.map(GlucoseMetrics.init),
             sensor: shown.map(GlucoseMetrics.init), sensorDays: shown?.sampledDays ?? 0,
-            insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units,
+            insulinUnits: Double(ledger.delivered + ledger.basal) * pump.pulse.units + givenByHand,
             mealGrams: meals.reduce(0) {
                 $0 + ($1.instantNanoseconds <= reached.nanoseconds ? $1.grams : 0)
             }, rescueGrams: rescueGrams,

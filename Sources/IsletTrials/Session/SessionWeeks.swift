@@ -18,6 +18,8 @@ struct SessionWeeks {
     let variation: BodyVariation
     let bodyOptions: BodyOptions
     private let habits: Habits?
+    /// From the session's start on, with what is done before.
+    private let exercise: (bouts: [ExerciseBout], habits: Habits)?
     private let calendar: SessionCalendar
 
     /// - Parameters:
@@ -54,6 +56,7 @@ struct SessionWeeks {
             variation = BodyVariation()
             bodyOptions = .published
             habits = nil
+            exercise = nil
             return
         }
         let life = LifePlan(chosen.settings, streams: streams)
@@ -70,9 +73,13 @@ struct SessionWeeks {
         plannedMeals = planned
         let last = calendar.day(of: Instant(nanoseconds: duration))
         let sleeper = Habits(chosen.habits, streams: streams, subject: subject)
-        variation = life.variation(days: -1..<last + 1, asleep: sleeper.sleep) { day, minute in
+        func instant(_ day: Int64, _ minute: Int) -> Instant {
             calendar.instant(ofDay: day, nanosecondOfDay: Int64(minute) * Nanoseconds.minute)
         }
+        let bouts = life.bouts(days: -1..<last + 1, group: subject?.group, instant: instant)
+        variation = life.variation(
+            days: -1..<last + 1, asleep: sleeper.sleep, bouts: bouts, instant: instant)
+        exercise = bouts.isEmpty ? nil : (bouts, sleeper)
         bodyOptions = .lifelike
         // Who listens looks after themselves.
         habits = person == nil ? sleeper : nil
@@ -90,6 +97,15 @@ struct SessionWeeks {
             correctionFactor: correctsManually ? therapy.correctionFactorMgdlPerUnit : nil,
             largestBolus: therapy.maximumBolus
         ) { habits.isAsleep(minuteOfDay: Int(calendar.timeOfDay(at: $0) / Nanoseconds.minute)) }
+    }
+}
+
+extension SessionWeeks {
+    /// Somebody about to exercise; nil in weeks without any.
+    func exercise(sensor: any GlucoseSensorPort, lowersBasal: Bool) -> ExerciseWatch? {
+        exercise.map {
+            ExerciseWatch(bouts: $0.bouts, habits: $0.habits, sensor: sensor, lowersBasal: lowersBasal)
+        }
     }
 }
 

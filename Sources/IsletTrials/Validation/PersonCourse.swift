@@ -27,11 +27,21 @@ package struct PersonCourse: Sendable {
         package var minutesToRecover: Double?
     }
 
-    /// Sensor glucose over some days.
+    /// Sensor glucose over some time; shares in percent.
     package struct Levels: Sendable {
         package var mean: Double
         package var cv: Double
         package var below70: Double
+        package var inRange: Double
+    }
+
+    /// Exercise, by the sensor.
+    package struct Exercise: Sendable {
+        /// Of each time of 20 to 60 min, mg/dL from its beginning to its end.
+        package var changes: [Double] = []
+        /// In the 24 h after any, and at times that are further from one; nil where there was none.
+        package var after: Levels?
+        package var apart: Levels?
     }
 
     package let group: AgeGroup?
@@ -47,6 +57,7 @@ package struct PersonCourse: Sendable {
     package let fortnight: Levels?
     package let wholeTime: Levels?
     package let sensor: SensorFacts
+    package let exercise: Exercise
 
     /// Nights with four hours of readings at least.
     package struct Nights: Sendable {
@@ -94,6 +105,7 @@ package struct PersonCourse: Sendable {
             grid.sensor.count > 2 * fortnightSlots ? CourseGrid.levels(grid.sensor[..<fortnightSlots]) : nil
         wholeTime = CourseGrid.levels(grid.sensor[...])
         sensor = grid.sensorFacts
+        exercise = grid.exercise(recorder.person)
     }
 }
 
@@ -137,7 +149,45 @@ private struct CourseGrid {
         let squares = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
         return .init(
             mean: mean, cv: 100 * (squares / Double(values.count - 1)).squareRoot() / mean,
-            below70: 100 * Double(values.count { $0 < 70 }) / Double(values.count))
+            below70: 100 * Double(values.count { $0 < 70 }) / Double(values.count),
+            inRange: 100 * Double(values.count { (70...180).contains($0) }) / Double(values.count))
+    }
+
+    /// Days after and apart as T1DEXI's pilot counts them (doi 10.1089/dia.2020.0495).
+    func exercise(_ person: [PersonRow]) -> PersonCourse.Exercise {
+        let bouts = person.filter { $0.kind == .exercise }.map {
+            (
+                from: $0.instant.nanoseconds,
+                until: $0.instant.nanoseconds + Int64($0.amount * Double(Nanoseconds.minute))
+            )
+        }
+        var found = PersonCourse.Exercise()
+        guard let first = instants.first, !bouts.isEmpty else { return found }
+        func reading(_ nanoseconds: Int64) -> Double? {
+            let place = Int((nanoseconds - first + Self.step / 2) / Self.step)
+            return sensor.indices.contains(place) ? sensor[place] : nil
+        }
+        for bout in bouts where (20...60).contains((bout.until - bout.from) / Nanoseconds.minute) {
+            guard let before = reading(bout.from), let after = reading(bout.until) else { continue }
+            found.changes.append(after - before)
+        }
+        var (after, apart): ([Double?], [Double?]) = ([], [])
+        var (next, end) = (0, Int64?.none)
+        for (place, instant) in instants.enumerated() {
+            while next < bouts.count, bouts[next].from <= instant {
+                end = bouts[next].until
+                next += 1
+            }
+            // What was before the session's start is not known.
+            let since = instant - (end ?? first)
+            if since >= Nanoseconds.day {
+                apart.append(sensor[place])
+            } else if end != nil, since >= 0 {
+                after.append(sensor[place])
+            }
+        }
+        (found.after, found.apart) = (Self.levels(after[...]), Self.levels(apart[...]))
+        return found
     }
 
     /// Nights from 0 to 6 h, as the JDRF trial counted them.

@@ -106,6 +106,29 @@ extension ValidationMeasure {
         return share(below.count { ($0.minutesToRecover ?? .infinity) <= 15 }, of: below.count)
     }
 
+    // MARK: Exercise
+
+    static let exerciseChange = Self("sensor glucose over exercise of 20 to 60 min, mean", "mg/dL") {
+        mean($0.flatMap(\.exercise.changes))
+    }
+    static let exerciseChangeSpread = Self("its deviation", "mg/dL") {
+        deviation($0.flatMap(\.exercise.changes))
+    }
+    /// Of people who have both.
+    static func afterExercise(
+        _ name: String, _ unit: String, _ value: @escaping @Sendable (PersonCourse.Levels) -> Double
+    ) -> Self {
+        .init("\(name) in the 24 h after exercise less that of times apart, mean of people", unit) { people in
+            mean(
+                people.compactMap { person in
+                    guard let after = person.exercise.after, let apart = person.exercise.apart else {
+                        return nil
+                    }
+                    return value(after) - value(apart)
+                })
+        }
+    }
+
     // MARK: Drift
 
     static func foretold(_ name: String, _ value: @escaping @Sendable (PersonCourse.Levels) -> Double) -> Self

@@ -69,7 +69,7 @@ package struct ValidationTarget: Sendable {
     package let source: String
 
     package enum Section: String, Sendable, CaseIterable {
-        case levels, lows, treatment, drift, sensor, alarms, safety
+        case levels, lows, treatment, exercise, drift, sensor, alarms, safety
     }
 
     init(
@@ -117,7 +117,7 @@ package struct ValidationEffect: Sendable {
 
 extension ValidationTarget {
     /// All rows, by section.
-    package static let all = levels + lows + treatment + drift + sensor + alarms + safety
+    package static let all = levels + lows + treatment + exercise + drift + sensor + alarms + safety
 
     private static let adultsOpen = ValidationPeople(group: .adult, loop: .open, ears: .alone)
     private static let adultsClosed = ValidationPeople(group: .adult, loop: .closed, ears: .alone)
@@ -258,6 +258,31 @@ extension ValidationTarget {
             .treatment, .course(.rescuesPerWeek), adultsHearing, published: "2.7 ± 2.0", within: 1.5...3.5,
             .judges, diaries),
     ]
+
+    private static let exercise: [Self] = [adultsOpen, adultsClosed].flatMap { people -> [Self] in
+        let t1dexi =
+            "T1DEXI, 497 adults, sessions of 30 min at home, doi 10.2337/dc22-1721; alike under pumps, injections and closed loop"
+        let pilot = "T1DEXI's pilot, doi 10.1089/dia.2020.0495"
+        return [
+            .init(
+                .exercise, .course(.exerciseChange), people,
+                published: "-18 aerobic, -14 interval, -9 resistance", within: -27 ... -6,
+                people == adultsOpen ? .calibrates : .judges, t1dexi),
+            .init(
+                .exercise, .course(.exerciseChangeSpread), people, published: "39, 32, 36", within: 27...49,
+                .judges, t1dexi),
+            .init(
+                .exercise, .course(.afterExercise("time 70 to 180", "points") { $0.inRange }), people,
+                published: "+6 (76 ± 20 and 70 ± 23; in the pilot 62 and 56)", within: 4...9, .judges,
+                t1dexi),
+            .init(
+                .exercise, .course(.afterExercise("time < 70", "points") { $0.below70 }), people,
+                published: "+2.2 (9.3 ± 11.0 and 7.1 ± 9.1)", within: 1.5...3.3, .judges, pilot),
+            .init(
+                .exercise, .course(.afterExercise("mean glucose", "mg/dL") { $0.mean }), people,
+                published: "-16 (150 ± 45 and 166 ± 49)", within: -24 ... -11, .judges, pilot),
+        ]
+    }
 
     private static let quarter = ValidationPeople(group: .adult, loop: .open, ears: .alone, days: 84)
     private static let threeMonths = "doi 10.1089/dia.2017.0455"

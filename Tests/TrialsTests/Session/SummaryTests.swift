@@ -94,6 +94,40 @@ struct SummaryTests {
         #expect(summary.table().contains("1 of 12 sessions ended early"))
     }
 
+    /// Five of twenty leave arm b after a day, whose lows were none until then; else both arms are alike.
+    @Test(
+        "doesn't let an arm look better by those who left it",
+        arguments: ["tbr_70_percent", "tir_70_180_percent"])
+    func ends(outcome: String) throws {
+        let isLow = outcome == "tbr_70_percent"
+        func value(_ subject: Int) -> Double { Double(3 + subject % 7) + (isLow ? 0 : 60) }
+        func made(_ leaves: Set<Int>) throws -> StudySummary.Comparison {
+            let study = try Study.parse(
+                "cohort: { generate: { count: 20 } }\narms: [{ name: a }, { name: b }]\n", file: "ends.yaml")
+            let sessions = (0..<40).map { session in
+                let (subject, arm) = (session / 2, session % 2)
+                let left = arm == 1 && leaves.contains(subject)
+                return SessionSummary(
+                    session: session, subjectIndex: subject, subject: "adult#\(subject)", armIndex: arm,
+                    arm: ["a", "b"][arm],
+                    end: left ? .endedEarly(reason: "glucose left the range") : .completed,
+                    days: left ? 1 : 7, digest: "\(session)", events: 1,
+                    outcomes: [outcome: left ? (isLow ? 0 : 100) : value(subject)])
+            }
+            let summary = try StudySummary(of: study, store: FakeStore(sessions))
+            // An arm's own mean is of what was lived.
+            let lived = sessions.filter { $0.armIndex == 1 }.compactMap { $0.outcomes[outcome] }
+            #expect(summary.arms[1].outcomes[outcome]?.mean == (try Statistics.mean(lived)))
+            return try #require(summary.comparisons.first { $0.metric == outcome })
+        }
+        #expect(try made([]).isEqualInEveryPair)
+        let left = try made([0, 4, 9, 13, 17])
+        #expect(left.n == 20 && (isLow ? left.difference > 0 : left.difference < 0), "\(left.difference)")
+        // 9 is the worst that anybody who was there had, of lows; 63 of time in range.
+        let expected = [0, 4, 9, 13, 17].reduce(0) { $0 + (isLow ? 9 : 63) - value($1) } / 20
+        #expect(abs(left.difference - expected) < 1e-9, "\(left.difference) \(expected)")
+    }
+
     @Test("has a digest that every session's digest enters")
     func digest() throws {
         let whole = try StudySummary(of: study.get(), store: FakeStore(summaries()))

@@ -31,6 +31,20 @@ final class PersonActs: LiveActs {
         recommendedTo = ("person", stage)
     }
 
+    /// Kept from one step to the next: a look costs nothing.
+    private var board: (step: Instant, units: Double)?
+
+    /// Of boluses, U, as they were at a step of the loop; nil without one.
+    func onBoard(asOf step: Instant?) -> Double? {
+        guard let step else { return nil }
+        if let board, board.step == step { return board.units }
+        var all = given
+        all.note(session.recorder, at: step)
+        let units = all.onBoard(at: step, session.loop.here { $0.settingsInForce.therapy })
+        board = (step, units)
+        return units
+    }
+
     let recommendedTo: (kind: String, stage: String)
 
     /// What another engine goes on from.
@@ -193,6 +207,7 @@ final class PersonActs: LiveActs {
             try session.loop.here(amount) { try $0.hear(givenByHand: $1) }
             try body.receive(amount, over: 0)
             given.note(byHand: units, at: now)
+            session.gave(byHand: amount)
             session.recorder.did(.manualBolus, units, at: now)
         }
         if let grams = said.grams { try session.eat(Carbohydrate(grams: grams)) }

@@ -62,6 +62,8 @@ package struct LiveSnapshot: Sendable, Codable {
     package var basalMultiplier = 1.0
     /// The bolus that waits for its confirmation: the request's number, its amount, and until when.
     package var requestedBolus: RequestedBolus?
+    /// Of boluses, U, as they were at the loop's last step; nil without one.
+    package var insulinOnBoard: Double?
     /// What apps said was given, of the last day and an hour; nil for nothing.
     package var treatments: [PostedTreatment]?
     /// By what the loop doses; nil without one.
@@ -123,6 +125,7 @@ package struct LiveSnapshot: Sendable, Codable {
             (loopSubject, chosenSubject) = (settings.subject, settings.chosenSubject)
             (target, basalMultiplier) = (settings.target, settings.basalMultiplier)
             therapy = settings.therapy
+            insulinOnBoard = live.door.personActs?.onBoard(asOf: loop?.lastStep)
         }
     }
 }

@@ -4,7 +4,7 @@
 // the gut; Kovatchev, Breton, Dalla Man, Cobelli, JDST 3:44 (2009), S2008.
 //
 // Guarantees: carbohydrate is milligrams everywhere inside, D included.
-// Does not: have glucagon, counter-regulation, circadian terms or exercise. Glucose states that fall below 0
+// Does not: have glucagon, counter-regulation, circadian terms or exercise by itself (`BodyVariation` brings them). Glucose states that fall below 0
 // stay there (the floor that this model's users know); a session ends long before.
 //
 //   Qsto1, Qsto2, Qgut  mg        stomach solid, stomach triturated, intestine

@@ -1,4 +1,4 @@
-// How a body differs from hour to hour: its sensitivity to insulin, and what its liver makes at dawn.
+// How a body differs from hour to hour: its sensitivity to insulin, what its liver makes at dawn, what it does against lows and by exercise.
 //
 // Guarantees: a pure function of the instant; continuous, so that no integration step need end at a change. Levels hold from
 // their instant on and are reached over two hours. Values are handed in: nothing is drawn here.
@@ -61,6 +61,8 @@ public struct BodyVariation: Hashable, Sendable {
     public let nights: [Night]
     /// What the body does against lows; nil for one that does nothing.
     public var counterRegulation: CounterRegulation?
+    /// nil for one that never exercises.
+    public var exercise: ExerciseCourse?
     /// Where the last look found its level and rise: looks go forward, but for a step that is taken back.
     private var level = 0
     private var rise = 0
@@ -68,12 +70,13 @@ public struct BodyVariation: Hashable, Sendable {
 
     public init(
         levels: [Level] = [], rises: [Rise] = [], nights: [Night] = [],
-        counterRegulation: CounterRegulation? = nil
+        counterRegulation: CounterRegulation? = nil, exercise: ExerciseCourse? = nil
     ) {
         self.levels = levels
         self.rises = rises
         self.nights = nights
         self.counterRegulation = counterRegulation
+        self.exercise = exercise
     }
 
     /// The body's plasma glucose, mg/dL, every five minutes: what its counter-regulation goes by.
@@ -83,6 +86,11 @@ public struct BodyVariation: Hashable, Sendable {
         let isAsleep =
             night < nights.count && nights[night].from <= instant && instant < nights[night].until
         counterRegulation?.see(plasma, at: instant, isAsleep: isAsleep)
+    }
+
+    /// What exercise makes of it at this instant.
+    public mutating func exercise(at instant: Instant) -> ExerciseEffect {
+        exercise?.effect(at: instant) ?? .none
     }
 
     /// How carbohydrate against a low is taken up now.

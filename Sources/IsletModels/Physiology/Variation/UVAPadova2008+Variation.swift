@@ -2,7 +2,7 @@
 //
 // Guarantees: with every option off, and with every factor at 1, the equations are the published ones; carbohydrate that takes the
 // rescue path arrives, all that is available of it. Rescue carbohydrate is no state of the integrator: its two compartments are linear and known in closed form.
-// Does not: know what the body does against a low (`CounterRegulation`): that comes as production.
+// Does not: know what the body does against a low (`CounterRegulation`): that comes as production; nor when it exercises (`ExerciseCourse`).
 //
 // Sources: `Fsnc·min(1, G/81)` is Hovorka's F01c (Physiol Meas 25:905, 2004); a factor on Uid and kp3 is S2017's form (Visentin 2018,
 // as LoopInsighT1 has it); rescue carbohydrate through two compartments of 20 min, wholly available, is McGill's.
@@ -25,6 +25,9 @@ extension UVAPadova2008 {
         /// Production beside what the parameters say, mg/kg/min, and its growth.
         var production = 0.0
         var productionSlope = 0.0
+        /// What exercise makes of it at the segment's start, and how that grows, 1/min.
+        var exercise = ExerciseEffect.none
+        var exerciseSlope = ExerciseEffect.none
         var rescue = RescuePath()
         var absorption = MealAbsorption.usual
     }
@@ -69,7 +72,7 @@ extension UVAPadova2008 {
     /// so many minutes that is run next. Between the two they go straight. No edge: both are continuous.
     public func vary(
         sensitivity: (now: Double, then: Double), productionRise: (now: Double, then: Double),
-        overMinutes minutes: Double
+        exercise: (now: ExerciseEffect, then: ExerciseEffect) = (.none, .none), overMinutes minutes: Double
     ) {
         guard minutes > 0 else { return }
         let c = engine.constants
@@ -78,6 +81,10 @@ extension UVAPadova2008 {
         c.pointee.varying.production = productionRise.now * parameters.EGPb
         c.pointee.varying.productionSlope =
             (productionRise.then - productionRise.now) * parameters.EGPb / minutes
+        c.pointee.varying.exercise = exercise.now
+        c.pointee.varying.exerciseSlope = ExerciseEffect(
+            exchange: (exercise.then.exchange - exercise.now.exchange) / minutes,
+            sensitivity: (exercise.then.sensitivity - exercise.now.sensitivity) / minutes)
     }
 
     /// Sugar that is swallowed now and goes past the stomach's law. What is not available is lost: it arrives nowhere.
@@ -110,7 +117,8 @@ extension UVAPadova2008 {
         return [
             v.sensitivity, v.sensitivitySlope, v.production, v.productionSlope, v.rescue.first,
             v.rescue.second, v.rescue.timeConstantMinutes, v.absorption.emptying, v.absorption.uptake,
-            v.absorption.availability,
+            v.absorption.availability, v.exercise.exchange, v.exercise.sensitivity,
+            v.exerciseSlope.exchange, v.exerciseSlope.sensitivity,
         ]
     }
 
@@ -121,6 +129,8 @@ extension UVAPadova2008 {
         let c = engine.constants
         (c.pointee.varying.sensitivity, c.pointee.varying.sensitivitySlope) = (v[0], v[1])
         (c.pointee.varying.production, c.pointee.varying.productionSlope) = (v[2], v[3])
+        c.pointee.varying.exercise = ExerciseEffect(exchange: v[10], sensitivity: v[11])
+        c.pointee.varying.exerciseSlope = ExerciseEffect(exchange: v[12], sensitivity: v[13])
         c.pointee.varying.rescue = RescuePath(
             timeConstantMinutes: v[6], first: v[4], second: v[5])
     }
@@ -146,6 +156,12 @@ extension UVAPadova2008 {
         }
         if c.pointee.varying.options.floorsUtilisation { utilisation = max(0, utilisation) }
         utilisation *= sensitivity
+        let exercise = c.pointee.varying.exercise
+        if exercise != .none || c.pointee.varying.exerciseSlope != .none {
+            let slope = c.pointee.varying.exerciseSlope
+            appearing += (exercise.exchange + slope.exchange * t) * max(0, Gp)
+            utilisation *= 1 + exercise.sensitivity + slope.sensitivity * t
+        }
     }
 
     /// mg/dL of plasma glucose below which the brain takes less.
