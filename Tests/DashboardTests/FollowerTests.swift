@@ -50,6 +50,11 @@ import Testing
                 #expect(answer.status == 200 && answer.json["status"] as? Int == 200, "\(path)")
                 #expect(answer.json["result"] != nil)
             }
+            let device = try #require(
+                try array(desk.answer("GET", "/ns/\(id)/api/v1/devicestatus").text).first)
+            let board = (device["loop"] as? [String: Any])?["iob"] as? [String: Any]
+            let shown = try #require(desk.ward.view(id)?.live.insulinOnBoard)
+            #expect(abs((board?["iob"] as? Double ?? .nan) - shown) < 0.001, "\(device)")
             let entry = try #require(
                 try array(desk.answer("GET", "/ns/\(id)/api/v1/entries/current").text).first)
             let known = try #require(entry["_id"] as? String)

@@ -37,6 +37,14 @@ import Testing
         // Without automation the pump goes on as it would have.
         #expect(with.ledger == without.ledger)
         #expect(with.snapshot.treatments?.map(\.units) == [2] && without.snapshot.treatments == nil)
+        // Three hours later a third of it still acts; and it is insulin of that person's quarter of a day.
+        let board = [with, without].map { $0.snapshot.insulinOnBoard ?? .nan }
+        #expect((0.4...1.0).contains(board[0] - board[1]), "\(board)")
+        func daily(_ session: LiveSession) throws -> Double {
+            let outcome = try #require(session.person).run(until: .minutes(360))
+            return try #require(outcome.outcomes["insulin_u_per_day"])
+        }
+        #expect(abs((try daily(with)) - (try daily(without)) - 2 / 0.25) < 1e-9)
     }
 
     /// Harm: a loop that doesn't hear of a pen corrects on top of it.

@@ -32,6 +32,7 @@ RUNS = {
     "debounce-cooldown": ["Cohorts/debounce-cooldown.yaml"],
     "debounce-cooldown-heard": ["Cohorts/debounce-cooldown-heard.yaml"],
     "presets-heard": ["Cohorts/presets-heard.yaml"],
+    "high-threshold": ["Cohorts/high-threshold.yaml"],
     "literal-sketch": ["Cohorts/literal-sketch.yaml"],
     "grow-room": ["Cohorts/grow-room.yaml"],
     "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
@@ -149,6 +150,15 @@ class Page:
 
     def least(self, run, arms, key):
         return min(arms, key=lambda arm: self.runs[run].outcome(arm, key)["mean"])
+
+    def ratio(self, run, arm, reference, key):
+        """Of means over people."""
+        return rounded(self.runs[run].outcome(arm, key)["mean"] / self.runs[run].outcome(reference, key)["mean"])
+
+    def rising(self, run, arms, key):
+        """The first of these arms whose mean is above that of the one before it; None where none is."""
+        means = [self.runs[run].outcome(arm, key)["mean"] for arm in arms]
+        return next((arm for arm, before, here in zip(arms[1:], means, means[1:]) if here > before), None)
 
     def given(self, so, sentence, otherwise=""):
         return sentence if so else otherwise

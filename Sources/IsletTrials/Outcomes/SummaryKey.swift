@@ -15,7 +15,9 @@ struct SummaryKey: Sendable {
         SummaryKey("seed", "of every random draw"),
         SummaryKey("digest", "SHA-256 over `session:digest` lines by session index"),
         SummaryKey("sessions", "sessions that were run"),
-        SummaryKey("failed_sessions", "of these, those that ended early; in comparisons they have the worst value that anybody has"),
+        SummaryKey(
+            "failed_sessions",
+            "of these, those that ended early; in comparisons they have the worst value that anybody has"),
         SummaryKey("failures[]", "each of them: `session`, `subject`, `arm`, `days` lived, `reason`"),
         SummaryKey(
             "not_finite[]",

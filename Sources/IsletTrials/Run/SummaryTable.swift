@@ -177,9 +177,9 @@ extension StudySummary {
             switch self {
             case .test:
                 """
-                * Interval and p disagree because they test different things: the interval is of the mean difference,
-                  which a few people can move; p (Wilcoxon's signed ranks) asks whether as much of the ranking lies
-                  above zero as below, whatever the distance.
+                * Interval and p disagree because they test different things: the interval is of the mean
+                  difference, which a few people can move; p (Wilcoxon's signed ranks) asks whether as much
+                  of the ranking lies above zero as below, whatever the distance.
 
                 """
             case .adjustment:
