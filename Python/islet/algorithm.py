@@ -214,9 +214,11 @@ class _Ended(Exception):
 class _Pipe:
     def __init__(self):
         self.bytes = b""
+        # More would have the system map and unmap memory at each read.
+        self.most = 1 << 13
 
     def more(self):
-        part = os.read(_IN, 1 << 18)
+        part = os.read(_IN, self.most)
         if not part:
             raise _Ended
         self.bytes = self.bytes + part if self.bytes else part
@@ -283,6 +285,8 @@ def serve(kind):
     pipe = _Pipe()
     try:
         hello = json.loads(pipe.line())
+        if kind.runs != "alone":
+            pipe.most = 1 << 16
         parameters = {}
         for base in reversed(kind.__mro__):
             parameters.update({k: v for k, v in vars(base).items() if isinstance(v, Parameter)})

@@ -1,4 +1,4 @@
-// A child process in a group of its own, with one socket for standard input and output and a pipe for standard error.
+// A child process in a group of its own, with a pipe for each of its standard descriptors.
 
 #define _GNU_SOURCE
 #include "child.h"
@@ -7,11 +7,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-static int spawn(char *const words[], char *const variables[], int input, int error, pid_t *child) {
+static int spawn(char *const words[], char *const variables[], int input, int output, int error, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -25,7 +23,7 @@ static int spawn(char *const words[], char *const variables[], int input, int er
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_adddup2(&actions, input, 0);
-    posix_spawn_file_actions_adddup2(&actions, input, 1);
+    posix_spawn_file_actions_adddup2(&actions, output, 1);
     posix_spawn_file_actions_adddup2(&actions, error, 2);
     posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -38,30 +36,21 @@ static int spawn(char *const words[], char *const variables[], int input, int er
     return code;
 }
 
-int islet_spawn(
-    char *const words[], char *const variables[], int wait_milliseconds, int *child, int *talk, int *error
-) {
-    int pair[2], pipes[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
-    if (pipe2(pipes, O_CLOEXEC)) {
-        int code = errno;
-        close(pair[0]);
-        close(pair[1]);
-        return code;
+int islet_spawn(char *const words[], char *const variables[], int *child, int *input, int *output, int *error) {
+    int pipes[6] = {-1, -1, -1, -1, -1, -1}, code = 0;
+    for (int at = 0; at < 6 && !code; at += 2) {
+        if (pipe2(pipes + at, O_CLOEXEC)) code = errno;
     }
-    int code = spawn(words, variables, pair[1], pipes[1], child);
-    close(pair[1]);
-    close(pipes[1]);
-    if (code) {
-        close(pair[0]);
-        close(pipes[0]);
-        return code;
+    if (!code) code = spawn(words, variables, pipes[0], pipes[3], pipes[5], child);
+    for (int at = 0; at < 6; at++) {
+        int is_own = at == 1 || at == 2 || at == 4;
+        if (pipes[at] >= 0 && (code || !is_own)) close(pipes[at]);
     }
-    struct timeval wait = {wait_milliseconds / 1000, (wait_milliseconds % 1000) * 1000};
-    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-    setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
-    fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-    *talk = pair[0];
-    *error = pipes[0];
+    if (code) return code;
+    *input = pipes[1];
+    *output = pipes[2];
+    *error = pipes[4];
+    fcntl(*input, F_SETFL, O_NONBLOCK);
+    fcntl(*error, F_SETFL, O_NONBLOCK);
     return 0;
 }

@@ -11,6 +11,10 @@ public struct StepQuestion: Sendable {
     public var beginsAnew: Bool
     /// The last answer was not used: the state goes back to what it was before it.
     public var undoesLast: Bool
+
+    public init(input: StepInput, beginsAnew: Bool, undoesLast: Bool) {
+        (self.input, self.beginsAnew, self.undoesLast) = (input, beginsAnew, undoesLast)
+    }
 }
 
 /// What an algorithm outside says.

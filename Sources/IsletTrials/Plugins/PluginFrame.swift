@@ -37,8 +37,17 @@ package enum PluginFrame: UInt32, Sendable {
         withUnsafeBytes(of: cell.littleEndian) { bytes += $0 }
     }
 
-    static func append<Row>(_ row: borrowing Row, _ fields: [StepField<Row>], to bytes: inout [UInt8]) {
-        for field in fields { append(field.cell(row), to: &bytes) }
+    /// Appends the cells of rows, in the order of their fields.
+    static func append<Row>(_ rows: [Row], _ cells: [StepField<Row>.Cell], to bytes: inout [UInt8]) {
+        let words = [UInt64](unsafeUninitializedCapacity: rows.count * cells.count) { words, count in
+            for row in rows {
+                for cell in cells {
+                    words[count] = cell(row).littleEndian
+                    count += 1
+                }
+            }
+        }
+        words.withUnsafeBytes { bytes += $0 }
     }
 
     /// A frame as it was read.

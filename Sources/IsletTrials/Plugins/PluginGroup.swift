@@ -123,19 +123,20 @@ package final class PluginGroup {
                         ? [] : Array(input.customFields.keys.sorted().prefix(StepFields.customFields))))
         }
         bytes.removeAll(keepingCapacity: true)
-        write(.begin, "begin", begun, StepFields.begin)
-        write(.history, "history", history, StepFields.history)
-        write(.step, "step", steps, StepFields.step)
+        write(.begin, "begin", begun, StepFields.begin, StepFields.beginCells)
+        write(.history, "history", history, StepFields.history, StepFields.historyCells)
+        write(.step, "step", steps, StepFields.step, StepFields.stepCells)
     }
 
-    private func write<Row>(_ kind: PluginFrame, _ key: String, _ rows: [Row], _ fields: [StepField<Row>]) {
+    private func write<Row>(
+        _ kind: PluginFrame, _ key: String, _ rows: [Row], _ fields: [StepField<Row>],
+        _ cells: [StepField<Row>.Cell]
+    ) {
         guard !rows.isEmpty else { return }
         guard host.ready.isPacked else {
             return PluginLines.append(key, rows.map { PluginLines.row($0, fields) }, to: &bytes)
         }
-        kind.append(to: &bytes, rows: rows.count) {
-            for row in rows { PluginFrame.append(row, fields, to: &$0) }
-        }
+        kind.append(to: &bytes, rows: rows.count) { PluginFrame.append(rows, cells, to: &$0) }
     }
 
     // MARK: Answers

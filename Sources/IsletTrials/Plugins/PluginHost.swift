@@ -120,6 +120,7 @@ package final class PluginHost: Sendable {
         switch reference.program {
         case .python(let file): command = ["python3", file]
         case .command(let words): command = words
+        case .library(let file): command = [PluginPaths.islet(), "algorithm", "host", file]
         }
         hello = Self.hello(reference)
         let line = reference.origin.line

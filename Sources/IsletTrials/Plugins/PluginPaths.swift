@@ -28,6 +28,13 @@ enum PluginPaths {
         return nil
     }
 
+    /// The program that loads libraries: `islet`, which runs here or stands beside what does.
+    static func islet() -> String {
+        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        let beside = own.deletingLastPathComponent().appending(path: "islet")
+        return FileManager.default.isExecutableFile(atPath: beside.path()) ? beside.path() : own.path()
+    }
+
     static func absolute(_ path: String, studyPath: String) -> String {
         URL(filePath: path, relativeTo: URL(filePath: studyPath).deletingLastPathComponent()).absoluteURL
             .standardizedFileURL.path()
@@ -41,6 +48,10 @@ enum PluginPaths {
         case .python(let file):
             let path = absolute(file, studyPath: studyPath)
             reference.program = .python(path)
+            files = [path]
+        case .library(let file):
+            let path = absolute(file, studyPath: studyPath)
+            reference.program = .library(path)
             files = [path]
         case .command(let words):
             let paths = words.enumerated().map { place, word in

@@ -1,6 +1,6 @@
 // A child process that answers: started, spoken to, ended.
 //
-// Guarantees: it has a process group of its own, one socket for standard input and output, a pipe for standard error, and no other descriptor; its environment is a short
+// Guarantees: it has a process group of its own, a pipe for each of its standard descriptors, and no other; its environment is a short
 // list, one thread a library, a fixed hash seed, UTC and the C locale. What it writes to standard error is read and bounded. When this goes, or the program leaves, its whole
 // group has been killed and waited for. Whatever it does, a call returns: with bytes, with a cause, or after the timeout.
 // Does not: keep it from the network or from files; `--allow-algorithm` is somebody's word that it may run.
@@ -20,8 +20,9 @@ final class PluginProcess: @unchecked Sendable {
 
     let program: String
     private let pid: pid_t
-    private let socket: Int32
-    private let error: Int32
+    private let (toChild, fromChild, error): (Int32, Int32, Int32)
+    /// The thread that has put off SIGPIPE, which a write to a program that is gone would raise.
+    private var calmed: UInt = 0
     private let memoryBytes: Int
     private let timeout: Int64
     private var errorBytes = 0
@@ -47,17 +48,17 @@ final class PluginProcess: @unchecked Sendable {
     ) throws(PluginFailure) {
         (self.program, self.memoryBytes, self.timeout) = (program, memoryBytes, timeout)
         _ = Self.endsWithProgram
-        var (child, talk, said): (pid_t, Int32, Int32) = (0, -1, -1)
+        var (child, input, output, said): (pid_t, Int32, Int32, Int32) = (0, -1, -1, -1)
         var words = command.map { strdup($0) } + [nil]
         var variables = Self.environment(python: python).map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
-        let code = islet_spawn(&words, &variables, Int32(Self.slice), &child, &talk, &said)
+        let code = islet_spawn(&words, &variables, &child, &input, &output, &said)
         guard code == 0 else {
             throw PluginFailure(
                 program: program,
                 cause: "can't be started (\(command.first ?? "nothing")): \(String(cString: strerror(code)))")
         }
-        (pid, socket, error) = (child, talk, said)
+        (pid, toChild, fromChild, error) = (child, input, output, said)
         Self.running.withLock { _ = $0.insert(child) }
     }
 
@@ -93,18 +94,23 @@ final class PluginProcess: @unchecked Sendable {
     ) throws -> Answer {
         let began = CallClock.nanoseconds()
         calls += 1
-        if calls & 63 == 0 { try look(place) }
+        calmSignals()
+        if calls & 255 == 0 { try look(place) }
         do {
             var sent = 0
             while sent < bytes.count {
                 let count = bytes.withUnsafeBytes {
-                    Glibc.send(socket, $0.baseAddress.map { $0 + sent }, $0.count - sent, Int32(MSG_NOSIGNAL))
+                    write(toChild, $0.baseAddress.map { $0 + sent }, $0.count - sent)
                 }
                 if count > 0 {
                     sent += count
                     continue
                 }
                 guard errno == EAGAIN || errno == EINTR else { throw ended(place) }
+                // What it says meanwhile is taken, so that neither waits for the other.
+                if !wait(for: toChild, POLLOUT), wait(for: fromChild, POLLIN, atMost: 0) {
+                    try receive(place)
+                }
                 try look(place)
                 try checkTime(since: began, place)
             }
@@ -113,25 +119,45 @@ final class PluginProcess: @unchecked Sendable {
                     input.removeFirst(end)
                     return answer
                 }
-                try receive(since: began, place)
+                if wait(for: fromChild, POLLIN) {
+                    try receive(place)
+                } else {
+                    // Children of its own may hold its output open after its end.
+                    if hasEnded { throw ended(place) }
+                    try look(place)
+                }
+                try checkTime(since: began, place)
             }
         } catch let problem as PluginFrame.NoFrame {
             throw unexpected(problem.text, place)
         }
     }
 
-    private func receive(since began: Int64, _ place: () -> String) throws {
+    /// - Returns: false after a slice.
+    private func wait(for descriptor: Int32, _ event: Int32, atMost milliseconds: Int = slice) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        return poll(&waiting, 1, Int32(milliseconds)) > 0
+    }
+
+    private func receive(_ place: () -> String) throws {
         let count = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
-            let count = recv(socket, buffer.baseAddress, buffer.count, 0)
+            let count = read(fromChild, buffer.baseAddress, buffer.count)
             if count > 0 { input += UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
             return count
         }
-        if count > 0 { return }
-        if count < 0, errno == EAGAIN || errno == EINTR {
-            try look(place)
-            return try checkTime(since: began, place)
-        }
-        throw ended(place)
+        guard count <= 0 else { return }
+        guard count < 0, errno == EINTR else { throw ended(place) }
+    }
+
+    /// A write to a program that is gone is an error, not a signal.
+    private func calmSignals() {
+        let thread = islet_thread()
+        guard calmed != thread else { return }
+        calmed = thread
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     private func checkTime(since began: Int64, _ place: () -> String) throws {
@@ -180,6 +206,11 @@ final class PluginProcess: @unchecked Sendable {
         return failure(how + half, place)
     }
 
+    private var hasEnded: Bool {
+        var info = siginfo_t()
+        return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == SIGCHLD
+    }
+
     /// How it ended, at most a second later; it is killed then.
     private func waitForEnd() -> String {
         for _ in 0..<200 {
@@ -217,7 +248,8 @@ final class PluginProcess: @unchecked Sendable {
             var status: Int32 = 0
             while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         }
-        close(socket)
+        close(toChild)
+        close(fromChild)
         close(error)
     }
 

@@ -13,11 +13,14 @@ package struct PluginReference: Hashable, Sendable {
         case python(String)
         /// A program and its arguments.
         case command([String])
+        /// A shared library in C, loaded by a process of Islet's own.
+        case library(String)
 
         package var key: String {
             switch self {
             case .python: "python"
             case .command: "command"
+            case .library: "library"
             }
         }
     }
@@ -53,9 +56,9 @@ package struct PluginReference: Hashable, Sendable {
     package var name: String {
         let word: String
         switch program {
-        case .python(let file): word = file
+        case .python(let file), .library(let file): word = file
         case .command(let words):
-            word = words.dropFirst().last { !$0.hasPrefix("-") } ?? words.first ?? "program"
+            word = words.dropFirst().first { !$0.hasPrefix("-") } ?? words.first ?? "program"
         }
         let file = word.split(separator: "/").last.map(String.init) ?? word
         let stem = file.lastIndex(of: ".").map { $0 > file.startIndex ? String(file[..<$0]) : file } ?? file
@@ -66,11 +69,12 @@ package struct PluginReference: Hashable, Sendable {
     package var words: String {
         switch program {
         case .python(let file): "python: \(printable(file, limit: 200))"
+        case .library(let file): "library: \(printable(file, limit: 200))"
         case .command(let words): "command: [\(printable(words.joined(separator: ", "), limit: 200))]"
         }
     }
 
-    package static let keys = ["python", "command"]
+    package static let keys = ["python", "command", "library"]
     static let settings = ["group", "timeout", "memory", "sha256"]
 
     /// The keys of the shape; parameters are the program's own.
@@ -82,6 +86,10 @@ package struct PluginReference: Hashable, Sendable {
         KeyShape(
             "command", .list(.text(.path), count: 1...100),
             "A program of any language that speaks `islet-step/1`, and its arguments."),
+        KeyShape(
+            "library", .text(.path),
+            "A shared library in C with `islet_algorithm` (docs/algorithms.md), loaded by a process of Islet's own."
+        ),
         KeyShape(
             "group", .wholeNumber(1...1000),
             "How many people a program that runs `together` is asked about at once.", defaultValue: 100),
@@ -98,9 +106,8 @@ package struct PluginReference: Hashable, Sendable {
         var reference: PluginReference
         if let file = reader["python"] {
             reference = PluginReference(program: .python(try file.text()))
-            if let other = reader["command"] {
-                throw other.problem(found: "python and command", expected: "one of them")
-            }
+        } else if let file = reader["library"] {
+            reference = PluginReference(program: .library(try file.text()))
         } else {
             var words: [String] = []
             for item in reader["command"]?.items ?? [] { words.append(try item.text()) }
@@ -135,6 +142,7 @@ package struct PluginReference: Hashable, Sendable {
         var members: [JSONValue.Member] = []
         switch program {
         case .python(let file): members.append(.init("python", .string(file)))
+        case .library(let file): members.append(.init("library", .string(file)))
         case .command(let words): members.append(.init("command", .array(words.map { .string($0) })))
         }
         if group != 100 { members.append(.init("group", .integer(Int64(group)))) }

@@ -29,7 +29,9 @@ package struct StepField<Row>: Sendable {
     /// What it means that it is absent; nil for what is always there.
     package let absence: String?
     /// The cell's bits.
-    let cell: @Sendable (borrowing Row) -> UInt64
+    let cell: Cell
+
+    typealias Cell = @Sendable (borrowing Row) -> UInt64
 
     private init(
         _ name: String, _ unit: String, _ kind: Kind, _ meaning: String, _ absence: String?,
@@ -283,6 +285,11 @@ package enum StepFields {
             $0.forecast
         },
     ]
+
+    /// The cells alone: a field is not copied where only its bits are asked for.
+    static let (beginCells, stepCells, historyCells) = (
+        begin.map(\.cell), step.map(\.cell), history.map(\.cell)
+    )
 
     /// A dose of cells, in the order of `dose`.
     static func dose(_ cells: some RandomAccessCollection<UInt64>) -> DoseRow {
