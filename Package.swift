@@ -105,7 +105,8 @@ let package = Package(
         module(
             "IsletTrials",
             [
-                "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts", "IsletLoop",
+                "CIslet", "IsletKernel", "IsletNumerics", "IsletDevices", "IsletModels", "IsletAlerts",
+                "IsletLoop",
                 "IsletPeople", "IsletFiles",
             ]),
         // Floor 7

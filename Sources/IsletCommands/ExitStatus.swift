@@ -67,6 +67,8 @@ extension ParsableCommand {
         case let problem as OutputError:
             (problem.kind == .temporary ? .temporary : .cannotCreateOutput, problem.description)
         case let failure as CheckFailure: (.checkFailed, failure.message)
+        case let failure as PluginFailure: (.checkFailed, failure.description)
+        case let late as PluginTimeout: (.temporary, late.description)
         case let mismatch as DigestMismatch: (.checkFailed, mismatch.description)
         // A request for help and the like, thrown from a command's `run`. ArgumentParser calls what it doesn't know a failure.
         case is ExitCode: nil

@@ -29,6 +29,8 @@ package struct ReplayArguments: ParsableArguments {
 
     @OptionGroup package var source: CohortSource
 
+    @OptionGroup package var algorithms: AlgorithmPermission
+
     @Option(
         help: ArgumentHelp(
             "What is otherwise from --until on, of a live session: policy=FILE, algorithm=NAME, or both in turn.",

@@ -17,6 +17,8 @@ package struct StepSelection: ParsableArguments, Sendable {
 
     @OptionGroup package var source: CohortSource
 
+    @OptionGroup package var algorithms: AlgorithmPermission
+
     @OptionGroup package var threads: ThreadCount
 
     package init() {}
@@ -29,7 +31,7 @@ package struct StepSelection: ParsableArguments, Sendable {
         let store = try StudyStore(readingAt: ResultFolder(path: directory).storePath)
         return try ResultSessions(
             store, directory: directory, studyPath: source.study,
-            jobs: threads.count, isInterrupted: { interrupt.isRaised })
+            jobs: threads.count, allowsAlgorithms: algorithms.isGiven, isInterrupted: { interrupt.isRaised })
     }
 
     package func tellIfIncomplete() throws { try ResultFolder(path: directory).tellIfIncomplete() }

@@ -14,6 +14,8 @@ package struct VerifyArguments: ParsableArguments {
 
     @OptionGroup package var source: CohortSource
 
+    @OptionGroup package var algorithms: AlgorithmPermission
+
     @OptionGroup package var threads: ThreadCount
 
     @Flag(help: "No progress.")

@@ -14,13 +14,16 @@ struct FolderReport {
     ///   - summary: where it has just been made; else it is made from the store.
     ///   - subjects: where they have just been drawn.
     ///   - standsInFolder: whether the page can link to what stands in the folder.
+    ///   - allowsAlgorithms: whether programs that arms name may be started.
     /// - Throws: `OutputError` (75) after an interruption.
     init(
         _ folder: ResultFolder, store: any ResultStore, summary: StudySummary? = nil,
         subjects: [VirtualSubject]? = nil, studyPath: String, jobs: Int, unit: GlucoseUnit,
-        standsInFolder: Bool = true, isInterrupted: @escaping @Sendable () -> Bool
+        standsInFolder: Bool = true, allowsAlgorithms: Bool = false,
+        isInterrupted: @escaping @Sendable () -> Bool
     ) throws {
-        let study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
+        var study = try Study.parse(try store.studyText(), file: folder.path, hasRun: true)
+        if allowsAlgorithms { try study.startAlgorithms(studyPath: studyPath) }
         let columns = try SubjectColumns(ExampleChoice.outcomes(study), store: store)
         guard !columns.rows.isEmpty else {
             throw InputError(

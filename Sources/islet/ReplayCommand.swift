@@ -55,7 +55,8 @@ struct ReplayCommand: ParsableCommand {
             try RunIdentity(of: folder).checkEngine(of: folder)
         }
         let sessions = try ResultSessions(
-            store, directory: arguments.directory, studyPath: arguments.source.study, jobs: 1)
+            store, directory: arguments.directory, studyPath: arguments.source.study, jobs: 1,
+            allowsAlgorithms: arguments.algorithms.isGiven)
         guard let stored = try sessions.entries(session: session, arm: nil).first else { return }
         let (resolved, (cohort, arm)) = (sessions.study, try sessions.cohort(of: stored))
         let replay = try Replay(

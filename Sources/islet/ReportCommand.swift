@@ -34,6 +34,8 @@ struct ReportCommand: ParsableCommand {
 
     @OptionGroup var source: CohortSource
 
+    @OptionGroup var algorithms: AlgorithmPermission
+
     @OptionGroup var threads: ThreadCount
 
     @OptionGroup var units: GlucoseUnits
@@ -64,7 +66,7 @@ struct ReportCommand: ParsableCommand {
         try FolderReport(
             folder, store: StudyStore(readingAt: folder.storePath), studyPath: source.study ?? directory,
             jobs: threads.count, unit: units.unit, standsInFolder: out.map { folder.isReport($0) } ?? true,
-            isInterrupted: { interrupt.isRaised })
+            allowsAlgorithms: algorithms.isGiven, isInterrupted: { interrupt.isRaised })
     }
 
     private func write(_ report: FolderReport, in folder: ResultFolder) throws {

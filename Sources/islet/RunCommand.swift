@@ -59,6 +59,8 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var units: GlucoseUnits
 
+    @OptionGroup var algorithms: AlgorithmPermission
+
     func validate() throws {
         if let shard, Shard(shard) == nil {
             throw ValidationError("--shard takes I/N with I from 1 to N, as in 2/3.")
@@ -75,6 +77,8 @@ struct RunCommand: ParsableCommand {
         if let seed { study.seed = seed }
         let shard = shard.flatMap { Shard($0) } ?? .whole
         let jobs = threads.count
+        if algorithms.isGiven { try study.startAlgorithms(studyPath: arguments.study) }
+        try study.checkAlgorithms()
         let plan = try sensitivity ? SensitivityPlan(study, file: arguments.study) : nil
         if dryRun {
             try DryRun(
@@ -135,7 +139,7 @@ struct RunCommand: ParsableCommand {
                 folder, store: StudyStore(readingAt: folder.storePath), summary: summary,
                 subjects: subjects.people,
                 studyPath: arguments.study, jobs: jobs, unit: units.unit,
-                isInterrupted: { interrupt.isRaised }
+                allowsAlgorithms: algorithms.isGiven, isInterrupted: { interrupt.isRaised }
             ).page
         } catch let problem as OutputError where problem.kind == .temporary {
             throw OutputError(
@@ -233,8 +237,10 @@ struct RunCommand: ParsableCommand {
         let progress = ProgressLine(
             sessions: runner.sessions.count, alreadyDone: finished.count, style: .standardError(quiet: quiet))
         let isDone: Bool
+        let failures = PluginFailures()
         do {
-            isDone = try runner.run(into: store, isInterrupted: { interrupt.isRaised }, progress: progress)
+            isDone = try runner.run(
+                into: store, isInterrupted: { interrupt.isRaised }, progress: progress, failures: failures)
         } catch {
             // The line that says why stands on its own.
             progress.clear()
@@ -243,6 +249,7 @@ struct RunCommand: ParsableCommand {
         progress.finish()
         guard isDone else {
             try store.close()
+            if !interrupt.isRaised { try tell(failures.all, of: runner.sessions.count) }
             throw OutputError(
                 .temporary, path: folder.path,
                 message: "interrupted")
@@ -251,6 +258,21 @@ struct RunCommand: ParsableCommand {
             study, store: store, identity: identity,
             speed: StudySummary.Speed(wallSeconds: wallSeconds(), jobs: jobs),
             programs: [program.facts] + before)
+    }
+
+    /// Sessions whose algorithm is a program that failed: no table is made without them.
+    private func tell(_ failures: [(sessions: [Int], failure: PluginFailure)], of all: Int) throws {
+        guard !failures.isEmpty else { return }
+        for (_, failure) in failures.prefix(20) {
+            for line in failure.whole.split(separator: "\n") {
+                StandardStream.error.writeLineIgnoringFailure(printable(String(line), limit: 500))
+            }
+        }
+        let count = failures.reduce(0) { $0 + $1.sessions.count }
+        throw CheckFailure(
+            message:
+                "\(count) of \(all) sessions failed with their algorithm, so there is no table; --resume runs them again"
+        )
     }
 
     /// Runs the variants of a study whose own results stand in the folder, and adds what comes of it.

@@ -81,6 +81,7 @@ struct VerifyCommand: ParsableCommand {
         }
         let verification = FolderVerification(
             folder: folder, studyPath: arguments.source.study, jobs: arguments.threads.count,
+            allowsAlgorithms: arguments.algorithms.isGiven,
             isInterrupted: { interrupt.isRaised })
         try trying { for finding in try verification.files() { try tell(finding) } }
         var next: ResultFolder?

@@ -253,6 +253,9 @@ public protocol DosingAlgorithm: Sendable {
     /// The most that basal and correction of this step may come to together; nil where the algorithm has no such limit.
     func largestDose(_ input: borrowing StepInput) -> InsulinAmount?
 
+    /// Whether it answers from outside of the session, which is held meanwhile (`OutsideAlgorithm`).
+    var answersOutside: Bool { get }
+
     /// Where the loop keeps its state. Not to be written: `AlgorithmState.swift` has it.
     func makeCell() -> StateCell
     /// `run` on the state in `cell`, which `undo` takes back. Not to be written either.
@@ -262,5 +265,6 @@ public protocol DosingAlgorithm: Sendable {
 extension DosingAlgorithm {
     public var version: Int { 1 }
     public var forecastMinutes: Double? { nil }
+    public var answersOutside: Bool { false }
     public func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { nil }
 }

@@ -6,6 +6,8 @@
 // - A job that arrives from any other thread traps, at every pace: it means that something in the session waits on
 //   the outside world, and its arrival would depend on the machine's mood. What the outside world has to say comes
 //   through the input queue (`submit`), where it is stamped and journaled.
+// - A session that asks something of the world outside is held (`hold`): nothing fires and no input enters until it is answered (`resume`),
+//   so that how long an answer takes changes nothing.
 // - A session that can't go on says so: `SessionStalled` names who waits for what, `SessionLivelock` who runs on.
 //
 // Does not: keep wall time (the host of live sessions does) or share anything with another session.
@@ -45,6 +47,8 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     private var unfinished: [String] = []
     private var failure: (any Error)?
     private(set) var hasEnded = false
+    /// Whether the session is held: it has asked something of the world outside, and no event fires and no input enters until `resume`.
+    public private(set) var isHeld = false
     /// Events at this instant after its first.
     private var eventsMore = 0
 
@@ -106,14 +110,17 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Drains ready jobs, fires the events due up to and at `limit` one by one, and leaves the clock at the last
     /// of them, or at `limit` when `limit` is finite.
     ///
+    /// A session that is held, or comes to be, stays at its instant, short of `limit`: look at `isHeld`.
+    ///
     /// - Returns: the instant of the next event, or nil when nothing is left to happen.
     /// - Throws: `SessionStalled`, `SessionLivelock`, or the error that a root task failed with; then again at every
     ///   later call. Call `end` all the same.
     @discardableResult
     public func advance(to limit: Instant) throws -> Instant? {
         try occupy(nests: false) {
-            try takeInputs(upTo: limit)
-            try run(upTo: limit)
+            if !isHeld { try takeInputs(upTo: limit) }
+            if !isHeld { try run(upTo: limit) }
+            if isHeld { return now }
             // What is due in the distant future is never due.
             if limit != .distantFuture, now < limit { now = limit }
             guard let next = queue.firstInstant, next != Instant.distantFuture.nanoseconds else {
@@ -130,6 +137,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     public func end() throws {
         try occupy(nests: false) {
             hasEnded = true
+            isHeld = false
             failure = nil
             inputHandler = nil
             inputQueue.withLock { $0 = [] }
@@ -151,6 +159,26 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Looks at the session's actors from outside, between two advances.
     public func inspect<R>(_ body: () throws -> R) rethrows -> R { try occupy(body) }
 
+    /// Holds the session at this instant until `resume`. Called on its thread.
+    public func hold() {
+        precondition(isOccupiedByThisThread, "Only the session's own code may hold it.")
+        if !hasEnded { isHeld = true }
+    }
+
+    /// Lets a held session go on: `body` hands over what it waited for, and runs as a part of the event that held it. `advance` does the rest.
+    public func resume(_ body: () throws -> Void) throws {
+        try occupy(nests: false) {
+            guard isHeld else { return }
+            isHeld = false
+            do {
+                try body()
+            } catch {
+                if failure == nil { failure = error }
+            }
+            try drain()
+        }
+    }
+
     /// Marks this thread as the one inside the session while `body` runs.
     func occupy<R>(nests: Bool = true, _ body: () throws -> R) rethrows -> R {
         let me = islet_thread()
@@ -164,7 +192,7 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     private func run(upTo limit: Instant) throws {
         let last = min(limit.nanoseconds, Instant.distantFuture.nanoseconds - 1)
         try drain()
-        while let next = queue.firstInstant, next <= last {
+        while !isHeld, let next = queue.firstInstant, next <= last {
             if tieShuffle != nil { shuffleTies() }
             fire(queue.pop())
             try drain()
@@ -326,6 +354,8 @@ public final class SessionExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         // no event of the past shares, so that a replay finds the same order.
         if limit != .distantFuture {
             try run(upTo: limit)
+            // They enter when it goes on.
+            if isHeld { return inputQueue.withLock { $0.insert(contentsOf: inputs, at: 0) } }
             if now < limit { now = limit }
         }
         for input in inputs {

@@ -82,6 +82,7 @@ extension LoopController {
     ///   - basalGiven: what the pump has given by itself so far; nil where it can't say.
     @inline(never)
     private func run(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
+        if holds { return ask(copy input, basalGiven: basalGiven) }
         var output = StepOutput()
         // Nil rather than empty: nothing to count references to.
         var failure: String?
@@ -92,6 +93,16 @@ extension LoopController {
             let text = "\(error)"
             failure = text.isEmpty ? "the algorithm threw" : text
         }
+        try finish(input, output, failure, basalGiven: basalGiven)
+    }
+
+    /// The rest of a step whose algorithm has answered.
+    /// - Parameter failure: why it has no answer that counts; nil where it has.
+    @inline(never)
+    func finish(
+        _ input: borrowing StepInput, _ answer: StepOutput, _ cause: String?, basalGiven: InsulinAmount?
+    ) throws {
+        var (output, failure) = (answer, cause)
         let hasFailed = failure != nil
         if hasFailed {
             // It is no step's yet: the next one may give it.
@@ -264,7 +275,7 @@ extension LoopController {
     }
 
     /// What is wrong with an answer; nil where nothing is.
-    private static func nonsense(in output: StepOutput) -> String? {
+    static func nonsense(in output: StepOutput) -> String? {
         // One comparison each: NaN fails it too.
         let sum = output.basal.units + output.correction.units + output.meal.units
         if output.basal.units >= 0, output.correction.units >= 0, output.meal.units >= 0, sum.isFinite {

@@ -32,6 +32,10 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let log: StepLog?
     /// The algorithm's own state.
     let state: StateCell
+    /// Whether its steps are answered from outside, the session held meanwhile (`+Held`).
+    let holds: Bool
+    /// What the session is held at; nil where it isn't.
+    var held: HeldStep?
     var atDeath: StateAtDeath<LoopMemory>
     /// What the first launch continues from instead of starting a session; nil ordinarily.
     var adopted: LoopMemory?
@@ -83,6 +87,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.log = log
         atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
         state = algorithm.makeCell()
+        holds = algorithm.answersOutside
         memory.forcesOpenLoop = settings.isOpenLoop
     }
 
@@ -206,7 +211,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
             return
         }
         try step()
-        schedule()
+        // What is held goes on with it.
+        if held == nil { schedule() }
     }
 
     /// The temporary basal ends at its own instant, steps or not.

@@ -28,6 +28,16 @@ public struct AlgorithmKind: ListedByID, Tunable {
         maker = { $0 == defaults ? algorithm : TunableParameter.set($0, fields, of: algorithm) }
     }
 
+    /// An algorithm that is no row of `all`: a program of somebody's own.
+    package init(
+        id: String, summary: String, basalSource: BasalSource,
+        make: @escaping @Sendable () -> any DosingAlgorithm
+    ) {
+        (self.id, self.summary, self.basalSource) = (id, summary, basalSource)
+        parameters = []
+        maker = { _ in make() }
+    }
+
     /// - Parameter values: in the order of `parameters`.
     fileprivate func make(_ values: [Double]) -> any DosingAlgorithm { maker(values) }
 

@@ -50,16 +50,20 @@ package final class ResultSessions {
     ///   - directory: as the user named it.
     ///   - studyPath: what a cohort table's path is relative to; nil for the directory.
     ///   - jobs: threads to draw people on.
+    ///   - allowsAlgorithms: whether programs that arms name may be started.
     ///   - isInterrupted: asked before each person is drawn.
     package init(
         _ store: any ResultStore, directory: String, studyPath: String? = nil, jobs: Int,
+        allowsAlgorithms: Bool = false,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws {
         self.directory = directory
         self.studyPath = studyPath ?? directory
         self.jobs = jobs
         self.isInterrupted = isInterrupted
-        study = try Study.parse(try store.studyText(), file: directory, hasRun: true)
+        var study = try Study.parse(try store.studyText(), file: directory, hasRun: true)
+        if allowsAlgorithms { try study.startAlgorithms(studyPath: studyPath ?? directory) }
+        self.study = study
         var same = study
         same.record = .events
         // Which comparisons a study is about changes no step.

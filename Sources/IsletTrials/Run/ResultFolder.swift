@@ -237,6 +237,9 @@ package struct ResultFolder: Sendable {
             .init("gsl", .string(build.gsl)),
             .init("numeric_fingerprint", .string(identity.fingerprint)),
         ]
+        if let algorithms = study.algorithmFacts ?? (study.hasPlugins ? recordedAlgorithms() : nil) {
+            members.append(.init("algorithms", algorithms))
+        }
         members += program.members
         if !earlier.isEmpty {
             members.append(.init("earlier_programs", .array(earlier.map { .object($0.members) })))
@@ -259,6 +262,14 @@ package struct ResultFolder: Sendable {
     /// - Throws: `InputError` for one that can't be read.
     func manifest() throws(InputError) -> YAMLReader {
         YAMLReader(try JSONDocument.read(path: manifestPath, limitBytes: Self.manifestBytes))
+    }
+
+    /// What the manifest says of algorithms that were programs; nil where there were none.
+    func recordedAlgorithms() -> JSONValue? {
+        guard let bytes = try? readInput(manifestPath, limitBytes: Self.manifestBytes, onlyRegular: true),
+            let root = try? JSONValue.read(bytes, file: manifestPath)
+        else { return nil }
+        return root["algorithms"]
     }
 
     /// How far what is in the folder got.

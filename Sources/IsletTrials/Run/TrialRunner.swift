@@ -35,7 +35,10 @@ package struct Shard: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(index + 1)/\(count)" }
 
-    func contains(_ session: Int, arms: Int) -> Bool { session / arms % count == index }
+    /// - Parameter block: subjects in a row that stay together (`Study.block`).
+    func contains(_ session: Int, arms: Int, block: Int = 1) -> Bool {
+        session / arms / block % count == index
+    }
 
     /// How many of so many subjects are its own.
     package func subjects(of all: Int) -> Int { (all + count - 1 - index) / count }
@@ -47,7 +50,7 @@ package struct TrialRunner: Sendable {
     package let shard: Shard
     package let jobs: Int
     /// Who listens in shadow, by arm; nil for nobody.
-    private let scoring: [PolicyScoring?]
+    let scoring: [PolicyScoring?]
     private let numbers: [ShadowNumbers?]
     /// The numbers of the policies' names.
     private let policyNumbers: [Int]
@@ -92,7 +95,9 @@ package struct TrialRunner: Sendable {
 
     /// The indices of this shard's sessions. A session is subject index × arms + arm index.
     package var sessions: [Int] {
-        (0..<cohort.count * study.arms.count).filter { shard.contains($0, arms: study.arms.count) }
+        (0..<cohort.count * study.arms.count).filter {
+            shard.contains($0, arms: study.arms.count, block: study.block)
+        }
     }
 
     /// Runs one session.
@@ -107,6 +112,29 @@ package struct TrialRunner: Sendable {
         let live = try cohort.session(
             study, index: subjectIndex, arm: arm, shadows: nil, scoring: scoring[armIndex])
         let outcome = live.run(until: until)
+        if let failure = (live as? Session)?.failure { try Self.check(failure, session) }
+        return record(session, live, outcome)
+    }
+
+    /// A program that its algorithm is has failed: the session is none.
+    /// - Throws: `PluginFailure`; `OutputError` where it took too long, since a time must not pick who counts.
+    static func check(_ failure: any Error, _ session: Int) throws {
+        if var failure = failure as? PluginFailure {
+            failure.place = "session \(session)" + (failure.place.isEmpty ? "" : ", \(failure.place)")
+            throw failure
+        }
+        if let late = failure as? PluginTimeout {
+            throw OutputError(.temporary, path: "session \(session)", message: late.description)
+        }
+    }
+
+    /// What a session came to, and the work that it was.
+    func record(_ session: Int, _ live: any StudySession, _ outcome: SessionOutcome) -> (
+        record: SessionRecord, work: RunCost.Work
+    ) {
+        let subjectIndex = session / study.arms.count
+        let armIndex = session % study.arms.count
+        let arm = study.arms[armIndex]
         var alerts = outcome.alerts
         for tallies in live.shadowTallies {
             for var tally in tallies {
@@ -153,14 +181,17 @@ package struct TrialRunner: Sendable {
     /// - Parameters:
     ///   - isInterrupted: asked before each session; true stops the run after the sessions under way.
     ///   - progress: told of each session once it is stored.
+    ///   - failures: where the run goes on without sessions whose program failed, those; else the first ends it.
     /// - Returns: whether all sessions of the shard are stored now.
     /// - Throws: what the store throws, and what a session throws that can't be assembled.
     package func run(
-        into store: any ResultStore, isInterrupted: @escaping @Sendable () -> Bool, progress: ProgressLine
+        into store: any ResultStore, isInterrupted: @escaping @Sendable () -> Bool, progress: ProgressLine,
+        failures: PluginFailures? = nil
     ) throws -> Bool {
         let finished = try store.finishedSessions()
         let missing = sessions.filter { !finished.contains($0) }
-        let jobs = max(1, min(jobs, missing.count))
+        let units = units(of: missing)
+        let jobs = max(1, min(jobs, units.count))
         let queue = BoundedQueue<SessionRecord>(
             capacity: Self.queueCapacity, producers: jobs,
             weight: { $0.recorder.rowCount + $0.alerts.count + $0.shadows.count + 50 })
@@ -170,9 +201,13 @@ package struct TrialRunner: Sendable {
             defer { queue.finish() }
             while !isInterrupted() {
                 let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
-                guard position < missing.count else { return }
+                guard position < units.count else { return }
                 do {
-                    guard queue.push(try run(missing[position])) else { return }
+                    for record in try records(of: units[position]) {
+                        guard queue.push(record) else { return }
+                    }
+                } catch let problem as PluginFailure where failures != nil {
+                    failures?.add(problem, sessions: units[position])
                 } catch {
                     failure.withLock { $0 = $0 ?? error }
                     return

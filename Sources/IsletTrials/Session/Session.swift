@@ -47,6 +47,13 @@ public final class Session {
     /// Insulin that came from no pump, U.
     var givenByHand = 0.0
     var meals: [Meal] = []
+    /// The program that its algorithm is, where it is one.
+    let plugin: PluginHost?
+    /// The process that it asks by itself.
+    private var group: PluginGroup?
+    private let index: Int
+    /// Of the luck of its algorithm's own.
+    private let seed: UInt64
     /// What ended it before its time.
     public private(set) var failure: (any Error)?
 
@@ -73,6 +80,8 @@ public final class Session {
         seams: SessionSeams = SessionSeams()
     ) throws {
         self.scoring = scoring
+        self.index = index
+        plugin = try arm.plugin?.started()
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         tellsFor = study.tellsFor.nanoseconds
         calendar = study.start.calendar
@@ -80,6 +89,8 @@ public final class Session {
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index)).offset(by: arm.luckOffset)
+        var ownLuck = streams.stream("algorithm")
+        seed = ownLuck.next()
         let personSettings = study.person(in: arm)?.own(streams, subject: subject)
         let weeks = SessionWeeks(study, streams: streams, person: personSettings, subject: subject)
         meals = weeks.meals
@@ -208,13 +219,62 @@ public final class Session {
     /// - Parameter until: where to stop before the end; what it comes to then is of what it has lived.
     public func run(until: Instant? = nil) -> SessionOutcome {
         do {
-            if failure == nil { try executor.advance(to: min(until ?? duration, duration)) }
+            if failure == nil { try live(to: min(until ?? duration, duration)) }
         } catch {
             failure = error
         }
+        return conclude()
+    }
+
+    /// Sums up what it has lived, and ends it.
+    func conclude() -> SessionOutcome {
         let outcome = sumUp(endedEarly: failure.map { "\($0)" })
         end()
         return outcome
+    }
+
+    /// Runs up to the next question of an algorithm outside.
+    /// - Returns: nil where the session is over, by its end or a failure.
+    func question(until: Instant?) -> StepQuestion? {
+        guard failure == nil else { return nil }
+        do {
+            try executor.advance(to: min(until ?? duration, duration))
+        } catch {
+            failure = error
+        }
+        guard executor.isHeld else { return nil }
+        return executor.inspect { [loop] in loop.here { $0.question } }
+    }
+
+    /// Answers the question that the session is held at.
+    func answer(_ answer: StepAnswer) {
+        do {
+            try executor.resume { [loop] in try loop.here(answer) { try $0.answer($1) } }
+        } catch {
+            failure = error
+        }
+    }
+
+    /// It can't go on: nobody answers.
+    func fail(_ error: any Error) { if failure == nil { failure = error } }
+
+    /// Advances, and asks the algorithm outside on the way, where there is one.
+    private func live(to limit: Instant) throws {
+        try executor.advance(to: limit)
+        while executor.isHeld {
+            guard let host = plugin, let question = executor.inspect({ [loop] in loop.here { $0.question } })
+            else { throw NobodyAsked() }
+            if group == nil { group = try PluginGroup(host, members: [person(of: host)]) }
+            guard let answer = try group?.ask([(0, question)]).first else { throw NobodyAsked() }
+            self.answer(answer)
+            if let failure { throw failure }
+            try executor.advance(to: limit)
+        }
+    }
+
+    /// Who asks, for the program that is asked.
+    func person(of host: PluginHost) -> PluginPerson {
+        PluginPerson(slot: host.slot(of: index), seed: seed)
     }
 
     /// Runs to the end as `run` does, and stops on the way at least every `span` nanoseconds for what `piece` has to do, the end included.
@@ -224,7 +284,7 @@ public final class Session {
             var next = Instant(nanoseconds: span)
             while next < duration, failure == nil {
                 do {
-                    try executor.advance(to: next)
+                    try live(to: next)
                 } catch {
                     failure = error
                 }
@@ -267,10 +327,12 @@ public final class Session {
     public var evaluations: Int { executor.inspect { patient.here { $0.evaluations() } } }
 
     /// Advances a live session; for callers that hold many at once.
-    public func advance(to instant: Instant) throws { try executor.advance(to: min(instant, duration)) }
+    public func advance(to instant: Instant) throws { try live(to: min(instant, duration)) }
 
     /// Lets the session's tasks run out, and its actors go. What failed in the session has been reported by then.
     public func end() {
+        group?.end()
+        group = nil
         executor.inspect { [outside, pump, sensor, person] in
             outside?.dismissObservers()
             pump.here { $0.dismissObservers() }

@@ -145,7 +145,10 @@ public struct Study: Hashable, Sendable {
     /// What is compared.
     public struct Arm: Hashable, Sendable {
         public var name = ""
+        /// Where it is a program of somebody's own, what is known of that.
         public var algorithm = TunedAlgorithm.default
+        /// The program that the algorithm is; nil for one that is built in.
+        package var plugin: ArmPlugin?
         /// Complete: a policy file has been read, so that a result does not depend on it later.
         public var alerts: AlertPolicy {
             get { preparedAlerts.policy }

@@ -194,8 +194,9 @@ extension Study.Arm: Keyed {
                 "name", \.name, .text(.name), "Its name; that of its algorithm when left out.",
                 hasDefault: false),
             KeyRow(
-                "algorithm", \.algorithm, TunedAlgorithm.codec,
-                "The dosing algorithm: its name, or its name and parameters."),
+                "algorithm", \.chosenAlgorithm, ChosenAlgorithm.codec,
+                "The dosing algorithm: its name, its name and parameters, or a program of one's own (docs/algorithms.md)."
+            ),
             KeyRow(
                 "alerts", \.alerts, AlertPolicy.studyCodec,
                 "The alert policy: a preset, the path of a policy file, or a policy."),

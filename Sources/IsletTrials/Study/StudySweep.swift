@@ -180,7 +180,7 @@ extension Study {
 }
 
 extension AlertPolicy {
-    fileprivate var asksForForecasts: Bool {
+    var asksForForecasts: Bool {
         rules.contains { $0.tests.contains { $0.metric == .forecastGlucose } }
     }
 }

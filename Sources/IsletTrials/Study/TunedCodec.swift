@@ -18,6 +18,48 @@ extension Tuned where Kind == AlgorithmKind {
     }
 }
 
+/// What an arm says of its algorithm.
+package enum ChosenAlgorithm: Sendable {
+    case built(TunedAlgorithm)
+    case program(PluginReference)
+
+    package static let codec: Codec<ChosenAlgorithm> = {
+        let built = TunedAlgorithm.codec
+        let program = MappingShape(
+            summary: "A program of one's own, and its parameters.", keys: PluginReference.keyShapes,
+            exactlyOne: PluginReference.keys, chosenBy: PluginReference.keys,
+            others: .number(-1e300...1e300))
+        return Codec(.either([built.shape, .mapping(program)].flatMap(\.alternatives))) {
+            reader throws(InputError) in
+            PluginReference.keys.contains { reader[$0] != nil }
+                ? .program(try PluginReference.decode(reader)) : .built(try built.decode(reader))
+        } encode: {
+            switch $0 {
+            case .built(let tuned): built.encode(tuned)
+            case .program(let reference): reference.json
+            }
+        }
+    }()
+}
+
+extension Shape {
+    fileprivate var alternatives: [Shape] { if case .either(let shapes) = self { shapes } else { [self] } }
+}
+
+extension Study.Arm {
+    var chosenAlgorithm: ChosenAlgorithm {
+        get { plugin.map { .program($0.reference) } ?? .built(algorithm) }
+        set {
+            switch newValue {
+            case .built(let tuned): (algorithm, plugin) = (tuned, nil)
+            case .program(let reference):
+                let own = ArmPlugin(reference: reference)
+                (algorithm, plugin) = (TunedAlgorithm(own.placeholder), own)
+            }
+        }
+    }
+}
+
 extension Tuned where Kind == SensorModel {
     static var codec: Codec<TunedSensor> {
         codec(name: "model", "A glucose sensor with parameters of its own.")

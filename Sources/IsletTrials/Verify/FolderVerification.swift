@@ -29,12 +29,16 @@ package struct FolderVerification {
     /// This program's.
     let engine: Int
     let isInterrupted: @Sendable () -> Bool
+    /// Whether programs that arms name may be started.
+    let allowsAlgorithms: Bool
 
     package init(
         folder: ResultFolder, studyPath: String?, jobs: Int, engine: Int = BuildFacts.engine,
+        allowsAlgorithms: Bool = false,
         isInterrupted: @escaping @Sendable () -> Bool
     ) {
         self.engine = engine
+        self.allowsAlgorithms = allowsAlgorithms
         self.folder = folder
         self.studyPath = studyPath
         self.jobs = jobs
@@ -148,7 +152,7 @@ package struct FolderVerification {
         let there = try store.finishedSessions()
         if let subjects {
             missing = (0..<subjects * study.arms.count).filter {
-                shard.contains($0, arms: study.arms.count) && !there.contains($0)
+                shard.contains($0, arms: study.arms.count, block: study.block) && !there.contains($0)
             }
         }
         if let first = missing.first {
@@ -169,7 +173,9 @@ package struct FolderVerification {
             }
             if let subjects, session.subjectIndex >= subjects {
                 findings.append("\(place): subject_index is \(session.subjectIndex) of \(subjects)")
-            } else if !shard.contains(session.session, arms: study.arms.count) {
+            } else if !shard.contains(
+                session.session, arms: study.arms.count, block: study.block)
+            {
                 findings.append("\(place): is not of shard \(shard)")
             }
         }
@@ -246,7 +252,13 @@ package struct FolderVerification {
                 )
             }
         }
-        let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
+        var study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
+        if allowsAlgorithms { try study.startAlgorithms(studyPath: studyPath ?? folder.path) }
+        if let here = study.algorithmFacts, let stored = folder.recordedAlgorithms(), here != stored {
+            try tell(
+                "manifest.json: the algorithms here are \(printable(here.compactText, limit: 500)), those of the results were \(printable(stored.compactText, limit: 500))"
+            )
+        }
         let cohort = try study.makeCohort(
             studyPath: studyPath ?? folder.path, jobs: jobs, isInterrupted: isInterrupted)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {

@@ -95,11 +95,16 @@ package struct MappingShape: Sendable {
     package var exactlyOne: [String]
     /// A key on the left has a meaning only beside the key on the right.
     package var onlyBeside: [(key: String, other: String)]
+    /// Where this is one of several shapes, a mapping with one of these keys is of this one.
+    package var chosenBy: [String] = []
+    /// What a key that is none of `keys` may hold; nil where there may be none. The decoder looks at its name.
+    package var others: Shape?
 
     package init(
         summary: String, keys: [KeyShape], exactlyOne: [String] = [],
-        onlyBeside: [(key: String, other: String)] = []
+        onlyBeside: [(key: String, other: String)] = [], chosenBy: [String] = [], others: Shape? = nil
     ) {
+        (self.chosenBy, self.others) = (chosenBy, others)
         self.summary = summary
         self.keys = keys
         self.exactlyOne = exactlyOne
@@ -218,7 +223,8 @@ extension MappingShape {
         }
         var members: [JSONValue.Member] = [
             .init("type", .string("object")), .init("description", .string(summary)),
-            .init("properties", .object(properties)), .init("additionalProperties", .bool(false)),
+            .init("properties", .object(properties)),
+            .init("additionalProperties", others?.schema ?? .bool(false)),
         ]
         let required = keys.filter(\.isRequired).map { JSONValue.string($0.name) }
         if !required.isEmpty { members.append(.init("required", .array(required))) }

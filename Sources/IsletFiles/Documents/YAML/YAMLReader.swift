@@ -110,7 +110,9 @@ package struct YAMLReader: Sendable {
             try check(mapping)
         case .open: guard isMapping else { throw problem(expected: shape.expectation) }
         case .either(let shapes):
-            guard let fitting = shapes.first(where: fits) else { throw problem(expected: shape.expectation) }
+            guard let fitting = shapes.first(where: isChosen) ?? shapes.first(where: fits) else {
+                throw problem(expected: shape.expectation)
+            }
             do {
                 try check(fitting)
             } catch let problem {
@@ -127,6 +129,12 @@ package struct YAMLReader: Sendable {
         nearest(to: word, among: shapes.flatMap(\.names)).map { " (nearest: `\($0)`)" } ?? ""
     }
 
+    /// Whether a key of this mapping says that it is of this shape.
+    private func isChosen(_ shape: Shape) -> Bool {
+        guard case .mapping(let mapping) = shape else { return false }
+        return mapping.chosenBy.contains { node[$0] != nil }
+    }
+
     private func fits(_ shape: Shape) -> Bool {
         switch shape {
         case .text, .wholeNumber, .number, .flag, .choice: !isList && !isMapping
@@ -140,7 +148,10 @@ package struct YAMLReader: Sendable {
         guard case .mapping(let entries) = node.content else { return }
         for entry in entries {
             guard let key = shape.keys.first(where: { $0.name == entry.key }) else {
-                throw unknownKey(entry, shape.names)
+                guard let others = shape.others else { throw unknownKey(entry, shape.names) }
+                try YAMLReader(entry.value, path: path.isEmpty ? entry.key : "\(path).\(entry.key)").check(
+                    others)
+                continue
             }
             try YAMLReader(entry.value, path: path.isEmpty ? key.name : "\(path).\(key.name)").check(
                 key.shape)

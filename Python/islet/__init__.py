@@ -1,0 +1,1 @@
+"""Islet, from Python: `islet.algorithm` writes dosing algorithms."""

@@ -1,0 +1,498 @@
+"""Dosing algorithms for Islet, in Python.
+
+    import islet.algorithm as ia
+
+    class Mine(ia.Algorithm):
+        name, version, basal_source = "mine", 1, "algorithm"
+        gain = ia.Parameter(0.3, 0, 5, "1/h", "share of a correction an hour")
+
+        def step(self, s):
+            rate = s.therapy.basal
+            if s.cgm:
+                rate += self.gain * (s.cgm - s.target) / s.therapy.cf
+            return ia.Dose(basal=max(0, rate) / 12, meal=s.meal_grams / s.therapy.cr)
+
+    ia.serve(Mine)
+
+Guarantees: standard output belongs to the protocol (`islet-step/1`, docs/algorithms.md) from the import of this module on: what anybody
+prints goes to standard error. Each person has an object of its own; in `alone` a process of its own, too. A step that raises fails,
+gives nothing, and the object goes back to what it was before it. Needs the standard library alone; NumPy only for `Vector`.
+"""
+
+import copy
+import json
+import math
+import os
+import random
+import struct
+import sys
+import traceback
+import zlib
+
+__all__ = ["Algorithm", "Dose", "Parameter", "Vector", "from_simglucose", "serve"]
+
+# Standard output is the protocol's: a copy of it is kept, and whoever prints is led to standard error.
+_IN, _OUT = 0, os.dup(1)
+os.set_inheritable(_OUT, False)
+os.dup2(2, 1)
+sys.stdout = sys.stderr
+
+_HEAD = struct.Struct("<4sIII")
+_BEGIN, _HISTORY, _STEP, _DOSE, _FAIL, _END, _BYE = 1, 2, 3, 4, 5, 6, 7
+_ABSENT = -(2**63)
+_NAN = float("nan")
+_ROW = struct.Struct("<qqddddqd")
+
+
+class Parameter:
+    """A number that a study may set: default value, least, most, unit, meaning."""
+
+    def __init__(self, default, least, most, unit="", meaning=""):
+        self.default, self.least, self.most = float(default), float(least), float(most)
+        self.unit, self.meaning = unit, meaning
+
+
+class Dose:
+    """What a step asks for, U: `basal` of these five minutes, `correction`, `meal`; `forecast` in mg/dL."""
+
+    __slots__ = ("basal", "correction", "meal", "glucagon", "gives_up", "forecast")
+
+    def __init__(self, basal=0.0, correction=0.0, meal=0.0, glucagon=0.0, gives_up=False, forecast=None):
+        self.basal, self.correction, self.meal, self.glucagon = basal, correction, meal, glucagon
+        self.gives_up, self.forecast = gives_up, forecast
+
+
+class Therapy:
+    """A person's settings: `weight` kg, `basal` U/h, `cr` g/U, `cf` mg/dL per U, `tdi` U, `maximum_bolus` U."""
+
+    __slots__ = ("weight", "basal", "cr", "cf", "tdi", "maximum_bolus")
+
+
+class Person:
+    """Whom it is about: `subject`, `therapy`, `target` mg/dL, and `random`, a generator that is this person's own."""
+
+    def __init__(self, row, names):
+        self._take(row, names)
+        self.random = random.Random(self.seed)
+
+    def _take(self, row, names):
+        cells = dict(zip(names, row))
+        self.seed = cells["seed"] & (2**64 - 1)
+        self.target = cells["target"]
+        self.therapy = Therapy()
+        for name in Therapy.__slots__:
+            setattr(self.therapy, name, cells[name])
+        text = b"".join(struct.pack("<q", cells["subject%d" % part]) for part in range(8))
+        self.subject = text.rstrip(b"\0").decode("utf-8", "replace")
+
+
+class Given:
+    """Insulin of the hours before: `amount` U between `since` and `until` (ns), of it `user` asked for by the person, of that `manual`."""
+
+    __slots__ = ("since", "until", "amount", "user", "manual")
+
+    def __init__(self, *cells):
+        self.since, self.until, self.amount, self.user, self.manual = cells
+
+
+class History:
+    """What the pump gave before this state began: from `complete` (ns) on, a list of `given`."""
+
+    def __init__(self, complete, given):
+        self.complete, self.given = complete, given
+
+
+class Step:
+    """What a step may know. A field that is absent is None; `meal_grams` and `manual_units` are 0 where there is nothing."""
+
+    __slots__ = ("_row", "person", "therapy", "earlier")
+
+    def __init__(self, row, person, earlier):
+        self._row, self.person, self.therapy, self.earlier = row, person, person.therapy, earlier
+
+    @property
+    def subject(self):
+        return self.person.subject
+
+    @property
+    def minutes(self):
+        """Since the session's start."""
+        return self.now / 6e10
+
+    @property
+    def is_pump_available(self):
+        return bool(self.flags & 1)
+
+    @property
+    def is_open_loop(self):
+        return bool(self.flags & 2)
+
+    @property
+    def meal_grams(self):
+        return self.meal or 0.0
+
+    @property
+    def manual_units(self):
+        return self.manual_bolus or 0.0
+
+
+def _field(place, kind, name):
+    if kind == "<f8":
+        def read(self):
+            value = self._row[place]
+            return value if value == value else None
+    elif name in ("bolus_id", "shortfall_step", "dropped_step"):
+        def read(self):
+            value = self._row[place]
+            return value if value >= 0 else None
+    else:
+        def read(self):
+            value = self._row[place]
+            return value if value != _ABSENT else None
+    read.__name__ = name
+    return property(read)
+
+
+class Algorithm:
+    """Subclass it, say `name`, and write `step(self, s)`, which returns a `Dose`; `begin(self, person)` comes before the first."""
+
+    name = ""
+    version = 1
+    #: "algorithm": it gives all basal itself; "programmed": the pump's programmed basal runs, and it adds to that.
+    basal_source = "algorithm"
+    #: How far the forecasts of its doses look ahead, min.
+    forecast_minutes = None
+    #: "alone": a process a person; "together": a process a group, an object a person.
+    runs = "alone"
+
+    def begin(self, person):
+        pass
+
+    def step(self, s):
+        raise NotImplementedError("step")
+
+    def snapshot(self):
+        """What `restore` goes back to: by default a copy of the attributes."""
+        return {k: v if type(v) in _PLAIN else copy.deepcopy(v) for k, v in self.__dict__.items() if k != "person"}
+
+    def restore(self, saved):
+        person = self.person
+        self.__dict__.clear()
+        self.__dict__.update(saved)
+        self.person = person
+
+
+_PLAIN = frozenset((int, float, bool, str, bytes, type(None)))
+
+
+class Vector:
+    """Subclass it for NumPy: `step(self, rows, state, asked)` gets arrays of the group's full size and a mask of who is asked.
+
+    `rows` is a record array with the fields of `step` and of `begin`, `state` one of `state_dtype`, zero where a state begins; a field that
+    is absent is NaN. Return a record array made by `self.doses()`. Rows of people who are not asked hold their last values.
+    """
+
+    name = ""
+    version = 1
+    basal_source = "algorithm"
+    forecast_minutes = None
+    runs = "together"
+    state_dtype = []
+
+    def step(self, rows, state, asked):
+        raise NotImplementedError("step")
+
+    def doses(self):
+        """An empty answer: zeros, and no forecast."""
+        return self._new_doses()
+
+
+class _Ended(Exception):
+    pass
+
+
+class _Pipe:
+    def __init__(self):
+        self.bytes = b""
+        # More would have the system map and unmap memory at each read.
+        self.most = 1 << 13
+
+    def more(self):
+        part = os.read(_IN, self.most)
+        if not part:
+            raise _Ended
+        self.bytes = self.bytes + part if self.bytes else part
+
+    def line(self):
+        while b"\n" not in self.bytes:
+            self.more()
+        line, _, self.bytes = self.bytes.partition(b"\n")
+        return line
+
+    def frame(self):
+        """The kind, the number of rows, and the bytes of the next frame."""
+        while len(self.bytes) < 16:
+            self.more()
+        magic, kind, rows, length = _HEAD.unpack_from(self.bytes)
+        if magic != b"ISL1":
+            raise ValueError("a frame that does not begin with ISL1")
+        end = 16 + length
+        while len(self.bytes) < end + 4:
+            self.more()
+        whole = self.bytes
+        if zlib.crc32(whole[:end]) != int.from_bytes(whole[end:end + 4], "little"):
+            raise ValueError("a frame whose CRC is wrong")
+        self.bytes = whole[end + 4:]
+        return kind, rows, whole[16:end]
+
+
+def _write(text):
+    while text:
+        text = text[os.write(_OUT, text):]
+
+
+def _frame(kind, rows, body):
+    text = _HEAD.pack(b"ISL1", kind, rows, len(body)) + body
+    return text + struct.pack("<I", zlib.crc32(text))
+
+
+def _fail(handle, step, text):
+    return _frame(_FAIL, 1, struct.pack("<qq", handle, step) + text.encode("utf-8", "replace")[:4000])
+
+
+def _why(error):
+    """The error in one line, and where it was raised; the whole of it goes to standard error."""
+    traceback.print_exc()
+    last = traceback.extract_tb(error.__traceback__)
+    place = " (%s:%d)" % (os.path.basename(last[-1].filename), last[-1].lineno) if last else ""
+    return "%s: %s%s" % (type(error).__name__, " ".join(str(error).split()), place)
+
+
+def _runtime(uses_numpy):
+    text = "%s %s" % (sys.implementation.name, sys.version.split()[0])
+    if uses_numpy or "numpy" in sys.modules:
+        import numpy
+        text += ", numpy %s" % numpy.__version__
+    return text
+
+
+def serve(kind):
+    """Answers Islet's questions until it asks no more. The last line of a file that defines an algorithm."""
+    if "ISLET_PLUGIN" not in os.environ:
+        sys.stderr.write("%s is an algorithm for Islet: name it in a study, as `algorithm: { python: %s }`\n" % (
+            kind.__name__, os.path.basename(sys.argv[0])))
+        raise SystemExit(64)
+    pipe = _Pipe()
+    try:
+        hello = json.loads(pipe.line())
+        if kind.runs != "alone":
+            pipe.most = 1 << 16
+        parameters = {}
+        for base in reversed(kind.__mro__):
+            parameters.update({k: v for k, v in vars(base).items() if isinstance(v, Parameter)})
+        for name, parameter in parameters.items():
+            setattr(kind, name, float(hello["parameters"].get(name, parameter.default)))
+        is_vector = issubclass(kind, Vector)
+        isolates = kind.runs == "alone" and hasattr(os, "fork")
+        ready = {
+            "protocol": "islet-step/1", "encoding": "packed", "name": kind.name or kind.__name__.lower(),
+            "version": kind.version, "basalSource": kind.basal_source, "forecastMinutes": kind.forecast_minutes,
+            "runs": kind.runs, "isolates": isolates, "runtime": _runtime(is_vector),
+            "parameters": [
+                {"name": k, "unit": p.unit, "least": p.least, "most": p.most, "default": p.default, "meaning": p.meaning}
+                for k, p in parameters.items()],
+        }
+        for place, (name, cell, _) in enumerate(hello["step"]):
+            if name not in ("meal_grams", "manual_units"):
+                setattr(Step, name, _field(place, cell, name))
+        _write(json.dumps(ready).encode() + b"\n")
+        if isolates:
+            _serve_apart(kind, hello, pipe)
+        elif is_vector:
+            _serve_vector(kind, hello, pipe)
+        else:
+            _serve_each(kind, hello, pipe)
+    except _Ended:
+        pass
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _serve_apart(kind, hello, pipe):
+    """A child for each session: whatever it does to its modules, generators and caches ends with it."""
+    while True:
+        if not pipe.bytes:
+            pipe.more()
+        child = os.fork()
+        if child == 0:
+            try:
+                _serve_each(kind, hello, pipe)
+            except _Ended:
+                pass
+            sys.stderr.flush()
+            os._exit(0)
+        pipe.bytes = b""
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            os.kill(os.getpid(), os.WTERMSIG(status))
+        if status:
+            os._exit(os.WEXITSTATUS(status))
+
+
+class _Seat:
+    __slots__ = ("algorithm", "person", "saved")
+
+
+def _serve_each(kind, hello, pipe):
+    begin_names = [f[0] for f in hello["begin"]]
+    begin_row = struct.Struct("<" + "".join("d" if f[1] == "<f8" else "q" for f in hello["begin"]))
+    step_row = struct.Struct("<" + "".join("d" if f[1] == "<f8" else "q" for f in hello["step"]))
+    past_row = struct.Struct("<" + "".join("d" if f[1] == "<f8" else "q" for f in hello["history"]))
+    seats, histories = {}, {}
+    isolates = kind.runs == "alone" and hasattr(os, "fork")
+    unpack, pack, crc = step_row.unpack_from, _ROW.pack, zlib.crc32
+    while True:
+        what, count, body = pipe.frame()
+        if what == _STEP:
+            failed, doses = [], []
+            for place in range(count):
+                row = unpack(body, place * step_row.size)
+                seat = seats[row[0]]
+                algorithm = seat.algorithm
+                if row[2] & 16:
+                    if seat.saved is not None:
+                        algorithm.restore(seat.saved)
+                seat.saved = algorithm.snapshot()
+                try:
+                    dose = algorithm.step(Step(row, seat.person, histories.pop(row[0], None) if row[2] & 8 else None))
+                    forecast = dose.forecast
+                    doses.append(pack(
+                        row[0], row[1], dose.basal, dose.correction, dose.meal, dose.glucagon,
+                        1 if dose.gives_up else 0, _NAN if forecast is None else forecast))
+                except Exception as error:  # noqa: BLE001: whatever a step raises is its failure
+                    failed.append(_fail(row[0], row[1], _why(error)))
+            text = b"".join(doses)
+            text = _HEAD.pack(b"ISL1", _DOSE, len(doses), len(text)) + text
+            text += crc(text).to_bytes(4, "little")
+            _write(b"".join(failed) + text if failed else text)
+        elif what == _BEGIN:
+            for place in range(count):
+                row = begin_row.unpack_from(body, place * begin_row.size)
+                seat = seats.get(row[0])
+                if row[2] & 1 and seat is not None:
+                    seat.person._take(row, begin_names)
+                    continue
+                seat = seats[row[0]] = _Seat()
+                seat.person, seat.saved = Person(row, begin_names), None
+                seat.algorithm = kind()
+                seat.algorithm.person = seat.person
+                seat.algorithm.begin(seat.person)
+        elif what == _HISTORY:
+            for place in range(count):
+                row = past_row.unpack_from(body, place * past_row.size)
+                history = histories.setdefault(row[0], History(row[1], []))
+                history.given.append(Given(*row[2:]))
+        elif what == _END:
+            for place in range(count):
+                seats.pop(struct.unpack_from("<q", body, 8 * place)[0], None)
+            _write(_frame(_END, count, body))
+            if isolates:
+                return
+        elif what == _BYE:
+            raise _Ended
+
+
+def _serve_vector(kind, hello, pipe):
+    import numpy as np
+    group = hello["group"]
+    begin_type = np.dtype([(f[0], f[1]) for f in hello["begin"]])
+    step_type = np.dtype([(f[0], f[1]) for f in hello["step"]])
+    dose_type = np.dtype([(f[0], f[1]) for f in hello["dose"]])
+    settings = [f[0] for f in hello["begin"] if f[1] == "<f8" and f[0] != "target"]
+    rows = np.zeros(group, np.dtype([(f[0], f[1]) for f in hello["step"]] + [(name, "<f8") for name in settings]))
+    for name in rows.dtype.names:
+        rows[name] = np.nan if rows.dtype[name] == np.float64 else _ABSENT
+    state = np.zeros(group, np.dtype(kind.state_dtype))
+    before = state.copy()
+    vector = kind()
+
+    def new_doses():
+        doses = np.zeros(group, dose_type)
+        doses["forecast"] = np.nan
+        return doses
+
+    vector._new_doses = new_doses
+    vector.group, vector.seeds = group, np.zeros(group, np.uint64)
+    step_names = list(step_type.names)
+    pairs = [(rows[name], name) for name in step_names]
+    while True:
+        what, count, body = pipe.frame()
+        if what == _STEP:
+            told = np.frombuffer(body, step_type)
+            slots = told["handle"]
+            for column, name in pairs:
+                column[slots] = told[name]
+            undone = slots[(told["flags"] & 16) != 0]
+            if len(undone):
+                state[undone] = before[undone]
+            asked = np.zeros(group, bool)
+            asked[slots] = True
+            kept = state.copy()
+            try:
+                with np.errstate(all="ignore"):
+                    doses = vector.step(rows, state, asked)
+                answer = doses[slots].astype(dose_type, copy=False)
+                answer["handle"], answer["step"] = slots, told["step"]
+                # Who is not asked has not stepped.
+                state[~asked] = kept[~asked]
+                before[slots] = kept[slots]
+                _write(_frame(_DOSE, count, answer.tobytes()))
+            except Exception as error:  # noqa: BLE001
+                state[:] = kept
+                before[slots] = kept[slots]
+                why = _why(error)
+                _write(b"".join(_fail(int(s), int(n), why) for s, n in zip(slots, told["step"])) + _frame(_DOSE, 0, b""))
+        elif what == _BEGIN:
+            for row in np.frombuffer(body, begin_type):
+                slot = row["handle"]
+                if not row["flags"] & 1:
+                    state[slot] = np.zeros((), state.dtype)
+                    before[slot] = state[slot]
+                vector.seeds[slot] = row["seed"].astype(np.uint64)
+                for name in settings:
+                    rows[name][slot] = row[name]
+        elif what == _END:
+            _write(_frame(_END, count, body))
+        elif what == _BYE:
+            raise _Ended
+
+
+def from_simglucose(make, name=None, announces_meals=False):
+    """An algorithm of a simglucose controller: `make(person)` returns an object with `policy(observation, reward, done, **info)`.
+
+    Its basal and bolus are U/min, as simglucose has them; a step is five minutes. Meals are told (`info["meal"]`, g/min) only where
+    `announces_meals` says so. Where there is no reading, the person's programmed basal is given.
+    """
+
+    class Observation:
+        __slots__ = ("CGM",)
+
+        def __init__(self, cgm):
+            self.CGM = cgm
+
+    class Wrapped(Algorithm):
+        basal_source = "algorithm"
+
+        def begin(self, person):
+            self.controller = make(person)
+
+        def step(self, s):
+            if s.cgm is None:
+                return Dose(basal=s.therapy.basal / 12, meal=s.manual_units)
+            meal = s.meal_grams / 5 if announces_meals else 0
+            action = self.controller.policy(
+                Observation(s.cgm), 0, False, sample_time=5, meal=meal, patient_name=s.subject, time=s.minutes)
+            return Dose(basal=max(0.0, action.basal) * 5, correction=max(0.0, action.bolus) * 5, meal=s.manual_units)
+
+    Wrapped.name = name or getattr(make, "__name__", "simglucose").lower()
+    return Wrapped

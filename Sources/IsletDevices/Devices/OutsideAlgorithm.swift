@@ -1,0 +1,82 @@
+// Algorithms that answer from outside of a session, such as another process, which holds their state.
+//
+// Guarantees: a question says all that its answer may depend on: the input, whether the state begins anew, and whether the last answer was not used, so that the
+// state goes back to what it was before. A loop that dies and is launched again goes on from the state that is out there.
+// Does not: ask; whoever advances the session does.
+
+/// What a step asks of an algorithm outside.
+public struct StepQuestion: Sendable {
+    public var input: StepInput
+    /// The state is to begin anew at this step.
+    public var beginsAnew: Bool
+    /// The last answer was not used: the state goes back to what it was before it.
+    public var undoesLast: Bool
+
+    public init(input: StepInput, beginsAnew: Bool, undoesLast: Bool) {
+        (self.input, self.beginsAnew, self.undoesLast) = (input, beginsAnew, undoesLast)
+    }
+}
+
+/// What an algorithm outside says.
+public enum StepAnswer: Sendable {
+    case dose(StepOutput)
+    /// The step fails, and why.
+    case failed(String)
+}
+
+/// An algorithm that answers from outside: the loop holds its session at each question.
+public protocol OutsideAlgorithm: DosingAlgorithm where State == OutsideState {}
+
+extension OutsideAlgorithm {
+    public var answersOutside: Bool { true }
+    public func makeCell() -> StateCell { OutsideCell() }
+
+    /// - Throws: always: nobody is asked without a hold.
+    public func run(_ input: borrowing StepInput, state: inout OutsideState) throws -> StepOutput {
+        throw NobodyAsked()
+    }
+}
+
+/// A step was run at once whose algorithm answers from outside.
+public struct NobodyAsked: Error, CustomStringConvertible {
+    public init() {}
+    public var description: String { "the algorithm answers from outside, and nobody asked it" }
+}
+
+/// Stands for the state that is outside: which answer left it.
+public struct OutsideState: AlgorithmState {
+    /// How many questions it has been asked.
+    public var asked: Int64 = 0
+
+    public init() {}
+}
+
+/// Knows which state is out there. Belongs to the session's thread.
+public final class OutsideCell: StateCell, @unchecked Sendable {
+    private var state = OutsideState()
+    private var beginsAnew = true
+    private var undoesLast = false
+
+    override init() {}
+
+    public override func undo() { undoesLast = true }
+    public override func clear() { beginsAnew = true }
+    public override var saved: SavedState { SavedState(state) }
+
+    /// The one that is out there, or none.
+    public override func restore(_ saved: SavedState) -> Bool {
+        guard let known = saved.value as? OutsideState, known == state, known.asked > 0 else { return false }
+        beginsAnew = false
+        return true
+    }
+
+    /// What the next step asks.
+    public func question(_ input: consuming StepInput) -> StepQuestion {
+        defer {
+            state.asked += 1
+            beginsAnew = false
+            undoesLast = false
+        }
+        return StepQuestion(input: input, beginsAnew: beginsAnew, undoesLast: undoesLast && !beginsAnew)
+    }
+}

@@ -1,0 +1,140 @@
+// Where a program of somebody's own stands, and the Python package that it may import.
+//
+// Guarantees: a path of a study is relative to its file, and absolute once the program has been started; the files that a study names are hashed.
+
+import Foundation
+package import IsletDevices
+package import IsletFiles
+import IsletKernel
+import IsletAlerts
+import IsletLoop
+import IsletModels
+
+enum PluginPaths {
+    /// The folder `Python` beside the program or above it; nil where there is none, and the package has to be installed.
+    static func pythonPackage() -> String? {
+        var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        while folder.path().count > 1 {
+            for place in ["Python", "share/islet/python"] {
+                let candidate = folder.appending(path: place)
+                if FileManager.default.fileExists(
+                    atPath: candidate.appending(path: "islet/algorithm.py").path())
+                {
+                    return candidate.path()
+                }
+            }
+            folder = folder.deletingLastPathComponent()
+        }
+        return nil
+    }
+
+    /// The program that loads libraries: `islet`, which runs here or stands beside what does.
+    static func islet() -> String {
+        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        let beside = own.deletingLastPathComponent().appending(path: "islet")
+        return FileManager.default.isExecutableFile(atPath: beside.path()) ? beside.path() : own.path()
+    }
+
+    static func absolute(_ path: String, studyPath: String) -> String {
+        URL(filePath: path, relativeTo: URL(filePath: studyPath).deletingLastPathComponent()).absoluteURL
+            .standardizedFileURL.path()
+    }
+
+    /// With absolute paths, and the SHA-256 of its files.
+    /// - Throws: `InputError` where a file isn't there, or is another than the study was run with.
+    static func resolve(_ reference: PluginReference, studyPath: String) throws -> PluginReference {
+        var (reference, files): (PluginReference, [String]) = (reference, [])
+        switch reference.program {
+        case .python(let file):
+            let path = absolute(file, studyPath: studyPath)
+            reference.program = .python(path)
+            files = [path]
+        case .library(let file):
+            let path = absolute(file, studyPath: studyPath)
+            reference.program = .library(path)
+            files = [path]
+        case .command(let words):
+            let paths = words.enumerated().map { place, word in
+                let path = absolute(word, studyPath: studyPath)
+                return place == 0 && !word.contains("/") || !isRegularFile(path) ? word : path
+            }
+            reference.program = .command(paths)
+            files = paths.filter { $0.hasPrefix("/") && isRegularFile($0) }
+        }
+        var digest = SHA256()
+        do {
+            for file in files { digest.update(try readInput(file, limitBytes: 1 << 30, onlyRegular: true)) }
+        } catch let problem {
+            throw InputError(
+                file: reference.origin.file, line: reference.origin.line,
+                found: "\(problem.found) at \(problem.file)", expected: "the program of the algorithm")
+        }
+        let found = digest.finished().description
+        if let known = reference.sha256, known != found {
+            throw InputError(
+                file: reference.origin.file, line: reference.origin.line,
+                found:
+                    "another file than the study was run with: SHA-256 \(found) of \(files.joined(separator: ", "))",
+                expected: known)
+        }
+        reference.sha256 = found
+        return reference
+    }
+}
+
+extension Study {
+    /// Whether an arm's algorithm is a program of somebody's own.
+    package var hasPlugins: Bool { arms.contains { $0.plugin != nil } }
+
+    /// Starts the programs that arms name: somebody has allowed it. Does nothing for a study of built-in algorithms.
+    /// - Parameter studyPath: what their paths are relative to.
+    /// - Throws: `InputError` where one can't be had, or does not fit the study.
+    package mutating func startAlgorithms(studyPath: String) throws {
+        for place in arms.indices {
+            guard let plugin = arms[place].plugin, plugin.host == nil else { continue }
+            let reference = try PluginPaths.resolve(plugin.reference, studyPath: studyPath)
+            let same = arms[..<place].compactMap(\.plugin).first { $0.reference == reference }?.host
+            let host = try same ?? PluginHost(reference)
+            arms[place].plugin = ArmPlugin(reference: reference, host: host)
+            arms[place].algorithm = TunedAlgorithm(host.kind)
+            try checkStarted(arms[place], host)
+        }
+    }
+
+    /// - Throws: `InputError` where an arm's algorithm is a program that nobody has allowed.
+    package func checkAlgorithms() throws(InputError) {
+        for arm in arms { _ = try arm.plugin?.started() }
+    }
+
+    /// What could only be checked once it had said what it is.
+    private func checkStarted(_ arm: Arm, _ host: PluginHost) throws(InputError) {
+        let origin = host.reference.origin
+        if host.ready.forecastMinutes == nil,
+            let asking = ([arm.alerts] + shadowPolicies).first(where: \.asksForForecasts)
+        {
+            throw InputError(
+                file: origin.file, line: origin.line,
+                found:
+                    "forecastGlucose in the policy \(quotedForMessage(asking.name)), beside \(host.ready.name)",
+                expected: "an algorithm that forecasts: \(host.ready.name) makes no forecast")
+        }
+        guard host.ready.basalSource == .algorithm else { return }
+        for kind in FaultKind.all where !kind.strikesClosedLoop && faults.settings[kind.index] != .off {
+            throw InputError(
+                file: origin.file, line: origin.line,
+                found: "\(kind.id) with the arm \(quotedForMessage(arm.name))",
+                expected:
+                    "arms in open loop only: \(host.ready.name) gives all basal as boluses, and \(kind.id) strikes temporary basal rates alone"
+            )
+        }
+    }
+
+    /// What a manifest says of them.
+    package var algorithmFacts: JSONValue? {
+        let facts = arms.compactMap { arm in arm.plugin?.host?.facts(arm: arm.name) }
+        return facts.isEmpty ? nil : .array(facts)
+    }
+
+    /// How many subjects, by index, stay together in a shard: 1 where no algorithm is a program of its own.
+    package var block: Int { arms.compactMap { $0.plugin?.reference.group }.max() ?? 1 }
+}

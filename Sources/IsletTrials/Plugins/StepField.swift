@@ -1,0 +1,324 @@
+// What a program of somebody's own is told and answers: one table of fields.
+//
+// Guarantees: the packed layout, the lines of JSON, the C header, the list in `hello` that a NumPy dtype is made of, and docs/algorithms.md are of these rows: a
+// field has one name, one unit, one place and one absence, whoever reads it. Every cell has eight bytes. Does not: say when a row is sent (`PluginGroup`).
+
+import IsletDevices
+import IsletFiles
+import IsletKernel
+
+/// One cell of a row.
+package struct StepField<Row>: Sendable {
+    /// What a cell holds.
+    package enum Kind: String, Sendable {
+        /// int64.
+        case whole = "int64"
+        /// int64, ns since the session's start; the least integer where absent. In `lines` seconds, as text with nine places.
+        case instant = "int64 ns"
+        /// float64; NaN where absent.
+        case real = "float64"
+        /// 64 bits of text, of several cells side by side.
+        case text = "8 bytes"
+    }
+
+    package let name: String
+    /// Empty for a pure number.
+    package let unit: String
+    package let kind: Kind
+    package let meaning: String
+    /// What it means that it is absent; nil for what is always there.
+    package let absence: String?
+    /// The cell's bits.
+    let cell: Cell
+
+    typealias Cell = @Sendable (borrowing Row) -> UInt64
+
+    private init(
+        _ name: String, _ unit: String, _ kind: Kind, _ meaning: String, _ absence: String?,
+        _ cell: @escaping @Sendable (borrowing Row) -> UInt64
+    ) {
+        (self.name, self.unit, self.kind) = (name, unit, kind)
+        (self.meaning, self.absence, self.cell) = (meaning, absence, cell)
+    }
+
+    static func whole(
+        _ name: String, _ meaning: String, unit: String = "",
+        _ value: @escaping @Sendable (borrowing Row) -> Int64
+    ) -> StepField {
+        StepField(name, unit, .whole, meaning, nil) { UInt64(bitPattern: value($0)) }
+    }
+
+    static func instant(
+        _ name: String, _ meaning: String, absence: String? = nil,
+        _ value: @escaping @Sendable (borrowing Row) -> Instant?
+    ) -> StepField {
+        StepField(name, "ns", .instant, meaning, absence) {
+            UInt64(bitPattern: value($0)?.nanoseconds ?? .min)
+        }
+    }
+
+    static func real(
+        _ name: String, _ unit: String, _ meaning: String, absence: String? = nil,
+        _ value: @escaping @Sendable (borrowing Row) -> Double?
+    ) -> StepField {
+        StepField(name, unit, .real, meaning, absence) { (value($0) ?? .nan).bitPattern }
+    }
+
+    static func text(
+        _ name: String, _ meaning: String, part: Int, _ value: @escaping @Sendable (borrowing Row) -> String
+    ) -> StepField {
+        StepField(name, "UTF-8", .text, meaning, nil) { row in
+            var bits: UInt64 = 0
+            for (place, byte) in value(row).utf8.dropFirst(8 * part).prefix(8).enumerated() {
+                bits |= UInt64(byte) << (8 * UInt64(place))
+            }
+            return bits
+        }
+    }
+}
+
+/// Somebody who is asked about, as `begin` says it.
+package struct BeginRow: Sendable {
+    var handle: Int64
+    var seed: UInt64
+    /// Only settings have changed.
+    var isSame: Bool
+    var therapy: TherapySettings
+    var target: GlucoseConcentration
+    var subject: String
+}
+
+/// One step, as `step` asks it.
+package struct AskedRow: Sendable {
+    var handle: Int64
+    var question: StepQuestion
+    var input: StepInput { question.input }
+    /// In the order of `hello`.
+    var custom: [String] = []
+
+    var flags: Int64 {
+        let input = question.input
+        return (input.insulinPump.isAvailable ? 1 : 0) | (input.isOpenLoop ? 2 : 0)
+            | (input.pumpBasal != nil ? 4 : 0) | (input.earlier != nil ? 8 : 0)
+            | (question.undoesLast ? 16 : 0)
+    }
+}
+
+/// Insulin of the hours before, as `history` tells it.
+package struct HistoryRow: Sendable {
+    var handle: Int64
+    var complete: Instant
+    var given: GivenInsulin
+}
+
+/// What `dose` answers.
+package struct DoseRow: Sendable {
+    var handle: Int64 = 0
+    var step: Int64 = 0
+    var basal = 0.0
+    var correction = 0.0
+    var meal = 0.0
+    var glucagon = 0.0
+    var flags: Int64 = 0
+    var forecast = Double.nan
+}
+
+/// The rows of `islet-step/1`.
+package enum StepFields {
+    package static let begin: [StepField<BeginRow>] =
+        [
+            .whole("handle", "whom it is about: 0 in `alone`, the slot in `together`") { $0.handle },
+            .whole("seed", "of this person's own luck, from the study's streams; 64 bits") {
+                Int64(bitPattern: $0.seed)
+            },
+            .whole("flags", "1: the state goes on, only settings have changed") { $0.isSame ? 1 : 0 },
+            .real("weight", "kg", "body weight") { $0.therapy.bodyWeightKilograms },
+            .real("basal", "U/h", "programmed basal rate") { $0.therapy.basalRate.unitsPerHour },
+            .real("cr", "g/U", "carbohydrate ratio") { $0.therapy.carbohydrateRatioGramsPerUnit },
+            .real("cf", "mg/dL/U", "correction factor") { $0.therapy.correctionFactorMgdlPerUnit },
+            .real("tdi", "U", "total daily insulin") { $0.therapy.totalDailyInsulin.units },
+            .real("maximum_bolus", "U", "the most that one request may be") { $0.therapy.maximumBolus.units },
+            .real("target", "mg/dL", "the nominal target") { $0.target.milligramsPerDecilitre },
+        ]
+        + (0..<8).map { part in
+            .text("subject\(part)", "bytes \(8 * part) to \(8 * part + 7) of the subject's name", part: part)
+            {
+                $0.subject
+            }
+        }
+
+    package static let step: [StepField<AskedRow>] =
+        [
+            .whole("handle", "whom it is about") { $0.handle },
+            .whole("step", "steps run before this one, on the five-minute grid") {
+                $0.question.input.algorithmTime
+            },
+            .whole(
+                "flags",
+                "1 pump available, 2 open loop, 4 pump basal known, 8 `history` went before, 16 undo: the last answer was not used, go back to the state before it"
+            ) { $0.flags },
+            .instant("now", "this step's instant") { $0.question.input.now },
+            .instant("first_step", "when step 0 ran", absence: "at step 0") {
+                $0.question.input.firstStepTime
+            },
+            .instant("last_step", "when the step before ran", absence: "at the first step") {
+                $0.question.input.lastWorldTime
+            },
+            .instant("last_cgm", "of the last reading that a step used", absence: "before the first reading")
+            {
+                $0.question.input.lastCgmTime
+            },
+            .instant("cgm_time", "when `cgm` was measured", absence: "no reading") {
+                $0.question.input.cgm?.instant
+            },
+            .real("cgm", "mg/dL", "a fresh reading that no step has used", absence: "no reading") {
+                $0.question.input.cgm?.glucose.milligramsPerDecilitre
+            },
+            .whole("bolus_id", "the last request's id; -1 where nothing is known of one") {
+                $0.question.input.insulinPump.lastBolus?.id ?? -1
+            },
+            .instant("bolus_at", "when it was requested", absence: "no last request") {
+                $0.question.input.insulinPump.lastBolus?.requestedAt
+            },
+            .real("bolus_requested", "U", "what it asked for", absence: "no last request") {
+                $0.question.input.insulinPump.lastBolus?.requested.units
+            },
+            .real("bolus_delivered", "U", "what was given", absence: "no last request") {
+                $0.question.input.insulinPump.lastBolus?.delivered.units
+            },
+            .whole("bolus_cut_by", "0 nobody, 1 the person, 2 the pump ended it before its time") { row in
+                switch row.question.input.insulinPump.lastBolus?.cutBy {
+                case nil: 0
+                case .person: 1
+                case .pump: 2
+                }
+            },
+            .whole("shortfall_step", "the step whose basal and correction never came; -1 for none") {
+                $0.question.input.shortfall?.algorithmTime ?? -1
+            },
+            .real("shortfall", "U", "how much of them", absence: "none") {
+                $0.question.input.shortfall?.amount.units
+            },
+            .whole("dropped_step", "the step whose meal insulin was given up; -1 for none") {
+                $0.question.input.dropped?.algorithmTime ?? -1
+            },
+            .real("dropped", "U", "how much of it", absence: "none") {
+                $0.question.input.dropped?.amount.units
+            },
+            .real("dropped_manual", "U", "of `dropped`, what was asked for by hand", absence: "none") {
+                $0.question.input.dropped?.manual.units
+            },
+            .real(
+                "pump_basal", "U", "what the pump gave by itself since the last good step",
+                absence: "not known"
+            ) { $0.question.input.pumpBasal?.amount.units },
+            .instant("pump_basal_since", "since when it flowed", absence: "not known") {
+                $0.question.input.pumpBasal?.since
+            },
+            .real(
+                "pump_basal_withheld", "U",
+                "of it, what a zero withheld and this step's request holds beside the dose",
+                absence: "not known"
+            ) { $0.question.input.pumpBasal?.withheld.units },
+            .real("target", "mg/dL", "the nominal target") {
+                $0.question.input.target.milligramsPerDecilitre
+            },
+            .real("temporary_target", "mg/dL", "a target for now", absence: "the nominal one holds") {
+                $0.question.input.temporaryTarget?.milligramsPerDecilitre
+            },
+            .real("basal_multiplier", "1", "1, unless a temporary basal runs") {
+                $0.question.input.basalMultiplier
+            },
+            .whole("multiplier_steps", "steps left of it") {
+                Int64($0.question.input.basalMultiplierStepsLeft)
+            },
+            .real("finger_stick", "mg/dL", "a finger-stick value", absence: "none") {
+                $0.question.input.user.bloodGlucose?.milligramsPerDecilitre
+            },
+            .real("calibration", "mg/dL", "a value to calibrate with", absence: "none") {
+                $0.question.input.user.calibration?.milligramsPerDecilitre
+            },
+            .real("manual_bolus", "U", "insulin that the person asks for by hand", absence: "none") {
+                $0.question.input.user.manualBolus?.units
+            },
+            .real("meal", "g", "carbohydrate of an announced meal", absence: "none") {
+                $0.question.input.user.meal?.carbohydrate.grams
+            },
+            .instant("meal_at", "when it is eaten", absence: "no meal") {
+                $0.question.input.user.meal?.instant
+            },
+        ]
+        + (0..<customFields).map { place in
+            .real(
+                "custom\(place)", "", "a number of one's own, by its place in `hello`", absence: "not given"
+            ) {
+                row in
+                row.custom.indices.contains(place)
+                    ? row.question.input.customFields[row.custom[place]] : nil
+            }
+        }
+
+    /// How many numbers of one's own a step may carry.
+    package static let customFields = 6
+
+    package static let history: [StepField<HistoryRow>] = [
+        .whole("handle", "whom it is about") { $0.handle },
+        .instant("complete", "from when on the hours before are known") { $0.complete },
+        .instant("since", "it flowed from here") { $0.given.since },
+        .instant("until", "to here") { $0.given.until },
+        .real("amount", "U", "how much") { $0.given.amount.units },
+        .real("user", "U", "of it, what the person had asked for") { $0.given.userRequested.units },
+        .real("manual", "U", "of that, by hand") { $0.given.manual.units },
+    ]
+
+    package static let dose: [StepField<DoseRow>] = [
+        .whole("handle", "whom it is about: the step's") { $0.handle },
+        .whole("step", "the step's own number") { $0.step },
+        .real("basal", "U", "basal insulin of this step; 0 where the pump's programmed basal runs") {
+            $0.basal
+        },
+        .real("correction", "U", "beside it, for glucose") { $0.correction },
+        .real("meal", "U", "what the person waits for: meals, manual boluses") { $0.meal },
+        .real("glucagon", "U", "recorded, never delivered") { $0.glucagon },
+        .whole("flags", "1: it gives up control itself") { $0.flags },
+        .real("forecast", "mg/dL", "glucose `forecastMinutes` after this reading", absence: "can't say") {
+            $0.forecast
+        },
+    ]
+
+    /// The cells alone: a field is not copied where only its bits are asked for.
+    static let (beginCells, stepCells, historyCells) = (
+        begin.map(\.cell), step.map(\.cell), history.map(\.cell)
+    )
+
+    /// A dose of cells, in the order of `dose`.
+    static func dose(_ cells: some RandomAccessCollection<UInt64>) -> DoseRow {
+        var (row, place) = (DoseRow(), cells.startIndex)
+        func next() -> UInt64 {
+            defer { place = cells.index(after: place) }
+            return cells[place]
+        }
+        row.handle = Int64(bitPattern: next())
+        row.step = Int64(bitPattern: next())
+        row.basal = Double(bitPattern: next())
+        row.correction = Double(bitPattern: next())
+        row.meal = Double(bitPattern: next())
+        row.glucagon = Double(bitPattern: next())
+        row.flags = Int64(bitPattern: next())
+        row.forecast = Double(bitPattern: next())
+        return row
+    }
+}
+
+extension [StepField<AskedRow>] {
+    /// For `hello`: a name and a type each.
+    var listed: JSONValue { layout(self) }
+}
+
+/// Names, types and units of a row's cells, for `hello`.
+func layout<Row>(_ fields: [StepField<Row>]) -> JSONValue {
+    .array(
+        fields.map {
+            .array([.string($0.name), .string($0.kind == .real ? "<f8" : "<i8"), .string($0.unit)])
+        })
+}

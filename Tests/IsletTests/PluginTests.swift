@@ -1,0 +1,230 @@
+import Foundation
+import Testing
+
+/// Algorithms that are programs of somebody's own: what goes well, and forty ways to be wrong. They need python3.
+@Suite struct PluginTests {
+    private static let arm = "{ python: \(project.path())Python/examples/pid.py }"
+    private static let wrong = "\(project.path())Tests/Plugins/wrong.py"
+
+    private func folder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "islet-plugin-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    private func study(_ folder: URL, _ algorithm: String, _ more: String = "", name: String = "study") throws
+        -> String
+    {
+        let path = folder.appending(path: name + ".yaml").path()
+        try """
+        duration: 1d
+        cohort: { generate: { count: 5 } }
+        \(more)
+        arms: [{ name: a, algorithm: \(algorithm), alerts: bionicloop }]
+        """.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private func digest(_ outcome: Outcome) throws -> String {
+        try #require(outcome.status == 0, "\(outcome.error)")
+        return String(try #require(outcome.output.split(separator: "\n").first { $0.hasPrefix("digest") }))
+    }
+
+    private func run(_ study: String, _ out: URL, _ more: String...) throws -> Outcome {
+        try islet(["run", study, "--no-report", "--allow-algorithm", "--out", out.path()] + more)
+    }
+
+    private static let faults =
+        "faults: { signal-loss: true, pump-outage: true, pod-fault: true, command-failure: true, uncertain-delivery: true, app-quit: true }"
+
+    @Test func thePIDInPythonGivesTheDosesOfTheOneInSwiftWhoeverRunsIt() throws {
+        let folder = try folder()
+        let swift = try study(folder, "pid-insulin-feedback", Self.faults, name: "swift")
+        let python = try study(folder, Self.arm, Self.faults, name: "python")
+        let wanted = try digest(run(swift, folder.appending(path: "0")))
+        for jobs in ["1", "2", "9"] {
+            #expect(
+                try digest(run(python, folder.appending(path: jobs), "--jobs", jobs)) == wanted,
+                "\(jobs) workers")
+        }
+        let verified = try islet(
+            "verify", folder.appending(path: "9").path(), "--quiet", "--allow-algorithm")
+        #expect(verified.status == 0, "\(verified.output)\(verified.error)")
+        let replayed = try islet(
+            "replay", folder.appending(path: "9").path(), "--session", "3", "--allow-algorithm")
+        #expect(replayed.status == 0 && replayed.output.contains("as stored"), "\(replayed.error)")
+    }
+
+    /// mine.py, of which a process serves a group, and each person has an object.
+    @Test func aGroupHasOneDigestOverWorkersAndShardsAndAlone() throws {
+        let folder = try folder()
+        let text = try String(
+            contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
+        try text.replacingOccurrences(of: "    gain =", with: "    runs = \"together\"\n    gain =").write(
+            to: folder.appending(path: "together.py"), atomically: true, encoding: .utf8)
+        let alone = try study(folder, "{ python: \(project.path())Python/examples/mine.py }", name: "alone")
+        let group = try study(folder, "{ python: together.py, group: 2 }")
+        let wanted = try digest(run(alone, folder.appending(path: "alone")))
+        #expect(try digest(run(group, folder.appending(path: "1"), "--jobs", "1")) == wanted)
+        #expect(try digest(run(group, folder.appending(path: "9"), "--jobs", "9")) == wanted)
+        var shards: [String] = []
+        for part in 1...3 {
+            let out = folder.appending(path: "shard\(part)")
+            #expect(try run(group, out, "--quiet", "--shard", "\(part)/3").status == 0)
+            shards.append(out.path())
+        }
+        let merged = folder.appending(path: "merged").path()
+        #expect(try digest(islet(["merge"] + shards + ["--out", merged])) == wanted)
+        let verified = try islet("verify", merged, "--quiet", "--allow-algorithm")
+        #expect(verified.status == 0, "\(verified.output)\(verified.error)")
+    }
+
+    @Test func nothingIsStartedUnasked() throws {
+        let folder = try folder()
+        let mark = folder.appending(path: "started")
+        try "import os; open('\(mark.path())', 'w').close(); os.abort()".write(
+            to: folder.appending(path: "bad.py"), atomically: true, encoding: .utf8)
+        let path = try study(folder, "{ python: bad.py }")
+        #expect(try islet("study", "check", path).status == 0)
+        let refused = try islet("run", path, "--out", folder.appending(path: "out").path())
+        #expect(refused.status == 65 && refused.error.contains("--allow-algorithm"), "\(refused.error)")
+        #expect(!FileManager.default.fileExists(atPath: mark.path()))
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "out").path()))
+        let good = try study(folder, Self.arm, name: "good")
+        let out = folder.appending(path: "good")
+        #expect(try run(good, out, "--quiet").status == 0)
+        let verified = try islet("verify", out.path(), "--quiet")
+        #expect(verified.status == 1 && verified.output.contains("--allow-algorithm"), "\(verified.output)")
+        #expect(try islet("replay", out.path(), "--session", "0").status == 65)
+    }
+
+    @Test func anotherFileUnderItsNameIsRefused() throws {
+        let folder = try folder()
+        let file = folder.appending(path: "mine.py")
+        try FileManager.default.copyItem(at: project.appending(path: "Python/examples/mine.py"), to: file)
+        let path = try study(folder, "{ python: mine.py }")
+        let out = folder.appending(path: "out")
+        #expect(try run(path, out, "--quiet").status == 0)
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data("# another\n".utf8))
+        try handle.close()
+        let verified = try islet("verify", out.path(), "--quiet", "--allow-algorithm")
+        #expect(verified.status == 1 && verified.output.contains("another file than"), "\(verified.output)")
+    }
+
+    @Test(arguments: [
+        ("gain: 9", "a number from 0 to 5"), ("gian: 1", "nearest: `gain`"), ("group: 0", "from 1 to 1000"),
+        ("gain: much", "a number"), ("sha256: abc", "64 hexadecimal digits"),
+    ])
+    func aParameterThatItDoesNotHaveIsRefusedWithItsLine(_ words: String, _ expected: String) throws {
+        let folder = try folder()
+        let path = try study(folder, "{ python: \(project.path())Python/examples/mine.py, \(words) }")
+        let outcome = try run(path, folder.appending(path: "out"))
+        #expect(outcome.status == 65 && outcome.error.contains(expected), "\(outcome.error)")
+        #expect(outcome.error.contains("study.yaml:4"), "\(outcome.error)")
+    }
+
+    /// Ends of the run, and a word of the cause.
+    private static let ends: [(how: String, status: Int32, word: String)] = [
+        ("import-error", 65, "nothing_of_this_name"), ("exit-before-ready", 65, "I am not ready"),
+        ("sleeps-before-ready", 65, "no `ready` within 2 s"), ("other-protocol", 65, "islet-step/2"),
+        ("no-json", 65, "hello, world"), ("runs-somehow", 65, "neither alone nor together"),
+        ("default-out-of-range", 65, "a default between them"), ("other-encoding", 65, "morse"),
+        ("endless-line", 65, "a line without an end"), ("frame-crc", 1, "CRC is wrong"),
+        ("frame-magic", 1, "ISL2"), ("frame-4-gib", 1, "4294967295 bytes"),
+        ("frame-kind", 1, "unknown kind 99"),
+        ("frame-rows", 1, "3 rows"), ("frame-step", 1, "only Islet sends"),
+        ("frame-text", 1, "glucose is 120"),
+        ("infinity", 1, "1e999"), ("twice", 1, "step 9"), ("none", 1, "0 doses for 1 steps"),
+        ("two-answers", 1, "behind the answer"), ("unknown-key", 1, "basall"),
+        ("no-handle", 1, "without `handle`"),
+        ("text-dose", 1, "no number"), ("half-json", 1, "no JSON"), ("print", 1, "DEBUG: glucose"),
+        ("deep", 1, "levels"), ("exit-0", 1, "exit code 0"), ("exit-3", 1, "giving up"),
+        ("segfault", 1, "SIGSEGV"), ("in-the-middle", 1, "in the middle of an answer"),
+        ("closes-stdout", 1, "closed its standard output"), ("leaves-a-child", 1, "exit code 4"),
+        ("raises", 1, "a step that I can't do"), ("stderr", 1, "more than 1 MiB"),
+        ("memory", 1, "MiB of memory"),
+        ("sleeps", 75, "no answer within 2 s"), ("drips", 75, "no answer within 2 s"),
+    ]
+
+    @Test(arguments: ends) func itEndsWithItsCauseAndNothingIsLeft(
+        _ end: (how: String, status: Int32, word: String)
+    ) throws {
+        let folder = try folder()
+        let path = try study(
+            folder, "{ command: [python3, \(Self.wrong), \(end.how)], timeout: 2s, memory: 200 }")
+        let mark = folder.lastPathComponent
+        let outcome = try islet(
+            [
+                "run", path, "--allow-algorithm", "--quiet", "--no-report", "--out",
+                folder.appending(path: "out").path(),
+            ],
+            environment: ["TMPDIR": "/tmp/\(mark)"])
+        #expect(outcome.status == end.status, "\(outcome.error)")
+        #expect(outcome.error.contains(end.word), "\(outcome.error)")
+        if end.status != 65 { #expect(outcome.error.contains("session 0"), "\(outcome.error)") }
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "out/sessions.csv").path()))
+        #expect(try left(mark).isEmpty)
+    }
+
+    /// Doses that fail their step alone: nothing is given by it, and the run goes on.
+    @Test(arguments: [
+        ("nan", "not a number"), ("negative", "negative"), ("huge", "above 100 U"),
+        ("other-step", "answered step"),
+        ("other-handle", "answered step"), ("unknown-flags", "unknown flags"),
+        ("negative-forecast", "no glucose"),
+        ("fail", "I don't know"),
+    ])
+    func aWrongDoseFailsItsStepAlone(_ how: String, _ word: String) throws {
+        let folder = try folder()
+        let path = try study(folder, "{ command: [python3, \(Self.wrong), \(how)] }")
+        let out = folder.appending(path: "out").path()
+        let outcome = try islet("run", path, "--allow-algorithm", "--quiet", "--no-report", "--out", out)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        let steps = try islet(
+            "export", out, "--what", "steps", "--session", "0", "--quiet", "--allow-algorithm")
+        let lines = steps.output.split(separator: "\n").map(String.init)
+        let failed = lines.filter { $0.contains(word) }
+        #expect(failed.count == 1, "\(steps.error)")
+        let names =
+            lines.first?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        let requested = try #require(names.firstIndex(of: "requested_u"))
+        let cells =
+            failed.first?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        #expect(cells.indices.contains(requested) && ["", "0"].contains(cells[requested]), "\(failed)")
+    }
+
+    @Test func aRunThatFailedGoesOnWhereTheProgramWorksAgain() throws {
+        let folder = try folder()
+        let mark = folder.appending(path: "broken").path()
+        FileManager.default.createFile(atPath: mark, contents: nil)
+        let text = try String(contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
+        try text.replacingOccurrences(
+            of: "        rate = s.therapy.basal\n",
+            with: """
+                        rate = s.therapy.basal
+                        import os
+                        if s.subject.endswith("003") and s.step == 50 and os.path.exists("\(mark)"): os._exit(9)
+
+                """
+        ).write(to: folder.appending(path: "mine.py"), atomically: true, encoding: .utf8)
+        let path = try study(folder, "{ python: mine.py }")
+        let out = folder.appending(path: "out")
+        let broken = try run(path, out)
+        #expect(broken.status == 1 && broken.error.contains("1 of 5 sessions failed"), "\(broken.error)")
+        #expect(broken.error.contains("exit code 9"), "\(broken.error)")
+        try FileManager.default.removeItem(atPath: mark)
+        let whole = try digest(run(path, out, "--resume"))
+        #expect(try digest(run(path, folder.appending(path: "again"))) == whole)
+    }
+
+    /// Processes whose environment has this word.
+    private func left(_ mark: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
+            guard Int(name) != nil, let data = FileManager.default.contents(atPath: "/proc/\(name)/environ")
+            else { return false }
+            return String(decoding: data, as: UTF8.self).contains("TMPDIR=/tmp/\(mark)")
+        }
+    }
+}
