@@ -198,7 +198,7 @@ import Testing
     @Test func aRunThatFailedGoesOnWhereTheProgramWorksAgain() throws {
         let folder = try folder()
         let mark = folder.appending(path: "broken").path()
-        FileManager.default.createFile(atPath: mark, contents: nil)
+        #expect(FileManager.default.createFile(atPath: mark, contents: nil))
         let text = try String(contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
         try text.replacingOccurrences(
             of: "        rate = s.therapy.basal\n",
