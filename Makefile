@@ -50,6 +50,8 @@ docs: ## Write the pages of docs that are made from definitions.
 	.build/debug/islet study person > docs/person.md
 	.build/debug/islet study schema --markdown > docs/study-files.md
 	.build/debug/islet alerts schema --markdown > docs/policy-files.md
+	.build/debug/islet algorithm fields > docs/algorithm-fields.md
+	.build/debug/islet algorithm fields --header > C/islet_algorithm.h
 	.build/debug/islet alerts schema --scenario --markdown > docs/scenario-files.md
 
 golden: ## Write the digests that belong to the engine number (Tests/Golden): after it was raised.

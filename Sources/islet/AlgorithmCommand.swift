@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import IsletCommands
+import IsletDevices
 import IsletFiles
 import IsletTrials
 
@@ -44,7 +45,7 @@ struct AlgorithmCheckCommand: ParsableCommand {
         let kind: PluginReference.Program =
             program.count > 1 || !program[0].contains(".")
             ? .command(program) : program[0].hasSuffix(".so") ? .library(program[0]) : .python(program[0])
-        var reference = PluginReference(program: kind)
+        var reference = PluginReference(kind)
         reference.group = group
         reference.origin.file = program[0]
         for word in set {
@@ -52,7 +53,7 @@ struct AlgorithmCheckCommand: ParsableCommand {
             guard parts.count == 2, let value = Double(parts[1]), value.isFinite else {
                 throw ValidationError("--set takes name=value, as in gain=0.4.")
             }
-            reference.parameters.append(PluginReference.Parameter(name: parts[0], value: value))
+            reference.parameters.append(PluginReference.Parameter(parts[0], value))
         }
         let check = try AlgorithmCheck(reference, path: FileManager.default.currentDirectoryPath + "/study")
         let ready = check.host.ready

@@ -265,7 +265,7 @@ struct RunCommand: ParsableCommand {
         guard !failures.isEmpty else { return }
         for (_, failure) in failures.prefix(20) {
             for line in failure.whole.split(separator: "\n") {
-                StandardStream.error.writeLineIgnoringFailure(printable(String(line), limit: 500))
+                StandardStream.error.writeLineIgnoringFailure(printable(String(line), limit: 1500))
             }
         }
         let count = failures.reduce(0) { $0 + $1.sessions.count }

@@ -1,5 +1,4 @@
 import IsletKernel
-import Synchronization
 import Testing
 
 /// A session that asks something of the world outside.

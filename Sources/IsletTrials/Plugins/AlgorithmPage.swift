@@ -45,7 +45,7 @@ package enum AlgorithmPage {
         #define ISLET_ABSENT INT64_MIN
         enum islet_kind { \(kinds) };
         enum islet_flags {
-            ISLET_PUMP_AVAILABLE = 1, ISLET_OPEN_LOOP = 2, ISLET_PUMP_BASAL_KNOWN = 4, ISLET_HISTORY = 8, ISLET_UNDO = 16
+            ISLET_PUMP_AVAILABLE = 1, ISLET_OPEN_LOOP = 2, ISLET_PUMP_BASAL_KNOWN = 4, ISLET_HAS_HISTORY = 8, ISLET_UNDO = 16
         };
 
         // A frame: this head, its rows, and the CRC-32 of both as a uint32_t.

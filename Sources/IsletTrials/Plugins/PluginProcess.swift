@@ -26,6 +26,7 @@ final class PluginProcess: @unchecked Sendable {
     private let memoryBytes: Int
     private let timeout: Int64
     private var errorBytes = 0
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     private var errorTail: [UInt8] = []
     private var isOver = false
     private var calls = 0
@@ -62,7 +63,10 @@ final class PluginProcess: @unchecked Sendable {
         Self.running.withLock { _ = $0.insert(child) }
     }
 
-    deinit { stop() }
+    deinit {
+        stop()
+        buffer.deallocate()
+    }
 
     /// What a child sees of the environment.
     static func environment(python: String?) -> [String] {
@@ -140,11 +144,8 @@ final class PluginProcess: @unchecked Sendable {
     }
 
     private func receive(_ place: () -> String) throws {
-        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
-            let count = read(fromChild, buffer.baseAddress, buffer.count)
-            if count > 0 { input += UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
-            return count
-        }
+        let count = read(fromChild, buffer.baseAddress, buffer.count)
+        if count > 0 { input += UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
         guard count <= 0 else { return }
         guard count < 0, errno == EINTR else { throw ended(place) }
     }

@@ -28,6 +28,8 @@ package struct PluginReference: Hashable, Sendable {
     package struct Parameter: Hashable, Sendable {
         package var name: String
         package var value: Double
+
+        package init(_ name: String, _ value: Double) { (self.name, self.value) = (name, value) }
     }
 
     package var program: Program
@@ -42,6 +44,8 @@ package struct PluginReference: Hashable, Sendable {
     /// Of its files, hexadecimal; nil where it has not been started.
     package var sha256: String?
     package var origin = Origin()
+
+    package init(_ program: Program) { self.program = program }
 
     /// Where a study names it; no part of what it is.
     package struct Origin: Hashable, Sendable {
@@ -105,13 +109,13 @@ package struct PluginReference: Hashable, Sendable {
     static func decode(_ reader: YAMLReader) throws(InputError) -> PluginReference {
         var reference: PluginReference
         if let file = reader["python"] {
-            reference = PluginReference(program: .python(try file.text()))
+            reference = PluginReference(.python(try file.text()))
         } else if let file = reader["library"] {
-            reference = PluginReference(program: .library(try file.text()))
+            reference = PluginReference(.library(try file.text()))
         } else {
             var words: [String] = []
             for item in reader["command"]?.items ?? [] { words.append(try item.text()) }
-            reference = PluginReference(program: .command(words))
+            reference = PluginReference(.command(words))
         }
         reference.origin.file = reader.node.origin.file
         reference.origin.line = reader.node.origin.line
@@ -132,7 +136,7 @@ package struct PluginReference: Hashable, Sendable {
                     expected: "a parameter's name")
             }
             reference.parameters.append(
-                Parameter(name: entry.key, value: try value.number(in: -1e300...1e300)))
+                Parameter(entry.key, try value.number(in: -1e300...1e300)))
             reference.origin.lines[entry.key] = entry.keyOrigin.line
         }
         return reference

@@ -50,12 +50,12 @@ public final class Session {
     /// The program that its algorithm is, where it is one.
     let plugin: PluginHost?
     /// The process that it asks by itself.
-    private var group: PluginGroup?
-    private let index: Int
+    var group: PluginGroup?
+    let index: Int
     /// Of the luck of its algorithm's own.
-    private let seed: UInt64
+    let seed: UInt64
     /// What ended it before its time.
-    public private(set) var failure: (any Error)?
+    public internal(set) var failure: (any Error)?
 
     /// Assembles a session. Nothing runs yet.
     /// - Parameters:
@@ -231,50 +231,6 @@ public final class Session {
         let outcome = sumUp(endedEarly: failure.map { "\($0)" })
         end()
         return outcome
-    }
-
-    /// Runs up to the next question of an algorithm outside.
-    /// - Returns: nil where the session is over, by its end or a failure.
-    func question(until: Instant?) -> StepQuestion? {
-        guard failure == nil else { return nil }
-        do {
-            try executor.advance(to: min(until ?? duration, duration))
-        } catch {
-            failure = error
-        }
-        guard executor.isHeld else { return nil }
-        return executor.inspect { [loop] in loop.here { $0.question } }
-    }
-
-    /// Answers the question that the session is held at.
-    func answer(_ answer: StepAnswer) {
-        do {
-            try executor.resume { [loop] in try loop.here(answer) { try $0.answer($1) } }
-        } catch {
-            failure = error
-        }
-    }
-
-    /// It can't go on: nobody answers.
-    func fail(_ error: any Error) { if failure == nil { failure = error } }
-
-    /// Advances, and asks the algorithm outside on the way, where there is one.
-    private func live(to limit: Instant) throws {
-        try executor.advance(to: limit)
-        while executor.isHeld {
-            guard let host = plugin, let question = executor.inspect({ [loop] in loop.here { $0.question } })
-            else { throw NobodyAsked() }
-            if group == nil { group = try PluginGroup(host, members: [person(of: host)]) }
-            guard let answer = try group?.ask([(0, question)]).first else { throw NobodyAsked() }
-            self.answer(answer)
-            if let failure { throw failure }
-            try executor.advance(to: limit)
-        }
-    }
-
-    /// Who asks, for the program that is asked.
-    func person(of host: PluginHost) -> PluginPerson {
-        PluginPerson(slot: host.slot(of: index), seed: seed)
     }
 
     /// Runs to the end as `run` does, and stops on the way at least every `span` nanoseconds for what `piece` has to do, the end included.

@@ -81,7 +81,9 @@ import Testing
             }
         }
         #expect(undone == [20, 30, 40])
-        #expect(waits.loop.executor.inspect { [loop = waits.loop] in loop.here { $0.stepsFailed } } == 3)
+        let loop = waits.loop
+        let failed: Int = waits.executor.inspect { loop.here { $0.stepsFailed } }
+        #expect(failed == 3)
         #expect(waits.conclude().end == .completed)
     }
 

@@ -18,6 +18,7 @@ struct ReferencePagesTests {
         arguments: [
             ("study-files.md", Study.reference), ("policy-files.md", AlertPolicy.reference),
             ("scenario-files.md", AlertScenario.reference),
+            ("algorithm-fields.md", AlgorithmPage.markdown), ("../C/islet_algorithm.h", AlgorithmPage.header),
         ])
     func areCurrent(_ name: String, _ page: String) throws {
         #expect(try String(contentsOf: Self.docs.appending(path: name), encoding: .utf8) == page)

@@ -42,7 +42,10 @@ extension MappingShape {
                 let signature = mapping.summary + mapping.names.joined(separator: ",")
                 guard !described.contains(signature) else { continue }
                 described.append(signature)
-                mapping.describe(path: path, title: "`\(path)`", level: level + 1, &sections, &described)
+                let by =
+                    mapping.chosenBy.isEmpty
+                    ? "" : " with " + mapping.chosenBy.map { "`\($0)`" }.joined(separator: ", ")
+                mapping.describe(path: path, title: "`\(path)`\(by)", level: level + 1, &sections, &described)
             }
         }
     }
