@@ -119,7 +119,8 @@ import Testing
         """.write(to: folder.appending(path: "company.py"), atomically: true, encoding: .utf8)
         let checked = try islet("algorithm", "check", folder.appending(path: "company.py").path())
         #expect(
-            checked.status == 1 && checked.error.contains("in another order"), "\(checked.error)\(checked.output)"
+            checked.status == 1 && checked.error.contains("in another order"),
+            "\(checked.error)\(checked.output)"
         )
         #expect(checked.error.contains("of 64 differs first"), "\(checked.error)")
     }
