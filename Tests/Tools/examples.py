@@ -57,7 +57,7 @@ class Reader:
         (folder / "bin").mkdir()
         (folder / "bin" / "islet").symlink_to(islet)
         self.environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "COLUMNS": "1000"}
-        for name in ("Cohorts", "Tests", "docs"):
+        for name in ("Cohorts", "Tests", "docs", "Python", "C"):
             (folder / name).symlink_to(ROOT / name)
         (folder / "results").mkdir()
 
@@ -99,6 +99,9 @@ class Reader:
     def example(self, where, command):
         for word, stands in STANDINS.items():
             command = re.sub(rf"(?<![\w./-]){re.escape(word)}(?![\w.])", stands, command)
+        if " node " in command and shutil.which("node") is None:
+            print(f"skipped: {command}: there is no node")
+            return
         for pattern, reason in SKIPPED.items():
             if re.fullmatch(pattern, command):
                 print(f"skipped: {command}: {reason}")
@@ -183,6 +186,9 @@ def main():
         (folder / "values.csv").write_text(VALUES)
         (folder / "phone.yaml").write_text(SETTINGS.format(low=70, hour=6, device="phone"))
         (folder / "tablet.yaml").write_text(SETTINGS.format(low=75, hour=7, device="tablet"))
+        # As a reader of docs/algorithms.md has saved them.
+        for name in ("mine.py", "mine.yaml"):
+            shutil.copy(ROOT / "Python/examples" / name, folder / name)
         reader.run(quick + "results/quickstart")
         for path in PAGES:
             reader.page(path)
