@@ -283,3 +283,25 @@ let package = Package(
             ]),
     ]
 )
+
+// `ISLET_TESTS='AlertsTests|TidyTests'`: those test targets, and of all other targets what they stand on. A build with
+// `--build-tests` is of everything else; `make check` needs no more.
+if let wanted = Context.environment["ISLET_TESTS"]?.split(separator: "|").map(String.init) {
+    let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var reached: Set<String> = []
+    var next = wanted.filter { targets[$0] != nil }
+    while let name = next.popLast() {
+        guard let target = targets[name], reached.insert(name).inserted else { continue }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): next.append(name)
+            default: break
+            }
+        }
+    }
+    package.targets.removeAll { !reached.contains($0.name) }
+    package.products.removeAll { product in
+        let names = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
+        return !names.allSatisfy(reached.contains)
+    }
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The fast tests of what one works on: layout of what has changed, the rules of the house, and the test targets beside what has
-# changed since BASE (HEAD where nothing is said). `make check`, `make check BASE=main~3`, `make check TESTS='AlertsTests|LiveTests'`.
+# changed since BASE (HEAD where nothing is said); only what those stand on is built. `make check`, `make check BASE=main~3`, `make check TESTS='AlertsTests|LiveTests'`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +12,7 @@ tests=${TESTS:-$(sed -nE 's#^Sources/(Islet)?([A-Za-z]+)/([A-Za-z]+)(/.*|\.swift
 
 grep '\.swift$' <<<"$changed" | while read -r file; do [ -e "$file" ] && echo "$file"; done |
     xargs -r swift format lint --strict --parallel
+export ISLET_TESTS="TidyTests${tests:+|$tests}"
 .ci/debug.sh build --build-tests
 echo "tests: TidyTests${tests:+|$tests}"
 exec .ci/debug.sh test --skip-build --filter "^(TidyTests${tests:+|$tests})\."
