@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a browser and other clients see of the live page: `page.sh short LIVE` with an `islet-live` that has it, in about 8 minutes; `page.sh soak` builds it
+# What a browser and other clients see of the live page: `page.sh short LIVE` with an `islet-live` that has it, in about 9 minutes; `page.sh soak` builds it
 # and takes an hour and a half. Each check's last line is `N passed, N failed`; so is this script's.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
@@ -30,6 +30,7 @@ if [ "${1:-}" = short ]; then
     check "the API, attacked" "$python" Tests/Tools/check_api.py --islet-live "$live" --examples 12
     check "the server, attacked" "$python" Tests/Tools/attack_page.py --islet-live "$live" --short
     check "10 kills with pages open" "$python" Tests/Tools/kill_page.py --islet-live "$live" --kills 10
+    check "a disk and threads that stall" "$python" Tests/Tools/stall_page.py --islet-live "$live"
 else
     .ci/setup.sh build python browser || exit
     live=$(ISLET_TRAITS=Serve,TLS .ci/serve.sh build | tail -n 1)

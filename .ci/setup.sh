@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system packages that are lacking, and only those: `setup.sh build` for what the build needs, `setup.sh
-# build python` for what the oracles need too, `setup.sh browser` for what looks at reports, `setup.sh bare` for what makes a bare root. Debian and
-# Ubuntu; elsewhere it says what is lacking.
+# build python` for what the oracles need too, `setup.sh browser` for what looks at reports, `setup.sh bare` for what makes a bare root,
+# `setup.sh count` for what counts instructions. Debian and Ubuntu; elsewhere it says what is lacking.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -48,7 +48,11 @@ for group in "$@"; do
         ;;
     # What it installs stands where a user's path may not lead.
     bare) PATH=$PATH:/usr/sbin command -v debootstrap >/dev/null || lacking+=(debootstrap) ;;
-    *) echo "setup.sh: build, python, browser or bare, not $group" >&2; exit 64 ;;
+    count)
+        command -v valgrind >/dev/null || lacking+=(valgrind)
+        command -v objcopy >/dev/null || lacking+=(binutils)
+        ;;
+    *) echo "setup.sh: build, python, browser, bare or count, not $group" >&2; exit 64 ;;
     esac
 done
 if [ ${#lacking[@]} = 0 ]; then

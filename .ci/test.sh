@@ -196,12 +196,12 @@ short() {
 core='Package.swift .ci/test.sh .ci/release.sh Sources/C Sources/islet/ Sources/islet-swarm Sources/Swarm'
 for module in Kernel Numerics Devices Models Alerts Loop People Files Trials Results Commands; do core+=" Sources/Islet$module"; done
 readonly core
-part_name=([1]="library, package, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")
-part_minutes=([1]=25 [2]=12 [3]=16)
+part_name=([1]="library, package, instructions, breaks of the alert engine, swarm" [2]="findings, oracles, notebooks" [3]="report and live page in a browser, API, kills")
+part_minutes=([1]=27 [2]=12 [3]=17)
 part_touched=(
-    [1]="$core Sources/ Cohorts .ci/package Tests/Tools/package_checks.sh Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh"
+    [1]="$core Sources/ Cohorts .ci/package Tests/Tools/package_checks.sh Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh Tests/Tools/instructions.py Benchmarks/instructions.json"
     [2]="$core Cohorts Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
-    [3]="$core Sources/ Cohorts/wards .ci/page.sh Tests/Tools/check_ Tests/Tools/page_ Tests/Tools/kill_page.py"
+    [3]="$core Sources/ Cohorts/wards .ci/page.sh Tests/Tools/check_ Tests/Tools/page_ Tests/Tools/kill_page.py Tests/Tools/stall_page.py"
 )
 
 part_1() {
@@ -209,6 +209,9 @@ part_1() {
     counted "a package that depends on this one" Tests/Tools/library_checks.sh
     .ci/setup.sh bare || true
     counted "the programs of \`make package\` in a bare Debian" Tests/Tools/package_checks.sh --islet "$release"
+    .ci/setup.sh count || true
+    counted "instructions a patient-day against Benchmarks/instructions.json" \
+        python3 Tests/Tools/instructions.py --islet "$release"
     counted "alert tests against broken engines" python3 Tests/Tools/mutate_alerts.py
     counted "swarm, 2000 seeds" Tests/Tools/swarm_checks.sh --islet "$release"
 }
