@@ -65,6 +65,8 @@ class Wire:
         self._in, self._out = process.stdin.fileno(), process.stdout.fileno()
         self._finalizer = weakref.finalize(self, _end, process, log)
         self._rest = b""
+        # Read into, so that a read makes no room of its own: a large `os.read` has the system map and unmap memory each time.
+        self._buffer = memoryview(bytearray(1 << 18))
         self._studies = {}
         ready = self._line(self._more())
         self.ready = ready
@@ -90,9 +92,10 @@ class Wire:
     # Bytes
 
     def _more(self):
-        part = os.read(self._out, 1 << 20)
-        if not part:
+        count = os.readv(self._out, (self._buffer,))
+        if not count:
             raise self._dead()
+        part = bytes(self._buffer[:count])
         self._rest = self._rest + part if self._rest else part
         return self._rest
 
