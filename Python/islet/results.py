@@ -45,6 +45,10 @@ class Results:
             raise InputError(
                 self.path, None, "no manifest.json: a run that is not finished", "one that is: `islet run ... --resume`")
         self.manifest = self._json("manifest.json")
+        if self.manifest.get("state") != "complete":
+            raise InputError(
+                self.path, None, "a run that is not finished (%s)" % self.manifest.get("state", "no state"),
+                "one that is: `islet run ... --resume` goes on with it")
         try:
             self._version, self._study = self._rows("SELECT version, text FROM study")[0]
         except sqlite3.DatabaseError as error:
