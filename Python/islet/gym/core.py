@@ -12,6 +12,7 @@ from ..program import IsletError
 from .episodes import OPTIONS, nearest
 from .wire import Wire
 
+_NOTHING = np.zeros(0, np.int64)
 _DAY = 86_400 * 10**9
 _GRID = 300 * 10**9
 
@@ -93,6 +94,8 @@ class Core:
         self.wires = [Wire() for _ in self.ranges]
         wire = self.wires[0]
         self.rows = np.zeros(count, wire.step_type)
+        #: Where a cell stands in a row.
+        self.at = {name: place for place, name in enumerate(wire.step_type.names)}
         self.doses = np.zeros(count, wire.dose_type)
         self.doses["handle"] = np.arange(count)
         self.doses["forecast"] = np.nan
@@ -107,8 +110,12 @@ class Core:
         self.known = np.zeros(count, np.int64)
         self.who = [None] * count
         self.ends = [None] * count
-        self.alerts = [()] * count
-        self.person = [()] * count
+        #: Tuples of dictionaries; empty but for those in `heard`.
+        self.alerts, self.person, self.heard = [()] * count, [()] * count, set()
+        self._row = None
+        self.nothing = np.empty(count, object)
+        for place in range(count):
+            self.nothing[place] = ()
         self._scale_therapy = np.array([row[2] for row in NOW[_THERAPY:]])
 
     def close(self):
@@ -186,8 +193,10 @@ class Core:
     def advance(self, answers):
         """Takes in what all were told."""
         told, truth, index = [], [], []
-        self.alerts = [()] * self.count
-        self.person = [()] * self.count
+        self._row = None
+        for place in self.heard:
+            self.alerts[place] = self.person[place] = ()
+        self.heard.clear()
         for answer in answers:
             at = answer.steps["handle"]
             self.rows[at] = answer.steps
@@ -208,15 +217,16 @@ class Core:
 
     def _hear(self, event):
         place, at = event[0], event[1]
+        self.heard.add(place)
         minutes = at / 6e10
         clock = (self.setup.minute_of_start + at // (60 * 10**9)) % 1440
         if event[2] == "alert":
             row = {"minutes": minutes, "clock": clock, "effect": event[3], "code": event[4], "severity": event[5],
                    "reason": event[6]}
-            self.alerts[place] = list(self.alerts[place]) + [row]
+            self.alerts[place] += (row,)
         else:
             row = {"minutes": minutes, "clock": clock, "kind": event[3], "amount": event[4], "code": event[5]}
-            self.person[place] = list(self.person[place]) + [row]
+            self.person[place] += (row,)
 
     def _observe(self, at):
         rows, past, now = self.rows[at], self.past[at], self.now[at]
@@ -241,6 +251,58 @@ class Core:
         """A copy, within its bounds."""
         return np.clip(self.flat, self.layout.low, self.layout.high)
 
+    # One
+
+    def cell(self, name):
+        """A cell of the first environment's row, as a plain number."""
+        return self.row[self.at[name]]
+
+    @property
+    def row(self):
+        if self._row is None:
+            self._row, self.one = self.rows[0].item(), self.therapy[0].tolist()
+        return self._row
+
+    def step_one(self, action, grid):
+        """A step of a vector of one: what `act`, `step`, `advance`, `observation` and `rewards` do, in plain numbers. To the bit: tests hold it.
+
+        Returns whether it was clipped, the observation (flat), the reward and the status.
+        """
+        row = self.row
+        basal, correction, meal, forecast, clipped = self.act_one(action)
+        wire = self.wires[0]
+        wire.post_one(row[self.at["step"]], basal, correction, meal, forecast)
+        answer = wire.take()
+        if answer.events or answer.ends or self.heard or not (
+                hasattr(self.reward, "values") and hasattr(self.reward, "events")):
+            self.advance([answer])
+            self._row = None
+            return clipped, self.observation()[0], float(self.rewards(grid)[0]), int(self.rows["status"][0])
+        self.rows[0] = answer.steps[0]
+        row, at = answer.steps.item(), self.at
+        self._row = row
+        glucose, meal = row[at["cgm"]], row[at["meal"]]
+        bolus, basal = row[at["bolus_delivered"]], row[at["pump_basal"]]
+        seen, available = glucose == glucose, row[at["flags"]] & 1
+        past, flat = self.past[0], self.flat[0]
+        past[:, :-1] = past[:, 1:]
+        past[:, -1] = (
+            (glucose if seen else 0.0) * (1 / 400.0), seen,
+            ((bolus if bolus == bolus else 0.0) + (basal if basal == basal else 0.0)) * 0.1, available,
+            (meal if meal == meal else 0.0) * 0.01, self.ringing[0])
+        phase = row[at["now"]] % _DAY * (2 * math.pi / _DAY)
+        edge = self.layout.edge
+        flat[edge:edge + 3] = (np.sin(phase), np.cos(phase), available)
+        reward = 0.0
+        if answer.truth is None:
+            self.truth = self.truth_of = _NOTHING
+        else:
+            self.truth, self.truth_of = answer.truth["glucose"], answer.truth["handle"]
+            for value in self.reward.values(np.ascontiguousarray(self.truth)).tolist():
+                reward += value
+            self.known[0] += len(self.truth)
+        return clipped, np.minimum(np.maximum(flat, self.layout.low), self.layout.high), reward, row[at["status"]]
+
     # Rewards
 
     def rewards(self, grid):
@@ -252,12 +314,12 @@ class Core:
         status = self.rows["status"]
         if hasattr(rule, "values") and hasattr(rule, "events"):
             if len(self.truth):
-                total = np.bincount(self.truth_of, weights=rule.values(self.truth), minlength=count)
+                total = np.bincount(
+                    self.truth_of, weights=rule.values(np.ascontiguousarray(self.truth)), minlength=count)
             else:
                 total = np.zeros(count)
-            for place in range(count):
-                if self.alerts[place] or self.person[place]:
-                    total[place] += rule.events(self.alerts[place], self.person[place])
+            for place in self.heard:
+                total[place] += rule.events(self.alerts[place], self.person[place])
         else:
             total = np.zeros(count)
             values = [[] for _ in range(count)]
@@ -267,7 +329,7 @@ class Core:
                 row = self.rows[place]
                 total[place] = float(rule(
                     values[place], {"bolus": float(row["true_bolus"]), "basal": float(row["true_basal"])},
-                    list(self.alerts[place]), list(self.person[place])))
+                    self.alerts[place], self.person[place]))
         early = status == 2
         if early.any():
             # Whatever was still to come is charged as the worst of it.

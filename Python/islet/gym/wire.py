@@ -18,6 +18,7 @@ import numpy as np
 from ..program import InputError, IsletError, program
 
 _HEAD = struct.Struct("<4sIII")
+_ONE = struct.Struct("<4sIIIqqddddqd")
 _TRUTH, _STEP, _DOSE, _BEGIN = 2, 3, 4, 1
 
 
@@ -79,6 +80,10 @@ class Wire:
         #: Names of outcomes and their units.
         self.outcomes = ready["outcomes"]
         self.most_dose = ready["mostDose"]
+        if [f[:2] for f in ready["dose"]] != [
+                ["handle", "<i8"], ["step", "<i8"], ["basal", "<f8"], ["correction", "<f8"], ["meal", "<f8"], ["glucagon", "<f8"],
+                ["flags", "<i8"], ["forecast", "<f8"]]:
+            raise IsletError("islet gym has other fields of a dose than this package knows")
 
     @property
     def pid(self):
@@ -233,6 +238,11 @@ class Wire:
         """Answers of `dose_type`; `take` has what came of them."""
         body = doses.tobytes()
         frame = _HEAD.pack(b"ISL1", _DOSE, len(doses), len(body)) + body
+        self.post(frame + zlib.crc32(frame).to_bytes(4, "little"))
+
+    def post_one(self, step, basal, correction, meal, forecast):
+        """`post_step` of environment 0 alone."""
+        frame = _ONE.pack(b"ISL1", _DOSE, 1, 64, 0, step, basal, correction, meal, 0.0, 0, forecast)
         self.post(frame + zlib.crc32(frame).to_bytes(4, "little"))
 
     def episode(self, handle):

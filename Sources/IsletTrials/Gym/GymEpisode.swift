@@ -70,9 +70,10 @@ final class GymEpisode {
     private let index: Int
     private let session: Session
     private let inner: (algorithm: any DosingAlgorithm, cell: StateCell)?
-    private var answered: [Int64: RecordedSteps.Step] = [:]
-    private(set) var question: StepQuestion?
-    private var last: StepInput
+    /// In the order of steps.
+    private var answered: [(number: Int64, step: RecordedSteps.Step)] = []
+    /// What it waits at, or waited at last. Kept as the row that is told: an input is large, and each copy of it would cost.
+    private var asked: AskedRow
     private(set) var outcome: SessionOutcome?
     private(set) var status = GymRow.Status.waits
     private var told = (truth: 0, alerts: 0, person: 0, bolus: Int64(0), basal: Int64(0))
@@ -104,8 +105,7 @@ final class GymEpisode {
             let outcome = session.conclude()
             throw GymProblem("no step in \(study.duration): \(outcome.end)")
         }
-        question = first
-        last = first.input
+        asked = AskedRow(handle: handle, question: first)
         begin = BeginRow(
             handle: handle, seed: session.seed, isSame: false, therapy: first.input.therapy,
             target: first.input.target, subject: first.input.subjectID)
@@ -113,77 +113,80 @@ final class GymEpisode {
 
     deinit { if outcome == nil { session.end() } }
 
-    /// Whether it waits for the answer of this step.
-    func waits(for step: Int64) -> Bool { question?.input.algorithmTime == step }
+    /// The step whose answer it waits for; nil where it is over.
+    var waitsFor: Int64? { status == .waits ? asked.question.input.algorithmTime : nil }
 
     /// Goes on with an answer to its next step, or to its end.
     /// - Throws: what the session throws but for a body that leaves its range, which is an outcome.
     func answer(_ step: RecordedSteps.Step) throws {
-        guard let asked = question else { throw GymProblem("environment \(handle) waits for no answer") }
-        answered[asked.input.algorithmTime] = step
+        guard let number = waitsFor else { throw GymProblem("environment \(handle) waits for no answer") }
+        // Where a first step fails its number is asked again.
+        if answered.last?.number == number { answered.removeLast() }
+        answered.append((number, step))
         if let inner {
-            if asked.beginsAnew { inner.cell.clear() } else if asked.undoesLast { inner.cell.undo() }
+            if asked.question.beginsAnew {
+                inner.cell.clear()
+            } else if asked.question.undoesLast {
+                inner.cell.undo()
+            }
             do {
                 session.answer(
-                    .dose(try inner.algorithm.step(asked.input, inner.cell).forecasting(step.forecast)))
+                    .dose(
+                        try inner.algorithm.step(asked.question.input, inner.cell).forecasting(step.forecast))
+                )
             } catch {
                 session.answer(.failed("\(error)"))
             }
         } else {
             session.answer(.dose(StepOutput(step)))
         }
-        question = session.question(until: nil)
-        if let question {
-            last = question.input
+        if let next = session.question(until: nil) {
+            asked.question = next
             return
         }
         let failure = session.failure
         let concluded = session.conclude()
         outcome = concluded
         status = failure == nil ? .over : .endedEarly
-        last.now = concluded.endedAt
-        last.cgm = nil
+        // What it is told last: no reading any more.
+        asked.question.input.now = concluded.endedAt
+        asked.question.input.cgm = nil
         if let failure, !(failure is LeftPhysiologicalRange) { throw failure }
     }
 
+    /// What its next step may know; nil where it is over.
+    var input: StepInput? { status == .waits ? asked.question.input : nil }
+
     // MARK: What is told
 
-    /// What has happened since it was asked last.
-    struct News {
-        var step: AskedRow
-        var row: GymRow
-        var truth: [GymTruth]
-        /// Of the alert center and of the person.
-        var events: [JSONValue]
-    }
-
-    func news() -> News {
+    /// Appends the cells of its row, and what has happened since it was told last.
+    func tell(to bytes: inout [UInt8], truth: inout [GymTruth], events rows: inout [JSONValue]) {
         let (reached, from) = (session.executor.now, told.truth)
         let fresh: [Float] = session.executor.inspect { [patient = session.patient] in
             patient.here { $0.plasmaTruthSoFar(from: from) }
         }
         told.truth += fresh.count
-        let truth = fresh.enumerated().map { place, value in
-            GymTruth(
-                handle: handle,
-                at: Instant(nanoseconds: Int64(from + place) * VirtualPatient.truthInterval),
-                plasma: Double(value))
+        for (place, value) in fresh.enumerated() {
+            plasma = Double(value)
+            truth.append(
+                GymTruth(
+                    handle: handle,
+                    at: Instant(nanoseconds: Int64(from + place) * VirtualPatient.truthInterval),
+                    plasma: plasma))
         }
-        if let newest = truth.last { plasma = newest.plasma }
         let (ledger, pulse) = (session.ledger, session.pump.pulse.units)
         let row = GymRow(
             status: status, reached: reached, bolus: Double(ledger.delivered - told.bolus) * pulse,
             basal: Double(ledger.basal - told.basal) * pulse, plasma: plasma)
         (told.bolus, told.basal) = (ledger.delivered, ledger.basal)
-        let asked =
-            question ?? StepQuestion(input: last, beginsAnew: false, undoesLast: false)
-        return News(
-            step: AskedRow(handle: handle, question: asked), row: row, truth: truth, events: events())
+        for cell in StepFields.stepCells { PluginFrame.append(cell(asked), to: &bytes) }
+        for cell in GymFields.stepCells { PluginFrame.append(cell(row), to: &bytes) }
+        let recorder = session.recorder
+        if recorder.alerts.count > told.alerts || recorder.person.count > told.person { rows += events() }
     }
 
     private func events() -> [JSONValue] {
         let recorder = session.recorder
-        guard recorder.alerts.count > told.alerts || recorder.person.count > told.person else { return [] }
         var rows: [JSONValue] = []
         for row in recorder.alerts.dropFirst(told.alerts) {
             rows.append([

@@ -23,6 +23,7 @@ package struct GymServer {
     private var input: [UInt8] = []
     private var start = 0
     private var reply: [UInt8] = []
+    private var rows: [UInt8] = []
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
     package init() {
@@ -226,11 +227,10 @@ package struct GymServer {
             guard seen.insert(dose.handle).inserted else {
                 throw unknown("two answers of environment \(dose.handle)", "one")
             }
-            guard episode.waits(for: dose.step) else {
+            guard episode.waitsFor == dose.step else {
                 throw unknown(
                     "an answer to step \(dose.step) of environment \(dose.handle)",
-                    episode.question.map { "one to step \($0.input.algorithmTime)" }
-                        ?? "a reset: its episode is over")
+                    episode.waitsFor.map { "one to step \($0)" } ?? "a reset: its episode is over")
             }
             answers.append((episode, try recorded(dose)))
         }
@@ -261,23 +261,18 @@ package struct GymServer {
     }
 
     private mutating func append(newsOf told: [GymEpisode]) {
-        let news = told.map { $0.news() }
-        let events = news.flatMap(\.events)
+        var (truth, events): ([GymTruth], [JSONValue]) = ([], [])
+        rows.removeAll(keepingCapacity: true)
+        for episode in told { episode.tell(to: &rows, truth: &truth, events: &events) }
         if !events.isEmpty { append(line: ["events": .array(events)]) }
         let ends = told.compactMap(\.end)
         if !ends.isEmpty { append(line: ["ends": .array(ends)]) }
-        let truth = news.flatMap(\.truth)
         if !truth.isEmpty {
             PluginFrame.history.append(to: &reply, rows: truth.count) {
                 PluginFrame.append(truth, GymFields.truthCells, to: &$0)
             }
         }
-        PluginFrame.step.append(to: &reply, rows: news.count) { bytes in
-            for one in news {
-                for cell in StepFields.stepCells { PluginFrame.append(cell(one.step), to: &bytes) }
-                for cell in GymFields.stepCells { PluginFrame.append(cell(one.row), to: &bytes) }
-            }
-        }
+        PluginFrame.step.append(to: &reply, rows: told.count) { [rows] in $0 += rows }
     }
 
     private static var ready: JSONValue {

@@ -35,12 +35,13 @@ package struct RecordedSteps: Hashable, Sendable {
     // MARK: Text
 
     /// `basal correction meal forecast`, cut off behind the last that says something; a forecast alone where `isForecast`.
-    package static func text(_ steps: [Int64: Step], isForecast: Bool) -> String {
-        guard let last = steps.keys.max() else { return "" }
-        var text = ""
-        for number in 0...last {
-            if number > 0 { text += ";" }
-            guard let step = steps[number] else { continue }
+    /// - Parameter steps: by rising number.
+    static func text(_ steps: [(number: Int64, step: Step)], isForecast: Bool) -> String {
+        var (text, next): (String, Int64) = ("", 0)
+        for (number, step) in steps {
+            // A number that was never asked leaves its place empty.
+            text += String(repeating: ";", count: max(0, Int(number - next)) + (next > 0 ? 1 : 0))
+            next = number + 1
             if isForecast {
                 text += step.forecast.map(JSONValue.numberText) ?? ""
                 continue

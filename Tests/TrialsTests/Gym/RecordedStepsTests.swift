@@ -34,7 +34,7 @@ import Testing
         var template = try GymTemplate(study, file: "test")
         let episode = try template.episode(
             handle: 7, seed: study.seed, luckOffset: luck, subject: index, path: "")
-        while let question = episode.question { try episode.answer(answer(question.input)) }
+        while let input = episode.input { try episode.answer(answer(input)) }
         return episode
     }
 
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func textAndStepsAreOne() {
-        var steps: [Int64: RecordedSteps.Step] = [:]
+        var steps: [(number: Int64, step: RecordedSteps.Step)] = []
         var luck = RandomStreams(seed: 1, subject: 1).stream("test")
         for number in Int64(0)..<200 where luck.uniform() < 0.9 {
             var step = RecordedSteps.Step()
@@ -118,12 +118,12 @@ import Testing
             step.correction = luck.uniform() < 0.8 ? 0 : luck.uniform() * 1e-7
             step.meal = luck.uniform() < 0.8 ? 0 : luck.uniform() * 20
             step.forecast = luck.uniform() < 0.5 ? nil : 100 * luck.uniform()
-            steps[number] = step
+            steps.append((number, step))
         }
         let read = RecordedSteps.steps(RecordedSteps.text(steps, isForecast: false), isForecast: false)
         for number in 0..<200 {
             let found = read.flatMap { $0.indices.contains(number) ? $0[number] : nil }
-            #expect(found == steps[Int64(number)], "\(number)")
+            #expect(found == steps.first { $0.number == Int64(number) }?.step, "\(number)")
         }
     }
 
