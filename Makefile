@@ -71,4 +71,4 @@ bench: ## Measure speed and memory; writes JSON.
 	.ci/release.sh run islet-bench
 
 clean: ## Remove what was built; results stay.
-	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-browser .build-library .build-serve .build-page .build-clients .build-package dist
+	rm -rf .build .build-oracles .build-oracles-statistics .build-notebooks .build-browser .build-library .build-serve .build-page .build-clients .build-package .build-python .build-python-oldest dist

@@ -187,6 +187,14 @@ short() {
     counted "fuzz of every reader, 200 inputs each" python3 Tests/Tools/fuzz_readers.py --bench "$debug/islet-bench" --inputs 200
     counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "${islet:-$debug/islet}" --mutations 400
     counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "$debug/islet"
+    if environment .build-python Python/tests/requirements.txt; then
+        counted "the Python package: studies, results, environments" python_tests .build-python "$debug/islet"
+    fi
+}
+
+# python_tests FOLDER PROGRAM [--long]: the tests of the Python package, as it stands here, in an environment of their own.
+python_tests() {
+    PYTHONPATH=Python "$1/bin/python" Python/tests/run.py --islet "$2" ${3:+"$3"}
 }
 
 # --- Parts: what takes longer -------------------------------------------------------------------------------------------
@@ -200,7 +208,7 @@ part_name=([1]="library, package, instructions, breaks of the alert engine, swar
 part_minutes=([1]=27 [2]=12 [3]=17)
 part_touched=(
     [1]="$core Sources/ Cohorts .ci/package Tests/Tools/package_checks.sh Tests/LibraryUser Tests/AlertScenarios Tests/AlertsTests Tests/Tools/mutate_alerts.py Tests/Tools/swarm_checks.sh Tests/Tools/library_checks.sh Tests/Tools/instructions.py Benchmarks/instructions.json"
-    [2]="$core Cohorts Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
+    [2]="$core Cohorts Python Notebooks docs/findings docs/validation.md README.md Tests/Oracles Tests/Tools/findings.py Tests/Tools/notebook_checks.sh"
     [3]="$core Sources/ Cohorts/wards .ci/page.sh Tests/Tools/check_ Tests/Tools/page_ Tests/Tools/kill_page.py Tests/Tools/stall_page.py"
 )
 
@@ -231,6 +239,12 @@ part_2() {
         fi
         counted "islet trace against simglucose, 30 subjects" \
             "$python" Tests/Oracles/trace_oracle.py --islet "$release"
+    fi
+    if environment .build-python Python/tests/requirements.txt; then
+        counted "the Python package, long: 1000 seeds, 10 000 resets" python_tests .build-python "$release" --long
+    fi
+    if environment .build-python-oldest Python/tests/requirements-oldest.txt; then
+        counted "the Python package with the oldest libraries that it takes" python_tests .build-python-oldest "$release"
     fi
     if ! has_python_3_11; then
         skipped "statistics oracles and the notebooks" "they need Python 3.11"

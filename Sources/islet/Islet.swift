@@ -34,7 +34,7 @@ struct Islet: ParsableCommand {
             SyncCommand.self, ReportCommand.self, CompareCommand.self, PowerCommand.self,
             ValidateCommand.self,
             AlertsCommand.self, ThresholdsCommand.self,
-            AlgorithmCommand.self, TraceCommand.self,
+            AlgorithmCommand.self, GymCommand.self, TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,
             SwarmCommand.self,
         ])

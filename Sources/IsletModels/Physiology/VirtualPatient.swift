@@ -117,6 +117,9 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     /// What was kept before the body left its range: no integration.
     public func plasmaTruthSoFar() -> [Float] { truth }
 
+    /// The same from a place on: what has become known since somebody looked last.
+    package func plasmaTruthSoFar(from place: Int) -> [Float] { Array(truth.dropFirst(place)) }
+
     /// The true plasma glucose at this instant.
     public func plasmaGlucose() throws -> GlucoseConcentration {
         try advance(to: executor.now)

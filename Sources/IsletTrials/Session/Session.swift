@@ -133,7 +133,7 @@ public final class Session {
         let ownSensor: any GlucoseSensorPort = phone ?? sensor
         let loopSensor = outside?.sensorPort ?? ownSensor
         let loop = LoopController(
-            executor: executor, algorithm: seams.algorithm(arm.algorithm.algorithm),
+            executor: executor, algorithm: seams.algorithm(arm.algorithm(of: index)),
             settings: LoopSettings(
                 subjectID: subject.name, therapy: therapy, target: Self.target, isOpenLoop: seams.isFed),
             sensor: loopSensor, pump: loopPump, recorder: recorder,

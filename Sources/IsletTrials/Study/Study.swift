@@ -149,6 +149,8 @@ public struct Study: Hashable, Sendable {
         public var algorithm = TunedAlgorithm.default
         /// The program that the algorithm is; nil for one that is built in.
         package var plugin: ArmPlugin?
+        /// What its algorithm answers, where that was recorded; nil for one that is asked.
+        package var recorded: RecordedSteps?
         /// Complete: a policy file has been read, so that a result does not depend on it later.
         public var alerts: AlertPolicy {
             get { preparedAlerts.policy }

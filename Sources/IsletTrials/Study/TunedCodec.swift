@@ -22,6 +22,7 @@ extension Tuned where Kind == AlgorithmKind {
 package enum ChosenAlgorithm: Sendable {
     case built(TunedAlgorithm)
     case program(PluginReference)
+    case recorded(RecordedSteps)
 
     package static let codec: Codec<ChosenAlgorithm> = {
         let built = TunedAlgorithm.codec
@@ -29,14 +30,16 @@ package enum ChosenAlgorithm: Sendable {
             summary: "A program of one's own, and its parameters.", keys: PluginReference.keyShapes,
             exactlyOne: PluginReference.keys, chosenBy: PluginReference.keys,
             others: .number(-1e300...1e300))
-        return Codec(.either([built.shape, .mapping(program)].flatMap(\.alternatives))) {
-            reader throws(InputError) in
-            PluginReference.keys.contains { reader[$0] != nil }
+        let shapes = [built.shape, .mapping(program), .mapping(RecordedSteps.shape)]
+        return Codec(.either(shapes.flatMap(\.alternatives))) { reader throws(InputError) in
+            if reader[RecordedSteps.key] != nil { return .recorded(try RecordedSteps.decode(reader)) }
+            return PluginReference.keys.contains { reader[$0] != nil }
                 ? .program(try PluginReference.decode(reader)) : .built(try built.decode(reader))
         } encode: {
             switch $0 {
             case .built(let tuned): built.encode(tuned)
             case .program(let reference): reference.json
+            case .recorded(let recorded): recorded.json
             }
         }
     }()
@@ -48,15 +51,25 @@ extension Shape {
 
 extension Study.Arm {
     var chosenAlgorithm: ChosenAlgorithm {
-        get { plugin.map { .program($0.reference) } ?? .built(algorithm) }
+        get {
+            if let recorded { return .recorded(recorded) }
+            return plugin.map { .program($0.reference) } ?? .built(algorithm)
+        }
         set {
             switch newValue {
-            case .built(let tuned): (algorithm, plugin) = (tuned, nil)
+            case .built(let tuned): (algorithm, plugin, recorded) = (tuned, nil, nil)
             case .program(let reference):
                 let own = ArmPlugin(reference: reference)
-                (algorithm, plugin) = (TunedAlgorithm(own.placeholder), own)
+                (algorithm, plugin, recorded) = (TunedAlgorithm(own.placeholder), own, nil)
+            case .recorded(let steps):
+                (algorithm, plugin, recorded) = (TunedAlgorithm(steps.placeholder), nil, steps)
             }
         }
+    }
+
+    /// The algorithm that doses for one of the cohort.
+    func algorithm(of index: Int) -> any DosingAlgorithm {
+        (recorded.map { TunedAlgorithm($0.kind(subject: index)) } ?? algorithm).algorithm
     }
 }
 

@@ -1,0 +1,1 @@
+"""Ways from other simulators to Islet."""
