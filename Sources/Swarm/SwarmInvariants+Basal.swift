@@ -34,9 +34,10 @@ enum BasalFloor: SwarmInvariant {
             }
             let next = place + 1 < evidence.flows.count ? evidence.flows[place + 1].instant : evidence.endedAt
             // Without a pod nothing can flow, and a new one knows no temporary rate.
-            let gap = evidence.podGaps.first { $0.overlaps(from: flow.instant, to: next) }
-            let end = min(next, gap?.instant ?? next)
-            if flow.unitsPerHour == 0, let gap, gap.instant <= flow.instant { continue }
+            let isInGap = evidence.podGaps.contains { $0.overlaps(from: flow.instant, to: flow.instant) }
+            if flow.unitsPerHour == 0, isInGap { continue }
+            let gap = evidence.podGaps.first { $0.instant > flow.instant && $0.instant < next }
+            let end = gap?.instant ?? next
             let allowed = answers.lazy.filter {
                 $0.instant <= end && abs($0.unitsPerHour - flow.unitsPerHour) <= rounding
             }.map(\.ends).max()
@@ -158,10 +159,5 @@ extension SwarmEvidence {
             if let typed, now.nanoseconds - typed.nanoseconds <= 4 * LoopTiming.step { add(0, 30) }
         }
         return answers
-    }
-
-    /// The pump's own basal at an instant, U/h; nil before it was first told.
-    func unitsPerHour(at instant: Instant) -> Double? {
-        flows.last { $0.instant <= instant }?.unitsPerHour
     }
 }

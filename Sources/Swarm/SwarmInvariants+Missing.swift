@@ -130,12 +130,12 @@ enum MissingIsTold: SwarmInvariant {
 extension SwarmEvidence {
     /// U that a step's temporary rate would have given during its step, and that did not flow: the pump never took the rate.
     func refusedFlow(of step: Step) -> Double {
-        guard let answer = step.output?.temporaryBasal, answer.minutes > 0,
-            let flow = unitsPerHour(at: step.input.now.adding(4 * Nanoseconds.minute))
-        else { return 0 }
+        guard let answer = step.output?.temporaryBasal, answer.minutes > 0 else { return 0 }
+        let (begin, end) = (step.input.now, step.input.now.adding(LoopTiming.step - LoopTiming.earlyWindow))
+        let hours = Double(end.nanoseconds - begin.nanoseconds) / Double(Nanoseconds.hour)
         let wanted = min(answer.rate, step.input.therapy.maximumBasal).unitsPerHour
-        let lacking = wanted - flow
-        return lacking > device.basalStep.unitsPerHour / 2 + 1e-9 ? lacking / 12 : 0
+        let lacking = wanted - flow(from: begin, to: end) / hours
+        return lacking > device.basalStep.unitsPerHour / 2 + 1e-9 ? lacking * hours : 0
     }
 
     /// U of the pump's own basal between two instants.

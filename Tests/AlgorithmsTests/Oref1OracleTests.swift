@@ -105,7 +105,7 @@ struct Oref1OracleTests {
         var compared = [0, 0, 0, 0]
         for row in try Recording().rows {
             guard let predictions = row.situation.decide().predictions else { continue }
-            let ours: [Oref1Situation.Points?] = [
+            let ours: [Oref1Prediction?] = [
                 predictions.insulin, predictions.zero, predictions.carbs, predictions.unannounced,
             ]
             for (course, (theirs, ours)) in zip(row.predictions, ours).enumerated() {

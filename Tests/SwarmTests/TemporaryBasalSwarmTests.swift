@@ -88,7 +88,8 @@ struct TemporaryBasalSwarmTests {
             for flow in evidence.flows where flow.instant >= dead && flow.instant < back {
                 #expect(flow.instant == ends && flow.unitsPerHour == programme.unitsPerHour)
             }
-            #expect(evidence.unitsPerHour(at: ends.adding(-1)) == high.unitsPerHour)
+            let before = evidence.flows.last { $0.instant < ends }?.unitsPerHour
+            #expect(before == high.unitsPerHour)
             // By hand: what is left of the half hour, at the rate's height above the programme.
             let hours = Double(ends.nanoseconds - dead.nanoseconds) / Double(Nanoseconds.hour)
             let excess = (high.unitsPerHour - programme.unitsPerHour) * hours

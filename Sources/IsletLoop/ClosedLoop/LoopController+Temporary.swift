@@ -100,16 +100,24 @@ extension LoopController {
         guard let wanted = memory.wantedBasal else { return }
         let isOver = executor.now >= wanted.decidedAt.adding(LoopTiming.step)
         if isOver || !setsTemporaryBasal || isPersonsBasalWanted { return endWanting() }
+        let lacking = lacking(wanted)
         run(wanted)
+        // What it came late is missing too.
+        if memory.wantedBasal == nil { memory.missing.displace(lacking, step: wanted.step) }
     }
 
     /// The step's time is over: what the pump did not give of the rate that it wanted is missing.
     private func endWanting() {
         guard let wanted = memory.wantedBasal else { return }
         memory.wantedBasal = nil
-        guard let rate = wanted.rate, setsTemporaryBasal, podGives else { return }
+        memory.missing.displace(lacking(wanted), step: wanted.step)
+    }
+
+    /// U that a step's rate would have given by now above what flowed; a rate below that lacks nothing.
+    private func lacking(_ wanted: LoopMemory.WantedBasal) -> Double {
+        guard let rate = wanted.rate, setsTemporaryBasal, podGives else { return 0 }
         let flows = runningTemporaryBasal?.rate ?? settings.therapy.basalRate
-        let hours = Double(LoopTiming.step) / Double(Nanoseconds.hour)
-        memory.missing.displace((rate.unitsPerHour - flows.unitsPerHour) * hours, step: wanted.step)
+        let waited = min(executor.now.nanoseconds - wanted.decidedAt.nanoseconds, LoopTiming.step)
+        return (rate.unitsPerHour - flows.unitsPerHour) * Double(waited) / Double(Nanoseconds.hour)
     }
 }

@@ -5,14 +5,22 @@
 
 import IsletKernel
 
-/// Glucose every five minutes from now on, mg/dL, rounded, within 39 and 401.
+/// Glucose every five minutes from now on, mg/dL.
+struct Oref1Prediction {
+    fileprivate let points: Oref1Situation.Points
+
+    /// Rounded, within 39 and 401. Few of them are ever asked for.
+    subscript(place: Int) -> Double { halfUp(min(401, max(39, points[place]))) }
+    var last: Double { self[Oref1Situation.points - 1] }
+}
+
 struct Oref1Predictions {
-    var insulin = Oref1Situation.Points(repeating: 0)
-    var zero = Oref1Situation.Points(repeating: 0)
+    let insulin: Oref1Prediction
+    let zero: Oref1Prediction
     /// Nil without carbohydrate on board.
-    var carbs: Oref1Situation.Points?
+    let carbs: Oref1Prediction?
     /// Nil where nothing unannounced acts, or is expected.
-    var unannounced: Oref1Situation.Points?
+    let unannounced: Oref1Prediction?
 }
 
 struct Oref1Forecast {
@@ -32,38 +40,23 @@ struct Oref1Forecast {
     ) {
         var course = Oref1Course(s, sensitivity: sensitivity, unexplained: halfUp(leastDelta - impact, 10))
         course.run(s, sensitivity: sensitivity)
-        var predictions = Oref1Predictions()
-        predictions.insulin = Self.shown(course.insulin.points)
-        predictions.zero = Self.shown(course.zero.points)
-        var end = eventual
-        let last = Oref1Situation.points - 1
         let carbsAct = course.carbImpact > 0 || course.peak > 0
-        if s.carbsOnBoard > 0, carbsAct {
-            let shown = Self.shown(course.carbs.points)
-            predictions.carbs = shown
-            end = max(end, shown[last])
-        }
-        if carbsAct, s.expectsUnannounced {
-            let shown = Self.shown(course.unannounced.points)
-            predictions.unannounced = shown
-            end = max(end, shown[last])
-        }
-        self.predictions = predictions
-        self.eventual = end
+        predictions = Oref1Predictions(
+            insulin: Oref1Prediction(points: course.insulin.points),
+            zero: Oref1Prediction(points: course.zero.points),
+            carbs: s.carbsOnBoard > 0 && carbsAct ? Oref1Prediction(points: course.carbs.points) : nil,
+            unannounced: carbsAct && s.expectsUnannounced
+                ? Oref1Prediction(points: course.unannounced.points) : nil)
+        self.eventual = max(
+            eventual, predictions.carbs?.last ?? -.infinity, predictions.unannounced?.last ?? -.infinity)
         leastByInsulin = max(39, course.insulin.leastLate)
         (least, leastGuard) = Self.blend(s, course, threshold: threshold, target: target)
-    }
-
-    private static func shown(_ points: Oref1Situation.Points) -> Oref1Situation.Points {
-        var shown = points
-        for index in points.indices { shown[index] = halfUp(min(401, max(39, points[index]))) }
-        return shown
     }
 
     /// Minutes until the course that counts falls below `level`; 240 where it doesn't.
     func minutesAbove(_ level: Double) -> Double {
         let points = predictions.carbs ?? predictions.insulin
-        for index in points.indices where points[index] < level { return 5 * Double(index) }
+        for place in 0..<Oref1Situation.points where points[place] < level { return 5 * Double(place) }
         return 240
     }
 
@@ -153,13 +146,12 @@ private struct Oref1Line {
     ///   - place: how many points there are already.
     ///   - a, b, c, d: what changes from the newest of them, added in this order, as sums near a half hang on it.
     mutating func move(
-        to place: Int, _ a: Double, _ b: Double = 0, _ c: Double = 0, _ d: Double = 0, after wait: Int,
-        counts: Bool = true
+        to place: Int, _ a: Double, _ b: Double = 0, _ c: Double = 0, _ d: Double = 0, after wait: Int
     ) {
         last = points[place - 1] + a + b + c + d
         if place < Oref1Situation.points { points[place] = last }
         if last < least { least = halfUp(last) }
-        if counts, min(place + 1, Oref1Situation.points) > wait, last < leastLate { leastLate = halfUp(last) }
+        if min(place + 1, Oref1Situation.points) > wait, last < leastLate { leastLate = halfUp(last) }
     }
 }
 
@@ -216,17 +208,23 @@ private struct Oref1Course {
             let points = Double(place)
             let change = halfUp(-s.activity[place - 1] * sensitivity * 5, 100)
             let zeroChange = halfUp(-s.zeroActivity[place - 1] * sensitivity * 5, 100)
-            let deviation = carbImpact * (1 - min(1, points / 12))
+            // Where a part is over, or there is none, its division is spared.
+            let deviation = place < 12 ? carbImpact * (1 - points / 12) : 0
             insulin.move(to: place, change, deviation, after: 18)
             zero.move(to: place, zeroChange, after: .max)
-            let falling = max(0, max(0, carbImpact) * (1 - points / max(carbPoints * 2, 1)))
-            let later = max(0, min(points, hours * 12 - points) / (hours / 2 * 12) * peak)
-            carbs.move(
-                to: place, change, min(0, deviation), falling, later, after: 18, counts: carbsCount)
-            let other = min(
-                max(0, unexplained + points * slope), max(0, unexplained * (1 - points / 36)))
-            unannounced.move(
-                to: place, change, min(0, deviation), other, after: 12, counts: s.expectsUnannounced)
+            if carbsCount {
+                let falling =
+                    carbImpact > 0 ? max(0, carbImpact * (1 - points / max(carbPoints * 2, 1))) : 0
+                let later = peak > 0 ? max(0, min(points, hours * 12 - points) / (hours / 2 * 12) * peak) : 0
+                carbs.move(to: place, change, min(0, deviation), falling, later, after: 18)
+            }
+            if s.expectsUnannounced {
+                var other = 0.0
+                if unexplained > 0 {
+                    other = min(max(0, unexplained + points * slope), max(0, unexplained * (1 - points / 36)))
+                }
+                unannounced.move(to: place, change, min(0, deviation), other, after: 12)
+            }
             highestByInsulin = max(highestByInsulin, insulin.last)
             if carbsCount, carbs.last > highestByInsulin { highestWithCarbs = carbs.last }
         }
