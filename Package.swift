@@ -203,7 +203,7 @@ let package = Package(
         .executableTarget(
             name: "islet-swarm",
             dependencies: [
-                "IsletDevices", "IsletFiles", "IsletTrials", "IsletCommands", "Swarm",
+                "IsletDevices", "IsletLoop", "IsletFiles", "IsletTrials", "IsletCommands", "Swarm",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict + optimised),

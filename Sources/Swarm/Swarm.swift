@@ -5,6 +5,7 @@
 package import IsletFiles
 package import IsletTrials
 import IsletDevices
+package import IsletLoop
 import IsletModels
 import Foundation
 package import IsletKernel
@@ -13,22 +14,28 @@ package struct Swarm: Sendable {
     package let seeds: ClosedRange<UInt64>
     package let duration: TimeSpan
     package let jobs: Int
+    let algorithm: TunedAlgorithm
     let wrapPump: @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
 
     /// The most seeds in one run.
     package static let mostSeeds: UInt64 = 10_000_000
 
-    package init(seeds: ClosedRange<UInt64>, duration: TimeSpan = SwarmPlan.defaultDuration, jobs: Int) {
-        self.init(seeds: seeds, duration: duration, jobs: jobs, wrapPump: { $0 })
+    package init(
+        seeds: ClosedRange<UInt64>, duration: TimeSpan = SwarmPlan.defaultDuration, jobs: Int,
+        algorithm: TunedAlgorithm = .pidInsulinFeedback
+    ) {
+        self.init(seeds: seeds, duration: duration, jobs: jobs, algorithm: algorithm, wrapPump: { $0 })
     }
 
     init(
         seeds: ClosedRange<UInt64>, duration: TimeSpan = SwarmPlan.defaultDuration, jobs: Int,
+        algorithm: TunedAlgorithm = .pidInsulinFeedback,
         wrapPump: @escaping @Sendable (any InsulinPumpPort) -> any InsulinPumpPort
     ) {
         self.seeds = seeds
         self.duration = duration
         self.jobs = jobs
+        self.algorithm = algorithm
         self.wrapPump = wrapPump
     }
 
@@ -44,7 +51,7 @@ package struct Swarm: Sendable {
 
     /// The trial of a seed: its day and its person.
     package func trial(_ seed: UInt64) throws -> SwarmTrial {
-        let study = try SwarmPlan.study(seed: seed, duration: duration)
+        let study = try SwarmPlan.study(seed: seed, duration: duration, algorithm: algorithm)
         let subjects = try CohortLoader.subjects(of: study, studyPath: "", jobs: 1)
         guard let subject = subjects.first else {
             throw InputError(file: study.name, found: "no subject", expected: "one")

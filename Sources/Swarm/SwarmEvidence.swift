@@ -37,6 +37,8 @@ package struct SwarmEvidence: Sendable {
         package var largestDose: InsulinAmount?
         /// Pulses that the pump had pushed of its own accord by then.
         package var basalPushed: Int64 = 0
+        /// The same by request.
+        package var requestPushed: Int64 = 0
         package var isPumpInReach = true
     }
 
@@ -78,6 +80,8 @@ package struct SwarmEvidence: Sendable {
     }
 
     package var device = PumpDevice.omnipod
+    /// Who gives the basal while the algorithm runs.
+    package var basalSource = BasalSource.algorithm
     /// How far the session got.
     package var endedAt = Instant.start
     /// Why it ended before its time; nil where it didn't.

@@ -9,9 +9,50 @@ import IsletModels
 enum BasalFloor: SwarmInvariant {
     static let name = "basal-floor"
     static let promise =
-        "a pump that has a pod runs its programmed basal but for the 30 min after a step that could dose; the algorithm hears of all that flowed"
+        "a pump that has a pod runs its programmed basal but for the 30 min after a step that could dose, or for the length of a temporary rate that a step answered with, of its height and within the maximum; the algorithm hears of all that flowed"
 
-    static func violations(in evidence: SwarmEvidence) -> [Violation] { starved(evidence) + untold(evidence) }
+    static func violations(in evidence: SwarmEvidence) -> [Violation] {
+        (evidence.basalSource == .temporary ? astray(evidence) : starved(evidence)) + untold(evidence)
+    }
+
+    /// Flow that is not the programme's, and that no step answered with: another height, above the maximum, or beyond its end.
+    private static func astray(_ evidence: SwarmEvidence) -> [Violation] {
+        guard let first = evidence.steps.first else { return [] }
+        let therapy = first.input.therapy
+        let programme = therapy.basalRate.unitsPerHour
+        let rounding = evidence.device.basalStep.unitsPerHour / 2 + 1e-9
+        let answers = evidence.temporaryAnswers
+        var found: [Violation] = []
+        for place in evidence.flows.indices {
+            let flow = evidence.flows[place]
+            guard abs(flow.unitsPerHour - programme) > rounding else { continue }
+            if flow.unitsPerHour > therapy.maximumBasal.unitsPerHour + rounding {
+                found.append(
+                    violation(
+                        flow.instant, "the pump's own basal", found: "\(flow.unitsPerHour) U/h",
+                        expected: "at most \(therapy.maximumBasal.unitsPerHour) U/h"))
+            }
+            let next = place + 1 < evidence.flows.count ? evidence.flows[place + 1].instant : evidence.endedAt
+            // Without a pod nothing can flow, and a new one knows no temporary rate.
+            let isInGap = evidence.podGaps.contains { $0.overlaps(from: flow.instant, to: flow.instant) }
+            if flow.unitsPerHour == 0, isInGap { continue }
+            let gap = evidence.podGaps.first { $0.instant > flow.instant && $0.instant < next }
+            let end = gap?.instant ?? next
+            let allowed = answers.lazy.filter {
+                $0.instant <= end && abs($0.unitsPerHour - flow.unitsPerHour) <= rounding
+            }.map(\.ends).max()
+            guard let allowed, allowed >= end else {
+                found.append(
+                    violation(
+                        end, "the pump's own basal",
+                        found: "\(flow.unitsPerHour) U/h since minute \(flow.instant.minutes)",
+                        expected: allowed.map { "the programmed rate from minute \($0.minutes) on" }
+                            ?? "the programmed rate, \(programme) U/h"))
+                continue
+            }
+        }
+        return found
+    }
 
     /// A zero that outlasts the last step that could have renewed it, also where steps come back before it ends. One that was sent
     /// again may come five minutes late.
@@ -86,5 +127,37 @@ enum BasalFloor: SwarmInvariant {
             ]
         }
         return []
+    }
+}
+
+extension SwarmEvidence {
+    /// A temporary rate that a step answered with, as the loop may set it.
+    struct TemporaryAnswer {
+        var instant: Instant
+        var unitsPerHour: Double
+        /// The latest that it may run: one that was sent again may come up to a step late.
+        var ends: Instant
+    }
+
+    var temporaryAnswers: [TemporaryAnswer] {
+        var answers: [TemporaryAnswer] = []
+        var typed: Instant?
+        for step in steps where !step.input.isOpenLoop {
+            let now = step.input.now
+            if step.input.user.bloodGlucose != nil || step.input.user.calibration != nil { typed = now }
+            func add(_ rate: Double, _ minutes: Double) {
+                let shortest = Double(device.temporaryBasalRange.lowerBound) / Double(Nanoseconds.minute)
+                let length = max(shortest, min(minutes, 120)) * Double(Nanoseconds.minute)
+                answers.append(
+                    TemporaryAnswer(
+                        instant: now, unitsPerHour: rate, ends: now.adding(Int64(length) + LoopTiming.step)))
+            }
+            if let answer = step.output?.temporaryBasal, answer.minutes > 0 {
+                add(min(answer.rate, step.input.therapy.maximumBasal).unitsPerHour, answer.minutes)
+            }
+            // A low that was typed in stops insulin for a while.
+            if let typed, now.nanoseconds - typed.nanoseconds <= 4 * LoopTiming.step { add(0, 30) }
+        }
+        return answers
     }
 }

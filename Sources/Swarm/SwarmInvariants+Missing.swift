@@ -28,9 +28,11 @@ enum MissingIsTold: SwarmInvariant {
         for number in missing.indices {
             let from = max(0, number + 1 - Int(BasalAccount.window))
             let at = grid.adding(Int64(number) * LoopTiming.step)
-            // What the pump gives by itself stands in for what was asked for before.
-            let flowed = evidence.flow(
-                from: grid.adding(Int64(from) * LoopTiming.step), to: at.adding(LoopTiming.step))
+            // What the pump gives by itself stands in for what was asked for before, unless it would have given that anyway.
+            let flowed =
+                evidence.basalSource == .algorithm
+                ? evidence.flow(
+                    from: grid.adding(Int64(from) * LoopTiming.step), to: at.adding(LoopTiming.step)) : 0
             let sum = missing[from...number].reduce(0, +) - flowed - evidence.device.pulse.units
             let programmed = perStep * Double(number + 1 - from)
             guard number >= BasalAccount.begins, sum > (1 - BasalAccount.bound / 100) * programmed else {
@@ -84,6 +86,7 @@ enum MissingIsTold: SwarmInvariant {
             } else {
                 missing[number] = own
             }
+            if evidence.basalSource == .temporary { missing[number] += evidence.refusedFlow(of: step) }
         }
         for number in missing.indices where missing[number] > 0 || !ran[number] {
             let begin = grid.adding(Int64(number) * LoopTiming.step)
@@ -92,7 +95,8 @@ enum MissingIsTold: SwarmInvariant {
                 missing[number] = 0
                 continue
             }
-            if !ran[number] { missing[number] = perStep }
+            // Where the pump gives the basal it does so without steps too, and a rate that one of them set is no loss.
+            if !ran[number], evidence.basalSource == .algorithm { missing[number] = perStep }
         }
         for (step, units) in repaid {
             var left = units
@@ -124,6 +128,16 @@ enum MissingIsTold: SwarmInvariant {
 }
 
 extension SwarmEvidence {
+    /// U that a step's temporary rate would have given during its step, and that did not flow: the pump never took the rate.
+    func refusedFlow(of step: Step) -> Double {
+        guard let answer = step.output?.temporaryBasal, answer.minutes > 0 else { return 0 }
+        let (begin, end) = (step.input.now, step.input.now.adding(LoopTiming.step - LoopTiming.earlyWindow))
+        let hours = Double(end.nanoseconds - begin.nanoseconds) / Double(Nanoseconds.hour)
+        let wanted = min(answer.rate, step.input.therapy.maximumBasal).unitsPerHour
+        let lacking = wanted - flow(from: begin, to: end) / hours
+        return lacking > device.basalStep.unitsPerHour / 2 + 1e-9 ? lacking * hours : 0
+    }
+
     /// U of the pump's own basal between two instants.
     func flow(from begin: Instant, to end: Instant) -> Double {
         var units = 0.0

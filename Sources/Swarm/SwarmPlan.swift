@@ -7,6 +7,7 @@
 package import IsletFiles
 package import IsletTrials
 internal import IsletDevices
+package import IsletLoop
 internal import IsletNumerics
 internal import IsletPeople
 internal import Glibc
@@ -18,8 +19,10 @@ package enum SwarmPlan {
     /// Faults of one kind in a day, at most.
     static let mostPerDay = 40
 
-    /// The day of a seed.
-    package static func study(seed: UInt64, duration: TimeSpan = defaultDuration) throws -> Study {
+    /// The day of a seed; the same faults and person for each algorithm.
+    package static func study(
+        seed: UInt64, duration: TimeSpan = defaultDuration, algorithm: TunedAlgorithm = .pidInsulinFeedback
+    ) throws -> Study {
         let streams = RandomStreams(seed: seed, subject: 0)
         var choice = streams.stream("swarm.study")
         // Either is Vettoretti's model of 2019; they differ in their warm-up.
@@ -30,6 +33,7 @@ package enum SwarmPlan {
             cohort: { generate: { model: uva-padova-2008, group: adult, count: 1 } }
             arms: [{ name: closed-loop, algorithm: pid-insulin-feedback }]
             """, file: "swarm")
+        study.arms[0].algorithm = algorithm
         study.name = "swarm-\(seed)"
         study.seed = seed
         study.duration = duration

@@ -27,7 +27,8 @@ final class SwarmWitness: @unchecked Sendable {
         seams.body = { WitnessedBody($0, witness: self) }
         seams.algorithm = {
             func watched(_ base: some DosingAlgorithm) -> any DosingAlgorithm {
-                WitnessedAlgorithm(base: base, witness: self)
+                self.evidence.basalSource = base.basalSource
+                return WitnessedAlgorithm(base: base, witness: self)
             }
             return watched($0)
         }
@@ -235,7 +236,8 @@ private struct WitnessedAlgorithm<Base: DosingAlgorithm>: DosingAlgorithm {
         var step = SwarmEvidence.Step(input: copy input)
         step.largestDose = base.largestDose(input)
         if let pump = witness.pump {
-            step.basalPushed = pump.here { $0.ledger() }.basalPushed
+            let ledger = pump.here { $0.ledger() }
+            (step.basalPushed, step.requestPushed) = (ledger.basalPushed, ledger.pushed)
             step.isPumpInReach = pump.status.isConnected
         }
         defer { witness.evidence.steps.append(step) }

@@ -6,6 +6,7 @@ import ArgumentParser
 import IsletCommands
 import Foundation
 import IsletDevices
+import IsletLoop
 import IsletTrials
 
 /// `islet swarm`
@@ -21,6 +22,7 @@ struct SwarmCommand: ParsableCommand {
             Examples:
               islet swarm --seeds 1..2000
               islet swarm --seeds 417 --duration 3d
+              islet swarm --seeds 1..100 --algorithm oref1-style
               islet swarm --seeds 417 --plan > plan.yaml
               islet swarm --replay swarm-failures/seed-417.yaml
               islet swarm --list
@@ -31,6 +33,12 @@ struct SwarmCommand: ParsableCommand {
 
     @Option(help: "How long each seed's session lasts, as in 1d or 12h (default: 1d).")
     var duration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Which algorithm lives the days (default: pid-insulin-feedback); faults and people of a seed stay the same.",
+            valueName: "NAME"))
+    var algorithm: String?
 
     @Option(
         help: ArgumentHelp(
@@ -66,6 +74,14 @@ struct SwarmCommand: ParsableCommand {
                 throw ValidationError("--duration takes a length of time, as in 1d or 12h.")
             }
         }
+        if let algorithm {
+            guard seeds != nil else { throw ValidationError("--algorithm goes with --seeds.") }
+            guard AlgorithmKind.named(algorithm) != nil else {
+                let names = AlgorithmKind.all.map(\.id)
+                let meant = nearest(to: algorithm, among: names).map { "; nearest: \($0)" } ?? ""
+                throw ValidationError("--algorithm takes one of \(names.joined(separator: ", "))\(meant).")
+            }
+        }
         if duration != nil, seeds == nil { throw ValidationError("--duration goes with --seeds.") }
         if plan, seeds == nil { throw ValidationError("--plan goes with --seeds.") }
         if !(0...1000).contains(shrink) { throw ValidationError("--shrink takes a number from 0 to 1000.") }
@@ -80,19 +96,22 @@ struct SwarmCommand: ParsableCommand {
         } else if plan, let range = seeds.flatMap(Swarm.seeds) {
             let span = duration.flatMap { TimeSpan($0) } ?? SwarmPlan.defaultDuration
             try StandardStream.output.write(
-                SwarmPlan.study(seed: range.lowerBound, duration: span).yaml)
+                SwarmPlan.study(seed: range.lowerBound, duration: span, algorithm: chosen).yaml)
         } else if let range = seeds.flatMap(Swarm.seeds) {
             try runSeeds(range)
         }
     }
 
     private var workers: Int { threads.count }
+    private var chosen: TunedAlgorithm {
+        algorithm.flatMap { AlgorithmKind.named($0) }.map { TunedAlgorithm($0) } ?? .pidInsulinFeedback
+    }
 
     // MARK: Seeds
 
     private func runSeeds(_ range: ClosedRange<UInt64>) throws {
         let span = duration.flatMap { TimeSpan($0) } ?? SwarmPlan.defaultDuration
-        let swarm = Swarm(seeds: range, duration: span, jobs: workers)
+        let swarm = Swarm(seeds: range, duration: span, jobs: workers, algorithm: chosen)
         let interrupt = Interrupt()
         let progress = ProgressLine(sessions: Int(range.count), style: .standardError(quiet: quiet))
         let verdicts: [SwarmVerdict]
@@ -112,7 +131,8 @@ struct SwarmCommand: ParsableCommand {
                 try tell(SwarmShrink(trial, breaking: first), seed: verdict.seed)
             } else {
                 let length = span == SwarmPlan.defaultDuration ? "" : " --duration \(span)"
-                try write("  again: islet swarm --seeds \(verdict.seed)\(length)")
+                let whose = algorithm.map { " --algorithm \($0)" } ?? ""
+                try write("  again: islet swarm --seeds \(verdict.seed)\(length)\(whose)")
             }
         }
         try summarize(verdicts, "seeds")

@@ -39,6 +39,7 @@ AREAS = [
     (170, "Sessions in real time"),
     (180, "Other subjects and recorded glucose"),
     (190, "The code"),
+    (230, "Algorithms of the field"),
 ]
 
 

@@ -18,12 +18,16 @@ public struct TherapySettings: Hashable, Sendable, Codable {
     public var totalDailyInsulin: InsulinAmount
     /// The most that one bolus may be. What an algorithm computes is cut off there, what a person asks for beyond it is refused.
     public var maximumBolus: InsulinAmount
+    /// The most that a temporary basal of an algorithm's may be. Not below the programme.
+    public var maximumBasal: InsulinRate
 
-    /// - Parameter maximumBolus: nil for `defaultMaximumBolus`.
+    /// - Parameters:
+    ///   - maximumBolus: nil for `defaultMaximumBolus`.
+    ///   - maximumBasal: nil for `defaultMaximumBasal`.
     public init(
         bodyWeightKilograms: Double, basalRate: InsulinRate, carbohydrateRatioGramsPerUnit: Double,
         correctionFactorMgdlPerUnit: Double, totalDailyInsulin: InsulinAmount,
-        maximumBolus: InsulinAmount? = nil
+        maximumBolus: InsulinAmount? = nil, maximumBasal: InsulinRate? = nil
     ) {
         self.bodyWeightKilograms = bodyWeightKilograms
         self.basalRate = basalRate
@@ -35,6 +39,26 @@ public struct TherapySettings: Hashable, Sendable, Codable {
             ?? Self.defaultMaximumBolus(
                 totalDailyInsulin: totalDailyInsulin,
                 carbohydrateRatioGramsPerUnit: carbohydrateRatioGramsPerUnit)
+        self.maximumBasal = maximumBasal ?? Self.defaultMaximumBasal(basalRate: basalRate)
+    }
+
+    /// Four times the programme: what the published loops hold any temporary rate to.
+    public static func defaultMaximumBasal(basalRate: InsulinRate) -> InsulinRate {
+        InsulinRate(unitsPerHour: 4 * basalRate.unitsPerHour)
+    }
+
+    /// What an engine without `maximumBasal` wrote has the default one.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            bodyWeightKilograms: try values.decode(Double.self, forKey: .bodyWeightKilograms),
+            basalRate: try values.decode(InsulinRate.self, forKey: .basalRate),
+            carbohydrateRatioGramsPerUnit: try values.decode(
+                Double.self, forKey: .carbohydrateRatioGramsPerUnit),
+            correctionFactorMgdlPerUnit: try values.decode(Double.self, forKey: .correctionFactorMgdlPerUnit),
+            totalDailyInsulin: try values.decode(InsulinAmount.self, forKey: .totalDailyInsulin),
+            maximumBolus: try values.decode(InsulinAmount.self, forKey: .maximumBolus),
+            maximumBasal: try values.decodeIfPresent(InsulinRate.self, forKey: .maximumBasal))
     }
 
     /// The larger of a quarter of the daily insulin and what 120 g take, within 2 and 30 U: enough for large meals, too little for
@@ -145,6 +169,8 @@ public struct StepInput: Hashable, Sendable {
     /// What the pump gave by itself since the last good step that was told: insulin on board that no step asked for. Nil at
     /// step 0 and while the pump can't say; what flowed meanwhile is told as soon as it can.
     public var pumpBasal: PumpBasal?
+    /// The temporary basal that the pump runs as far as anybody here knows; nil where its programme runs.
+    public var temporaryBasal: RunningTemporaryBasal?
     /// What the pump gave in the hours before, at the first good step of a state that begins in the middle of somebody's day. Nil
     /// at all other steps. It covers everything up to this step: `pumpBasal`, `shortfall` and `dropped` are nil beside it.
     public var earlier: InsulinHistory?
@@ -177,15 +203,43 @@ extension StepInput {
         cgm: GlucoseReading? = nil, insulinPump: StepPumpStatus = .unavailable, shortfall: Shortfall? = nil,
         dropped: Shortfall? = nil, pumpBasal: PumpBasal? = nil, temporaryTarget: GlucoseConcentration? = nil,
         basalMultiplier: Double = 1, basalMultiplierStepsLeft: Int = 0, isOpenLoop: Bool = false,
-        user: UserInputs = UserInputs()
+        user: UserInputs = UserInputs(), temporaryBasal: RunningTemporaryBasal? = nil
     ) {
         self.init(
             algorithmTime: algorithmTime, firstStepTime: firstStepTime, lastWorldTime: lastWorldTime,
             lastCgmTime: lastCgmTime, now: now, cgm: cgm, insulinPump: insulinPump, shortfall: shortfall,
-            dropped: dropped, pumpBasal: pumpBasal, earlier: earlier, subjectID: subjectID, therapy: therapy,
-            target: target, temporaryTarget: temporaryTarget, basalMultiplier: basalMultiplier,
+            dropped: dropped, pumpBasal: pumpBasal, temporaryBasal: temporaryBasal, earlier: earlier,
+            subjectID: subjectID, therapy: therapy, target: target, temporaryTarget: temporaryTarget,
+            basalMultiplier: basalMultiplier,
             basalMultiplierStepsLeft: basalMultiplierStepsLeft, isOpenLoop: isOpenLoop, user: user,
             customFields: customFields)
+    }
+}
+
+/// A temporary basal that the pump runs.
+public struct RunningTemporaryBasal: Hashable, Sendable {
+    public var rate: InsulinRate
+    public var ends: Instant
+    /// The person asked for it: it stays until its end, whatever a step answers.
+    public var isPersons: Bool
+
+    public init(rate: InsulinRate, ends: Instant, isPersons: Bool = false) {
+        self.rate = rate
+        self.ends = ends
+        self.isPersons = isPersons
+    }
+}
+
+/// A temporary basal as a step's answer: the pump keeps it when nobody talks to it, and falls back to its programme at the end.
+public struct TemporaryBasalAnswer: Hashable, Sendable, Codable {
+    /// Held to the therapy's `maximumBasal`, and rounded to what the pump can do.
+    public var rate: InsulinRate
+    /// From now on; 0 for the programme at once. Held to what the pump can do, and to two hours.
+    public var minutes: Double
+
+    public init(rate: InsulinRate, minutes: Double) {
+        self.rate = rate
+        self.minutes = minutes
     }
 }
 
@@ -199,6 +253,8 @@ public struct StepOutput: Hashable, Sendable {
     public var glucagon: InsulinAmount
     /// True where the algorithm itself gives up control.
     public var isOpenLoop: Bool
+    /// Of an algorithm whose `basalSource` is `.temporary`; nil where what runs goes on.
+    public var temporaryBasal: TemporaryBasalAnswer?
     /// Where glucose will be, `forecastMinutes` after this step's reading; nil where it can't say, as after a gap.
     public var forecast: GlucoseConcentration?
 
@@ -222,6 +278,9 @@ public enum BasalSource: Sendable {
     case programmed
     /// The algorithm, step by step: each good step renews a temporary basal of zero in place of the programmed one.
     case algorithm
+    /// The pump, at temporary rates that the algorithm sets (`StepOutput.temporaryBasal`), and else as programmed. They go on
+    /// when the app is dead, high ones too.
+    case temporary
 }
 
 /// A dosing algorithm. Pure: the same input and state give the same answer.

@@ -47,11 +47,13 @@ extension LoopController {
     private func applyTemporaryBasal() throws {
         let wanted = personsTemporaryBasal
         if zeroIsPaidUntil != nil { tryZeroAgain() }
+        if memory.wantedBasal != nil { tryWantedBasal() }
         guard memory.temporaryBasal != nil || wanted != nil else { return }
         if let wanted {
             try runPersonsTemporaryBasal(wanted)
         } else if let running = memory.temporaryBasal,
-            !dosesBasal || running.rate > .zero || memory.isZeroUnpaid
+            running.isAlgorithms
+                ? !setsTemporaryBasal : !dosesBasal || running.rate > .zero || memory.isZeroUnpaid
         {
             if running.ends > executor.now { try pump.cancelTemporaryBasal() }
             memory.temporaryBasal = nil
@@ -66,11 +68,13 @@ extension LoopController {
         return InsulinRate(unitsPerHour: settings.therapy.basalRate.unitsPerHour * memory.basalMultiplier)
     }
 
+    var isPersonsBasalWanted: Bool { if case .some = personsTemporaryBasal { true } else { false } }
+
     /// Runs at the pump for as long as the person asked, also where the app is dead by then; again where a pod lost it.
     private func runPersonsTemporaryBasal(_ rate: InsulinRate) throws {
         let now = executor.now
         let end = memory.temporaryBasalEnds ?? now
-        if let running = memory.temporaryBasal, running.rate == rate,
+        if let running = memory.temporaryBasal, running.rate == rate, !running.isAlgorithms,
             running.ends >= min(end, now.adding(2 * LoopTiming.step)), pump.status.temporaryBasal != nil
         {
             return

@@ -82,7 +82,18 @@ extension LoopController {
             // Out of reach: after its zero the programme runs.
             // Where the pump itself says until when, a zero that it has not confirmed doesn't count.
             let zero = pump.status.basalReplacedUntil ?? memory.temporaryBasal?.ends ?? .start
-            let since = max(known?.at ?? rows[0].instant, zero)
+            let last = known?.at ?? rows[0].instant
+            if let temporary = memory.temporaryBasal, temporary.isAlgorithms, temporary.rate > .zero {
+                let until = min(now, temporary.ends)
+                let hours = Double(until.nanoseconds - last.nanoseconds) / Double(Nanoseconds.hour)
+                if hours > 0 {
+                    found.append(
+                        GivenInsulin(
+                            amount: InsulinAmount(units: temporary.rate.unitsPerHour * hours), since: last,
+                            until: until))
+                }
+            }
+            let since = max(last, zero)
             let hours = Double(now.nanoseconds - since.nanoseconds) / Double(Nanoseconds.hour)
             if hours > 0 {
                 found.append(

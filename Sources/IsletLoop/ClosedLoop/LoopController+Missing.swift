@@ -88,7 +88,7 @@ extension LoopController {
     }
 
     /// Whether there is a pod that gives what it is told.
-    private var podGives: Bool {
+    var podGives: Bool {
         switch pump.status.condition {
         case .ready, .bolusing: true
         case .suspended, .noPod, .fault: false

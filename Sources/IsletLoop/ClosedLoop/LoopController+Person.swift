@@ -119,8 +119,12 @@ extension LoopController {
     }
 
     /// A rate that the pump can't ever run is refused before anything is tried.
-    func checkBasal(_ rate: InsulinRate) throws {
-        try Self.check(rate.unitsPerHour, in: 0...pump.limits.largestBasal.unitsPerHour, .basalRate)
+    func checkBasal(_ rate: InsulinRate) throws { try checkBasal(rate, atMost: pump.limits.largestBasal) }
+
+    func checkBasal(_ rate: InsulinRate, atMost most: InsulinRate) throws {
+        // What is no number allows nothing.
+        let bound = most.unitsPerHour >= 0 ? most.unitsPerHour : 0
+        try Self.check(rate.unitsPerHour, in: 0...bound, .basalRate)
     }
 
     public func cancelTemporaryBasal() {

@@ -12,6 +12,8 @@ extension LoopController {
     /// stays on board, and a reading that has served a step serves none here.
     public func startSession() throws {
         try checkBasal(settings.therapy.basalRate)
+        // A maximum below the programme would take the floor away.
+        try checkBasal(settings.therapy.basalRate, atMost: settings.therapy.maximumBasal)
         var fresh = cleared(memory)
         let before = memory
         // What was said before there was a session is for its first step.

@@ -53,7 +53,8 @@ extension LoopController {
             lastCgmTime: memory.lastCgmTime, cgm: reading, insulinPump: pumpStatus,
             shortfall: memory.shortfall, dropped: memory.droppedShortfall, pumpBasal: pumpBasal,
             temporaryTarget: memory.temporaryTarget, basalMultiplier: multiplier,
-            basalMultiplierStepsLeft: stepsLeft, isOpenLoop: memory.isOpenLoop, user: memory.user)
+            basalMultiplierStepsLeft: stepsLeft, isOpenLoop: memory.isOpenLoop, user: memory.user,
+            temporaryBasal: runningTemporaryBasal)
     }
 
     /// A reading that no step has used.
@@ -183,6 +184,7 @@ extension LoopController {
             accepted = taken
             if failure == nil { failure = pumpError }
         }
+        if algorithmSetsTemporary, !hasFailed { follow(output.temporaryBasal, of: dose) }
         // Who gives up control leaves the basal to the pump, from this step on.
         if !wasOpen, memory.isOpenLoop { applyBasal() }
         if !input.isOpenLoop {
@@ -279,7 +281,10 @@ extension LoopController {
         // One comparison each: NaN fails it too.
         let sum = output.basal.units + output.correction.units + output.meal.units
         if output.basal.units >= 0, output.correction.units >= 0, output.meal.units >= 0, sum.isFinite {
-            return nil
+            guard let temporary = output.temporaryBasal else { return nil }
+            let (rate, minutes) = (temporary.rate.unitsPerHour, temporary.minutes)
+            if rate >= 0, minutes >= 0, rate.isFinite, minutes.isFinite { return nil }
+            return "the algorithm's temporary basal is no rate for a length of time"
         }
         return sum.isFinite ? "the algorithm's dose is negative" : "the algorithm's dose is not a number"
     }

@@ -81,6 +81,22 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     public struct TemporaryBasal: Hashable, Sendable, Codable {
         public var rate: InsulinRate
         public var ends: Instant
+        /// A step answered with it; else it is the person's, or the zero of closed loop.
+        public var isAlgorithms = false
+
+        init(rate: InsulinRate, ends: Instant, isAlgorithms: Bool = false) {
+            self.rate = rate
+            self.ends = ends
+            self.isAlgorithms = isAlgorithms
+        }
+
+        /// An engine that knew no such answers says nothing of them.
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            rate = try values.decode(InsulinRate.self, forKey: .rate)
+            ends = try values.decode(Instant.self, forKey: .ends)
+            isAlgorithms = try values.decodeIfPresent(Bool.self, forKey: .isAlgorithms) ?? false
+        }
     }
 
     /// What the pump had given by itself, as the last good step that could know it was told.
@@ -157,6 +173,8 @@ public struct LoopMemory: Hashable, Sendable, Codable {
     /// What the loop told the pump to run in place of the programmed basal; it may have ended by itself. Nil where nothing is
     /// left to cancel.
     public var temporaryBasal: TemporaryBasal?
+    /// A rate that the last step wanted and the pump has not taken.
+    public var wantedBasal: WantedBasal?
     /// The zero that runs is not paid for: it is cancelled as soon as the pump answers.
     public var isZeroUnpaid = false
     /// The last request was refused or lost, or nobody will ever know of it.

@@ -37,6 +37,8 @@ public enum LoopTiming {
     public static let withheld = 30 * Nanoseconds.minute
     /// A zero basal is never set for less than this: the next step must find it running.
     public static let shortestZero = 10 * Nanoseconds.minute
+    /// No temporary basal of an algorithm's is set for longer than this.
+    public static let longestTemporary = 2 * Nanoseconds.hour
     /// Insulin that was given longer ago acts no more.
     public static let insulinMemory = 8 * Nanoseconds.hour
     /// A step that is later than this is left out.

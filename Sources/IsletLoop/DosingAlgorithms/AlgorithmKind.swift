@@ -42,7 +42,7 @@ public struct AlgorithmKind: ListedByID, Tunable {
     fileprivate func make(_ values: [Double]) -> any DosingAlgorithm { maker(values) }
 
     /// The algorithms that a study can name.
-    public static let all: [AlgorithmKind] = [.basalBolus, .pidInsulinFeedback]
+    public static let all: [AlgorithmKind] = [.basalBolus, .pidInsulinFeedback, .oref1Style]
 }
 
 public typealias TunedAlgorithm = Tuned<AlgorithmKind>
@@ -50,6 +50,7 @@ public typealias TunedAlgorithm = Tuned<AlgorithmKind>
 extension Tuned where Kind == AlgorithmKind {
     public static var basalBolus: TunedAlgorithm { TunedAlgorithm(.basalBolus) }
     public static var pidInsulinFeedback: TunedAlgorithm { TunedAlgorithm(.pidInsulinFeedback) }
+    public static var oref1Style: TunedAlgorithm { TunedAlgorithm(.oref1Style) }
 
     public var algorithm: any DosingAlgorithm { kind.make(values) }
 }

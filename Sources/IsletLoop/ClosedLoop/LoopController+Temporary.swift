@@ -1,0 +1,123 @@
+// Temporary basal rates that an algorithm answers with.
+//
+// Guarantees: the pump's one temporary basal has one owner. The person's rate wins while it lasts, and the algorithm is told; an algorithm that sets
+// rates gets no zero floor. A rate is held to the therapy's maximum, to the programme where nobody knows what is on board, and to zero while a low
+// that was typed in stops insulin; its length to what the pump can do and to two hours. The pump runs it to its end whether or not anybody is
+// there, then its programme. A rate that the pump doesn't take is tried again every ten seconds while its step lasts; what of it never flowed
+// beyond what the pump gave is missing insulin. A rate is cancelled once its owner may set none: in open loop, or after the session.
+// Does not: cut a rate short where steps stop. That is what such algorithms do, and alarms are for.
+
+public import IsletDevices
+public import IsletKernel
+
+extension LoopMemory {
+    /// A rate that a step wants and the pump has not taken.
+    public struct WantedBasal: Hashable, Sendable, Codable {
+        /// Nil where the programme is wanted at once.
+        public var rate: InsulinRate?
+        public var nanoseconds: Int64
+        public var decidedAt: Instant
+        /// Whose it is, by its algorithm time.
+        public var step: Int64
+    }
+}
+
+extension LoopController {
+    /// Steps set the pump's rate.
+    var setsTemporaryBasal: Bool {
+        memory.isInSession && algorithmSetsTemporary && !memory.isOpenLoop
+    }
+
+    /// What runs in place of the programme: by the pump's own word while it can be reached, else by what it was told.
+    var runningTemporaryBasal: RunningTemporaryBasal? {
+        guard algorithmSetsTemporary else { return nil }
+        let status = pump.status
+        let told = memory.temporaryBasal
+        guard status.isConnected else {
+            guard let told, told.ends > executor.now else { return nil }
+            return RunningTemporaryBasal(rate: told.rate, ends: told.ends, isPersons: !told.isAlgorithms)
+        }
+        guard let rate = status.temporaryBasal else { return nil }
+        // One that nobody here set is nobody's to count on.
+        let ends = status.basalReplacedUntil ?? told?.ends ?? executor.now
+        return RunningTemporaryBasal(rate: rate, ends: ends, isPersons: told?.isAlgorithms == false)
+    }
+
+    /// What a step answered, once its request is sent.
+    func follow(_ answer: TemporaryBasalAnswer?, of dose: borrowing StepDose) {
+        endWanting()
+        guard setsTemporaryBasal, !isPersonsBasalWanted else { return }
+        var answer = answer
+        // A zero is set for the pump's shortest time, and again by the next step.
+        if dose.isStopped { answer = TemporaryBasalAnswer(rate: .zero, minutes: 30) }
+        guard let answer else { return }
+        var wanted = LoopMemory.WantedBasal(
+            rate: nil, nanoseconds: 0, decidedAt: dose.decidedAt, step: dose.algorithmTime)
+        if answer.minutes > 0 {
+            var rate = min(answer.rate, settings.therapy.maximumBasal, pump.limits.largestBasal)
+            if insulinKnownSince != nil, !isInsulinKnown(at: dose.decidedAt) {
+                rate = min(rate, settings.therapy.basalRate)
+            }
+            let range = pump.limits.temporaryBasalRange
+            let length = min(Int64(answer.minutes * Double(Nanoseconds.minute)), LoopTiming.longestTemporary)
+            wanted.rate = rate
+            wanted.nanoseconds = min(max(length, range.lowerBound), range.upperBound)
+        }
+        run(wanted)
+    }
+
+    private func run(_ wanted: LoopMemory.WantedBasal) {
+        memory.wantedBasal = nil
+        guard let rate = wanted.rate else { return cancel(wanted) }
+        let running = LoopMemory.TemporaryBasal(
+            rate: rate, ends: executor.now.adding(wanted.nanoseconds), isAlgorithms: true)
+        do {
+            try pump.setTemporaryBasal(rate, nanoseconds: wanted.nanoseconds)
+            memory.temporaryBasal = running
+        } catch PumpError.underWay {
+            // What may run is ours to end; whether it does the pump says.
+            memory.temporaryBasal = running
+        } catch {
+            memory.wantedBasal = wanted
+            retryPumpWork()
+        }
+    }
+
+    private func cancel(_ wanted: LoopMemory.WantedBasal) {
+        do {
+            try pump.cancelTemporaryBasal()
+            memory.temporaryBasal = nil
+        } catch PumpError.underWay {
+            memory.temporaryBasal = nil
+        } catch {
+            memory.wantedBasal = wanted
+            retryPumpWork()
+        }
+    }
+
+    /// The pump answers: what a step wanted is set while its time lasts.
+    func tryWantedBasal() {
+        guard let wanted = memory.wantedBasal else { return }
+        let isOver = executor.now >= wanted.decidedAt.adding(LoopTiming.step)
+        if isOver || !setsTemporaryBasal || isPersonsBasalWanted { return endWanting() }
+        let lacking = lacking(wanted)
+        run(wanted)
+        // What it came late is missing too.
+        if memory.wantedBasal == nil { memory.missing.displace(lacking, step: wanted.step) }
+    }
+
+    /// The step's time is over: what the pump did not give of the rate that it wanted is missing.
+    private func endWanting() {
+        guard let wanted = memory.wantedBasal else { return }
+        memory.wantedBasal = nil
+        memory.missing.displace(lacking(wanted), step: wanted.step)
+    }
+
+    /// U that a step's rate would have given by now above what flowed; a rate below that lacks nothing.
+    private func lacking(_ wanted: LoopMemory.WantedBasal) -> Double {
+        guard let rate = wanted.rate, setsTemporaryBasal, podGives else { return 0 }
+        let flows = runningTemporaryBasal?.rate ?? settings.therapy.basalRate
+        let waited = min(executor.now.nanoseconds - wanted.decidedAt.nanoseconds, LoopTiming.step)
+        return (rate.unitsPerHour - flows.unitsPerHour) * Double(waited) / Double(Nanoseconds.hour)
+    }
+}

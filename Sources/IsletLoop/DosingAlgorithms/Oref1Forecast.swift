@@ -1,0 +1,232 @@
+// The four predictions of oref1, and what its decision takes from them.
+//
+// Guarantees: as published, with its rounding: by insulin alone, with a zero rate from now on, with the carbohydrate on board, and with what was not
+// announced; five minutes a point, four hours.
+
+import IsletKernel
+
+/// Glucose every five minutes from now on, mg/dL.
+struct Oref1Prediction {
+    fileprivate let points: Oref1Situation.Points
+
+    /// Rounded, within 39 and 401. Few of them are ever asked for.
+    subscript(place: Int) -> Double { halfUp(min(401, max(39, points[place]))) }
+    var last: Double { self[Oref1Situation.points - 1] }
+}
+
+struct Oref1Predictions {
+    let insulin: Oref1Prediction
+    let zero: Oref1Prediction
+    /// Nil without carbohydrate on board.
+    let carbs: Oref1Prediction?
+    /// Nil where nothing unannounced acts, or is expected.
+    let unannounced: Oref1Prediction?
+}
+
+struct Oref1Forecast {
+    let predictions: Oref1Predictions
+    /// Where glucose ends up.
+    let eventual: Double
+    /// What insulin is reckoned by: the least from 90 min on (60 for what was not announced), blended.
+    let least: Double
+    /// By insulin alone.
+    let leastByInsulin: Double
+    /// The least at any time, blended.
+    let leastGuard: Double
+
+    init(
+        _ s: Oref1Situation, sensitivity: Double, impact: Double, leastDelta: Double, threshold: Double,
+        target: Double, eventual: Double
+    ) {
+        var course = Oref1Course(s, sensitivity: sensitivity, unexplained: halfUp(leastDelta - impact, 10))
+        course.run(s, sensitivity: sensitivity)
+        let carbsAct = course.carbImpact > 0 || course.peak > 0
+        predictions = Oref1Predictions(
+            insulin: Oref1Prediction(points: course.insulin.points),
+            zero: Oref1Prediction(points: course.zero.points),
+            carbs: s.carbsOnBoard > 0 && carbsAct ? Oref1Prediction(points: course.carbs.points) : nil,
+            unannounced: carbsAct && s.expectsUnannounced
+                ? Oref1Prediction(points: course.unannounced.points) : nil)
+        self.eventual = max(
+            eventual, predictions.carbs?.last ?? -.infinity, predictions.unannounced?.last ?? -.infinity)
+        leastByInsulin = max(39, course.insulin.leastLate)
+        (least, leastGuard) = Self.blend(s, course, threshold: threshold, target: target)
+    }
+
+    /// Minutes until the course that counts falls below `level`; 240 where it doesn't.
+    func minutesAbove(_ level: Double) -> Double {
+        let points = predictions.carbs ?? predictions.insulin
+        for place in 0..<Oref1Situation.points where points[place] < level { return 5 * Double(place) }
+        return 240
+    }
+
+    /// What of each course counts, by how much of the carbohydrate is left.
+    private static func blend(
+        _ s: Oref1Situation, _ course: Oref1Course, threshold: Double, target: Double
+    ) -> (least: Double, leastGuard: Double) {
+        let byInsulin = max(39, course.insulin.leastLate)
+        let byCarbs = max(39, course.carbs.leastLate)
+        let byOther = max(39, course.unannounced.leastLate)
+        let zeroGuard = course.zero.least
+        let left = s.carbsOnBoard / s.carbs
+        let (insulin, carbs, other) = (
+            course.insulin.last, course.carbs.last, course.unannounced.last
+        )
+
+        var mean: Double
+        if byOther < 999, byCarbs < 999 {
+            mean = halfUp((1 - left) * other + left * carbs)
+        } else if byCarbs < 999 {
+            mean = halfUp((insulin + carbs) / 2)
+        } else if byOther < 999 {
+            mean = halfUp((insulin + other) / 2)
+        } else {
+            mean = halfUp(insulin)
+        }
+        // What even a zero rate would leave is no reason to expect less.
+        mean = max(mean, zeroGuard)
+
+        var leastGuard: Double
+        if course.carbsCount {
+            leastGuard =
+                s.expectsUnannounced
+                ? left * course.carbs.least + (1 - left) * course.unannounced.least : course.carbs.least
+        } else {
+            leastGuard = s.expectsUnannounced ? course.unannounced.least : course.insulin.least
+        }
+        leastGuard = halfUp(leastGuard)
+
+        // A high course of what was not announced is not trusted where a zero rate ends low, and a low one not where it ends high.
+        var trusted = byOther
+        if zeroGuard < threshold {
+            trusted = (byOther + zeroGuard) / 2
+        } else if zeroGuard < target {
+            let share = (zeroGuard - threshold) / (target - threshold)
+            trusted = (byOther + byOther * share + zeroGuard * (1 - share)) / 2
+        } else if zeroGuard > byOther {
+            trusted = (byOther + zeroGuard) / 2
+        }
+        trusted = halfUp(trusted)
+
+        var least = halfUp(byInsulin)
+        if s.carbs > 0 {
+            if byCarbs < 999 {
+                least =
+                    s.expectsUnannounced
+                    ? halfUp(max(byInsulin, byCarbs, left * byCarbs + (1 - left) * trusted))
+                    : halfUp(max(byInsulin, byCarbs))
+            } else {
+                least = s.expectsUnannounced ? trusted : leastGuard
+            }
+        } else if s.expectsUnannounced {
+            least = halfUp(max(byInsulin, trusted))
+        }
+        least = min(least, mean)
+        // Where the course with carbohydrate breaks off, what was not announced doesn't take its place.
+        if course.highestWithCarbs > s.glucose { least = min(least, course.highestWithCarbs) }
+        return (least, leastGuard)
+    }
+}
+
+/// One predicted course, point after point.
+private struct Oref1Line {
+    var points: Oref1Situation.Points
+    /// The last point that was reckoned, which may be one beyond those that are kept.
+    var last: Double
+    var least = 999.0
+    /// From a wait on.
+    var leastLate = 999.0
+
+    init(from glucose: Double) {
+        points = Oref1Situation.Points(repeating: glucose)
+        last = glucose
+    }
+
+    /// - Parameters:
+    ///   - place: how many points there are already.
+    ///   - a, b, c, d: what changes from the newest of them, added in this order, as sums near a half hang on it.
+    mutating func move(
+        to place: Int, _ a: Double, _ b: Double = 0, _ c: Double = 0, _ d: Double = 0, after wait: Int
+    ) {
+        last = points[place - 1] + a + b + c + d
+        if place < Oref1Situation.points { points[place] = last }
+        if last < least { least = halfUp(last) }
+        if min(place + 1, Oref1Situation.points) > wait, last < leastLate { leastLate = halfUp(last) }
+    }
+}
+
+/// All four courses, while they are reckoned.
+private struct Oref1Course {
+    var insulin: Oref1Line
+    var zero: Oref1Line
+    var carbs: Oref1Line
+    var unannounced: Oref1Line
+    /// What insulin doesn't explain, mg/dL per 5 min; limited to what carbohydrate can do.
+    let unexplained: Double
+    let carbImpact: Double
+    /// How long the impact lasts, in points, as it falls linearly over twice that.
+    let carbPoints: Double
+    /// Of what is absorbed later, as a triangle over `hours`.
+    let peak: Double
+    let hours: Double
+    var highestByInsulin: Double
+    var highestWithCarbs: Double
+
+    /// Whether there is carbohydrate to reckon with.
+    var carbsCount: Bool { carbPoints != 0 || peak > 0 }
+
+    init(_ s: Oref1Situation, sensitivity: Double, unexplained: Double) {
+        let glucose = s.glucose
+        insulin = Oref1Line(from: glucose)
+        zero = insulin
+        carbs = insulin
+        unannounced = insulin
+        (highestByInsulin, highestWithCarbs) = (glucose, glucose)
+        self.unexplained = unexplained
+        // mg/dL per g.
+        let perGram = sensitivity / s.carbRatio
+        // 30 g/h at most.
+        carbImpact = min(unexplained, halfUp(30 * perGram * 5 / 60, 10))
+        var hours = 3 / (s.ratio ?? 1)
+        if s.carbs > 0 {
+            // 20 g/h where nothing else is known, and half as long again as has passed.
+            hours = max(hours, s.carbsOnBoard / 20)
+            hours = halfUp(hours + 1.5 * halfUp(s.minutesSinceCarbs) / 60, 10)
+        }
+        self.hours = hours
+        let absorbed = max(0, carbImpact / 5 * 60 * hours / 2) / perGram
+        let left = min(90, max(0, s.carbsOnBoard - absorbed))
+        peak = left * perGram * 5 / 60 / (hours / 2)
+        carbPoints =
+            carbImpact == 0 ? 0 : min(hours * 60 / 5 / 2, max(0, s.carbsOnBoard * perGram / carbImpact))
+    }
+
+    mutating func run(_ s: Oref1Situation, sensitivity: Double) {
+        // Deviations fall at a third of the rate at which they rose, at least.
+        let slope = min(halfUp(s.slopeFromMax, 100), -halfUp(s.slopeFromMin, 100) / 3)
+        for place in 1...Oref1Situation.points {
+            let points = Double(place)
+            let change = halfUp(-s.activity[place - 1] * sensitivity * 5, 100)
+            let zeroChange = halfUp(-s.zeroActivity[place - 1] * sensitivity * 5, 100)
+            // Where a part is over, or there is none, its division is spared.
+            let deviation = place < 12 ? carbImpact * (1 - points / 12) : 0
+            insulin.move(to: place, change, deviation, after: 18)
+            zero.move(to: place, zeroChange, after: .max)
+            if carbsCount {
+                let falling =
+                    carbImpact > 0 ? max(0, carbImpact * (1 - points / max(carbPoints * 2, 1))) : 0
+                let later = peak > 0 ? max(0, min(points, hours * 12 - points) / (hours / 2 * 12) * peak) : 0
+                carbs.move(to: place, change, min(0, deviation), falling, later, after: 18)
+            }
+            if s.expectsUnannounced {
+                var other = 0.0
+                if unexplained > 0 {
+                    other = min(max(0, unexplained + points * slope), max(0, unexplained * (1 - points / 36)))
+                }
+                unannounced.move(to: place, change, min(0, deviation), other, after: 12)
+            }
+            highestByInsulin = max(highestByInsulin, insulin.last)
+            if carbsCount, carbs.last > highestByInsulin { highestWithCarbs = carbs.last }
+        }
+    }
+}
