@@ -24,7 +24,8 @@ struct DryRun {
         let subjects = try study.cohortSize(studyPath: studyPath)
         try study.checkConfirmation(file: studyPath)
         let confirming = study.confirmSeed == nil || shard != .whole ? 0 : subjects * study.confirmedArms
-        let once = shard.subjects(of: subjects) * study.arms.count
+        let own = shard.subjects(of: subjects, group: study.block).reduce(0) { $0 + $1.count }
+        let once = own * study.arms.count
         let varied = variants * once
         let sessions = once + confirming + varied
         let days = Double(study.duration.seconds) / 86_400
@@ -32,7 +33,7 @@ struct DryRun {
         let cost = try RunCost(of: study, studyPath: studyPath, subjects: subjects)
         let seconds =
             (cost.work(sessions: sessions).seconds
-                + cost.preparationSeconds(subjects: shard.subjects(of: subjects))) / Double(jobs)
+                + cost.preparationSeconds(subjects: own)) / Double(jobs)
         // Variants are summed up, not stored.
         let bytes = cost.bytes(sessions: sessions - varied)
         try StandardStream.output.write(
@@ -45,7 +46,7 @@ struct DryRun {
             estimated size  \(SummaryText.decimal(bytes / 1e6)) MB (record: \(study.record.rawValue))
 
             """)
-        try printShadows(sessions: shard.subjects(of: subjects) * study.arms.count)
+        try printShadows(sessions: once)
     }
 
     private func printShadows(sessions: Int) throws {

@@ -4,7 +4,6 @@ import IsletFiles
 import IsletDevices
 import Foundation
 import IsletResults
-import IsletModels
 import IsletTrials
 
 struct FolderReport {
@@ -12,13 +11,13 @@ struct FolderReport {
 
     /// - Parameters:
     ///   - summary: where it has just been made; else it is made from the store.
-    ///   - subjects: where they have just been drawn.
+    ///   - cohort: where some of it has just been drawn.
     ///   - standsInFolder: whether the page can link to what stands in the folder.
     ///   - allowsAlgorithms: whether programs that arms name may be started.
     /// - Throws: `OutputError` (75) after an interruption.
     init(
         _ folder: ResultFolder, store: any ResultStore, summary: StudySummary? = nil,
-        subjects: [VirtualSubject]? = nil, studyPath: String, jobs: Int, unit: GlucoseUnit,
+        cohort: (any StudyCohort)? = nil, studyPath: String, jobs: Int, unit: GlucoseUnit,
         standsInFolder: Bool = true, allowsAlgorithms: Bool = false,
         isInterrupted: @escaping @Sendable () -> Bool
     ) throws {
@@ -36,12 +35,12 @@ struct FolderReport {
             origin: ReportInput.Origin(
                 version: identity?.version, fingerprint: identity?.fingerprint,
                 commit: ProgramFacts.recorded(in: folder).first?.commit,
-                shard: identity.flatMap { $0.shard == Shard.whole.description ? nil : $0.shard },
+                shard: identity.flatMap { $0.shard.isWhole ? nil : $0.shard.description },
                 isComplete: state == .complete || summary != nil,
                 confirmation: try Self.confirmation(of: folder, isLinked: standsInFolder)),
             unit: unit,
             again: try Self.again(
-                study, columns: columns, subjects: subjects, studyPath: studyPath, jobs: jobs, folder: folder,
+                study, columns: columns, cohort: cohort, studyPath: studyPath, jobs: jobs, folder: folder,
                 unit: unit, isInterrupted: isInterrupted))
         page = StudyReport(input)
     }
@@ -55,7 +54,7 @@ struct FolderReport {
 
     /// What can't be run again is said in the page, not left out.
     private static func again(
-        _ study: Study, columns: SubjectColumns, subjects: [VirtualSubject]?, studyPath: String, jobs: Int,
+        _ study: Study, columns: SubjectColumns, cohort: (any StudyCohort)?, studyPath: String, jobs: Int,
         folder: ResultFolder, unit: GlucoseUnit, isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> ReportInput.Again {
         var again = ReportInput.Again()
@@ -68,10 +67,9 @@ struct FolderReport {
         }
         do {
             let people =
-                try subjects
-                ?? CohortLoader.subjects(
-                    of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
-            let sessions = SessionsAgain(study, subjects: people, jobs: jobs, isInterrupted: isInterrupted)
+                try cohort as? PeopleCohort
+                ?? CohortLoader.cohort(of: study, studyPath: studyPath, isChecked: false)
+            let sessions = SessionsAgain(study, people: people, jobs: jobs, isInterrupted: isInterrupted)
             again.profiles = try sessions.profiles(columns)
             again.examples = try ExampleChoice(study, columns: columns, again: sessions, unit: unit)
                 .examples()

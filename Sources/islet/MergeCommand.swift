@@ -1,4 +1,7 @@
-// `islet merge DIR... --out DIR`: the shards of one study, joined.
+// `islet merge DIR... --out DIR`, `islet merge STORE --out DIR`: the shards of one study, joined.
+//
+// Guarantees: everything is checked before anything is written: every file's hash, whose sessions and people they are, who made them, and that none is
+// lacking; what is refused is named. The joined results don't depend on the order of the shards, nor on whether some were joined before.
 
 import IsletFiles
 import ArgumentParser
@@ -12,51 +15,72 @@ struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge", abstract: "Join the shards of a study.",
         discussion: """
-            The result equals that of one whole run: same digest, same summary. The order of the shards doesn't matter.
+            The result equals that of one whole run: same digest, same summary. The order of the shards doesn't matter. Of a store
+            (`islet run --into`), every shard has to be done; `islet status` says which are. Shards that were joined with --part can be
+            joined again, so that many machines may share the work of joining.
 
-            Example:
+            Examples:
               islet merge shard1 shard2 shard3 --out results/whole
+              islet merge results/store --out results/whole
+              islet merge results/store --shards 1-500 --out results/part1
             """)
 
-    @Argument(help: "The output directories of the shards.")
+    @Argument(help: "The output directories of the shards, or a store.")
     var shards: [String]
 
     @Option(help: "The directory for the joined results: absent or empty.")
     var out: String
+
+    @Option(
+        name: .customLong("shards"),
+        help: ArgumentHelp(
+            "Of a store, these shards only, as in 1-3,7. The result is a part.", valueName: "list"))
+    var chosen: String?
+
+    @Flag(help: "The result may lack shards: it is a part of the study, to be joined again.")
+    var part = false
 
     @Flag(help: "No table.")
     var quiet = false
 
     @OptionGroup var units: GlucoseUnits
 
+    func validate() throws {
+        guard !out.isEmpty else { throw ValidationError("--out takes a directory.") }
+        if let chosen, IndexRanges.read(chosen) == nil {
+            throw ValidationError("--shards takes rising numbers from 1 and ranges, as in 1-3,7.")
+        }
+    }
+
     func run() throws {
         let interrupt = Interrupt()
-        guard !out.isEmpty else { throw ValidationError("--out takes a directory.") }
-        let folders = shards.map { ResultFolder(path: $0) }
-        let (study, text, identity) = try checked(folders)
+        let parts = try ShardParts(
+            folders(), mayLackShards: part || chosen != nil, isInterrupted: { interrupt.isRaised })
+        let (study, identity) = (parts.study, parts.identity)
         let folder = ResultFolder(path: out)
         let lock = try folder.prepareMerge()
         defer { lock.release() }
         do {
             // From here on a merge that is killed can be told from a run, and begun again.
-            let before = folders.flatMap { ProgramFacts.recorded(in: $0) }
+            let before = parts.folders.flatMap { ProgramFacts.recorded(in: $0) }
             let program = RunningProgram()
             try folder.writeManifest(study, identity: identity, state: .merging, programs: [.init()] + before)
             let store = try StudyStore(
-                path: folder.storePath, studyText: text, version: Islet.version,
+                path: folder.storePath, studyText: parts.text, version: Islet.version,
                 calendar: study.start.calendar, outcomeKeys: study.outcomes.map(\.name),
                 policyKeys: PolicyOutcome.storedNames, words: study.resultWords)
-            for shard in folders {
+            for shard in parts.folders {
                 guard !interrupt.isRaised else {
                     throw OutputError(.temporary, path: out, message: "interrupted: nothing was merged")
                 }
                 try store.absorb(storeAt: shard.storePath)
             }
             let summary = try folder.finish(
-                study, store: store, identity: identity, speed: nil, programs: [program.facts] + before)
+                study, store: store, identity: identity, speed: nil, programs: [program.facts] + before,
+                sums: parts.sums)
             if !quiet {
                 try ResultReport(summary, study: study, folder: folder, unit: units.unit).print()
-                try StandardStream.output.writeLine("report   `islet report \(out)` writes it")
+                try StandardStream.output.writeLine("report   `islet report \(shellWord(out))` writes it")
             }
         } catch {
             folder.discard()
@@ -64,53 +88,44 @@ struct MergeCommand: ParsableCommand {
         }
     }
 
-    /// Whether the shards are all of one study, before anything is written.
-    private func checked(_ folders: [ResultFolder]) throws -> (Study, text: String, RunIdentity) {
-        var text: String?
-        var whole: RunIdentity?
-        var found: Set<Int> = []
-        var incomplete: [String] = []
-        for folder in folders {
-            let store = try StudyStore(readingAt: folder.storePath)
-            let itsText = try store.studyText()
-            let state = try folder.state()
-            if state == .unknown || state == .merging {
-                throw InputError(
-                    file: folder.path,
-                    found: "an incomplete \(state == .merging ? "merge" : "run: there is no manifest.json")",
-                    expected: "a shard that has been run")
-            }
-            if state != .complete { incomplete.append(folder.path) }
-            let itsIdentity = try RunIdentity(of: folder)
-            try itsIdentity.checkEngine(of: folder, "a shard")
-            try folder.checkStoreHash()
-            if let text, let whole {
-                guard itsText == text else {
-                    throw InputError(
-                        file: folder.path, found: "results of another study than \(folders[0].path)",
-                        expected: "a shard of the same study")
-                }
-                try itsIdentity.check(against: whole, folder: folder)
-            } else {
-                text = itsText
-                whole = itsIdentity
-            }
-            found.formUnion(try store.finishedSessions())
+    /// The folders that were named, or those of a store's shards.
+    private func folders() throws -> [ResultFolder] {
+        guard shards.count == 1, let path = shards.first, ShardStore.exists(at: path) else {
+            guard chosen == nil else { throw ValidationError("--shards goes with a store.") }
+            return shards.map { ResultFolder(path: $0) }
         }
-        let study = try Study.parse(text ?? "", file: folders[0].path, hasRun: true)
-        guard var identity = whole else {
+        let store = try ShardStore(at: path)
+        let status = try StoreStatus(store)
+        let wanted =
+            chosen.flatMap { IndexRanges.read($0) }?.flatMap { Array($0) } ?? Array(1...store.facts.shards)
+        guard let last = wanted.last, last <= store.facts.shards else {
             throw InputError(
-                file: "merge", found: "no shards", expected: "the directories of a study's shards")
+                file: path, found: "--shards \(chosen ?? "")",
+                expected: "shards from 1 to \(store.facts.shards)")
         }
-        identity.shard = Shard.whole.description
-        let expected = identity.subjects * study.arms.count
-        guard found.count == expected, found.allSatisfy({ (0..<expected).contains($0) }) else {
+        let odd = wanted.filter { status.odd[$0] != nil }
+        if let first = odd.first {
             throw InputError(
-                file: shards.joined(separator: " "),
-                found: "\(found.count) sessions"
-                    + (incomplete.isEmpty ? "" : " (not complete: \(incomplete.joined(separator: ", ")))"),
-                expected: "all \(expected) of the study")
+                file: path,
+                found: "odd shards \(IndexRanges.text(IndexRanges.joined(odd))): "
+                    + "shard \(first) has \(status.odd[first] ?? "")",
+                expected:
+                    "shards of one program and study: `islet status \(shellWord(path)) --reopen` lets them run again"
+            )
         }
-        return (study, text ?? "", identity)
+        let folders = wanted.compactMap { status.folder(of: $0) }
+        guard folders.count == wanted.count else {
+            let lacking = wanted.filter { status.done[$0] == nil }
+            let working = lacking.filter { shard in status.underWay.contains { $0.shard == shard } }
+            throw InputError(
+                file: path,
+                found: "\(folders.count) of \(wanted.count) shards; missing are "
+                    + printable(IndexRanges.text(IndexRanges.joined(lacking)), limit: 1000)
+                    + (working.isEmpty
+                        ? ""
+                        : " (under way: \(printable(IndexRanges.text(IndexRanges.joined(working)), limit: 200)))"),
+                expected: "all of them; `islet status \(shellWord(path)) --missing` lists those to run")
+        }
+        return folders
     }
 }

@@ -23,6 +23,7 @@ struct RunCommand: ParsableCommand {
               islet run Cohorts/quickstart.yaml --out results/quickstart
               islet run Cohorts/quickstart.yaml --out results/small --set cohort.generate.count=10 --set duration=1d
               islet run Cohorts/quickstart.yaml --out shard1 --shard 1/3
+              islet run Cohorts/quickstart.yaml --into results/store --shard 1/3
               islet run Cohorts/quickstart.yaml --out results/quickstart --resume
             """)
 
@@ -38,6 +39,18 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Run only part I of N; `islet merge` joins the parts.", valueName: "I/N"))
     var shard: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Put the finished shard into a store that many machines share (docs/clusters.md), in place of --out. A shard that is done already is left alone.",
+            valueName: "STORE"))
+    var into: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --into: where this machine keeps the shard while it runs; TMPDIR or /tmp when left out.",
+            valueName: "DIR"))
+    var scratch: String?
 
     @Flag(
         help: "Go on with the run in DIR after an interruption, from its beginning where there is none yet.")
@@ -68,7 +81,20 @@ struct RunCommand: ParsableCommand {
         if sensitivity, shard != nil {
             throw ValidationError("--sensitivity takes a whole study: join its shards first, then --resume.")
         }
-        if out == nil, !dryRun { throw ValidationError("Missing expected argument '--out <out>'") }
+        if into != nil {
+            guard shard != nil else { throw ValidationError("--into takes --shard I/N.") }
+            guard out == nil, !resume, !sensitivity else {
+                throw ValidationError("--into takes no --out, --resume or --sensitivity.")
+            }
+            guard into != "", scratch != "" else {
+                throw ValidationError("--into and --scratch take a directory.")
+            }
+        } else if scratch != nil {
+            throw ValidationError("--scratch goes with --into.")
+        }
+        if out == nil, into == nil, !dryRun {
+            throw ValidationError("Missing expected argument '--out <out>'")
+        }
         if let out, out.isEmpty { throw ValidationError("--out takes a directory.") }
     }
 
@@ -77,6 +103,7 @@ struct RunCommand: ParsableCommand {
         if let seed { study.seed = seed }
         let shard = shard.flatMap { Shard($0) } ?? .whole
         let jobs = threads.count
+        if let into, !dryRun, try isDone(shard, of: study, in: into) { return }
         if algorithms.isGiven { try study.startAlgorithms(studyPath: arguments.study) }
         try study.checkAlgorithms()
         let plan = try sensitivity ? SensitivityPlan(study, file: arguments.study) : nil
@@ -87,15 +114,17 @@ struct RunCommand: ParsableCommand {
             ).print()
             return
         }
-        guard let out else { return }
-        let folder = ResultFolder(path: out)
         let interrupt = Interrupt()
         try study.checkConfirmation(file: arguments.study)
         try study.checkWritten(file: arguments.study)
-        try stage(study, in: folder, shard: shard, jobs: jobs, interrupt, out: out) { summary, subjects in
+        if let into { return try run(study, shard: shard, jobs: jobs, interrupt, into: into) }
+        guard let out else { return }
+        let folder = ResultFolder(path: out)
+        let subjects = try people(of: study, shard: shard, in: folder, jobs: jobs, interrupt)
+        try stage(study, subjects, in: folder, shard: shard, jobs: jobs, interrupt) { summary in
             if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
             if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
-            try confirm(summary, of: study, in: folder, shard: shard, jobs: jobs, interrupt, out: out)
+            try confirm(summary, of: study, in: folder, shard: shard, jobs: jobs, interrupt)
             // Last of all: the page tells of the confirmation, and whoever stops it has all results.
             try writeReport(summary, subjects, in: folder, jobs: jobs, interrupt)
         }
@@ -104,18 +133,18 @@ struct RunCommand: ParsableCommand {
     /// Runs what was selected on other people, where the study asks for it.
     private func confirm(
         _ summary: StudySummary, of study: Study, in folder: ResultFolder, shard: Shard, jobs: Int,
-        _ interrupt: Interrupt, out: String
+        _ interrupt: Interrupt
     ) throws {
         guard let selection = summary.selection, let arm = selection.arm else { return }
-        guard shard == .whole else {
+        guard shard.isWhole else {
             return StandardStream.error.writeLineIgnoringFailure(
                 "nothing is confirmed yet: join the shards, then go on with "
                     + resumeCommand("MERGED", shard: nil))
         }
         let confirmation = study.confirmation(of: arm, seed: selection.seed)
         let other = ResultFolder(path: folder.confirmationPath)
-        try stage(confirmation, in: other, shard: .whole, jobs: jobs, interrupt, out: out) {
-            summary, subjects in
+        let subjects = try people(of: confirmation, shard: .whole, in: other, jobs: jobs, interrupt)
+        try stage(confirmation, subjects, in: other, shard: .whole, jobs: jobs, interrupt) { summary in
             if !quiet {
                 try StandardStream.output.write(
                     "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
@@ -137,7 +166,7 @@ struct RunCommand: ParsableCommand {
         do {
             page = try FolderReport(
                 folder, store: StudyStore(readingAt: folder.storePath), summary: summary,
-                subjects: subjects.people,
+                cohort: subjects,
                 studyPath: arguments.study, jobs: jobs, unit: units.unit,
                 allowsAlgorithms: algorithms.isGiven, isInterrupted: { interrupt.isRaised }
             ).page
@@ -152,38 +181,64 @@ struct RunCommand: ParsableCommand {
         if !quiet { try StandardStream.output.writeLine("report   \(folder.reportPath)") }
     }
 
-    /// Runs one seed's sessions, and calls `done` with what they come to while the folder is still locked.
-    private func stage(
-        _ study: Study, in folder: ResultFolder, shard: Shard, jobs: Int, _ interrupt: Interrupt, out: String,
-        done: (StudySummary, any StudyCohort) throws -> Void
-    ) throws {
-        let began = ProgressLine.monotonicSeconds()
-        // Nothing is written before the whole input has been read.
-        let subjects: any StudyCohort
+    /// The people of a study, those of the shard drawn: nothing is written before the whole input has been read.
+    /// - Parameter isChecked: whether every row of a table is judged, or the shard's own alone.
+    func people(
+        of study: Study, shard: Shard, in folder: ResultFolder, jobs: Int, _ interrupt: Interrupt,
+        isChecked: Bool = true
+    ) throws -> any StudyCohort {
         do {
-            subjects = try study.makeCohort(
-                studyPath: arguments.study, jobs: jobs, isInterrupted: { interrupt.isRaised })
+            let subjects = try study.cohort(studyPath: arguments.study, isChecked: isChecked)
+            let own = try dealt(shard, in: folder).subjects(of: subjects.count, group: study.block)
+            try subjects.draw(own, jobs: jobs, isInterrupted: { interrupt.isRaised })
+            return subjects
         } catch is CancellationError {
             throw OutputError(
-                .temporary, path: folder.path,
+                .temporary, path: into ?? folder.path,
                 message:
                     "interrupted before the first session; begin again with \(resumeCommand(out, shard: self.shard))"
             )
         }
+    }
+
+    /// The shard as the folder has it: one of before there were blocks goes on as it was dealt.
+    private func dealt(_ shard: Shard, in folder: ResultFolder) throws -> Shard {
+        guard resume, FileManager.default.fileExists(atPath: folder.manifestPath) else { return shard }
+        let found = try RunIdentity(of: folder).shard
+        return found.single == shard.single && found.count == shard.count ? found : shard
+    }
+
+    /// Runs one seed's sessions, and calls `done` with what they come to while the folder is still locked.
+    func stage(
+        _ study: Study, _ subjects: any StudyCohort, in folder: ResultFolder, shard: Shard, jobs: Int,
+        _ interrupt: Interrupt, done: (StudySummary) throws -> Void
+    ) throws {
+        let began = ProgressLine.monotonicSeconds()
         try folder.prepare(resume: resume)
         let lock = try folder.lock()
         defer { lock.release() }
         let summary: StudySummary
         do {
             summary = try run(
-                study, subjects: subjects, shard: shard, jobs: jobs, in: folder, interrupt, began: began)
+                study, subjects: subjects, shard: dealt(shard, in: folder), jobs: jobs, in: folder, interrupt,
+                began: began)
+        } catch is CancellationError {
+            throw stopped(folder, "interrupted")
         } catch let problem as OutputError where problem.kind == .temporary {
-            throw OutputError(
-                .temporary, path: problem.path,
-                message: problem.message
-                    + "; what is stored is good: go on with \(resumeCommand(out, shard: self.shard))")
+            throw stopped(ResultFolder(path: problem.path), problem.message)
         }
-        try done(summary, subjects)
+        try done(summary)
+    }
+
+    /// What is there after a stop, and how to go on.
+    private func stopped(_ folder: ResultFolder, _ message: String) -> OutputError {
+        let advice =
+            into == nil
+            ? "what is stored is good: go on with"
+            : "nothing of this shard is in the store: run it again with"
+        return OutputError(
+            .temporary, path: folder.path,
+            message: "\(message); \(advice) \(resumeCommand(out, shard: shard))")
     }
 
     private func run(
@@ -192,7 +247,7 @@ struct RunCommand: ParsableCommand {
     ) throws -> StudySummary {
         let text = study.yaml
         let keys = study.outcomes.map(\.name)
-        let identity = RunIdentity(version: Islet.version, shard: shard, cohort: subjects)
+        var identity = RunIdentity(version: Islet.version, shard: shard, cohort: subjects)
         if FileManager.default.fileExists(atPath: folder.manifestPath) {
             guard try folder.state() != .merging else {
                 throw InputError(
@@ -205,6 +260,12 @@ struct RunCommand: ParsableCommand {
                 throw InputError(
                     file: folder.manifestPath, found: "shard \(found.shard)",
                     expected: "shard \(identity.shard)")
+            }
+            if found.checksum != nil {
+                // Results of before there were roots: the same people, by everybody's checksum.
+                identity.checksum = try RunIdentity.checksum(
+                    of: subjects, jobs: jobs, isInterrupted: { interrupt.isRaised })
+                try found.check(against: identity, folder: folder)
             }
             try folder.checkStoreHash()
             // Read only: a refused folder stays as its manifest says, to the byte.
@@ -223,7 +284,7 @@ struct RunCommand: ParsableCommand {
         let before = ProgramFacts.recorded(in: folder)
         try folder.writeManifest(study, identity: identity, state: .running, programs: [.init()] + before)
         // What can't be written now is written at the end; a run that is killed before is its program's if it got as far as this.
-        let program = RunningProgram { facts in
+        let program = RunningProgram { [identity] facts in
             try? folder.writeManifest(
                 study, identity: identity, state: .running, programs: [facts] + before)
         }
@@ -257,7 +318,7 @@ struct RunCommand: ParsableCommand {
         return try folder.finish(
             study, store: store, identity: identity,
             speed: StudySummary.Speed(wallSeconds: wallSeconds(), jobs: jobs),
-            programs: [program.facts] + before)
+            programs: [program.facts] + before, sums: subjects.sums(of: runner.subjects, jobs: jobs))
     }
 
     /// Sessions whose algorithm is a program that failed: no table is made without them.
@@ -323,27 +384,14 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private func resumeCommand(_ out: String, shard: String?) -> String {
-        var words = ["islet", "run", arguments.study, "--out", out, "--resume"]
+    private func resumeCommand(_ out: String?, shard: String?) -> String {
+        var words = ["islet", "run", arguments.study]
+        if let into { words += ["--into", into] }
+        if let out { words += ["--out", out, "--resume"] }
         for override in arguments.set { words += ["--set", override] }
         if let seed { words += ["--seed", "\(seed)"] }
         if let shard { words += ["--shard", shard] }
         if sensitivity { words.append("--sensitivity") }
-        return words.map(Self.quoted).joined(separator: " ")
-    }
-
-    /// As a shell takes it for one word.
-    private static func quoted(_ word: String) -> String {
-        let isSafe =
-            !word.isEmpty
-            && word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-_./=:,+@%".utf8.contains(byte)
-                }
-            }
-        return isSafe ? word : "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        return words.map(shellWord).joined(separator: " ")
     }
 }

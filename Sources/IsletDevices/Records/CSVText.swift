@@ -28,11 +28,15 @@ package struct CSVText {
     private let bytes: [UInt8]
     private let limits: Limits
     private var position = 0
-    private var line = 1
+    private var line: Int
     private var rowsRead = 0
 
-    package init(_ bytes: [UInt8], file: String, limits: Limits = .init()) throws(InputError) {
+    /// - Parameter firstLine: where the bytes begin in their file.
+    package init(
+        _ bytes: [UInt8], file: String, limits: Limits = .init(), firstLine: Int = 1
+    ) throws(InputError) {
         self.file = file
+        line = firstLine
         self.bytes = bytes
         self.limits = limits
         guard bytes.count <= limits.bytes else {

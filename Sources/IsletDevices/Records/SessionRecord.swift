@@ -130,6 +130,8 @@ public protocol ResultStore: AnyObject {
     func write(_ records: [SessionRecord]) throws
     /// Calls `body` with every summary, by session index.
     func forEachSummary(_ body: (SessionSummary) throws -> Void) throws
+    /// Calls `body` with who and what each session is, by session index: what it came to is not read.
+    func forEachOrigin(_ body: (SessionOrigin) throws -> Void) throws
     /// Takes over the sessions of another store of the same study that this one lacks.
     func absorb(storeAt path: String) throws
     /// The numbers that it keeps in place of names.
@@ -138,7 +140,34 @@ public protocol ResultStore: AnyObject {
     func close() throws
 }
 
+/// Who and what a session is.
+public struct SessionOrigin: Hashable, Sendable {
+    public var session: Int
+    public var subjectIndex: Int
+    public var subject: String
+    public var armIndex: Int
+    public var arm: String
+    /// Of all that happened in it.
+    public var digest: String
+
+    public init(
+        session: Int, subjectIndex: Int, subject: String, armIndex: Int, arm: String, digest: String
+    ) {
+        (self.session, self.subjectIndex, self.subject) = (session, subjectIndex, subject)
+        (self.armIndex, self.arm, self.digest) = (armIndex, arm, digest)
+    }
+}
+
 extension ResultStore {
+    public func forEachOrigin(_ body: (SessionOrigin) throws -> Void) throws {
+        try forEachSummary {
+            try body(
+                SessionOrigin(
+                    session: $0.session, subjectIndex: $0.subjectIndex, subject: $0.subject,
+                    armIndex: $0.armIndex, arm: $0.arm, digest: $0.digest))
+        }
+    }
+
     /// None, for a store that keeps names.
     public var words: ResultWords { ResultWords() }
 }

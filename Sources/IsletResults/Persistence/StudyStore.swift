@@ -218,6 +218,23 @@ public final class StudyStore: ResultStore {
         }
     }
 
+    public func forEachOrigin(_ body: (SessionOrigin) throws -> Void) throws {
+        try reading { db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql:
+                    "SELECT session, subject_index, subject, arm_index, arm, digest FROM sessions ORDER BY session"
+            )
+            while let row = try rows.next() {
+                try body(
+                    SessionOrigin(
+                        session: try row.decode(atIndex: 0), subjectIndex: try row.decode(atIndex: 1),
+                        subject: try row.decode(atIndex: 2), armIndex: try row.decode(atIndex: 3),
+                        arm: try row.decode(atIndex: 4), digest: try row.decode(atIndex: 5)))
+            }
+        }
+    }
+
     /// The stored digests on the way of a session, as `SessionRecord.checkpoints` has them.
     public func checkpointText(ofSession session: Int) throws -> String {
         try reading { db in

@@ -2,7 +2,7 @@
 //
 // Guarantees: what is handed out is of the stored session: the session is run again, and its digest compared with the stored
 // one, before the first row is handed out. So every folder has all tables, whatever its study recorded. Of a session a day is held at
-// a time, however long it is; the people are drawn once, when the first session is asked for.
+// a time, however long it is; a person is drawn when a session of theirs is asked for.
 // Does not: find out where a digest went astray. `Replay` does.
 
 import IsletFiles
@@ -44,14 +44,14 @@ package final class ResultSessions {
     private let studyPath: String
     private let jobs: Int
     private let isInterrupted: @Sendable () -> Bool
-    private var subjects: [VirtualSubject]?
+    private var people: PeopleCohort?
 
     /// - Parameters:
     ///   - directory: as the user named it.
     ///   - studyPath: what a cohort table's path is relative to; nil for the directory.
-    ///   - jobs: threads to draw people on.
+    ///   - jobs: threads to run sessions on.
     ///   - allowsAlgorithms: whether programs that arms name may be started.
-    ///   - isInterrupted: asked before each person is drawn.
+    ///   - isInterrupted: asked while rows are made.
     package init(
         _ store: any ResultStore, directory: String, studyPath: String? = nil, jobs: Int,
         allowsAlgorithms: Bool = false,
@@ -75,7 +75,7 @@ package final class ResultSessions {
         same.sweep = nil
         identityBytes = Array((same.yaml + "\n").utf8)
         var entries: [Entry] = []
-        try store.forEachSummary {
+        try store.forEachOrigin {
             entries.append(
                 Entry(
                     session: $0.session, subjectIndex: $0.subjectIndex, subject: $0.subject,
@@ -136,30 +136,27 @@ package final class ResultSessions {
                 file: directory, found: "a study of \(study.subject.kind.words.many)",
                 expected: "a study of people: there are no steps and no glucose")
         }
-        let subjects =
-            try self.subjects
-            ?? CohortLoader.subjects(
-                of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
-        self.subjects = subjects
-        guard subjects.indices.contains(entry.subjectIndex), study.arms.indices.contains(entry.armIndex)
-        else {
-            throw InputError(
-                file: directory, found: "subject \(entry.subjectIndex) of \(subjects.count)",
-                expected: "the cohort that the study was run with")
-        }
-        return (subjects[entry.subjectIndex], study.arms[entry.armIndex])
+        let people =
+            try self.people ?? CohortLoader.cohort(of: study, studyPath: studyPath, isChecked: false)
+        self.people = people
+        return (try people.member(entry.subjectIndex, directory), try arm(of: entry))
     }
 
     /// All subjects, and the arm, of a session of any kind.
     /// - Throws: as `cast`.
     package func cohort(of entry: Entry) throws -> (cohort: any StudyCohort, arm: Study.Arm) {
-        let cohort = try study.makeCohort(studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
-        guard entry.subjectIndex < cohort.count, study.arms.indices.contains(entry.armIndex) else {
+        let cohort = try study.cohort(studyPath: studyPath, isChecked: false)
+        try cohort.check(entry.subjectIndex, directory)
+        return (cohort, try arm(of: entry))
+    }
+
+    private func arm(of entry: Entry) throws(InputError) -> Study.Arm {
+        guard study.arms.indices.contains(entry.armIndex) else {
             throw InputError(
-                file: directory, found: "subject \(entry.subjectIndex) of \(cohort.count)",
-                expected: "the cohort that the study was run with")
+                file: directory, found: "arm \(entry.armIndex) of \(study.arms.count)",
+                expected: "the arms that the study was run with")
         }
-        return (cohort, study.arms[entry.armIndex])
+        return study.arms[entry.armIndex]
     }
 
     /// What a session's steps are called by: the same for the same session of the same study, wherever it was run.
@@ -204,6 +201,24 @@ package final class ResultSessions {
                     let (text, days) = try reruns[index].text(table, format, isInterrupted: isInterrupted)
                     return SessionTexts.Made(text: text, days: days)
                 }))
+    }
+}
+
+extension StudyCohort {
+    /// Refuses a subject that the cohort doesn't have: a folder's table may be another by now.
+    func check(_ index: Int, _ file: String) throws(InputError) {
+        guard (0..<count).contains(index) else {
+            throw InputError(
+                file: file, found: "subject \(index) of \(count)",
+                expected: "the cohort that the study was run with")
+        }
+    }
+}
+
+extension PeopleCohort {
+    func member(_ index: Int, _ file: String) throws -> VirtualSubject {
+        try check(index, file)
+        return try member(index)
     }
 }
 

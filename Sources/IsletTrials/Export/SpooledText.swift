@@ -36,33 +36,16 @@ package final class SpooledText: @unchecked Sendable {
                 headBytes += bytes.count
                 return
             }
-            descriptor = try Self.namelessFile()
+            descriptor = try TemporaryFile.nameless()
             for part in head { try Self.write(part, to: descriptor) }
             head = []
         }
         try Self.write(bytes, to: descriptor)
     }
 
-    private static var directory: String {
-        if let value = getenv("TMPDIR"), value[0] != 0 { return String(cString: value) }
-        return "/tmp"
-    }
-
-    private static func namelessFile() throws(OutputError) -> Int32 {
-        var template = Array(
-            (directory + "/.islet-rows-" + String(repeating: "X", count: 6)).utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else {
-            throw OutputError(path: directory, doing: "make a temporary file", errno: errno)
-        }
-        unlink(template)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return descriptor
-    }
-
     private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(OutputError) {
         if let failure = bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }) {
-            throw OutputError(path: directory, doing: "write a temporary file", errno: failure)
+            throw OutputError(path: TemporaryFile.directory, doing: "write a temporary file", errno: failure)
         }
     }
 
@@ -78,7 +61,7 @@ package final class SpooledText: @unchecked Sendable {
             let got = pread(descriptor, &block, block.count, off_t(position))
             if got < 0 {
                 if errno == EINTR { continue }
-                throw OutputError(path: Self.directory, doing: "read a temporary file", errno: errno)
+                throw OutputError(path: TemporaryFile.directory, doing: "read a temporary file", errno: errno)
             }
             guard got > 0 else { return nil }
             position += got

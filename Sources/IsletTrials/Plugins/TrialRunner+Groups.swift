@@ -73,6 +73,8 @@ extension TrialRunner {
             try Self.check(error, first)
             throw error
         }
-        return zip(unit, sessions).map { session, live in record(session, live, live.conclude()).record }
+        return try zip(unit, sessions).map { session, live in
+            try record(session, live, live.conclude()).record
+        }
     }
 }

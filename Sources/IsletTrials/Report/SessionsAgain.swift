@@ -7,7 +7,7 @@
 
 package import IsletAlerts
 import IsletFiles
-package import IsletModels
+import IsletModels
 package import IsletDevices
 package import IsletKernel
 
@@ -17,30 +17,31 @@ package struct SessionsAgain: Sendable {
     package static let fewestPeople = 15
 
     let study: Study
-    let subjects: [VirtualSubject]
+    let people: PeopleCohort
     let jobs: Int
     let isInterrupted: @Sendable () -> Bool
 
     package init(
-        _ study: Study, subjects: [VirtualSubject], jobs: Int,
+        _ study: Study, people: PeopleCohort, jobs: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) {
-        (self.study, self.subjects, self.jobs) = (study, subjects, jobs)
+        (self.study, self.people, self.jobs) = (study, people, jobs)
         self.isInterrupted = isInterrupted
     }
 
     private func session(_ row: SubjectColumns.Row, record: RecordLevel, shadow: AlertPolicy? = nil) throws
         -> Session
     {
-        guard subjects.indices.contains(row.subjectIndex), study.arms.indices.contains(row.armIndex) else {
+        guard study.arms.indices.contains(row.armIndex) else {
             throw InputError(
-                file: "study.sqlite", found: "subject \(row.subjectIndex) of \(subjects.count)",
-                expected: "the cohort that the study was run with")
+                file: "study.sqlite", found: "arm \(row.armIndex) of \(study.arms.count)",
+                expected: "the arms that the study was run with")
         }
+        let person = try people.member(row.subjectIndex, "study.sqlite")
         var study = study
         study.record = record
         return try Session(
-            study: study, subject: subjects[row.subjectIndex], index: row.subjectIndex,
+            study: study, subject: person, index: row.subjectIndex,
             arm: study.arms[row.armIndex], shadows: shadow.map { ShadowPlan([$0]) })
     }
 

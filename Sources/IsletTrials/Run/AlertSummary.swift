@@ -28,27 +28,34 @@ extension StudySummary {
     struct AlertSums {
         private struct Sum {
             var summary: AlertSummary
-            var raised: [Double] = []
-            var notified: [Double] = []
-            var notifiedNight: [Double] = []
+            /// Columns of the spool.
+            var raised: Int
+            var notified: Int
+            var notifiedNight: Int
         }
 
+        private let spool: ColumnSpool
         private var sums: [Sum] = []
-        private(set) var policies = PolicySums()
+        private(set) var policies: PolicySums
 
-        mutating func add(_ session: SessionSummary) {
+        init(_ spool: ColumnSpool) { (self.spool, policies) = (spool, PolicySums(spool)) }
+
+        mutating func add(_ session: SessionSummary) throws {
             for (place, tally) in session.alerts.enumerated() {
                 let sum = self.place(of: tally, near: place)
                 sums[sum].summary.sessions += 1
                 if tally.raised > 0 { sums[sum].summary.sessionsRaised += 1 }
                 sums[sum].summary.total += tally
                 if session.days > 0 {
-                    sums[sum].raised.append(Double(tally.raised) / session.days)
-                    sums[sum].notified.append(Double(tally.notified) / session.days)
-                    sums[sum].notifiedNight.append(Double(tally.notifiedNight) / session.days)
+                    for (count, column) in [
+                        (tally.raised, sums[sum].raised), (tally.notified, sums[sum].notified),
+                        (tally.notifiedNight, sums[sum].notifiedNight),
+                    ] {
+                        try spool.append(Double(count) / session.days, of: session.subjectIndex, to: column)
+                    }
                 }
             }
-            policies.add(session)
+            try policies.add(session)
         }
 
         /// Sessions of one arm have the same tallies in the same order.
@@ -62,17 +69,23 @@ extension StudySummary {
             if let found = sums.indices.first(where: isIt) { return found }
             var empty = AlertTally(policy: tally.policy, code: tally.code)
             empty.isInShadow = tally.isInShadow
-            sums.append(Sum(summary: AlertSummary(total: empty)))
+            sums.append(
+                Sum(
+                    summary: AlertSummary(total: empty), raised: spool.add(), notified: spool.add(),
+                    notifiedNight: spool.add()))
             return sums.count - 1
         }
 
         /// The arm's own policy first, then by policy and code.
-        var summaries: [AlertSummary] {
-            sums.map { sum in
+        func summaries() throws -> [AlertSummary] {
+            try sums.map { sum in
+                func estimate(_ column: Int) throws -> Estimate? {
+                    StudySummary.estimate(try spool.values(column).map(\.value))
+                }
                 var summary = sum.summary
-                summary.raisedPerDay = StudySummary.estimate(sum.raised)
-                summary.notifiedPerDay = StudySummary.estimate(sum.notified)
-                summary.notifiedNightPerDay = StudySummary.estimate(sum.notifiedNight)
+                summary.raisedPerDay = try estimate(sum.raised)
+                summary.notifiedPerDay = try estimate(sum.notified)
+                summary.notifiedNightPerDay = try estimate(sum.notifiedNight)
                 return summary
             }.sorted {
                 ($0.total.isInShadow ? 1 : 0, $0.policy, $0.code) < (

@@ -1,14 +1,13 @@
 // From a study's cohort to virtual subjects.
 //
-// Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers.
+// Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers; nobody is drawn who isn't asked for.
 
 import IsletDevices
-import IsletFiles
 package import IsletModels
 import IsletKernel
 
 package enum CohortLoader {
-    /// The most bytes that a parameter table may have.
+    /// The most bytes that a parameter table that is held whole may have.
     package static let tableByteLimit = 64 << 20
 
     /// The subjects of a study, in the order of their indices, with the therapy that they enter it on.
@@ -22,25 +21,34 @@ package enum CohortLoader {
         of study: Study, studyPath: String, jobs: Int,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws -> [VirtualSubject] {
-        let (count, subject) = try source(of: study, studyPath: studyPath)
-        return try Workers.map(count: count, jobs: jobs, isInterrupted: isInterrupted, subject)
+        let source = try source(of: study, studyPath: studyPath)
+        return try Workers.map(count: source.count, jobs: jobs, isInterrupted: isInterrupted, source.subject)
     }
 
     /// One subject of a study; nobody else is drawn.
     /// - Throws: as `subjects`; `InputError` where there is no such subject.
     package static func subject(_ index: Int, of study: Study, studyPath: String) throws -> VirtualSubject {
-        let (count, subject) = try source(of: study, studyPath: studyPath)
-        guard (0..<count).contains(index) else {
+        let source = try source(of: study, studyPath: studyPath, isChecked: false)
+        guard (0..<source.count).contains(index) else {
             throw InputError(
-                file: studyPath, found: "subject \(index)", expected: "0 to \(count - 1)")
+                file: studyPath, found: "subject \(index)", expected: "0 to \(source.count - 1)")
         }
-        return try subject(index)
+        return try source.subject(index)
+    }
+
+    /// The people of a study, each drawn when somebody asks for them.
+    /// - Parameter isChecked: whether every row of a table is judged before.
+    package static func cohort(
+        of study: Study, studyPath: String, isChecked: Bool = true
+    ) throws -> PeopleCohort {
+        let source = try source(of: study, studyPath: studyPath, isChecked: isChecked)
+        return PeopleCohort(count: source.count, table: source.table, source.subject)
     }
 
     /// How many subjects there are, and each of them.
     private static func source(
-        of study: Study, studyPath: String
-    ) throws -> (count: Int, subject: @Sendable (Int) throws -> VirtualSubject) {
+        of study: Study, studyPath: String, isChecked: Bool = true
+    ) throws -> (count: Int, table: String?, subject: @Sendable (Int) throws -> VirtualSubject) {
         guard study.subject.kind.isPerson else {
             throw InputError(
                 file: studyPath, found: "a study of \(study.subject.kind.words.many)",
@@ -51,23 +59,24 @@ package enum CohortLoader {
             try study.checkSessions(subjects: people.count, file: studyPath)
             let generator = CohortGenerator(model: people.model, group: people.group)
             return (
-                people.count,
+                people.count, nil,
                 { index in
                     var stream = RandomStreams(seed: study.seed, subject: UInt64(index)).stream("cohort")
                     return try generator.subject(index, using: &stream).titrated(for: study, index: index)
                 }
             )
-        case .table:
-            let path = study.tablePath(studyPath: studyPath) ?? ""
-            let entries = try entries(of: study, studyPath: studyPath)
+        case .table(let wanted):
+            let (table, rows) = try table(wanted, of: study, studyPath: studyPath, isChecked: isChecked)
             return (
-                entries.count,
+                rows?.count ?? table.count, table.sha256,
                 { index in
+                    let row = rows?[index] ?? index
+                    let entry = try table.entry(row)
                     do {
-                        return try VirtualSubject(entries[index]).titrated(for: study, index: index)
+                        return try VirtualSubject(entry).titrated(for: study, index: index)
                     } catch {
                         throw InputError(
-                            file: path, line: entries[index].line, found: "\(error)",
+                            file: table.path, line: table.line(row), found: "\(error)",
                             expected: "parameters that the model can be run with")
                     }
                 }
@@ -75,27 +84,24 @@ package enum CohortLoader {
         }
     }
 
-    /// The rows of the cohort's table that the study wants, in its order; none for a generated cohort.
-    static func entries(of study: Study, studyPath: String) throws(InputError) -> [ParameterTable.Entry] {
-        guard case .table(let wanted) = study.cohort else { return [] }
+    /// A cohort's table, and those of its rows that the study wants; nil for all of them.
+    private static func table(
+        _ wanted: Study.Cohort.Table, of study: Study, studyPath: String, isChecked: Bool
+    ) throws(InputError) -> (TableFile, rows: [Int]?) {
         let path = study.tablePath(studyPath: studyPath) ?? ""
-        let bytes = try readInput(path, limitBytes: tableByteLimit)
-        let table = try ParameterTable(bytes, file: path, model: wanted.model, derived: wanted.derived)
-        var entries = table.entries
-        if let names = wanted.subjects {
-            let places = Dictionary(
-                uniqueKeysWithValues: table.entries.enumerated().map { ($1.name, $0) })
-            entries = []
-            for name in names {
-                if let place = places[name] {
-                    entries.append(table.entries[place])
-                } else {
-                    // Says which names there are.
-                    entries.append(try table.entry(named: name))
-                }
-            }
-        }
-        try study.checkSessions(subjects: entries.count, file: path)
-        return entries
+        let table = try TableFile(path, model: wanted.model, derived: wanted.derived)
+        if isChecked { try table.check() }
+        let rows: [Int]?
+        if let names = wanted.subjects { rows = try table.rows(named: names) } else { rows = nil }
+        try study.checkSessions(subjects: rows?.count ?? table.count, file: path)
+        return (table, rows)
+    }
+
+    /// How many people a cohort's table gives; every row of it is judged.
+    static func checkedCount(
+        of wanted: Study.Cohort.Table, of study: Study, studyPath: String
+    ) throws(InputError) -> Int {
+        let (table, rows) = try table(wanted, of: study, studyPath: studyPath, isChecked: true)
+        return rows?.count ?? table.count
     }
 }

@@ -26,7 +26,7 @@ package struct FolderValues {
         }
         try folder.checkStoreHash()
         identity = try RunIdentity(of: folder)
-        guard identity.shard == Shard.whole.description else {
+        guard identity.shard.isWhole else {
             throw InputError(
                 file: folder.path, found: "shard \(identity.shard)", expected: "a whole study: `islet merge`")
         }
@@ -83,8 +83,10 @@ package struct FolderComparison {
         self.first = first
         self.second = second
         self.isPaired = isPaired
-        let (a, b) = (first.identity, second.identity)
-        guard !isPaired || a.cohort == b.cohort && a.subjects == b.subjects else {
+        let isSame = isPaired ? first.identity.hasPeople(of: second.identity) : true
+        let samePeople: Bool
+        if let isSame { samePeople = isSame } else { samePeople = try Self.hasPeople(first, of: second) }
+        guard samePeople else {
             throw InputError(
                 file: second.folder.path, found: "other people than in \(first.folder.path)",
                 expected: "the same ones, to be paired; --unpaired compares them as independent groups")
@@ -109,6 +111,26 @@ package struct FolderComparison {
                 found: "the arms " + printable(names.1.joined(separator: ", "), limit: 400),
                 expected: "one of " + printable(names.0.joined(separator: ", "), limit: 400)
                     + ", or one arm in each folder")
+        }
+    }
+
+    /// Where one folder is of before there were roots: the other's people are drawn once more, and checked as they were then.
+    /// - Throws: `InputError` where they can't be had here.
+    private static func hasPeople(_ a: FolderValues, of b: FolderValues) throws(InputError) -> Bool {
+        let (old, new) = a.identity.root == nil ? (a, b) : (b, a)
+        do {
+            let cohort = try new.study.cohort(studyPath: new.folder.path + "/")
+            let root = try cohort.sums(of: [0..<cohort.count], jobs: 1).root
+            let checksum = try RunIdentity.checksum(of: cohort, jobs: 1)
+            return root == new.identity.root && checksum == old.identity.checksum
+        } catch let problem as InputError {
+            throw InputError(
+                file: old.folder.path,
+                found:
+                    "the people's checksum of before there were roots (\(printable(problem.found, limit: 200)))",
+                expected: "results of this version, or --unpaired")
+        } catch {
+            return false
         }
     }
 

@@ -6,6 +6,7 @@
 
 import IsletAlerts
 import IsletDevices
+import IsletNumerics
 
 extension StudySummary {
     /// One policy in one arm.
@@ -29,16 +30,20 @@ extension StudySummary {
         private struct Sum {
             var policy: String
             var isInShadow: Bool
-            /// By row of `PolicyOutcome.all`.
-            var values: [SubjectValues]
+            /// Columns of the spool, by row of `PolicyOutcome.all`.
+            var columns: [Int]
         }
+
+        private let spool: ColumnSpool
 
         private var sums: [Sum] = []
         /// Of each outcome, its place among the values as stored.
         private var places: [Int?] = []
         private var keys: [String]?
 
-        mutating func add(_ session: SessionSummary) {
+        init(_ spool: ColumnSpool) { self.spool = spool }
+
+        mutating func add(_ session: SessionSummary) throws {
             if keys != session.policyKeys {
                 keys = session.policyKeys
                 places = PolicyOutcome.all.map { session.policyKeys.firstIndex(of: $0.name) }
@@ -55,7 +60,7 @@ extension StudySummary {
                 // Both stand in one order; a policy without a code has no tally.
                 let row = stored.firstIndex { $0.policy == tally.policy && $0.isInShadow == tally.isInShadow }
                 if let row { stored = stored[(row + 1)...] }
-                add(
+                try add(
                     PolicyFacts(days: session.days, alerts: Array(alerts[begin...place])),
                     row.map { session.policies[$0].values }, session, tally, near: number)
                 begin = place + 1
@@ -66,7 +71,7 @@ extension StudySummary {
         private mutating func add(
             _ facts: PolicyFacts, _ stored: [Double?]?, _ session: SessionSummary, _ tally: AlertTally,
             near number: Int
-        ) {
+        ) throws {
             let sum = place(of: tally, near: number)
             for (row, outcome) in PolicyOutcome.all.enumerated() {
                 let value: Double?
@@ -78,7 +83,7 @@ extension StudySummary {
                     // The arm's own is scored in every study.
                     value = tally.isInShadow ? nil : session.outcomes[outcome.name]
                 }
-                if let value { sums[sum].values[row].append((session.subjectIndex, value)) }
+                if let value { try spool.append(value, of: session.subjectIndex, to: sums[sum].columns[row]) }
             }
         }
 
@@ -92,16 +97,17 @@ extension StudySummary {
             sums.append(
                 Sum(
                     policy: tally.policy, isInShadow: tally.isInShadow,
-                    values: PolicyOutcome.all.map { _ in [] }))
+                    columns: PolicyOutcome.all.map { _ in spool.add() }))
             return sums.count - 1
         }
 
         /// The arm's own policy first.
-        var summaries: [PolicySummary] {
-            sums.map { sum in
+        func summaries() throws -> [PolicySummary] {
+            try sums.map { sum in
                 var summary = PolicySummary(policy: sum.policy, isInShadow: sum.isInShadow)
-                for (outcome, values) in zip(PolicyOutcome.all, sum.values) {
-                    summary.outcomes[outcome.name] = StudySummary.estimate(values.map(\.value))
+                for (outcome, column) in zip(PolicyOutcome.all, sum.columns) {
+                    summary.outcomes[outcome.name] = StudySummary.estimate(
+                        try spool.values(column).map(\.value))
                 }
                 return summary
             }.sorted {
@@ -111,27 +117,31 @@ extension StudySummary {
         }
 
         /// Of one policy in shadow.
-        private func values(_ policy: String) -> [SubjectValues]? {
-            sums.first { $0.isInShadow && $0.policy == policy }?.values
+        private func columns(_ policy: String) -> [Int]? {
+            sums.first { $0.isInShadow && $0.policy == policy }?.columns
         }
 
         /// Every policy in shadow against the reference.
         func comparisons(
             _ study: Study, arm: String, _ intervals: inout SharedIntervals
-        ) -> [PolicyComparison] {
+        ) throws -> [PolicyComparison] {
             let names = study.shadowPolicies.map(\.name)
-            guard let reference = study.referencePolicy ?? names.first, let references = values(reference)
+            guard let reference = study.referencePolicy ?? names.first, let references = columns(reference)
             else { return [] }
             let rows = PolicyOutcome.all.indices.filter { PolicyOutcome.all[$0].isCompared(in: study) }
             let others = names.filter { $0 != reference }.sorted { NumberedName($0) < NumberedName($1) }
-            let pairs = others.flatMap { policy -> [(policy: String, row: Int, differences: [Double])] in
-                guard let own = values(policy) else { return [] }
-                return rows.map { (policy, $0, PairedColumns.differences(own[$0], references[$0])) }
+            let pairs = others.flatMap { policy in rows.map { (policy: policy, row: $0) } }
+            func differences(_ policy: String, _ row: Int) throws -> [Double]? {
+                guard let own = columns(policy) else { return nil }
+                return PairedColumns.differences(
+                    try spool.values(own[row]), try spool.values(references[row]))
             }
-            intervals.find(pairs.map(\.differences))
-            return pairs.compactMap { policy, row, differences in
+            // Of very many people, blocks of them are all that is held at once.
+            intervals.find(
+                try pairs.compactMap { try differences($0.policy, $0.row).map { Statistics.blockMeans($0) } })
+            return try pairs.compactMap { policy, row in
                 let outcome = PolicyOutcome.all[row]
-                guard
+                guard let differences = try differences(policy, row),
                     var found = compare(
                         outcome.name, policy, reference, differences, draw: { intervals[$0] })
                 else { return nil }

@@ -62,8 +62,13 @@ package struct PowerPilot {
         let study = values.study
         let cohort = try study.makeCohort(
             studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted)
-        let here = RunIdentity(version: values.identity.version, shard: .whole, cohort: cohort)
-        guard here.cohort == values.identity.cohort else {
+        var here = RunIdentity(version: values.identity.version, shard: .whole, cohort: cohort)
+        if values.identity.root != nil {
+            here.root = try cohort.sums(of: [0..<cohort.count], jobs: jobs).root
+        } else {
+            here.checksum = try RunIdentity.checksum(of: cohort, jobs: jobs, isInterrupted: isInterrupted)
+        }
+        guard here.hasPeople(of: values.identity) == true else {
             throw InputError(
                 file: values.folder.path, found: "other people than the study makes here",
                 expected: "the cohort that the pilot was run with")

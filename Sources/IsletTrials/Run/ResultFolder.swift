@@ -38,7 +38,7 @@ package struct ResultFolder: Sendable {
     package func prepare(resume: Bool?) throws {
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-        guard exists else { return try makeDirectories() }
+        guard exists else { return try makeFolders(path) }
         guard isDirectory.boolValue else {
             throw OutputError(.cannotCreate, path: path, message: "is a file, expected a directory")
         }
@@ -114,11 +114,14 @@ package struct ResultFolder: Sendable {
     private static let names: Set<String> = [
         "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
         "study.sqlite-shm",
-        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html",
+        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html", CohortSums.fileName,
     ]
 
-    /// What a sensitivity analysis and a report add; a run doesn't need them.
-    static let addedNames = ["report.html", "sensitivity.csv", "sensitivity.json"]
+    /// What not all results have: whose they are, since there are such files; what a sensitivity analysis and a report add.
+    static let addedNames = [CohortSums.fileName, "report.html", "sensitivity.csv", "sensitivity.json"]
+
+    /// What a manifest hashes, where it is there.
+    static let resultNames = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + addedNames
 
     private static func isOurs(_ name: String) -> Bool { names.contains(name) || isLeftover(name) }
 
@@ -127,25 +130,22 @@ package struct ResultFolder: Sendable {
         name.hasSuffix(".partial") && names.contains { name.hasPrefix(".\($0).") }
     }
 
-    private func makeDirectories() throws {
-        var partial = path.hasPrefix("/") ? "/" : ""
-        for part in path.split(separator: "/") {
-            partial += (partial.isEmpty || partial.hasSuffix("/") ? "" : "/") + part
-            if mkdir(partial, 0o777) != 0, errno != EEXIST {
-                throw OutputError(path: partial, doing: "make the directory", errno: errno)
-            }
-        }
-    }
-
     /// Writes everything but the store, from the store, and the manifest last.
     ///
     /// - Returns: the summary that was written.
-    /// - Parameter speed: nil where no run made the store.
-    /// - Parameter programs: this one first, then those whose sessions were there before.
+    /// - Parameters:
+    ///   - speed: nil where no run made the store.
+    ///   - programs: this one first, then those whose sessions were there before.
+    ///   - sums: of the people whose sessions these are; nil where results of before don't tell.
     package func finish(
         _ study: Study, store: any ResultStore, identity: RunIdentity, speed: StudySummary.Speed?,
-        programs: [ProgramFacts]
+        programs: [ProgramFacts], sums: CohortSums?
     ) throws -> StudySummary {
+        var identity = identity
+        if let sums {
+            identity.root = sums.root
+            try AtomicFile.write(sums.csv, to: sumsPath)
+        }
         let summary = try StudySummary(of: study, store: store)
         // One of an earlier state would tell of fewer sessions.
         unlink(reportPath)
@@ -177,11 +177,11 @@ package struct ResultFolder: Sendable {
     package func add(_ analysis: Sensitivity) throws {
         try AtomicFile.write(analysis.csv, to: file("sensitivity.csv"))
         try AtomicFile.write(analysis.json.prettyText, to: file("sensitivity.json"))
-        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"]
         try writeManifest(
             analysis.study, identity: try RunIdentity(of: self), state: .complete,
             programs: ProgramFacts.recorded(in: self),
-            files: try names.map { ($0, try hash(of: file($0))) } + addedHashes())
+            files: try Self.resultNames.filter { !Self.addedNames.contains($0) }
+                .map { ($0, try hash(of: file($0))) } + addedHashes())
     }
 
     /// Adds a report to a complete run's files, and its hash to the manifest, which else stays as it is.
@@ -190,12 +190,7 @@ package struct ResultFolder: Sendable {
         guard let study = root["study"] else {
             throw InputError(file: manifestPath, found: "no `study`", expected: "the manifest of a run")
         }
-        var files: [(String, String)] = []
-        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + Self.addedNames
-        for name in names where name != "report.html" {
-            guard let text = try root["files"]?[name]?.text() else { continue }
-            files.append((name, String(text.dropFirst("sha256:".count))))
-        }
+        let files = try recordedHashes().filter { $0.name != "report.html" }
         let decoded = try Study.decode(study.node, hasRun: true)
         func tell(_ files: [(String, String)]) throws {
             try writeManifest(
@@ -227,9 +222,17 @@ package struct ResultFolder: Sendable {
             .init("state", .string(state.rawValue)),
             .init("study", study.json),
             .init("seed", .unsigned(study.seed)),
-            .init("shard", .string(identity.shard)),
+            .init("shard", .string(identity.shard.description)),
+            .init("dealing", .string(identity.shard.dealing.rawValue)),
             .init("subjects", .integer(Int64(identity.subjects))),
-            .init("cohort_checksum", .string(identity.cohort)),
+        ]
+        for (key, value) in [
+            ("cohort_root", identity.root), ("cohort_checksum", identity.checksum),
+            ("table_sha256", identity.table),
+        ] {
+            if let value { members.append(.init(key, .string(value))) }
+        }
+        members += [
             .init("version", .string(identity.version)),
             .init("engine", .integer(Int64(identity.engine))),
             .init("toolchain", .string(build.toolchain)),
@@ -320,11 +323,47 @@ package struct ResultFolder: Sendable {
         return FolderLock(descriptor: descriptor)
     }
 
-    func hash(of path: String) throws -> String {
-        let handle = FileHandle(fileDescriptor: try openRegular(path), closeOnDealloc: true)
+    func hash(of path: String) throws -> String { try Self.hash(ofFile: path) }
+
+    /// SHA-256 of a file of any length.
+    package static func hash(ofFile path: String) throws(InputError) -> String {
+        let descriptor = try openRegular(path)
+        defer { close(descriptor) }
         var hash = SHA256()
-        while let block = try handle.read(upToCount: 1 << 20), !block.isEmpty { hash.update([UInt8](block)) }
-        return hash.finished().description
+        var block = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let got = block.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else {
+                throw InputError(
+                    .missing, file: path, found: "a file that can't be read", expected: "a readable file")
+            }
+            guard got > 0 else { return hash.finished().description }
+            block.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
+        }
+    }
+
+    /// The files that the manifest hashes, with their SHA-256, by name.
+    package func recordedHashes() throws(InputError) -> [(name: String, sha256: String)] {
+        let root = try manifest()
+        var found: [(String, String)] = []
+        for name in Self.resultNames {
+            guard let text = try root["files"]?[name]?.text() else { continue }
+            found.append((name, String(text.dropFirst("sha256:".count))))
+        }
+        return found
+    }
+
+    /// Refuses a complete folder with a file that isn't the one that its manifest hashes.
+    package func checkHashes() throws(InputError) {
+        for (name, recorded) in try recordedHashes() {
+            let found = try Self.hash(ofFile: file(name))
+            guard found == recorded else {
+                throw InputError(
+                    file: file(name), found: "a file that has been changed since it was completed",
+                    expected: "sha256:" + recorded)
+            }
+        }
     }
 }
 

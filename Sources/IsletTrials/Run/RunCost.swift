@@ -61,16 +61,20 @@ package struct RunCost: Sendable {
     private static let sampleSessions = 12
     private static let sampleDays: Int64 = 4
 
+    /// - Parameter cohort: where somebody has it already.
     /// - Throws: as `CohortLoader.subject` and a session do.
-    package init(of study: Study, studyPath: String, subjects: Int) throws {
+    package init(
+        of study: Study, studyPath: String, subjects: Int, cohort: (any StudyCohort)? = nil
+    ) throws {
         self.study = study
         let people = min(subjects, max(1, Self.sampleSessions / study.arms.count))
-        let runner = TrialRunner(
-            study: study, cohort: try study.sample(people, studyPath: studyPath), jobs: 1,
-            words: study.resultWords)
+        let cohort = try cohort ?? study.cohort(studyPath: studyPath, isChecked: false)
+        let runner = TrialRunner(study: study, cohort: cohort, jobs: 1, words: study.resultWords)
         let days = Instant(nanoseconds: Self.sampleDays * Nanoseconds.day)
         let end = Instant(nanoseconds: study.duration.nanoseconds)
-        for session in runner.sessions { sample += try runner.run(session, until: min(days, end)).work }
+        for session in 0..<people * study.arms.count {
+            sample += try runner.run(session, until: min(days, end)).work
+        }
     }
 
     /// What so many sessions of the study come to: what grows with time by the sample's days, the rest by its sessions.

@@ -81,19 +81,19 @@ package struct StudyClaims: Hashable, Sendable {
 
     /// - Parameters:
     ///   - comparisons: with p adjusted.
-    ///   - values: of an arm, by index, under an outcome's name.
+    ///   - values: of an arm, by index: time below 54 (`gate`).
     ///   - interval: of the mean of an arm's paired differences; nil below 6 pairs.
     init?(
-        of study: Study, comparisons: [StudySummary.Comparison], values: (Int, String) -> SubjectValues,
+        of study: Study, comparisons: [StudySummary.Comparison], values: (Int) -> SubjectValues,
         interval: (_ differences: [Double], _ level: Double, _ arm: String) -> ConfidenceInterval?
     ) {
         guard let margin = study.margin,
             let reference = study.arms.firstIndex(where: { $0.name == study.reference })
         else { return nil }
         self.margin = margin
-        let referenceValues = values(reference, Self.gate)
+        let referenceValues = values(reference)
         loss = Self.pairs(of: study).compactMap { deaf, typical -> Loss? in
-            let differences = PairedColumns.differences(values(deaf, Self.gate), values(typical, Self.gate))
+            let differences = PairedColumns.differences(values(deaf), values(typical))
             guard let mean = try? Statistics.mean(differences) else { return nil }
             let name = study.arms[deaf].name
             return Loss(
@@ -107,10 +107,10 @@ package struct StudyClaims: Hashable, Sendable {
 
         for (index, arm) in study.arms.enumerated()
         where index != reference && !Self.isYardstick(arm, in: study) {
-            let differences = PairedColumns.differences(values(index, Self.gate), referenceValues)
+            let differences = PairedColumns.differences(values(index), referenceValues)
             let isEqual = differences.count >= Statistics.fewestPairs && differences.allSatisfy { $0 == 0 }
             let upper = isEqual ? 0 : interval(differences, 1 - 2 * Self.gateAlpha, arm.name)?.upper
-            let lows = PairedColumns.pairs(values(index, Self.gate), referenceValues)
+            let lows = PairedColumns.pairs(values(index), referenceValues)
                 .count { $0 > 0 || $1 > 0 }
             let isOpen = lows >= Self.fewestWithLows && upper.map { $0 < margin } ?? false
             let estimate = try? Statistics.mean(differences)

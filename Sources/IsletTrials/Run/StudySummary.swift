@@ -142,11 +142,11 @@ package struct StudySummary: Sendable {
     /// Sums up what the store holds.
     package init(of study: Study, store: any ResultStore) throws {
         outcomes = study.outcomes
-        // By arm, by outcome: (subject, value).
-        var columns = study.arms.map { _ in [String: SubjectValues]() }
+        // A value a subject, of each arm and outcome.
+        var columns = ArmColumns(study)
         var counts = study.arms.map { _ in (sessions: 0, endedEarly: 0) }
         var endedSubjects = study.arms.map { _ in Set<Int>() }
-        var alerts = study.arms.map { _ in AlertSums() }
+        var alerts = study.arms.map { _ in AlertSums(columns.spool) }
         var hash = SHA256()
         try store.forEachSummary { session in
             guard study.arms.indices.contains(session.armIndex),
@@ -163,7 +163,7 @@ package struct StudySummary: Sendable {
             patientDays += session.days
             hash.update(Array("\(session.session):\(session.digest)\n".utf8))
             counts[session.armIndex].sessions += 1
-            alerts[session.armIndex].add(session)
+            try alerts[session.armIndex].add(session)
             if let reason = session.end.reason {
                 counts[session.armIndex].endedEarly += 1
                 endedSubjects[session.armIndex].insert(session.subjectIndex)
@@ -180,49 +180,54 @@ package struct StudySummary: Sendable {
             }
             for outcome in study.outcomes {
                 guard let value = session.outcomes[outcome.name] else { continue }
-                columns[session.armIndex][outcome.name, default: []].append((session.subjectIndex, value))
+                try columns.append(value, of: session, outcome.name)
             }
         }
         digest = hash.finished().description
-        arms = study.arms.indices.map { arm in
+        arms = try study.arms.indices.map { arm in
             Arm(
                 name: study.arms[arm].name, sessions: counts[arm].sessions,
                 endedEarly: counts[arm].endedEarly,
-                outcomes: columns[arm].compactMapValues { Self.estimate($0.map(\.value)) },
-                alerts: alerts[arm].summaries, policies: alerts[arm].policies.summaries)
+                outcomes: try columns.estimates(ofArm: arm),
+                alerts: try alerts[arm].summaries(), policies: try alerts[arm].policies.summaries())
         }
-        for (arm, values) in zip(arms, columns) {
+        for (index, arm) in arms.enumerated() {
             // Finite values whose sums overflow.
-            for outcome in study.outcomes where (values[outcome.name]?.count ?? 0) > 1 {
+            for outcome in study.outcomes where columns.count(index, outcome.name) > 1 {
                 guard arm.outcomes[outcome.name]?.sd == nil else { continue }
                 notFinite.append(NotFinite(outcome: outcome.name, arm: arm.name))
             }
         }
         var intervals = SharedIntervals(seed: study.seed)
         for arm in study.arms.indices {
-            policyComparisons += alerts[arm].policies.comparisons(
+            policyComparisons += try alerts[arm].policies.comparisons(
                 study, arm: study.arms[arm].name, &intervals)
         }
         try Self.adjust(&policyComparisons)
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
+        // By outcome, whose columns are held meanwhile; they stand by arm.
+        var found = study.arms.map { _ in [Comparison]() }
         for outcome in study.outcomes where outcome.isCompared {
-            Self.countEnds(endedSubjects, of: outcome, in: &columns)
-        }
-        for arm in study.arms.indices where arm != reference {
-            for outcome in study.outcomes where outcome.isCompared {
+            let values = try columns.compared(outcome, endedSubjects)
+            for arm in study.arms.indices where arm != reference {
                 let stream = RandomStreams(seed: study.seed, subject: 0).stream(
                     "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
                 if var comparison = Self.compare(
-                    outcome.name, study.arms[arm].name, columns[arm][outcome.name] ?? [],
-                    study.arms[reference].name, columns[reference][outcome.name] ?? [], stream: stream)
+                    outcome.name, study.arms[arm].name, values[arm],
+                    study.arms[reference].name, values[reference], stream: stream)
                 {
                     comparison.family = .of(outcome, arm: study.arms[arm], in: study)
-                    comparisons.append(comparison)
+                    found[arm].append(comparison)
                 }
             }
         }
+        comparisons = found.flatMap { $0 }
         for family in Family.allCases where family.isAdjusted { try adjust(family) }
-        claims = StudyClaims(of: study, comparisons: comparisons, values: { columns[$0][$1] ?? [] }) {
+        var gate = study.arms.map { _ in SubjectValues() }
+        if study.margin != nil, let outcome = study.outcomes.first(where: { $0.name == StudyClaims.gate }) {
+            gate = try columns.compared(outcome, endedSubjects)
+        }
+        claims = StudyClaims(of: study, comparisons: comparisons, values: { gate[$0] }) {
             Self.gateInterval($0, level: $1, arm: $2, study: study)
         }
         selection = StudySelection(of: study, comparisons: comparisons, claims: claims)
@@ -235,7 +240,7 @@ package struct StudySummary: Sendable {
         var stream = RandomStreams(seed: study.seed, subject: 0).stream(
             "gate", index: streamIndex(StudyClaims.gate, arm))
         let found = try? Statistics.pairedMeanInterval(
-            differences, level: level, resamples: resamples, using: &stream)
+            Statistics.blockMeans(differences), level: level, resamples: resamples, using: &stream)
         return found.flatMap { $0 }?.interval
     }
 
@@ -255,21 +260,6 @@ package struct StudySummary: Sendable {
         }
         let adjusted = try Statistics.holmAdjusted(tested.compactMap { comparisons[$0].p })
         for (index, p) in zip(tested, adjusted) { comparisons[index].pAdjusted = p }
-    }
-
-    /// Gives those who ended early the worst value that anybody has, their own among them.
-    private static func countEnds(
-        _ ended: [Set<Int>], of outcome: Outcome, in columns: inout [[String: SubjectValues]]
-    ) {
-        guard outcome.better != .neither, ended.contains(where: { !$0.isEmpty }) else { return }
-        let all = columns.lazy.flatMap { ($0[outcome.name] ?? []).map(\.value) }
-        guard let worst = outcome.better == .lower ? all.max() : all.min() else { return }
-        for arm in columns.indices where !ended[arm].isEmpty {
-            let others = (columns[arm][outcome.name] ?? []).filter { !ended[arm].contains($0.subject) }
-            columns[arm][outcome.name] = (others + ended[arm].map { ($0, worst) }).sorted {
-                $0.subject < $1.subject
-            }
-        }
     }
 
     /// By names, so that another outcome or arm leaves this one's interval as it is.
@@ -321,7 +311,7 @@ package struct StudySummary: Sendable {
             return comparison
         }
         guard differences.count >= Statistics.fewestPairs else { return comparison }
-        let drawn = draw(differences)
+        let drawn = draw(Statistics.blockMeans(differences))
         if let found = drawn.interval {
             comparison.ci95 = ConfidenceBounds(lower: found.interval.lower, upper: found.interval.upper)
             comparison.method = found.method

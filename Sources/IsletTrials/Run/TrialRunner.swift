@@ -10,40 +10,6 @@ package import IsletDevices
 import IsletKernel
 import Synchronization
 
-/// A part of a study: the subjects whose index leaves `index` after division by `count`, each in all arms.
-package struct Shard: Hashable, Sendable, CustomStringConvertible {
-    /// 0 ..< count; written from 1.
-    package var index: Int
-    package var count: Int
-
-    package static let whole = Shard(index: 0, count: 1)
-
-    package init(index: Int, count: Int) {
-        self.index = index
-        self.count = count
-    }
-
-    /// Reads `I/N`, with I from 1 to N.
-    package init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
-            let index = Int(parts[0]), let count = Int(parts[1])
-        else { return nil }
-        guard count >= 1, count <= Study.maximumSessions, (1...count).contains(index) else { return nil }
-        self.init(index: index - 1, count: count)
-    }
-
-    package var description: String { "\(index + 1)/\(count)" }
-
-    /// - Parameter block: subjects in a row that stay together (`Study.block`).
-    func contains(_ session: Int, arms: Int, block: Int = 1) -> Bool {
-        session / arms / block % count == index
-    }
-
-    /// How many of so many subjects are its own.
-    package func subjects(of all: Int) -> Int { (all + count - 1 - index) / count }
-}
-
 package struct TrialRunner: Sendable {
     package let study: Study
     package let cohort: any StudyCohort
@@ -95,10 +61,12 @@ package struct TrialRunner: Sendable {
 
     /// The indices of this shard's sessions. A session is subject index × arms + arm index.
     package var sessions: [Int] {
-        (0..<cohort.count * study.arms.count).filter {
-            shard.contains($0, arms: study.arms.count, block: study.block)
-        }
+        let arms = study.arms.count
+        return subjects.flatMap { Array($0.lowerBound * arms..<$0.upperBound * arms) }
     }
+
+    /// The subjects of this shard.
+    package var subjects: [Range<Int>] { shard.subjects(of: cohort.count, group: study.block) }
 
     /// Runs one session.
     package func run(_ session: Int) throws -> SessionRecord { try run(session, until: nil).record }
@@ -113,7 +81,7 @@ package struct TrialRunner: Sendable {
             study, index: subjectIndex, arm: arm, shadows: nil, scoring: scoring[armIndex])
         let outcome = live.run(until: until)
         if let failure = (live as? Session)?.failure { try Self.check(failure, session) }
-        return record(session, live, outcome)
+        return try record(session, live, outcome)
     }
 
     /// A program that its algorithm is has failed: the session is none.
@@ -129,7 +97,7 @@ package struct TrialRunner: Sendable {
     }
 
     /// What a session came to, and the work that it was.
-    func record(_ session: Int, _ live: any StudySession, _ outcome: SessionOutcome) -> (
+    func record(_ session: Int, _ live: any StudySession, _ outcome: SessionOutcome) throws -> (
         record: SessionRecord, work: RunCost.Work
     ) {
         let subjectIndex = session / study.arms.count
@@ -143,7 +111,7 @@ package struct TrialRunner: Sendable {
             }
         }
         let record = SessionRecord(
-            session: session, subjectIndex: subjectIndex, subject: cohort.name(subjectIndex),
+            session: session, subjectIndex: subjectIndex, subject: try cohort.name(subjectIndex),
             armIndex: armIndex,
             arm: arm.name,
             end: outcome.end, endedAt: outcome.endedAt, digest: outcome.digest.description,

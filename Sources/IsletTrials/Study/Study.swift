@@ -18,7 +18,7 @@ public import IsletModels
 ///         file: "study.yaml")
 public struct Study: Hashable, Sendable {
     /// The most sessions (subjects × arms) that one study may have.
-    public static let maximumSessions = 1_000_000
+    public static let maximumSessions = 2_000_000
     /// The longest study: 10 years of 365 days.
     public static let maximumDuration = TimeSpan.longestAllowed
 

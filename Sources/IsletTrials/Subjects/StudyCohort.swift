@@ -10,10 +10,19 @@ package import IsletKernel
 /// All subjects of a study.
 package protocol StudyCohort: Sendable {
     var count: Int { get }
+    /// SHA-256 of the table that subjects are rows of; nil where they are drawn.
+    var table: String? { get }
     /// As results call it.
-    func name(_ index: Int) -> String
+    func name(_ index: Int) throws -> String
     /// What makes the subject what it is: two cohorts of one checksum are the same subjects.
-    func absorb(_ index: Int, into digest: inout Digest128)
+    func absorb(_ index: Int, into digest: inout Digest128) throws
+    /// Finds subjects before they are needed, as many as are remembered: what can't be had is known then.
+    /// - Parameter isInterrupted: asked before each subject.
+    /// - Throws: `InputError`, `CohortError`, `CancellationError` after an interruption.
+    func draw(
+        _ subjects: [Range<Int>], jobs: Int, isInterrupted: @escaping @Sendable () -> Bool) throws
+    /// Who was found so far.
+    var drawn: CohortSums { get }
     /// Assembles a session. Nothing runs yet.
     /// - Parameters:
     ///   - shadows: who listens in shadow; changes nothing else.
@@ -24,8 +33,27 @@ package protocol StudyCohort: Sendable {
 }
 
 extension StudyCohort {
-    /// nil for subjects of another kind.
-    package var people: [VirtualSubject]? { (self as? PeopleCohort)?.members }
+    package var table: String? { nil }
+    package var drawn: CohortSums { CohortSums(count: count) }
+    package func draw(
+        _ subjects: [Range<Int>], jobs: Int, isInterrupted: @escaping @Sendable () -> Bool
+    ) throws {}
+
+    /// A subject's checksum, as journals have it.
+    package func digest(_ index: Int) throws -> String {
+        var digest = Digest128()
+        try absorb(index, into: &digest)
+        return digest.description
+    }
+
+    /// The checksums of some subjects, those who were not found so far among them.
+    package func sums(of subjects: [Range<Int>], jobs: Int) throws -> CohortSums {
+        var sums = drawn
+        let lacking = subjects.joined().filter { !sums.has($0) }
+        let digests = try Workers.map(count: lacking.count, jobs: jobs) { try digest(lacking[$0]) }
+        for (index, digest) in zip(lacking, digests) { sums.add(digest, at: index) }
+        return sums
+    }
 
     package func session(_ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan? = nil) throws
         -> any StudySession
@@ -88,46 +116,20 @@ extension StudySession {
 extension Session: StudySession {}
 
 /// One person of a cohort, at their place in it.
-struct OnePerson: StudyCohort {
+package struct OnePerson: StudyCohort {
     private let person: VirtualSubject
-    let count: Int
+    package let count: Int
 
-    init(_ person: VirtualSubject, index: Int) { (self.person, count) = (person, index + 1) }
+    package init(_ person: VirtualSubject, index: Int) { (self.person, count) = (person, index + 1) }
 
-    func name(_ index: Int) -> String { person.name }
-    func absorb(_ index: Int, into digest: inout Digest128) {
-        PeopleCohort([person]).absorb(0, into: &digest)
+    package func name(_ index: Int) -> String { person.name }
+    package func absorb(_ index: Int, into digest: inout Digest128) throws {
+        PeopleCohort.absorb(person, into: &digest)
     }
-    func session(
+    package func session(
         _ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan?, scoring: PolicyScoring?
     ) throws -> any StudySession {
         try Session(
             study: study, subject: person, index: index, arm: arm, shadows: shadows, scoring: scoring)
-    }
-}
-
-/// People, drawn or of a table.
-struct PeopleCohort: StudyCohort {
-    let members: [VirtualSubject]
-
-    init(_ members: [VirtualSubject]) { self.members = members }
-
-    var count: Int { members.count }
-    func name(_ index: Int) -> String { members[index].name }
-
-    func absorb(_ index: Int, into digest: inout Digest128) {
-        let subject = members[index]
-        for word in Journal.words(of: Array(subject.name.utf8)) { digest.absorb(word) }
-        let values = subject.parameters.values + (subject.initialState ?? [])
-        for value in values + [subject.carbohydrateRatio, subject.correctionFactor] {
-            digest.absorb(value.bitPattern)
-        }
-    }
-
-    func session(
-        _ study: Study, index: Int, arm: Study.Arm, shadows: ShadowPlan?, scoring: PolicyScoring?
-    ) throws -> any StudySession {
-        try Session(
-            study: study, subject: members[index], index: index, arm: arm, shadows: shadows, scoring: scoring)
     }
 }

@@ -26,11 +26,10 @@ package struct SubjectKind: ListedByID, Tunable {
     package let isPerson: Bool
     let makeCohort: CohortMaker
 
-    /// Draws or reads all subjects of a study.
+    /// The subjects of a study, each found when it is needed.
+    /// `isChecked` says whether a table is read through before: else a row is judged when somebody asks for it.
     typealias CohortMaker =
-        @Sendable (
-            _ study: Study, _ studyPath: String, _ jobs: Int, _ isInterrupted: @escaping @Sendable () -> Bool
-        ) throws -> any StudyCohort
+        @Sendable (_ study: Study, _ studyPath: String, _ isChecked: Bool) throws -> any StudyCohort
 
     init(
         id: String, summary: String, words: (one: String, many: String), metrics: [AlertMetric],
@@ -50,39 +49,34 @@ package struct SubjectKind: ListedByID, Tunable {
         id: "person", summary: "somebody with diabetes, on a pump and a glucose sensor",
         words: ("person", "people"), metrics: AlertMetric.inStudies, parameters: [],
         foreignKeys: ["keeper", "arms.keeper"], outcomes: Outcome.all, isPerson: true
-    ) { study, studyPath, jobs, isInterrupted in
-        PeopleCohort(
-            try CohortLoader.subjects(
-                of: study, studyPath: studyPath, jobs: jobs, isInterrupted: isInterrupted))
+    ) { study, studyPath, isChecked in
+        try CohortLoader.cohort(of: study, studyPath: studyPath, isChecked: isChecked)
     }
 }
 
 package typealias TunedSubject = Tuned<SubjectKind>
 
 extension Study {
-    /// Who it is about, in the order of their indices.
+    /// Who it is about, in the order of their indices, each found when somebody needs them.
     /// - Parameters:
     ///   - studyPath: what a table's path is relative to.
+    ///   - isChecked: whether a table is read through before.
+    /// - Throws: `InputError`.
+    package func cohort(studyPath: String, isChecked: Bool = true) throws -> any StudyCohort {
+        try subject.kind.makeCohort(self, studyPath, isChecked)
+    }
+
+    /// The same, found now, as many as are remembered.
+    /// - Parameters:
     ///   - jobs: threads to find them on.
     ///   - isInterrupted: asked before each.
     /// - Throws: `InputError`; `CancellationError` after an interruption.
     package func makeCohort(
         studyPath: String, jobs: Int, isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws -> any StudyCohort {
-        try subject.kind.makeCohort(self, studyPath, jobs, isInterrupted)
-    }
-
-    /// The first of its subjects.
-    func sample(_ count: Int, studyPath: String) throws -> any StudyCohort {
-        guard subject.kind.isPerson else {
-            var few = self
-            var drawn = Cohort.Generated()
-            drawn.count = count
-            few.cohort = .generate(drawn)
-            return try few.makeCohort(studyPath: studyPath, jobs: 1)
-        }
-        return PeopleCohort(
-            try (0..<count).map { try CohortLoader.subject($0, of: self, studyPath: studyPath) })
+        let cohort = try cohort(studyPath: studyPath)
+        try cohort.draw([0..<cohort.count], jobs: jobs, isInterrupted: isInterrupted)
+        return cohort
     }
 
     /// What a session of the study comes to, in the order of the files.

@@ -72,7 +72,7 @@ extension SubjectKind {
             id: id, summary: summary, words: words, metrics: metrics,
             parameters: TunableParameter.list(fields, of: settings), foreignKeys: Self.keysOfPeople,
             outcomes: Outcome.ofWatched(metrics), isPerson: false
-        ) { study, studyPath, _, _ in
+        ) { study, studyPath, _ in
             let tuned = TunableParameter.set(study.subject.values, fields, of: settings)
             return try WatchedCohort(study, studyPath: studyPath) { try makeBody(tuned, $0) }
         }

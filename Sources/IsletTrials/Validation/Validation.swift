@@ -122,9 +122,13 @@ package struct Validation: Sendable {
         guard let first = sessions.entries.first else {
             throw InputError(file: file, found: "no sessions", expected: "a study that has been run")
         }
-        let people = try sessions.cohort(of: first).cohort.people ?? []
+        let cohort = try sessions.cohort(of: first).cohort
+        try cohort.draw([0..<cohort.count], jobs: jobs, isInterrupted: isInterrupted)
+        let people = try (cohort as? PeopleCohort).map { people in
+            try (0..<people.count).map { try people.member($0) }
+        }
         try self.init(
-            sessions.study, subjects: people,
+            sessions.study, subjects: people ?? [],
             entries: sessions.entries.map {
                 Entry(subject: $0.subjectIndex, arm: $0.armIndex, digest: $0.digest, session: $0.session)
             }, file: file, jobs: jobs, isInterrupted: isInterrupted)

@@ -58,9 +58,12 @@ package struct FolderVerification {
             findings.append("manifest.json: state is \(printable(state, limit: 40)): incomplete")
         }
         // An analysis or a report is hashed where there is one.
-        let added = ResultFolder.addedNames.filter { root["files"]?[$0] != nil }
-        let hashed = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + added
-        for name in hashed {
+        let isOptional = { (name: String) in
+            ResultFolder.addedNames.contains(name) && root["files"]?[name] == nil
+                // Who everybody is stands in a file, whatever the list says.
+                && (name != CohortSums.fileName || root["cohort_root"] == nil)
+        }
+        for name in ResultFolder.resultNames where !isOptional(name) {
             let path = folder.file(name)
             guard FileManager.default.fileExists(atPath: path) else {
                 if state == "complete" || name == "study.sqlite" { findings.append("\(name): is not there") }
@@ -108,11 +111,11 @@ package struct FolderVerification {
             if let seed = root["seed"], try seed.wholeNumber() != study.seed {
                 findings.append("manifest.json: seed is not \(study.seed), as in study.sqlite")
             }
-            if let text = try root["shard"]?.text() {
-                if let told = Shard(text) {
-                    shard = told
-                } else {
-                    findings.append("manifest.json: shard is \(printable(text, limit: 40))")
+            if root["shard"] != nil {
+                do throws(InputError) {
+                    shard = try Shard(recordedIn: root)
+                } catch {
+                    findings.append("manifest.json: \(error.found)")
                 }
             }
             if let told = root["subjects"] {
@@ -138,7 +141,7 @@ package struct FolderVerification {
     package func confirmation(_ store: any ResultStore) throws -> Study? {
         let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
         // A shard selects nothing.
-        guard study.confirmSeed != nil, try RunIdentity(of: folder).shard == Shard.whole.description,
+        guard study.confirmSeed != nil, try RunIdentity(of: folder).shard.isWhole,
             let selection = try StudySummary(of: study, store: store).selection, let arm = selection.arm
         else { return nil }
         return study.confirmation(of: arm, seed: selection.seed)
@@ -147,14 +150,15 @@ package struct FolderVerification {
     private func sessions(
         _ store: any ResultStore, _ study: Study, _ shard: Shard, _ subjects: Int?
     ) throws -> [String] {
-        var findings: [String] = []
-        var missing: [Int] = []
+        var (findings, missing): ([String], [Int]) = ([], [])
         let there = try store.finishedSessions()
-        if let subjects {
-            missing = (0..<subjects * study.arms.count).filter {
-                shard.contains($0, arms: study.arms.count, block: study.block) && !there.contains($0)
-            }
+        let arms = study.arms.count
+        let own = subjects.map { shard.subjects(of: $0, group: study.block) } ?? []
+        for range in own {
+            missing += (range.lowerBound * arms..<range.upperBound * arms).filter { !there.contains($0) }
         }
+        // Sessions come by rising index, and so do the shard's people.
+        var rest = own[...]
         if let first = missing.first {
             let others = missing.count > 1 ? " and \(missing.count - 1) more" : ""
             findings.append("study.sqlite: session \(first)\(others) lacking")
@@ -173,9 +177,9 @@ package struct FolderVerification {
             }
             if let subjects, session.subjectIndex >= subjects {
                 findings.append("\(place): subject_index is \(session.subjectIndex) of \(subjects)")
-            } else if !shard.contains(
-                session.session, arms: study.arms.count, block: study.block)
-            {
+            } else if subjects != nil {
+                while let first = rest.first, first.upperBound <= session.subjectIndex { rest.removeFirst() }
+                guard rest.first?.contains(session.subjectIndex) != true else { return }
                 findings.append("\(place): is not of shard \(shard)")
             }
         }
@@ -259,20 +263,26 @@ package struct FolderVerification {
                 "manifest.json: the algorithms here are \(printable(here.compactText, limit: 500)), those of the results were \(printable(stored.compactText, limit: 500))"
             )
         }
-        let cohort = try study.makeCohort(
-            studyPath: studyPath ?? folder.path, jobs: jobs, isInterrupted: isInterrupted)
-        if FileManager.default.fileExists(atPath: folder.manifestPath) {
-            let stored = try RunIdentity(of: folder)
-            let here = RunIdentity(version: stored.version, shard: .whole, cohort: cohort)
-            if here.cohort != stored.cohort || here.subjects != stored.subjects {
-                try tell("manifest.json: cohort_checksum is not that of the study's people")
-            }
+        // Of one session one person is needed: of a table, their row alone is judged.
+        let cohort = try study.cohort(studyPath: studyPath ?? folder.path, isChecked: choice == .all)
+        let hasManifest = FileManager.default.fileExists(atPath: folder.manifestPath)
+        let stored: RunIdentity? = hasManifest ? try RunIdentity(of: folder) : nil
+        if let stored, cohort.count != stored.subjects {
+            try tell("manifest.json: subjects is \(stored.subjects), the study has \(cohort.count)")
+        }
+        if choice == .all, let checksum = stored?.checksum,
+            try checksum
+                != RunIdentity.checksum(of: cohort, jobs: jobs, isInterrupted: isInterrupted)
+        {
+            try tell("manifest.json: cohort_checksum is not that of the study's people")
         }
         let runner = TrialRunner(study: study, cohort: cohort, jobs: jobs, words: store.words)
         let line = progress(sessions.count)
-        let records = try InOrder(count: sessions.count, jobs: jobs) { [isInterrupted] index in
+        let records = try InOrder(count: sessions.count, jobs: jobs) {
+            [isInterrupted, arms = study.arms.count] index -> SessionRecord? in
             if isInterrupted() { throw CancellationError() }
-            return runner.sessions.contains(sessions[index]) ? try runner.run(sessions[index]) : nil
+            guard (0..<cohort.count * arms).contains(sessions[index]) else { return nil }
+            return try runner.run(sessions[index])
         }
         defer { records.cancel() }
         for session in sessions {
@@ -287,6 +297,26 @@ package struct FolderVerification {
             line.add(patientDays: Double(record.endedAt.nanoseconds) / Double(Nanoseconds.day))
         }
         line.clear()
+        let arms = study.arms.count
+        let lived = Set(sessions.map { $0 / arms }.filter { $0 < cohort.count }).sorted()
+        let sums = try cohort.sums(of: lived.map { $0..<$0 + 1 }, jobs: jobs)
+        for finding in try people(sums, stored, group: study.block) { try tell(finding) }
+    }
+
+    /// Who of the people that were drawn isn't who the folder says.
+    private func people(_ drawn: CohortSums, _ stored: RunIdentity?, group: Int) throws -> [String] {
+        guard let stored, let sums = try folder.sums(count: stored.subjects) else { return [] }
+        var findings = sums.differences(from: drawn).map {
+            "\(CohortSums.fileName): \($0) is not the study's"
+        }
+        let own = stored.shard.subjects(of: stored.subjects, group: group).reduce(0) { $0 + $1.count }
+        if sums.known != own {
+            findings.append("\(CohortSums.fileName): \(sums.known) people, expected \(own)")
+        }
+        if let root = stored.root, sums.root != root {
+            findings.append("manifest.json: cohort_root is not that of \(CohortSums.fileName)")
+        }
+        return findings
     }
 
     private func chosen(_ choice: Choice, of there: [Int]) throws -> [Int] {

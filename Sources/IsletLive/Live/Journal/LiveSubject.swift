@@ -5,7 +5,6 @@
 package import IsletAlerts
 import IsletDevices
 package import IsletModels
-import IsletKernel
 import IsletTrials
 
 package struct LiveSubject: Sendable {
@@ -23,18 +22,16 @@ package struct LiveSubject: Sendable {
         if study.subject.kind.isPerson {
             let person = try CohortLoader.subject(index, of: study, studyPath: studyPath)
             (self.person, name) = (person, person.name)
-            checksum = RunIdentity(version: "", shard: .whole, subjects: [person]).cohort
+            checksum = try OnePerson(person, index: index).digest(index)
             return
         }
-        let cohort = try study.makeCohort(studyPath: studyPath, jobs: 1)
+        let cohort = try study.cohort(studyPath: studyPath)
         guard (0..<cohort.count).contains(index) else {
             throw InputError(
                 file: studyPath, found: "subject \(index)", expected: "0 to \(cohort.count - 1)")
         }
-        (person, name) = (nil, cohort.name(index))
-        var digest = Digest128()
-        cohort.absorb(index, into: &digest)
-        checksum = digest.description
+        (person, name) = (nil, try cohort.name(index))
+        checksum = try cohort.digest(index)
     }
 }
 

@@ -66,27 +66,11 @@ public struct ParameterTable: Sendable {
         var entries: [Entry] = []
         var lines: [String: Int] = [:]
         while let row = try csv.next() {
-            guard row.fields.count == header.fields.count else {
-                throw csv.problem(
-                    row.line, "\(row.fields.count) fields", "\(header.fields.count) as in the header")
-            }
-            let (read, validationError) = try columns.entry(row, csv)
-            var entry = read
-            guard !entry.name.isEmpty else { throw csv.problem(row.line, "no name", "a subject's name") }
+            let entry = try columns.checkedEntry(row, csv)
             if let first = lines.updateValue(row.line, forKey: entry.name) {
                 throw csv.problem(
                     row.line, "\(quoted(entry.name)) again", "a name once (first on line \(first))")
             }
-            if let bad = entry.parameters.base.firstViolation(of: .table) {
-                throw csv.problem(row.line, "\(quoted(entry.name)) with \(bad.found)", bad.expected)
-            }
-            if let bad = validationError {
-                throw csv.problem(
-                    row.line, "\(bad.found) in column \(bad.column)",
-                    "\(bad.computed) within \(bad.tolerance * 100) %, as the base columns say (or derived: recompute)"
-                )
-            }
-            entry.line = row.line
             entries.append(entry)
         }
         guard !entries.isEmpty else { throw csv.problem(nil, "no subject", "a row for each subject") }
@@ -94,8 +78,64 @@ public struct ParameterTable: Sendable {
     }
 }
 
+extension ParameterTable {
+    /// Reads rows of a table one by one, in any order: of a table that is too long to be held.
+    package struct RowReader: Sendable {
+        private let read: @Sendable ([UInt8], Int) throws(InputError) -> Entry
+        private let readName: @Sendable ([UInt8], Int) throws(InputError) -> String
+
+        /// - Parameters:
+        ///   - header: the bytes of the header row.
+        ///   - line: its line, from 1.
+        package init(
+            header: [UInt8], line: Int, file: String, model: ModelKind, derived: DerivedColumns
+        ) throws(InputError) {
+            self = try Self.of(model.parameters, header, line, file, derived)
+        }
+
+        private init(
+            read: @escaping @Sendable ([UInt8], Int) throws(InputError) -> Entry,
+            readName: @escaping @Sendable ([UInt8], Int) throws(InputError) -> String
+        ) {
+            (self.read, self.readName) = (read, readName)
+        }
+
+        private static func of<P: TabulatedParameters>(
+            _: P.Type, _ header: [UInt8], _ line: Int, _ file: String, _ derived: DerivedColumns
+        ) throws(InputError) -> RowReader {
+            let (first, csv) = try row(header, line, file)
+            let columns = try Columns<P>(first, derived, csv)
+            return RowReader(
+                read: { bytes, line throws(InputError) in
+                    let (row, csv) = try row(bytes, line, file)
+                    return try columns.checkedEntry(row, csv)
+                },
+                readName: { bytes, line throws(InputError) in
+                    let (row, csv) = try row(bytes, line, file)
+                    return try columns.checkedName(row, csv)
+                })
+        }
+
+        private static func row(
+            _ bytes: [UInt8], _ line: Int, _ file: String
+        ) throws(InputError) -> (CSVText.Row, CSVText) {
+            var csv = try CSVText(bytes, file: file, firstLine: line)
+            guard let row = try csv.next() else { throw csv.problem(line, "an empty row", "a person") }
+            return (row, csv)
+        }
+
+        /// - Parameter bytes: of one row, without what ends it.
+        package func entry(_ bytes: [UInt8], line: Int) throws(InputError) -> Entry { try read(bytes, line) }
+
+        package func name(_ bytes: [UInt8], line: Int) throws(InputError) -> String {
+            try readName(bytes, line)
+        }
+    }
+}
+
 /// Which column of a table holds what.
-private struct Columns<P: TabulatedParameters> {
+private struct Columns<P: TabulatedParameters>: Sendable {
+    private let width: Int
     let name: Int
     let parameters: [(field: ParameterField<P>, index: Int)]
     let given: Set<String>
@@ -118,6 +158,7 @@ private struct Columns<P: TabulatedParameters> {
                 "‘Name’ and the model's parameters")
         }
         self.name = name
+        width = header.fields.count
         var parameters: [(ParameterField<P>, Int)] = []
         var given: Set<String> = []
         for field in P.fields {
@@ -158,7 +199,32 @@ private struct Columns<P: TabulatedParameters> {
     /// The field's table writes `x0_ 1` but `x0_10`: blanks don't count.
     private static func key(_ name: String) -> String { name.filter { $0 != " " } }
 
-    func entry(
+    /// The name of a row that has as many fields as the header.
+    func checkedName(_ row: CSVText.Row, _ csv: CSVText) throws(InputError) -> String {
+        guard row.fields.count == width else {
+            throw csv.problem(row.line, "\(row.fields.count) fields", "\(width) as in the header")
+        }
+        guard !row.fields[name].isEmpty else { throw csv.problem(row.line, "no name", "a subject's name") }
+        return row.fields[name]
+    }
+
+    /// A row that is a person.
+    func checkedEntry(_ row: CSVText.Row, _ csv: CSVText) throws(InputError) -> ParameterTable.Entry {
+        _ = try checkedName(row, csv)
+        let (entry, validationError) = try entry(row, csv)
+        if let bad = entry.parameters.base.firstViolation(of: .table) {
+            throw csv.problem(row.line, "\(quoted(entry.name)) with \(bad.found)", bad.expected)
+        }
+        if let bad = validationError {
+            throw csv.problem(
+                row.line, "\(bad.found) in column \(bad.column)",
+                "\(bad.computed) within \(bad.tolerance * 100) %, as the base columns say (or derived: recompute)"
+            )
+        }
+        return entry
+    }
+
+    private func entry(
         _ row: CSVText.Row, _ csv: CSVText
     ) throws(InputError) -> (ParameterTable.Entry, ColumnError?) {
         func value(

@@ -1,0 +1,168 @@
+"""Shards in a bucket: a server that fails in every way has each object once, or the call says what is missing."""
+
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import PROGRAM, ROOT, SEED, call, digest
+from faults import Proxy
+
+import islet.cluster
+from islet.objects import ObjectStore, StoreError
+
+boto3 = pytest.importorskip("boto3")
+moto = pytest.importorskip("moto.server")
+
+SHARDS = 4
+
+
+@pytest.fixture(scope="module")
+def server():
+    os.environ.update(AWS_ACCESS_KEY_ID="AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY="a-secret-of-the-store", AWS_DEFAULT_REGION="us-east-1")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield server._server.port
+    server.stop()
+
+
+@pytest.fixture
+def bucket(server, request):
+    name = "b" + "".join(letter for letter in request.node.name.lower() if letter.isalnum())[:40]
+    boto3.client("s3", endpoint_url=f"http://127.0.0.1:{server}").create_bucket(Bucket=name)
+    return name
+
+
+def objects(server, bucket):
+    listed = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{server}").list_objects_v2(Bucket=bucket)
+    return sorted(item["Key"] for item in listed.get("Contents", []))
+
+
+def run_all(call_, place, workers=2):
+    place.begin(call_, SHARDS)
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for task in [pool.submit(islet.cluster.run_shard, call_, shard, SHARDS) for shard in place.missing(SHARDS)]:
+            task.result()
+
+
+def call_for(study, bucket, endpoint):
+    return islet.cluster.Call(str(study), f"s3://{bucket}/a prefix", (), PROGRAM, False, (("endpoint", endpoint),))
+
+
+def test_a_bucket_holds_what_a_plain_run_comes_to(study, plain, server, bucket, tmp_path):
+    endpoint = f"http://127.0.0.1:{server}"
+    run_all(call_for(study, bucket, endpoint), ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint))
+    islet.cluster.merge(f"s3://{bucket}/a prefix", tmp_path / "whole", program=PROGRAM, arguments=["--quiet"], endpoint=endpoint)
+    assert digest(tmp_path / "whole") == plain
+    # The other side reads what was written, and what it writes is read.
+    s3fs = pytest.importorskip("s3fs")
+    files = s3fs.S3FileSystem(client_kwargs={"endpoint_url": endpoint})
+    mark = json.loads(files.cat(f"{bucket}/a prefix/done/1"))
+    manifest = json.loads(files.cat(f"{bucket}/a prefix/tries/1/{mark['try']}/manifest.json"))
+    assert manifest["shard"] == f"1/{SHARDS}"
+    with files.open(f"{bucket}/a prefix/tries/1/{mark['try']}/sessions.csv", "wb") as file:
+        file.write(b"another")
+    with pytest.raises(StoreError, match="sessions.csv: found SHA-256"):
+        islet.cluster.fetch(f"s3://{bucket}/a prefix", tmp_path / "copy", endpoint=endpoint)
+    assert not (tmp_path / "copy").exists()
+
+
+def test_faults_of_every_kind_leave_each_object_once(study, plain, server, bucket, tmp_path):
+    proxy = Proxy(server, SEED, share=0.15)
+    try:
+        waited = []
+        call_ = call_for(study, bucket, proxy.url)
+        for _ in range(20):
+            try:
+                place = ObjectStore(f"s3://{bucket}/a prefix", endpoint=proxy.url, wait=waited.append)
+                run_all(call_, place)
+                break
+            except StoreError as error:
+                assert error.status == 75, error
+        assert proxy.done and place.missing(SHARDS) == []
+    finally:
+        proxy.close()
+    direct = f"http://127.0.0.1:{server}"
+    islet.cluster.merge(f"s3://{bucket}/a prefix", tmp_path / "whole", program=PROGRAM, arguments=["--quiet"], endpoint=direct)
+    assert digest(tmp_path / "whole") == plain
+    print(proxy.done)
+
+
+def test_two_writers_leave_one_mark_and_one_try(study, server, bucket):
+    endpoint = f"http://127.0.0.1:{server}"
+    call_, place = call_for(study, bucket, endpoint), ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint)
+    place.begin(call_, SHARDS)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        tasks = [pool.submit(islet.cluster.run_shard, call_, 1, SHARDS) for _ in range(2)]
+        assert [task.result() for task in tasks] == ["done/1", "done/1"]
+    marks = [name for name in objects(server, bucket) if "/done/" in name]
+    tries = {name.split("/")[3] for name in objects(server, bucket) if "/tries/1/" in name}
+    assert len(marks) == 1 and len(tries) == 1
+
+
+def test_the_answer_of_a_put_that_was_lost_is_known_as_ones_own(server, bucket):
+    place = ObjectStore(f"s3://{bucket}", endpoint=f"http://127.0.0.1:{server}")
+    assert place._put("done/1", b"mine", alone=True)
+    assert place._put("done/1", b"mine", alone=True)
+    assert not place._put("done/1", b"another's", alone=True)
+    assert place._get("done/1") == b"mine"
+
+
+def test_a_wait_is_as_long_as_the_server_says(server, bucket):
+    proxy, waited = Proxy(server, SEED, share=1), []
+    proxy.draw = lambda: "503"
+    try:
+        with pytest.raises(StoreError) as refused:
+            ObjectStore(f"s3://{bucket}", endpoint=proxy.url, wait=waited.append)._get("store.json")
+        assert refused.value.status == 75 and len(waited) == 5 and min(waited) >= 1
+        proxy.draw, proxy.expired = (lambda: None), True
+        with pytest.raises(StoreError, match="expired") as refused:
+            ObjectStore(f"s3://{bucket}", endpoint=proxy.url, wait=waited.append)._put("x", b"1")
+        assert refused.value.status == 75
+    finally:
+        proxy.close()
+
+
+def test_bad_input_is_one_line_without_a_secret(server, bucket, study, tmp_path, monkeypatch):
+    endpoint = f"http://127.0.0.1:{server}"
+    with pytest.raises(StoreError, match="found no TLS"):
+        ObjectStore("s3://b/p", endpoint="http://elsewhere.example")
+    ObjectStore("s3://b/p", endpoint="http://elsewhere.example", insecure=True)
+    with pytest.raises(StoreError, match="expected s3://bucket"):
+        ObjectStore("s3:///p")
+    with pytest.raises(StoreError, match="found no bucket"):
+        ObjectStore("s3://not-there/p", endpoint=endpoint)._put("x", b"1")
+    words = [sys.executable, "-m", "islet.cluster", "status", f"s3://{bucket}/none", "--endpoint", endpoint]
+    said = subprocess.run(words, capture_output=True, text=True, cwd=ROOT / "Python")
+    assert said.returncode == 66 and said.stderr.count("\n") == 1 and "store.json" in said.stderr
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")} | {"AWS_EC2_METADATA_DISABLED": "true", "HOME": str(tmp_path)}
+    said = subprocess.run(words, capture_output=True, text=True, cwd=ROOT / "Python", env=bare)
+    assert said.returncode == 65 and "found no keys" in said.stderr, said.stderr
+    table = tmp_path / "study.yaml"
+    table.write_text(study.read_text().replace("{ generate: { model: uva-padova-2008, count: 40 } }", "{ table: ../people.csv }"))
+    with pytest.raises(StoreError):
+        ObjectStore(f"s3://{bucket}/t", endpoint=endpoint).begin(islet.cluster.Call(str(table), "", (), PROGRAM), 2)
+
+
+def test_a_table_goes_into_the_bucket_with_its_study(study, server, bucket, tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    call("cohort", "export", study, "--set", "cohort.generate.count=4", "--out", folder / "people.csv")
+    text = study.read_text().replace("{ generate: { model: uva-padova-2008, count: 40 } }", "{ table: people.csv }")
+    (folder / "study.yaml").write_text(text)
+    call("run", folder / "study.yaml", "--quiet", "--no-report", "--out", tmp_path / "plain")
+    endpoint = f"http://127.0.0.1:{server}"
+    run_all(call_for(folder / "study.yaml", bucket, endpoint), ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint))
+    islet.cluster.merge(f"s3://{bucket}/a prefix", tmp_path / "whole", program=PROGRAM, arguments=["--quiet"], endpoint=endpoint)
+    assert digest(tmp_path / "whole") == digest(tmp_path / "plain")
+
+
+def test_no_secret_stands_in_what_was_written(study, server, bucket):
+    endpoint = f"http://127.0.0.1:{server}"
+    run_all(call_for(study, bucket, endpoint), ObjectStore(f"s3://{bucket}/a prefix", endpoint=endpoint))
+    client = boto3.client("s3", endpoint_url=endpoint)
+    for name in objects(server, bucket):
+        data = client.get_object(Bucket=bucket, Key=name)["Body"].read()
+        assert b"a-secret-of-the-store" not in data and b"AKIDEXAMPLE" not in data, name

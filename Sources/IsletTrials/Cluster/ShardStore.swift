@@ -1,0 +1,258 @@
+// Where the shards of a study come together: a folder that many machines see.
+//
+// Guarantees: a shard is done when `done/I` is there, and only then; that mark is a link, made once, by whoever was first, to a file beside results that had
+// been copied and read back whole; so a shard that was cut off is never taken for a whole one, and two tries never mix, whoever works at a shard at the same
+// time. A store is of one study and one number of shards, whoever comes later.
+// Does not: trust a mark with what a shard holds (`StoreStatus` and a merge do the checking); hold a database that is written (a network's file system
+// locks badly: sessions are run in a folder of the machine's own); serve a file system without hard links.
+//
+//     store.json     what the store is of            done/I         the mark: try, machine, program, SHA-256 of the manifest
+//     study.yaml     the study, resolved             tries/I/ID/    results of a try, and its mark
+//                                                    underway/I-ID  who is at it, renewed each minute
+
+import IsletFiles
+import IsletKernel
+import Foundation
+import Glibc
+package import IsletDevices
+
+package struct ShardStore: Sendable {
+    package let path: String
+    package let facts: Facts
+
+    /// What a store is of.
+    package struct Facts: Hashable, Sendable {
+        package var study: String
+        /// Of the resolved study, as `study.yaml` has it.
+        package var sha256: String
+        package var seed: UInt64
+        package var shards: Int
+        package var people: Int
+        /// SHA-256 of the table that people are rows of; nil where they are drawn.
+        package var table: String?
+
+        package init(_ study: Study, shards: Int, people: Int, table: String?) {
+            (self.study, seed, self.shards, self.people) = (study.name, study.seed, shards, people)
+            sha256 = Self.sha256(of: study)
+            self.table = table
+        }
+
+        static func sha256(of study: Study) -> String {
+            SHA256.digest(of: Array(study.yaml.utf8)).description
+        }
+    }
+
+    package static let factsName = "store.json"
+    private static let studyName = "study.yaml"
+    static let folders = ["done", "tries", "underway"]
+    /// How often who is at a shard says so, s; and after how many times of silence they count as lost.
+    package static let renewalSeconds = 60
+    static let silentRenewals = 5
+    /// Of marks and facts.
+    static let fileBytes = 1 << 16
+
+    func file(_ name: String) -> String { path + "/" + name }
+    package func donePath(_ shard: Int) -> String { file("done/\(shard)") }
+    package func tryPath(_ shard: Int, _ id: String) -> String { file("tries/\(shard)/\(id)") }
+    package var studyPath: String { file(Self.studyName) }
+
+    // MARK: Opening
+
+    /// Whether there is a store at `path`.
+    package static func exists(at path: String) -> Bool { isRegularFile(path + "/" + factsName) }
+
+    /// The store that is there.
+    /// - Throws: `InputError` where there is none.
+    package init(at path: String) throws(InputError) {
+        self.path = path
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw InputError(.missing, file: path, found: "nothing", expected: "a store of shards")
+        }
+        let facts = path + "/" + Self.factsName
+        guard isRegularFile(facts) else {
+            throw InputError(
+                .missing, file: path, found: "no \(Self.factsName)",
+                expected: "a store of shards, as `islet run STUDY --shard I/N --into STORE` makes it")
+        }
+        self.facts = try Facts(
+            YAMLReader(try JSONDocument.read(path: facts, limitBytes: Self.fileBytes)))
+    }
+
+    /// Makes a store, or takes the one that is there.
+    /// - Throws: `InputError` for a folder of something else, or a store of something else; `OutputError`.
+    package init(makingAt path: String, of study: Study, facts: Facts) throws {
+        if !Self.exists(at: path) {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            let strangers = names.filter {
+                !Self.folders.contains($0) && $0 != Self.studyName && !$0.hasSuffix(".partial")
+            }
+            if let stranger = strangers.sorted().first {
+                throw InputError(
+                    file: path,
+                    found: "a directory with \(printable(stranger, limit: 100)) and no \(Self.factsName)",
+                    expected: "a store of shards, or an empty or absent directory")
+            }
+            for folder in [""] + Self.folders { try makeFolders(path + "/" + folder) }
+            // What the store is of comes last: whoever finds it finds the rest.
+            _ = try Self.place(Array(study.yaml.utf8), at: path + "/" + Self.studyName)
+            _ = try Self.place(Array(facts.json.prettyText.utf8), at: path + "/" + Self.factsName)
+        }
+        try self.init(at: path)
+        try check(facts)
+    }
+
+    /// Refuses another study or another number of shards than the store's.
+    package func check(_ study: Study, shards: Int) throws(InputError) {
+        let other = Facts(study, shards: shards, people: facts.people, table: facts.table)
+        try check(other)
+    }
+
+    private func check(_ other: Facts) throws(InputError) {
+        func refuse(_ found: String, _ expected: String) -> InputError {
+            InputError(file: path, found: found, expected: expected)
+        }
+        guard facts.sha256 == other.sha256 else {
+            let (mine, theirs) = (facts.words, other.words)
+            throw refuse(
+                "a store of \(mine)",
+                "a store of \(theirs)"
+                    + (mine == theirs ? ", which says something else (\(studyPath) has the store's)" : ""))
+        }
+        guard facts.shards == other.shards else {
+            throw refuse(
+                "a store of \(facts.shards) shards",
+                "--shard I/\(facts.shards), or another store for \(other.shards)")
+        }
+        guard facts.people == other.people, facts.table == other.table else {
+            throw refuse(
+                "a store of \(facts.people) people of a table with SHA-256 \(facts.table ?? "unknown")",
+                "the same table: \(other.people) people with \(other.table ?? "none")")
+        }
+    }
+
+    /// Puts a file there, whole, unless there is one.
+    /// - Returns: whether it is this one.
+    static func place(_ bytes: [UInt8], at path: String) throws -> Bool {
+        let beside = path + ".\(Machine.newID()).partial"
+        try AtomicFile.write(bytes, to: beside)
+        defer { unlink(beside) }
+        return try link(beside, to: path)
+    }
+
+    /// Gives a file a second name, unless somebody has it.
+    /// - Returns: whether the name is this file's.
+    static func link(_ file: String, to path: String) throws(OutputError) -> Bool {
+        guard Glibc.link(file, path) != 0 else {
+            try syncFolder(of: path)
+            return true
+        }
+        let code = errno
+        if code == EEXIST {
+            // A server that answers twice says so of its own link.
+            var (mine, there) = (stat(), stat())
+            return stat(file, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino
+                && mine.st_dev == there.st_dev
+        }
+        if [EPERM, ENOTSUP, ENOSYS, EMLINK].contains(code) {
+            throw OutputError(
+                .cannotCreate, path: path,
+                message: "this file system has no hard links, by which a shard is marked as done")
+        }
+        throw OutputError(path: path, doing: "make the mark", errno: code)
+    }
+
+    // MARK: Marks
+
+    package func isDone(_ shard: Int) -> Bool { isRegularFile(donePath(shard)) }
+
+    /// Which machine and process this is.
+    package enum Machine {
+        package static var host: String {
+            var name = [CChar](repeating: 0, count: 256)
+            gethostname(&name, name.count - 1)
+            return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+
+        /// A name that nobody else has: of a try.
+        package static func newID() -> String {
+            var generator = SystemRandomNumberGenerator()
+            let text = String(generator.next() as UInt64, radix: 16)
+            return String(repeating: "0", count: 16 - text.utf8.count) + text
+        }
+
+        package static var now: String {
+            let formatter = ISO8601DateFormatter()
+            return formatter.string(from: Date())
+        }
+    }
+}
+
+/// Makes a directory and those above it.
+func makeFolders(_ path: String) throws(OutputError) {
+    var partial = path.hasPrefix("/") ? "/" : ""
+    for part in path.split(separator: "/") {
+        partial += (partial.isEmpty || partial.hasSuffix("/") ? "" : "/") + part
+        if mkdir(partial, 0o777) != 0, errno != EEXIST {
+            throw OutputError(path: partial, doing: "make the directory", errno: errno)
+        }
+    }
+    guard isFolder(path) else {
+        throw OutputError(.cannotCreate, path: path, message: "is a file, expected a directory")
+    }
+}
+
+func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+}
+
+/// Waits until the directory that holds `path` has been written.
+func syncFolder(of path: String) throws(OutputError) {
+    let folder = (path as NSString).deletingLastPathComponent
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw OutputError(path: folder, doing: "open the directory", errno: errno) }
+    defer { close(descriptor) }
+    // Some file systems have no such call.
+    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP {
+        throw OutputError(path: folder, doing: "sync the directory", errno: errno)
+    }
+}
+
+extension ShardStore.Facts {
+    /// As messages name it.
+    package var words: String { "the study \(printable(study, limit: 100)), seed \(seed)" }
+
+    var json: JSONValue {
+        .object([
+            .init("format", 1), .init("study", .string(study)), .init("study_sha256", .string(sha256)),
+            .init("seed", .unsigned(seed)), .init("shards", .integer(Int64(shards))),
+            .init("dealing", .string(Shard.Dealing.blocks.rawValue)),
+            .init("people", .integer(Int64(people))),
+            .init("table_sha256", table.map { .string($0) } ?? .null),
+        ])
+    }
+
+    init(_ root: YAMLReader) throws(InputError) {
+        let format = try root.member("format").wholeNumber()
+        guard format == 1 else {
+            throw root.problem(found: "format \(format)", expected: "format 1, which this program knows")
+        }
+        study = try root.member("study").text()
+        sha256 = try root.member("study_sha256").text()
+        seed = try root.member("seed").wholeNumber()
+        shards = Int(try root.member("shards").wholeNumber(in: 1...UInt64(Study.maximumSessions)))
+        people = Int(try root.member("people").wholeNumber(in: 1...UInt64(Study.maximumSessions)))
+        let table = try root.member("table_sha256")
+        self.table = table.node.isNothing ? nil : try table.text()
+    }
+}
+
+extension YAMLReader {
+    /// What a file that Islet wrote has to have.
+    func member(_ key: String) throws(InputError) -> YAMLReader {
+        guard let reader = self[key] else {
+            throw problem(found: "no \(key)", expected: "a file that Islet wrote")
+        }
+        return reader
+    }
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Shards that are tried twice, killed and joined, many times; a merge of very many sessions, made up.
+
+    cluster_checks.py --islet .build/release/islet                      the short form
+    cluster_checks.py --islet ... --twice 200 --kills 200               the long one
+    cluster_checks.py --islet ... --sessions 1000000 --shards 1000      also a merge of so many, with time and memory
+
+Moments are drawn by --seed. The last line is `N passed, N failed`.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+STUDY = """\
+study: cluster
+seed: 11
+duration: 1d
+cohort: { generate: { model: uva-padova-2008, count: %d } }
+arms: [{ name: a, algorithm: basal-bolus }, { name: b, algorithm: pid-insulin-feedback }]
+"""
+
+
+class Checks:
+    def __init__(self, given, folder):
+        self.islet, self.folder, self.random = str(pathlib.Path(given.islet).resolve()), folder, random.Random(given.seed)
+        self.passed = self.failed = 0
+        self.study = self.written("study.yaml", STUDY % 8)
+        self.plain = self.digest_of(self.run_plain())
+
+    def written(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def call(self, *words):
+        return subprocess.run([self.islet, *map(str, words)], capture_output=True, text=True)
+
+    def check(self, what, holds, said=""):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED {what}: {said}")
+
+    def run_plain(self):
+        out = self.folder / "plain"
+        said = self.call("run", self.study, "--quiet", "--no-report", "--out", out)
+        assert said.returncode == 0, said.stderr
+        return out
+
+    def digest_of(self, out):
+        return json.loads((out / "summary.json").read_text())["digest"]
+
+    def shard(self, store, text):
+        return [self.islet, "run", self.study, "--shard", text, "--into", store, "--scratch", self.folder / "scratch", "--jobs", "1", "--quiet"]
+
+    def joined(self, what, store):
+        out = self.folder / "joined"
+        shutil.rmtree(out, ignore_errors=True)
+        said = self.call("merge", store, "--quiet", "--out", out)
+        self.check(what, said.returncode == 0 and self.digest_of(out) == self.plain, said.stderr)
+
+    # What is tried
+
+    def twice(self, times):
+        """Two processes at one shard, a moment apart or none."""
+        store = self.folder / "twice"
+        done = 0
+        while done < times:
+            shutil.rmtree(store, ignore_errors=True)
+            for shard in range(1, 9):
+                if done == times:
+                    break
+                tries = [subprocess.Popen(self.shard(store, f"{shard}/8"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)]
+                time.sleep(self.random.choice([0, 0, self.random.uniform(0, 0.05)]))
+                tries.append(subprocess.Popen(self.shard(store, f"{shard}/8"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+                said = [(each.communicate()[1].decode(), each.returncode) for each in tries]
+                left = os.listdir(store / "tries" / str(shard))
+                mark = json.loads((store / "done" / str(shard)).read_text())["try"]
+                self.check(f"shard {shard} twice", [code for _, code in said] == [0, 0] and left == [mark], (said, left))
+                done += 1
+        for shard in range(1, 9):
+            subprocess.run(self.shard(store, f"{shard}/8"), check=True)
+        self.check("all of them whole", self.call("status", store, "--check").returncode == 0)
+        self.joined("shards run twice join to the plain run's digest", store)
+
+    def killed_shards(self, times):
+        """SIGKILL at a drawn moment: what is in the store is whole."""
+        store = self.folder / "killed"
+        began = time.monotonic()
+        subprocess.run(self.shard(store, "8/8"), check=True)
+        lasts = time.monotonic() - began
+        for _ in range(times):
+            shard = self.random.randint(1, 7)
+            process = subprocess.Popen(self.shard(store, f"{shard}/8"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(self.random.uniform(0, 1.1 * lasts))
+            process.kill()
+            process.wait()
+            said = self.call("status", store, "--check")
+            self.check("a killed shard is whole or not there", said.returncode == 0, said.stdout)
+            if self.random.random() < 0.3 and (store / "done" / str(shard)).exists():
+                os.unlink(store / "done" / str(shard))
+        for shard in range(1, 8):
+            subprocess.run(self.shard(store, f"{shard}/8"), check=True)
+        self.call("status", store, "--tidy")
+        self.check("nothing is left over", "left over" not in self.call("status", store).stdout)
+        self.joined("shards that were killed join to the plain run's digest", store)
+
+    def killed_merges(self, times):
+        store, out = self.folder / "killed", self.folder / "merge"
+        words = [self.islet, "merge", store, "--quiet", "--out", out]
+        began = time.monotonic()
+        subprocess.run(words, check=True)
+        lasts = time.monotonic() - began
+        for _ in range(times):
+            shutil.rmtree(out, ignore_errors=True)
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(self.random.uniform(0, lasts))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            complete = (out / "manifest.json").exists() and json.loads((out / "manifest.json").read_text())["state"] == "complete"
+            if not complete:
+                again = subprocess.run(words, capture_output=True, text=True)
+                self.check("a killed merge is begun again", again.returncode == 0, again.stderr)
+            self.check("a merge is whole", self.digest_of(out) == self.plain and self.call("verify", out, "--sample", "0").returncode == 0)
+
+    # Very many
+
+    def many(self, sessions, shards):
+        """A store of made-up outcomes, joined at once and as a tree."""
+        people, own = sessions // 2, sessions // 2 // shards
+        assert own * shards == people, "as many people in each shard"
+        store = self.folder / "many"
+        began = time.monotonic()
+        self.make_many(store, people, shards, own)
+        print(f"made up {sessions} sessions in {shards} shards in {time.monotonic() - began:.0f} s")
+        flat = self.measured("merge", store, "--quiet", "--out", self.folder / "flat", bars=(600, 512))
+        half = shards // 2
+        for name, chosen in (("left", f"1-{half}"), ("right", f"{half + 1}-{shards}")):
+            self.measured("merge", store, "--shards", chosen, "--quiet", "--out", self.folder / name)
+        self.measured("merge", self.folder / "right", self.folder / "left", "--quiet", "--out", self.folder / "tree")
+        for name in ("summary.json", "sessions.csv", "alerts.csv", "people.csv"):
+            same = flat and subprocess.run(["cmp", "-s", self.folder / "flat" / name, self.folder / "tree" / name]).returncode == 0
+            self.check(f"a tree of merges has the same {name}", same)
+
+    def measured(self, *words, bars=None):
+        began = time.monotonic()
+        process = subprocess.Popen([self.islet, *map(str, words)])
+        _, status, used = os.wait4(process.pid, 0)
+        seconds, mebibytes = time.monotonic() - began, used.ru_maxrss / 1024
+        print(f"{words[0]} {words[-1].name}: {seconds:.0f} s, {used.ru_utime + used.ru_stime:.0f} CPU s, {mebibytes:.0f} MiB", flush=True)
+        holds = status == 0 and (bars is None or (seconds <= bars[0] and mebibytes <= bars[1]))
+        self.check(f"{words[0]} of very many within {bars}", holds, (status, seconds, mebibytes))
+        return status == 0
+
+    def make_many(self, store, people, shards, own):
+        study = self.written("many.yaml", STUDY % people)
+        said = self.call("run", study, "--shard", f"1/{people}", "--into", self.folder / "one", "--quiet")
+        assert said.returncode == 0, said.stderr
+        one = self.folder / "one"
+        mark = json.loads((one / "done/1").read_text())
+        template = one / "tries/1" / mark["try"]
+        manifest = json.loads((template / "manifest.json").read_text())
+        for name in ("done", "tries", "underway"):
+            (store / name).mkdir(parents=True)
+        shutil.copy(one / "study.yaml", store)
+        facts = json.loads((one / "store.json").read_text())
+        (store / "store.json").write_text(json.dumps(facts | {"shards": shards}))
+        draws = random.Random(5)
+        for shard in range(1, shards + 1):
+            folder = store / "tries" / str(shard) / "made"
+            folder.mkdir(parents=True)
+            for name in ("summary.json", "sessions.csv", "alerts.csv"):
+                shutil.copy(template / name, folder)
+            first = (shard - 1) * own
+            self.make_sessions(template / "study.sqlite", folder / "study.sqlite", range(first, first + own), draws)
+            lines = [f"person,{person},{hashlib.md5(str(person).encode()).hexdigest()}" for person in range(first, first + own)]
+            (folder / "people.csv").write_text("\n".join(["of,index,digest", *lines, ""]))
+            files = {name: "sha256:" + hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in manifest["files"]}
+            text = json.dumps(manifest | {"shard": f"{shard}/{shards}", "files": files})
+            (folder / "manifest.json").write_text(text)
+            own_mark = mark | {"shard": shard, "of": shards, "try": "made", "manifest_sha256": hashlib.sha256(text.encode()).hexdigest()}
+            (store / "done" / str(shard)).write_text(json.dumps(own_mark))
+
+    def make_sessions(self, template, path, people, draws):
+        shutil.copy(template, path)
+        db = sqlite3.connect(path)
+        db.execute("PRAGMA journal_mode = OFF")
+        db.execute("PRAGMA synchronous = OFF")
+        columns = [row[1] for row in db.execute("PRAGMA table_info(sessions)")]
+        of_arm = {row[columns.index("arm_index")]: row for row in db.execute("SELECT * FROM sessions")}
+        alerts = {arm: list(db.execute("SELECT * FROM alerts_coded WHERE session = ?", [row[0]])) for arm, row in of_arm.items()}
+        for (name,) in list(db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")):
+            if "session" in [row[1] for row in db.execute(f"PRAGMA table_info({name})")] and name != "sessions":
+                db.execute(f"DELETE FROM {name}")
+        db.execute("DELETE FROM sessions")
+        places = {name: columns.index(name) for name in ("session", "subject_index", "subject", "arm_index", "digest", "checkpoints")}
+        kinds = [row[2] for row in db.execute("PRAGMA table_info(sessions)")]
+        known = columns.index("lived_days")
+        rows, counts = [], []
+        for person in people:
+            for arm, row in of_arm.items():
+                row = list(row)
+                for place, kind in enumerate(kinds):
+                    if place > known and kind == "REAL" and row[place] is not None:
+                        row[place] *= draws.gauss(1, 0.1)
+                session = 2 * person + arm
+                row[places["session"]], row[places["subject_index"]], row[places["subject"]] = session, person, f"adult#{person + 1:03}"
+                row[places["digest"]] = hashlib.md5(str(session).encode()).hexdigest()
+                rows.append(row)
+                counts += [(session, *tally[1:]) for tally in alerts[arm]]
+        db.executemany(f"INSERT INTO sessions VALUES ({','.join('?' * len(columns))})", rows)
+        if counts:
+            db.executemany(f"INSERT INTO alerts_coded VALUES ({','.join('?' * len(counts[0]))})", counts)
+        db.commit()
+        db.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--islet", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--twice", type=int, default=16)
+    parser.add_argument("--kills", type=int, default=16)
+    parser.add_argument("--sessions", type=int, default=4000)
+    parser.add_argument("--shards", type=int, default=20)
+    parser.add_argument("--folder", help="where it works; a temporary one otherwise")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="islet-cluster-", dir=given.folder) as folder:
+        checks = Checks(given, pathlib.Path(folder))
+        checks.twice(given.twice)
+        checks.killed_shards(given.kills)
+        checks.killed_merges(max(1, given.kills // 2))
+        if given.sessions:
+            checks.many(given.sessions, given.shards)
+    print(f"{checks.passed} passed, {checks.failed} failed")
+    return checks.failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
