@@ -30,7 +30,8 @@ struct Islet: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, MergeCommand.self, VerifyCommand.self, ReplayCommand.self, ExportCommand.self,
+            RegisterCommand.self, RunCommand.self, RerunCommand.self, MergeCommand.self, SealCommand.self,
+            VerifyCommand.self, ReplayCommand.self, ExportCommand.self,
             SyncCommand.self, ReportCommand.self, CompareCommand.self, PowerCommand.self,
             ValidateCommand.self,
             AlertsCommand.self, ThresholdsCommand.self,

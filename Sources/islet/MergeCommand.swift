@@ -52,6 +52,7 @@ struct MergeCommand: ParsableCommand {
                 }
                 try store.absorb(storeAt: shard.storePath)
             }
+            try folder.keepInputs(ofShards: folders)
             let summary = try folder.finish(
                 study, store: store, identity: identity, speed: nil, programs: [program.facts] + before)
             if !quiet {

@@ -2,6 +2,7 @@
 //
 // Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers.
 
+import Foundation
 import IsletDevices
 import IsletFiles
 package import IsletModels
@@ -58,7 +59,7 @@ package enum CohortLoader {
                 }
             )
         case .table:
-            let path = study.tablePath(studyPath: studyPath) ?? ""
+            let path = tablePath(of: study, studyPath: studyPath)
             let entries = try entries(of: study, studyPath: studyPath)
             return (
                 entries.count,
@@ -75,10 +76,23 @@ package enum CohortLoader {
         }
     }
 
+    /// Where the cohort's table is: in a folder of results, or beside its manifest, which have it inside; else where the study says.
+    package static func tablePath(of study: Study, studyPath: String) -> String {
+        let manifest = "manifest.json"
+        let folder =
+            studyPath == manifest || studyPath.hasSuffix("/" + manifest)
+            ? ResultFolder(path: studyPath == manifest ? "." : String(studyPath.dropLast(manifest.count + 1)))
+            : ResultFolder(path: studyPath)
+        guard FileManager.default.fileExists(atPath: folder.manifestPath),
+            FileManager.default.fileExists(atPath: folder.file(ResultFolder.people))
+        else { return study.tablePath(studyPath: studyPath) ?? "" }
+        return folder.file(ResultFolder.people)
+    }
+
     /// The rows of the cohort's table that the study wants, in its order; none for a generated cohort.
     static func entries(of study: Study, studyPath: String) throws(InputError) -> [ParameterTable.Entry] {
         guard case .table(let wanted) = study.cohort else { return [] }
-        let path = study.tablePath(studyPath: studyPath) ?? ""
+        let path = tablePath(of: study, studyPath: studyPath)
         let bytes = try readInput(path, limitBytes: tableByteLimit)
         let table = try ParameterTable(bytes, file: path, model: wanted.model, derived: wanted.derived)
         var entries = table.entries

@@ -110,8 +110,8 @@ extension StudySummary {
             }
         }
 
-        /// Of one policy in shadow.
-        private func values(_ policy: String) -> [SubjectValues]? {
+        /// Of one policy in shadow, by the rows of `PolicyOutcome.all`.
+        func values(_ policy: String) -> [SubjectValues]? {
             sums.first { $0.isInShadow && $0.policy == policy }?.values
         }
 

@@ -114,11 +114,24 @@ package struct ResultFolder: Sendable {
     private static let names: Set<String> = [
         "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
         "study.sqlite-shm",
-        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html",
+        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html", people, policies,
+        Registration.name, sweep, FolderSeal.name,
     ]
 
-    /// What a sensitivity analysis and a report add; a run doesn't need them.
-    static let addedNames = ["report.html", "sensitivity.csv", "sensitivity.json"]
+    /// The people of the study, as a table.
+    package static let people = "people.csv"
+    /// The alert policies of the study, written out.
+    package static let policies = "policies.json"
+    /// A sweep, a row a variant.
+    package static let sweep = "sweep.csv"
+
+    /// What a run always writes.
+    static let ownNames = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"]
+
+    /// What not every folder has: those of earlier versions, what only some studies have, what an analysis and a report add.
+    static let addedNames = [
+        people, Registration.name, policies, "report.html", "sensitivity.csv", "sensitivity.json", sweep,
+    ]
 
     private static func isOurs(_ name: String) -> Bool { names.contains(name) || isLeftover(name) }
 
@@ -155,6 +168,8 @@ package struct ResultFolder: Sendable {
         let (sessionsHash, alertsHash) = try tables.write(store)
         let json = summary.json(study: study, speed: speed)
         let summaryHash = try AtomicFile.write(json.prettyText, to: file("summary.json"))
+        if let sweep = summary.sweep { try AtomicFile.write(sweep.csv, to: file(Self.sweep)) }
+        unlink(file(FolderSeal.name))
         try store.close()
         let storeHash = try hash(of: storePath)
         try writeManifest(
@@ -177,7 +192,7 @@ package struct ResultFolder: Sendable {
     package func add(_ analysis: Sensitivity) throws {
         try AtomicFile.write(analysis.csv, to: file("sensitivity.csv"))
         try AtomicFile.write(analysis.json.prettyText, to: file("sensitivity.json"))
-        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"]
+        let names = Self.ownNames
         try writeManifest(
             analysis.study, identity: try RunIdentity(of: self), state: .complete,
             programs: ProgramFacts.recorded(in: self),
@@ -185,13 +200,15 @@ package struct ResultFolder: Sendable {
     }
 
     /// Adds a report to a complete run's files, and its hash to the manifest, which else stays as it is.
-    package func add(report: String) throws {
+    /// - Returns: whether the folder was sealed: its seal goes, as it is of the files before.
+    @discardableResult
+    package func add(report: String) throws -> Bool {
         let root = try manifest()
         guard let study = root["study"] else {
             throw InputError(file: manifestPath, found: "no `study`", expected: "the manifest of a run")
         }
         var files: [(String, String)] = []
-        let names = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + Self.addedNames
+        let names = Self.ownNames + Self.addedNames
         for name in names where name != "report.html" {
             guard let text = try root["files"]?[name]?.text() else { continue }
             files.append((name, String(text.dropFirst("sha256:".count))))
@@ -207,6 +224,7 @@ package struct ResultFolder: Sendable {
         if root["files"]?["report.html"] != nil { try tell(files) }
         let hash = try AtomicFile.write(report, to: reportPath)
         try tell(files + [("report.html", hash.description)])
+        return unlink(file(FolderSeal.name)) == 0
     }
 
     /// Writes the manifest: what was asked for, by what, on what.
@@ -237,6 +255,16 @@ package struct ResultFolder: Sendable {
             .init("gsl", .string(build.gsl)),
             .init("numeric_fingerprint", .string(identity.fingerprint)),
         ]
+        if let registration = try registration() {
+            members.append(
+                .init(
+                    "plan",
+                    [
+                        "digest": .string(registration.digest),
+                        "registered": .bool(registration.isRegistered),
+                        "before_first_session": .bool(registration.isBeforeFirstSession),
+                    ]))
+        }
         if let algorithms = study.algorithmFacts ?? (study.hasPlugins ? recordedAlgorithms() : nil) {
             members.append(.init("algorithms", algorithms))
         }

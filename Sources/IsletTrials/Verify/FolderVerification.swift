@@ -59,7 +59,13 @@ package struct FolderVerification {
         }
         // An analysis or a report is hashed where there is one.
         let added = ResultFolder.addedNames.filter { root["files"]?[$0] != nil }
-        let hashed = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + added
+        let unlisted = ResultFolder.addedNames.filter {
+            root["files"]?[$0] == nil && FileManager.default.fileExists(atPath: folder.file($0))
+        }
+        if state == "complete" {
+            findings += unlisted.map { "\($0): manifest.json has no hash of it" }
+        }
+        let hashed = ResultFolder.ownNames + added
         for name in hashed {
             let path = folder.file(name)
             guard FileManager.default.fileExists(atPath: path) else {
@@ -130,7 +136,10 @@ package struct FolderVerification {
             hasShadows: study.record >= .events
         )
         .differences(store)
-        findings += try summary(store, study)
+        let summary = try StudySummary(of: study, store: store)
+        findings += try differences(of: summary, study)
+        findings += try inputs(study)
+        findings += try facts(store, study)
         return findings
     }
 
@@ -139,9 +148,9 @@ package struct FolderVerification {
         let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
         // A shard selects nothing.
         guard study.confirmSeed != nil, try RunIdentity(of: folder).shard == Shard.whole.description,
-            let selection = try StudySummary(of: study, store: store).selection, let arm = selection.arm
+            let selection = try StudySummary(of: study, store: store).selection, !selection.arms.isEmpty
         else { return nil }
-        return study.confirmation(of: arm, seed: selection.seed)
+        return study.confirmation(of: selection.arms, seed: selection.seed)
     }
 
     private func sessions(
@@ -182,7 +191,21 @@ package struct FolderVerification {
         return findings
     }
 
-    private func summary(_ store: any ResultStore, _ study: Study) throws -> [String] {
+    private func differences(of summary: StudySummary, _ study: Study) throws -> [String] {
+        var findings: [String] = []
+        let table = folder.file(ResultFolder.sweep)
+        if FileManager.default.fileExists(atPath: table) {
+            let found = try readInput(table, limitBytes: 1 << 30, onlyRegular: true)
+            if found != Array((summary.sweep?.csv ?? "").utf8) {
+                findings.append("\(ResultFolder.sweep): is not what study.sqlite comes to")
+            }
+        } else if summary.sweep != nil, try folder.manifest()["plan"] != nil {
+            findings.append("\(ResultFolder.sweep): is not there")
+        }
+        return try findings + summaryFile(summary, study)
+    }
+
+    private func summaryFile(_ summary: StudySummary, _ study: Study) throws -> [String] {
         let path = folder.file("summary.json")
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let text = try readInput(path, limitBytes: 1 << 30, onlyRegular: true)
@@ -192,7 +215,6 @@ package struct FolderVerification {
         } catch {
             return ["summary.json: is no JSON"]
         }
-        let summary = try StudySummary(of: study, store: store)
         let expected = summary.json(study: study, speed: nil)
         return JSONDifference.between(
             Self.known(of: found), expected, leaving: StudySummary.ofThisRunOnly,
@@ -268,6 +290,7 @@ package struct FolderVerification {
                 try tell("manifest.json: cohort_checksum is not that of the study's people")
             }
         }
+        for finding in try people(study, cohort) { try tell(finding) }
         let runner = TrialRunner(study: study, cohort: cohort, jobs: jobs, words: store.words)
         let line = progress(sessions.count)
         let records = try InOrder(count: sessions.count, jobs: jobs) { [isInterrupted] index in
