@@ -199,31 +199,11 @@ package struct WebDoor: Sendable {
     }
 
     /// Takes as long for any two texts of the first one's length.
-    static func equal(_ said: String, _ wanted: String) -> Bool {
-        let (said, wanted) = (Array(said.utf8), Array(wanted.utf8))
-        var difference = said.count ^ wanted.count
-        for (place, byte) in wanted.enumerated() {
-            difference |= Int(byte ^ (place < said.count ? said[place] : 0xFF))
-        }
-        return difference == 0
-    }
+    static func equal(_ said: String, _ wanted: String) -> Bool { HMAC.equal(said, wanted) }
 
     /// HMAC-SHA256 (RFC 2104) of `purpose`, as hexadecimal digits.
     static func derived(_ key: String, _ purpose: String) -> String {
-        var block = Array(key.utf8)
-        if block.count > 64 { block = Self.hash(block) }
-        block += [UInt8](repeating: 0, count: 64 - block.count)
-        let inner = hash(block.map { $0 ^ 0x36 } + Array(purpose.utf8))
-        return hash(block.map { $0 ^ 0x5C } + inner).map {
-            let text = String($0, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }.joined()
-    }
-
-    private static func hash(_ bytes: [UInt8]) -> [UInt8] {
-        var hash = SHA256()
-        hash.update(bytes)
-        return hash.finished().bytes
+        HMAC.code(of: Array(purpose.utf8), key: Array(key.utf8)).description
     }
 }
 

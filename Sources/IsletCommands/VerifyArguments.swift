@@ -12,6 +12,16 @@ package struct VerifyArguments: ParsableArguments {
     @Option(help: "Run this session again only: its index, as in sessions.csv.")
     package var session: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Check the seal of the folder, or of the journal, with this key.", valueName: "KEYFILE"))
+    package var key: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The plan in the folder must be this one, which was kept elsewhere.", valueName: "FILE.json"))
+    package var plan: String?
+
     @OptionGroup package var source: CohortSource
 
     @OptionGroup package var algorithms: AlgorithmPermission

@@ -37,6 +37,8 @@ struct JournalVerifyCommand: ParsableCommand {
     @OptionGroup var arguments: VerifyArguments
 
     func run() throws {
-        try JournalReport(path: arguments.directory, study: arguments.source.study).verify()
+        try JournalReport(
+            path: arguments.directory, study: arguments.source.study, key: arguments.key
+        ).verify()
     }
 }

@@ -12,6 +12,8 @@ struct JournalReport {
     var path: String
     /// What a cohort table's path is relative to; nil for the journal.
     var study: String?
+    /// A file with the key of its seal; nil where that is not checked.
+    var key: String?
 
     /// Tells the session's story, and checks it.
     func replay(until: TimeSpan?) throws {
@@ -47,6 +49,7 @@ struct JournalReport {
 
     /// One line where nothing is off.
     func verify() throws {
+        let seal = try key.map { try checkSeal(SealKey(file: $0)) }
         let content = try JournalContent.read(path)
         let opening = try LiveOpening(content, studyPath: study, engine: nil)
         if opening.engine != BuildFacts.engine {
@@ -57,6 +60,28 @@ struct JournalReport {
             )
         }
         try tell(try LiveReplay(content, studyPath: study), "verify")
+        try StandardStream.output.writeLine(
+            seal
+                ?? "not excluded: without a seal (`islet-live run --seal`, `islet verify --key`) that lines were changed, taken out or cut off and the checksums mended"
+        )
+    }
+
+    /// - Returns: what the seal says, where it fits.
+    /// - Throws: `CheckFailure` where it doesn't.
+    private func checkSeal(_ key: SealKey) throws -> String {
+        let bytes = try readInput(path, limitBytes: JournalContent.byteLimit)
+        let lines = String(decoding: bytes, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false
+        ).dropLast()
+        let (findings, sealed) = try JournalSeal.findings(path, lines: Array(lines), key: key)
+        if let finding = findings.first { throw CheckFailure(message: finding) }
+        let open = lines.count - sealed
+        guard open <= 1 else {
+            throw CheckFailure(message: "\(path):\(sealed + 1): \(open) lines that nobody sealed")
+        }
+        return "sealed with this key up to line \(sealed)"
+            + (open == 1 ? "; the last line is not, as of a process that died between the two" : "")
+            + "; not excluded: that journal and seal were cut at one line, where the session has not ended"
     }
 
     private func tell(_ replay: LiveReplay, _ command: String) throws {

@@ -59,6 +59,12 @@ struct LiveRunCommand: ParsableCommand {
             valueName: "NAME"))
     var owner: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Seal the journal with this key, line by line, in session-K.journal.seal; `islet verify JOURNAL --key` checks it.",
+            valueName: "KEYFILE"))
+    var seal: String?
+
     /// How long an algorithm may take for a step, ns.
     private static let deadline = 5 * Nanoseconds.second
 
@@ -99,6 +105,7 @@ struct LiveRunCommand: ParsableCommand {
         let read = try Study.read(path: self.study, overrides: try set.map { try SetOverride($0) })
         if self.feed != nil || pump != nil { try LiveOpening.check(read.subject.kind, file: self.study) }
         let source = try feed.map { try FeedSource($0) }
+        let key = try seal.map { try SealKey(file: $0) }
         var (feed, server): (Feed?, (any GlucoseServer)?) = (nil, nil)
         if case .file(let path)? = source { feed = try Feed(path, zone: read.start.offsetMinutes) }
         if case .server(let named, _)? = source { server = named }
@@ -122,9 +129,11 @@ struct LiveRunCommand: ParsableCommand {
                 let live = try LiveSession(
                     opening, journal: try JournalFile.create(path, opening: opening.json),
                     deadline: Self.deadline, listener: listener)
+                if let key { try live.seal(with: key) }
                 if let feed, grows, pace == "1" { live.liveUntold { catchUp(live, feed) } }
                 return live
             }
+            if let key { try JournalSealFile.check(path, key: key) }
             let live = try LiveReplay.resume(
                 path, studyPath: self.study, deadline: Self.deadline, listener: listener)
             guard live.opening.study == study, live.opening.session == session,
@@ -139,6 +148,7 @@ struct LiveRunCommand: ParsableCommand {
                     file: path, line: 1, found: "--pace \(pace)",
                     expected: "--pace \(known): sensor and pump outside have gone on at that one")
             }
+            if let key { try live.seal(with: key) }
             before = live.snapshot
             return live
         }

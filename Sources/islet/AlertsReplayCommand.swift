@@ -6,6 +6,7 @@ import ArgumentParser
 import IsletCommands
 import Foundation
 import IsletDevices
+import IsletNumerics
 import IsletResults
 import IsletTrials
 
@@ -16,11 +17,13 @@ struct AlertsReplayCommand: ParsableCommand {
         discussion: """
             Each file is one person's trace: CSV with time and glucose_mgdl or glucose_mmoll, Nightscout entries (JSON), or an export of Dexcom Clarity, LibreView or Tidepool,
             recognised by its content. All policies hear the same glucose, as they would in shadow of a study; the others are compared with the first. No
-            truth is known but the trace itself, smoothed. Times without an offset, and times in UTC, need --time-zone. docs/recorded-traces.md has the layouts.
+            truth is known but the trace itself, smoothed. With --sweep variants of one policy are tried, as in a study's `sweep`; of fewer than six people
+            intervals are then over blocks of days in a row. Times without an offset, and times in UTC, need --time-zone. docs/recorded-traces.md has the layouts.
 
             Examples:
               islet alerts replay sensor.csv --policy dexcom-g7 --policy story --time-zone America/New_York
               islet alerts replay sensor.csv --policy loop --policy trio --time-zone UTC --units mmol/L --out results/recorded
+              islet alerts replay sensor.csv --sweep Cohorts/debounce-cooldown.yaml --time-zone America/New_York
             """)
 
     @Argument(
@@ -29,8 +32,15 @@ struct AlertsReplayCommand: ParsableCommand {
 
     @Option(
         name: .customLong("policy"), parsing: .singleValue,
-        help: "A preset, or the path of a policy file; several times for several policies. (required)")
+        help: "A preset, or the path of a policy file; several times for several policies. (this or --sweep)")
     var policies: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Variants of one policy: a file with `of` and `grid` or `points`, or a study with a `sweep`.",
+            valueName: "FILE.yaml"),
+        completion: .file(extensions: ["yaml", "yml"]))
+    var sweep: String?
 
     @Option(
         help: ArgumentHelp(
@@ -98,15 +108,18 @@ struct AlertsReplayCommand: ParsableCommand {
     }
 
     func validate() throws {
-        guard !policies.isEmpty else {
-            throw ValidationError("Name a policy at least: --policy dexcom-g7, or a policy file.")
+        guard !policies.isEmpty || sweep != nil else {
+            throw ValidationError(
+                "Name a policy at least: --policy dexcom-g7, or a policy file; or --sweep FILE.yaml.")
         }
         _ = try options
     }
 
     func run() throws {
         let folder = try out.map { try NewFolder($0) }
-        let replay = try TraceReplay(try policies.map { try AlertPolicy.find(named: $0) })
+        let replay = try TraceReplay(
+            try policies.map { try AlertPolicy.find(named: $0) },
+            sweep: sweep.map { try PolicySweep.read(path: $0) })
         let named = try options
         let read = try traces.map { try RecordedTrace.read(path: $0, named) }
         var people: Set<String> = []
@@ -115,8 +128,12 @@ struct AlertsReplayCommand: ParsableCommand {
                 file: trace.file, found: "a second trace called \(quoted(trace.name))",
                 expected: "file names that differ, one a person")
         }
-        let replayed = try read.enumerated().map { try replay.replay($0.element, index: $0.offset) }
-        let results = try TraceResults(replay, replayed, outcomes: ExampleChoice.outcomes(replay.study))
+        // One person's days say what other days would: only where there are people enough is the unit the person.
+        let isBlocked = sweep != nil && read.count < Statistics.fewestPairs
+        let parts = isBlocked ? read.flatMap(\.blocks) : read
+        let replayed = try parts.enumerated().map { try replay.replay($0.element, index: $0.offset) }
+        let results = try TraceResults(
+            replay, replayed, outcomes: ExampleChoice.outcomes(replay.study), whole: isBlocked ? read : [])
         if let folder { try write(results, into: folder) }
         try StandardStream.output.write(results.text(in: units.unit))
         if let out { try StandardStream.output.writeLine("\nresults  \(out)") }
@@ -125,10 +142,13 @@ struct AlertsReplayCommand: ParsableCommand {
     private func write(_ results: TraceResults, into folder: NewFolder) throws {
         try AtomicFile.write(results.json.prettyText, to: folder.path("summary.json"))
         try AtomicFile.write(results.alertsCSV, to: folder.path("alerts.csv"))
+        if let sweep = results.summary.sweep {
+            try AtomicFile.write(sweep.csv, to: folder.path(ResultFolder.sweep))
+        }
         var effects = try AtomicFile(folder.path("effects.csv"), isHashed: false)
         try effects.append(TraceResults.effectsHeader)
         for index in results.traces.indices {
-            for place in results.replay.study.policies.indices {
+            for place in results.replay.study.shadowPolicies.indices {
                 try effects.append(results.effectsCSV(index, policy: place))
             }
         }

@@ -16,11 +16,13 @@ struct CompareCommand: ParsableCommand {
             people, which is refused else. Exit code 1 where a bound of --fail-on is crossed.
 
             A bound `OUTCOME > NUMBER` is crossed unless the upper end of the 95 % interval of B - A is at most NUMBER; `OUTCOME < NUMBER`
-            likewise at the lower end. So what too few people leave open counts as crossed.
+            likewise at the lower end. So what too few people leave open counts as crossed. `B: OUTCOME > NUMBER` is a bound on B itself, a budget. A bound on
+            a difference without a sign is a warning that says how it was read.
 
             Examples:
               islet compare results/main results/branch
               islet compare results/main results/branch --fail-on 'tbr_54_percent > +0.5' --fail-on 'tir_70_180_percent < -1'
+              islet compare results/main results/branch --fail-on 'B: alerts_notifications_per_day > 6'
             """)
 
     @Argument(help: "The output directory that is compared with.", completion: .directory)
@@ -48,6 +50,9 @@ struct CompareCommand: ParsableCommand {
 
     func run() throws {
         let bounds = try failOn.map { try DifferenceBound($0, file: "--fail-on") }
+        for warning in bounds.compactMap(\.warning) {
+            StandardStream.error.writeLineIgnoringFailure("warning: " + printable(warning, limit: 600))
+        }
         let comparison = try FolderComparison(
             Self.values(a), Self.values(b), arm: arm, isPaired: !unpaired)
         let findings = try bounds.map { try comparison.findings($0, in: units.unit) }.flatMap { $0 }

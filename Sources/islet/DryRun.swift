@@ -16,7 +16,7 @@ struct DryRun {
     var variants = 0
 
     private func confirmingText(_ sessions: Int) -> String {
-        ", of these \(sessions) on seed \(study.confirmSeed ?? 0): the reference and the selected of \(study.candidates.count) arms"
+        ", of these \(sessions) on seed \(study.confirmSeed ?? 0): the reference and \(study.selects == .front ? "at most all" : "the selected") of \(study.candidates.count) arms"
             + (study.confirmedArms > 2 ? ", and those that the margin is measured by" : "")
     }
 

@@ -37,7 +37,8 @@ struct FolderReport {
                 commit: ProgramFacts.recorded(in: folder).first?.commit,
                 shard: identity.flatMap { $0.shard.isWhole ? nil : $0.shard.description },
                 isComplete: state == .complete || summary != nil,
-                confirmation: try Self.confirmation(of: folder, isLinked: standsInFolder)),
+                confirmation: try Self.confirmation(of: folder, isLinked: standsInFolder),
+                plan: try folder.registration()?.words),
             unit: unit,
             again: try Self.again(
                 study, columns: columns, cohort: cohort, studyPath: studyPath, jobs: jobs, folder: folder,

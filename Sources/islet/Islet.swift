@@ -30,8 +30,8 @@ struct Islet: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, PlanCommand.self, StatusCommand.self, MergeCommand.self, VerifyCommand.self,
-            ReplayCommand.self, ExportCommand.self,
+            RegisterCommand.self, RunCommand.self, RerunCommand.self, PlanCommand.self, StatusCommand.self,
+            MergeCommand.self, SealCommand.self, VerifyCommand.self, ReplayCommand.self, ExportCommand.self,
             SyncCommand.self, ReportCommand.self, CompareCommand.self, PowerCommand.self,
             ValidateCommand.self,
             AlertsCommand.self, ThresholdsCommand.self,

@@ -56,6 +56,15 @@ struct RunCommand: ParsableCommand {
         help: "Go on with the run in DIR after an interruption, from its beginning where there is none yet.")
     var resume = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The plan that was registered for this study (default: STUDY.plan.json, where it is there).",
+            valueName: "FILE.json"))
+    var plan: String?
+
+    @Option(help: ArgumentHelp("Seal the results with this key when they are done.", valueName: "KEYFILE"))
+    var seal: String?
+
     @Flag(help: "Ask whether the ranking of arms holds when what is assumed about people is otherwise.")
     var sensitivity = false
 
@@ -95,6 +104,9 @@ struct RunCommand: ParsableCommand {
         if out == nil, into == nil, !dryRun {
             throw ValidationError("Missing expected argument '--out <out>'")
         }
+        if seal != nil, shard != nil {
+            throw ValidationError("--seal takes a whole study: join its shards, then `islet seal`.")
+        }
         if let out, out.isEmpty { throw ValidationError("--out takes a directory.") }
     }
 
@@ -106,6 +118,8 @@ struct RunCommand: ParsableCommand {
         if let into, !dryRun, try isDone(shard, of: study, in: into) { return }
         if algorithms.isGiven { try study.startAlgorithms(studyPath: arguments.study) }
         try study.checkAlgorithms()
+        let key = try seal.map { try SealKey(file: $0) }
+        let registration = try RegisterCommand.registered(for: study, plan: plan, studyPath: arguments.study)
         let plan = try sensitivity ? SensitivityPlan(study, file: arguments.study) : nil
         if dryRun {
             try DryRun(
@@ -121,12 +135,18 @@ struct RunCommand: ParsableCommand {
         guard let out else { return }
         let folder = ResultFolder(path: out)
         let subjects = try people(of: study, shard: shard, in: folder, jobs: jobs, interrupt)
-        try stage(study, subjects, in: folder, shard: shard, jobs: jobs, interrupt) { summary in
+        try stage(
+            study, subjects, in: folder, shard: shard, jobs: jobs, interrupt, registration: registration
+        ) { summary in
             if !quiet { try ResultReport(summary, study: study, folder: folder, unit: units.unit).print() }
             if let plan { try analyse(plan, in: folder, jobs: jobs, interrupt, out: out) }
             try confirm(summary, of: study, in: folder, shard: shard, jobs: jobs, interrupt)
             // Last of all: the page tells of the confirmation, and whoever stops it has all results.
             try writeReport(summary, subjects, in: folder, jobs: jobs, interrupt)
+            if let key {
+                try FolderSeal(folder, key: key).write()
+                if !quiet { try StandardStream.output.writeLine("sealed   \(folder.file(FolderSeal.name))") }
+            }
         }
     }
 
@@ -135,16 +155,18 @@ struct RunCommand: ParsableCommand {
         _ summary: StudySummary, of study: Study, in folder: ResultFolder, shard: Shard, jobs: Int,
         _ interrupt: Interrupt
     ) throws {
-        guard let selection = summary.selection, let arm = selection.arm else { return }
+        guard let selection = summary.selection, !selection.arms.isEmpty else { return }
         guard shard.isWhole else {
             return StandardStream.error.writeLineIgnoringFailure(
                 "nothing is confirmed yet: join the shards, then go on with "
                     + resumeCommand("MERGED", shard: nil))
         }
-        let confirmation = study.confirmation(of: arm, seed: selection.seed)
+        let confirmation = study.confirmation(of: selection.arms, seed: selection.seed)
         let other = ResultFolder(path: folder.confirmationPath)
         let subjects = try people(of: confirmation, shard: .whole, in: other, jobs: jobs, interrupt)
-        try stage(confirmation, subjects, in: other, shard: .whole, jobs: jobs, interrupt) { summary in
+        try stage(
+            confirmation, subjects, in: other, shard: .whole, jobs: jobs, interrupt, hasPlan: false
+        ) { summary in
             if !quiet {
                 try StandardStream.output.write(
                     "\nconfirmation on other people, seed \(selection.seed), of what was selected on seed \(study.seed)\n"
@@ -211,7 +233,8 @@ struct RunCommand: ParsableCommand {
     /// Runs one seed's sessions, and calls `done` with what they come to while the folder is still locked.
     func stage(
         _ study: Study, _ subjects: any StudyCohort, in folder: ResultFolder, shard: Shard, jobs: Int,
-        _ interrupt: Interrupt, done: (StudySummary) throws -> Void
+        _ interrupt: Interrupt, registration: Registration? = nil, hasPlan: Bool = true,
+        done: (StudySummary) throws -> Void
     ) throws {
         let began = ProgressLine.monotonicSeconds()
         try folder.prepare(resume: resume)
@@ -221,7 +244,7 @@ struct RunCommand: ParsableCommand {
         do {
             summary = try run(
                 study, subjects: subjects, shard: dealt(shard, in: folder), jobs: jobs, in: folder, interrupt,
-                began: began)
+                began: began, registration: registration, hasPlan: hasPlan)
         } catch is CancellationError {
             throw stopped(folder, "interrupted")
         } catch let problem as OutputError where problem.kind == .temporary {
@@ -243,7 +266,7 @@ struct RunCommand: ParsableCommand {
 
     private func run(
         _ study: Study, subjects: any StudyCohort, shard: Shard, jobs: Int, in folder: ResultFolder,
-        _ interrupt: Interrupt, began: Double
+        _ interrupt: Interrupt, began: Double, registration: Registration?, hasPlan: Bool
     ) throws -> StudySummary {
         let text = study.yaml
         let keys = study.outcomes.map(\.name)
@@ -281,6 +304,9 @@ struct RunCommand: ParsableCommand {
             calendar: study.start.calendar, outcomeKeys: keys, policyKeys: PolicyOutcome.storedNames,
             words: study.resultWords)
         try check(store, isOf: text, folder)
+        try folder.keep(
+            inputsOf: study, subjects: subjects, studyPath: arguments.study, registration: registration,
+            sessions: store.finishedSessions().count, isWhole: shard.isWhole, hasPlan: hasPlan)
         let before = ProgramFacts.recorded(in: folder)
         try folder.writeManifest(study, identity: identity, state: .running, programs: [.init()] + before)
         // What can't be written now is written at the end; a run that is killed before is its program's if it got as far as this.
@@ -391,6 +417,8 @@ struct RunCommand: ParsableCommand {
         for override in arguments.set { words += ["--set", override] }
         if let seed { words += ["--seed", "\(seed)"] }
         if let shard { words += ["--shard", shard] }
+        if let plan { words += ["--plan", plan] }
+        if let seal { words += ["--seal", seal] }
         if sensitivity { words.append("--sensitivity") }
         return words.map(shellWord).joined(separator: " ")
     }

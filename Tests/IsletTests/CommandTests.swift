@@ -177,8 +177,8 @@ import Testing
             #expect(outcome.status == 0)
             #expect(
                 try names(in: out) == [
-                    "alerts.csv", "manifest.json", "report.html", "sessions.csv", "study.sqlite",
-                    "summary.json",
+                    "alerts.csv", "manifest.json", "people.csv", "plan.json", "policies.json", "report.html",
+                    "sessions.csv", "study.sqlite", "summary.json",
                 ])
             #expect(try read(out + "/manifest.json").contains("\"state\": \"complete\""))
             let again = try islet("run", folder + "/study.yaml", "--out", out)

@@ -52,6 +52,25 @@ private let study = """
             #expect(try compare("a", "b", "--fail-on", "mean_mgdl > 200", "--quiet").status == 0)
             #expect(try compare("a", "b", "--arm", "open", "--fail-on", "mean_mgdl > 0.001").status == 0)
 
+            // A bound without a sign is on the difference too, and says so.
+            #expect(same.error.isEmpty == false)
+            let unsigned = try compare("a", "b", "--fail-on", "mean_mgdl > 200", "--quiet")
+            #expect(
+                unsigned.error.contains(
+                    "warning: `mean_mgdl > 200` was read as a bound on the difference B - A; write `mean_mgdl > +200` to say so, or `B: mean_mgdl > 200`"
+                ), "\(unsigned.error)")
+            #expect(try compare("a", "b", "--fail-on", "mean_mgdl > +200", "--quiet").error.isEmpty)
+            // A budget: of B alone, whatever A had.
+            let budget = try compare(
+                "a", "b", "--fail-on", "B: mean_mgdl > 100", "--fail-on", "B: mean_mgdl > 600")
+            #expect(budget.status == 1 && budget.error.contains("2 of 4 bounds crossed"), "\(budget.error)")
+            #expect(budget.output.contains("CROSSED B: mean_mgdl > 100 in closed: B is at most "))
+            #expect(budget.output.contains("kept B: mean_mgdl > 600 in open"))
+            #expect(try compare("a", "a", "--fail-on", "B:tir_70_180_percent < 1").status == 0)
+            #expect(
+                try compare("d", "d", "--fail-on", "B: mean_mgdl > 600").output.contains(
+                    "no interval from 3 people"))
+
             // From three people nothing can be told: that is no pass.
             let three = try compare("d", "d", "--fail-on", "tbr_54_percent > 50")
             #expect(three.status == 1 && three.output.contains("no interval from 3 people"))

@@ -75,7 +75,8 @@ private func withShards(_ body: (_ folder: String) throws -> Void) throws {
             #expect(try islet(merge).status == 0)
             #expect(
                 try names(in: folder + "/merged") == [
-                    "alerts.csv", "manifest.json", "sessions.csv", "study.sqlite", "summary.json",
+                    "alerts.csv", "manifest.json", "people.csv", "plan.json", "policies.json", "sessions.csv",
+                    "study.sqlite", "summary.json",
                 ])
             #expect(try islet("verify", folder + "/merged").status == 0)
             // What is complete, or somebody else's, stays.

@@ -46,20 +46,25 @@ private func summary(_ folder: String) throws -> NSDictionary {
         }
     }
 
-    @Test("every variant has a row of the table under its whole name")
-    func wholeNames() throws {
+    @Test("the table has what varies as columns, two screens at most; sweep.csv a row for every variant")
+    func columns() throws {
         try withFolder { folder in
             let run = try islet(
                 "run", Self.sweep, "--out", folder + "/t", "--set", "cohort.generate.count=2", "--set",
                 "duration=1d")
             #expect(run.status == 0, "\(run.error)")
-            let lines = run.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-            let policies = try #require(try summary(folder + "/t")["policies"] as? [[String: Any]])
-            let names = policies.filter { $0["in_shadow"] as? Bool == true }.compactMap {
-                $0["policy"] as? String
-            }
-            #expect(names.count == 48 && Set(names).isSubset(of: lines))
-            #expect(lines.allSatisfy { $0.count <= 100 })
+            let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count <= 48 && lines.allSatisfy { $0.count <= 100 }, "\(run.output)")
+            #expect(run.output.contains("LOW+HIGH debounce  cooldown"), "\(run.output)")
+            #expect(!run.output.contains("LOW+HIGH.debounce=5m"))
+            let rows = try read(folder + "/t/sweep.csv").split(separator: "\n")
+            #expect(rows.count == 49)
+            #expect(
+                rows[0].hasPrefix("LOW+HIGH debounce,cooldown,SIGNAL-LOSS debounce,in,row,"), "\(rows[0])")
+            #expect(rows.contains { $0.hasPrefix("60m,5m,20m,closed-loop,") })
+            let sweep = try #require(try summary(folder + "/t")["sweep"] as? [String: Any])
+            #expect(sweep["variants"] as? Int == 48)
+            #expect(try #require(sweep["rows"] as? [Any]).count < 48)
         }
     }
 

@@ -75,12 +75,12 @@ class Reader:
         return self.run(command).stdout
 
     def small(self, command):
-        """A run as it is, but short."""
-        if not re.match(r"islet run ", command):
+        """A run, or the plan of one, as it is, but short."""
+        if not re.match(r"islet (run|register) ", command):
             return command
         out = re.search(r"--out (\S+)", command)
         # Several pages run the same study into the same folder.
-        if out and "--resume" not in command:
+        if out and "--resume" not in command and command.startswith("islet run "):
             shutil.rmtree(self.folder / out[1], ignore_errors=True)
         if out and "--resume" in command and not (self.folder / out[1]).exists():
             return command
@@ -184,6 +184,7 @@ def main():
         rows = "".join(f"2026-03-02T{minute // 60:02}:{minute % 60:02}:00Z,{100 + minute % 50}\n" for minute in range(0, 1440, 5))
         (folder / "sensor.csv").write_text("time,glucose_mgdl\n" + rows)
         (folder / "values.csv").write_text(VALUES)
+        (folder / "study.key").write_bytes(os.urandom(32))
         (folder / "phone.yaml").write_text(SETTINGS.format(low=70, hour=6, device="phone"))
         (folder / "tablet.yaml").write_text(SETTINGS.format(low=75, hour=7, device="tablet"))
         # As a reader of docs/algorithms.md has saved them.

@@ -136,6 +136,8 @@ public protocol ResultStore: AnyObject {
     func absorb(storeAt path: String) throws
     /// The numbers that it keeps in place of names.
     var words: ResultWords { get }
+    /// What it says of itself; nil for a store that says nothing.
+    func facts() throws -> StoreFacts?
     /// Brings everything into the one file and closes it.
     func close() throws
 }
@@ -158,6 +160,21 @@ public struct SessionOrigin: Hashable, Sendable {
     }
 }
 
+/// What a store says of itself beside the study.
+public struct StoreFacts: Hashable, Sendable {
+    /// Of the program that made it.
+    public var version: String
+    /// ISO 8601.
+    public var start: String
+    public var startEpochSeconds: Int64
+    public var offsetSeconds: Int64
+
+    public init(version: String, start: String, startEpochSeconds: Int64, offsetSeconds: Int64) {
+        (self.version, self.start) = (version, start)
+        (self.startEpochSeconds, self.offsetSeconds) = (startEpochSeconds, offsetSeconds)
+    }
+}
+
 extension ResultStore {
     public func forEachOrigin(_ body: (SessionOrigin) throws -> Void) throws {
         try forEachSummary {
@@ -168,6 +185,7 @@ extension ResultStore {
         }
     }
 
+    public func facts() throws -> StoreFacts? { nil }
     /// None, for a store that keeps names.
     public var words: ResultWords { ResultWords() }
 }

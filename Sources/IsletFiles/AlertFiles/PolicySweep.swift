@@ -36,7 +36,7 @@ package struct PolicySweep: Hashable, Sendable {
     package let mode: Mode
     /// What each variant changes.
     package let points: [[Setting]]
-    package let variants: [AlertPolicy]
+    package private(set) var variants: [AlertPolicy]
 
     private struct Change {
         var path: PolicyPath
@@ -153,14 +153,25 @@ package struct PolicySweep: Hashable, Sendable {
     }
 
     /// As the resolved study says it: what it is of in full, each variant a point.
-    package func json(of policy: JSONValue) -> JSONValue {
-        [
-            "of": policy, "mode": .string(mode.rawValue),
-            "points": .array(
-                points.map { point in
-                    .object(point.map { .init($0.path, $0.value) })
-                }),
-        ]
+    /// - Parameter arms: what a closed sweep has made.
+    package func json(of policy: JSONValue, arms: JSONValue? = nil) -> JSONValue {
+        .object(
+            [
+                .init("of", policy), .init("mode", .string(mode.rawValue)),
+                .init(
+                    "points",
+                    .array(
+                        points.map { point in
+                            .object(point.map { .init($0.path, $0.value) })
+                        })),
+            ] + (arms.map { [.init("arms", $0)] } ?? []))
+    }
+
+    /// The same points, of variants that were changed alike.
+    package func changed(_ change: (AlertPolicy) -> AlertPolicy) -> PolicySweep {
+        var sweep = self
+        sweep.variants = variants.map(change)
+        return sweep
     }
 }
 

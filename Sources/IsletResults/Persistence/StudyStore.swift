@@ -166,6 +166,18 @@ public final class StudyStore: ResultStore {
         try reading { db in try String.fetchOne(db, sql: "SELECT text FROM study") ?? "" }
     }
 
+    public func facts() throws -> StoreFacts? {
+        try reading { db in
+            guard
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT version, start, start_unix_s, utc_offset_s FROM study")
+            else { return nil }
+            return StoreFacts(
+                version: row[0] ?? "", start: row[1] ?? "", startEpochSeconds: row[2] ?? 0,
+                offsetSeconds: row[3] ?? 0)
+        }
+    }
+
     public func finishedSessions() throws -> Set<Int> {
         try reading { db in Set(try Int.fetchAll(db, sql: "SELECT session FROM sessions")) }
     }

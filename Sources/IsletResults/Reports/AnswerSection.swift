@@ -20,10 +20,12 @@ struct AnswerSection {
     var html: HTML {
         var text: HTML = ""
         for warning in warnings { text += "<p class=\"warn\">\(warning)</p>\n" }
+        if let asked = input.study.question { text += "<p class=\"question\"><b>\(asked)</b></p>\n" }
         text += "<p class=\"question\">\(question)</p>\n"
         text += verdict
         text += listeners
         text += limits
+        if let plan = input.origin.plan { text += "<p class=\"note\">\(plan)</p>\n" }
         return text
     }
 
@@ -91,15 +93,15 @@ struct AnswerSection {
     private func claims(_ claims: StudyClaims) -> HTML {
         let selects = summary.selection.map(selection) ?? ""
         let margin = words.number(
-            claims.margin, "claims.margin.\(StudyClaims.gate)", places: GateSentence.places(of: claims.margin)
+            claims.margin, "claims.margin.\(claims.gate)", places: GateSentence.places(of: claims.margin)
         )
-        let lows: HTML = "\(words.name(StudyClaims.gate))"
+        let lows: HTML = "\(words.name(claims.gate))"
         if let refusal = claims.refusal {
             return
                 "<div class=\"verdict refused\"><p><b>No claim: it is refused.</b> \(HTML(prose: Describe.sentence(refusal)))</p>\(loss(claims))\(selects)<p>What was found all the same, as a description:</p>\(findings)</div>\n"
         }
         var text: HTML = ""
-        let arms = claims.claims.filter { $0.metric == StudyClaims.gate }
+        let arms = claims.gates
         for gate in arms.prefix(12) {
             guard let index = claims.claims.firstIndex(of: gate) else { continue }
             text += "<p><b>\(gate.arm)</b> \(verdict(gate, index, claims))</p>\n"
@@ -107,22 +109,26 @@ struct AnswerSection {
         if arms.count > 12 { text += "<p>\(arms.count - 12) more arms stand in the table below.</p>\n" }
         let isShown = claims.claims.contains { [.nonInferior, .lower, .higher].contains($0.verdict) }
         return
-            "<div class=\"verdict\(isShown ? " shown" : "")\">\(text)<p class=\"note\">The order was fixed before: \(lows) first (not more than \(margin) points worse, one-sided \(GateSentence.alpha) %), then the other declared outcomes with Holm's adjustment. \(GateSentence.notAdjusted(arms: claims.arms.count))</p>\(loss(claims))\(selects)\(findings)</div>\n"
+            "<div class=\"verdict\(isShown ? " shown" : "")\">\(text)<p class=\"note\">The order is as the study file says: \(lows) first (not more than \(margin) points worse, one-sided \(GateSentence.alpha) %), then the other declared outcomes with Holm's adjustment. \(GateSentence.notAdjusted(arms: claims.arms.count))</p>\(loss(claims))\(selects)\(findings)</div>\n"
     }
 
     private func verdict(_ gate: StudyClaims.Claim, _ index: Int, _ claims: StudyClaims) -> HTML {
         let bound: HTML =
-            GateSentence(gate, margin: claims.margin).map { markup($0, "claims.findings.\(index)") }
+            GateSentence(gate, margin: claims.margin).map {
+                markup($0, "claims.findings.\(index)", claims.gate)
+            }
             ?? "fewer than 6 pairs"
         let others = claims.claims.enumerated().filter {
-            $0.element.arm == gate.arm && $0.element.metric != StudyClaims.gate
+            $0.element.arm == gate.arm && $0.element.metric != claims.gate
         }
         switch gate.verdict {
         case .nonInferior:
             let shown = others.filter { [.lower, .higher].contains($0.element.verdict) }
             let not = others.filter { !([.lower, .higher].contains($0.element.verdict)) }
             var text: HTML =
-                "is non-inferior to \(gate.reference) in \(words.name(gate.metric)): \(bound)."
+                gate.isShownWorse
+                ? "costs: it is shown to have more \(words.name(gate.metric)) than \(gate.reference)\(cost(gate)), and yet is non-inferior by the margin: \(bound)."
+                : "is non-inferior to \(gate.reference) in \(words.name(gate.metric)): \(bound)."
             if !shown.isEmpty {
                 text += " Shown beside that: \(shown.map { effect($0.element) }.joined("; "))."
             }
@@ -140,7 +146,14 @@ struct AnswerSection {
         }
     }
 
-    private func markup(_ sentence: GateSentence, _ path: String) -> HTML {
+    /// `, by 0.10 [0.03, 0.16] points`
+    private func cost(_ gate: StudyClaims.Claim) -> HTML {
+        guard let (index, found) = input.comparison(gate.metric, gate.arm) else { return "" }
+        let outcome = Outcome.named(gate.metric)
+        return ", by \(difference(found, index, outcome)) \(outcome.map { words.differenceUnit($0) } ?? "")"
+    }
+
+    private func markup(_ sentence: GateSentence, _ path: String, _ gate: String) -> HTML {
         var markup: HTML = ""
         for part in sentence.parts {
             switch part {
@@ -148,7 +161,7 @@ struct AnswerSection {
             case .number(let source, let value, let places, let isNegated):
                 let key =
                     switch source {
-                    case .margin: "claims.margin.\(StudyClaims.gate)"
+                    case .margin: "claims.margin.\(gate)"
                     case .upper: "\(path).upper"
                     case .estimate: "\(path).estimate"
                     }
@@ -182,7 +195,7 @@ struct AnswerSection {
         guard let loss = claims.loss else { return "" }
         let path = "claims.loss_when_deaf"
         return
-            "<p class=\"note\">The yardstick: who hears nothing (\(loss.deafArm)) has \(words.number(loss.difference, "\(path).difference", places: 2)) \(words.interval(loss.ci95, path, Outcome.named(StudyClaims.gate))) points more of it than \(loss.typicalArm) (n = \(words.number(Double(loss.n), "\(path).n", places: 0))); half of the lower end, \(words.number(loss.widestMargin, "\(path).widest_margin", places: 2)), is the widest margin that this study supports. The interval has draws of its own: that of the table may differ in its last digit.</p>\n"
+            "<p class=\"note\">The yardstick: who hears nothing (\(loss.deafArm)) has \(words.number(loss.difference, "\(path).difference", places: 2)) \(words.interval(loss.ci95, path, Outcome.named(claims.gate))) points more of it than \(loss.typicalArm) (n = \(words.number(Double(loss.n), "\(path).n", places: 0))); half of the lower end, \(words.number(loss.widestMargin, "\(path).widest_margin", places: 2)), is the widest margin that this study supports. The interval has draws of its own: that of the table may differ in its last digit.</p>\n"
     }
 
     private func selection(_ selection: StudySelection) -> HTML {

@@ -31,7 +31,7 @@ struct ForestFigure {
         let words = input.words
         let path = "comparisons.\(index)"
         // With the claims stands the loss that the margin was held against.
-        guard outcome.name != StudyClaims.gate else {
+        guard outcome.name != input.summary.claims?.gate else {
             return "<b>\(yardstick)</b> hears nothing and is not drawn: it is the yardstick above."
         }
         return
@@ -68,7 +68,7 @@ struct ForestFigure {
         let words = input.words
         let factor = words.factor(outcome)
         let unit = words.differenceUnit(outcome)
-        let margin = outcome.name == StudyClaims.gate ? input.study.margin : nil
+        let margin = input.summary.claims.flatMap { $0.gate == outcome.name ? $0.margin : nil }
         var values = [0.0] + (margin.map { [$0] } ?? [])
         for comparison in found {
             if let ci95 = comparison.ci95 { values += [ci95.lower * factor, ci95.upper * factor] }

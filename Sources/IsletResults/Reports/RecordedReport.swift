@@ -36,7 +36,7 @@ private struct RecordedExamples {
 
     init(_ results: TraceResults) { self.results = results }
 
-    private var policies: [AlertPolicy] { results.replay.study.policies }
+    private var policies: [AlertPolicy] { results.replay.study.shadowPolicies }
 
     private func told(_ row: SubjectColumns.Row, _ place: Int) -> ToldSession {
         let trace = results.traces[row.subjectIndex]

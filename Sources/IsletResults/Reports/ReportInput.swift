@@ -65,12 +65,15 @@ package struct ReportInput: Sendable {
         package var shard: String?
         package var isComplete: Bool
         package var confirmation: Confirmation
+        /// Whether the plan was registered before the first session, in words; nil where the folder doesn't say.
+        package var plan: String?
 
         package init(
             version: String?, fingerprint: String?, commit: String?, shard: String?, isComplete: Bool,
-            confirmation: Confirmation
+            confirmation: Confirmation, plan: String? = nil
         ) {
             (self.version, self.fingerprint, self.commit) = (version, fingerprint, commit)
+            self.plan = plan
             (self.shard, self.isComplete, self.confirmation) = (shard, isComplete, confirmation)
         }
     }

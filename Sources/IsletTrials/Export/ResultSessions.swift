@@ -69,10 +69,15 @@ package final class ResultSessions {
         // Which comparisons a study is about changes no step.
         same.primary = []
         same.margin = nil
+        same.isMarginRelative = false
+        same.gate = StudyClaims.gate
+        same.question = nil
+        same.selects = .best
         same.confirmSeed = nil
         // Nor does who listens in shadow.
         same.policies = []
         same.sweep = nil
+        same.sweepArms = []
         identityBytes = Array((same.yaml + "\n").utf8)
         var entries: [Entry] = []
         try store.forEachOrigin {

@@ -48,7 +48,7 @@ struct SummaryKey: Sendable {
         SummaryKey("primary[]", "the outcomes that the study declares as primary"),
         SummaryKey(
             "claims",
-            "what the study may claim, where it has a `margin`; else null: `margin`, `gate_alpha` (one-sided level of the gate), `refused` (why there is no claim at all; null where there may be), `loss_when_deaf`, `findings`"
+            "what the study may claim, where it has a `margin`; else null: `margin`, `gate` (its outcome), `relative_percent` (of a margin that is a share of what the reference has), `gate_alpha` (one-sided level of the gate), `refused` (why there is no claim at all; null where there may be), `loss_when_deaf`, `findings`"
         ),
         SummaryKey(
             "claims.loss_when_deaf",
@@ -56,11 +56,28 @@ struct SummaryKey: Sendable {
         ),
         SummaryKey(
             "claims.findings[]",
-            "`arm`, `reference`, `metric`, `verdict`, of the gate `upper` (one-sided 97.5 % upper bound of arm less reference, which must lie below the margin) and `estimate` (their mean difference); null for the others. Verdicts: `non-inferior`, `not shown non-inferior`, `not shown: too few people have any time below 54` (fewer than 20) for the gate; `shown lower`, `shown higher`, `not shown` for the others; `closed: non-inferiority was not shown` behind a gate that was not passed; `claim refused`"
+            "`arm`, `reference`, `metric`, `verdict`, of the gate `upper` (one-sided 97.5 % upper bound of arm less reference, which must lie below the margin) and `estimate` (their mean difference) and `shown_worse` (whether the arm has more, by a 95 % interval and a rank test that say the same, within the margin or not); null for the others. Verdicts: `non-inferior`, `not shown non-inferior`, `not shown: too few people have any time below 54` (fewer than 20) for the gate; `shown lower`, `shown higher`, `not shown` for the others; `closed: non-inferiority was not shown` behind a gate that was not passed; `claim refused`"
         ),
         SummaryKey(
             "selection",
-            "which arm goes on to the folder `confirm`, where the study has the key `confirm`; else null: `metric` that decided, `candidates`, `arm` (null where none may go on), `reference`, `difference` on this seed, `confirmed_on_seed`"
+            "which arm goes on to the folder `confirm`, where the study has the key `confirm`; else null: `metric` that decided, `candidates`, `arm` (null where none may go on), `selected` (all that go on: several with `select: front`), `reference`, `difference` on this seed, `confirmed_on_seed`"
+        ),
+        SummaryKey(
+            "sweep",
+            "the variants of a `sweep` as a table whose columns are what varies; else null: `of`, `mode`, `variants` (how many points), `metrics` (the outcomes of its rows), `gain` and `cost` (the axes of the front), `reference`, `headline` (the first sentence, in mg/dL), `unvaried` (arms whose person no alert reaches)"
+        ),
+        SummaryKey("sweep.factors[]", "what varies: `path` in the policy, `head` of its column, `values`"),
+        SummaryKey(
+            "sweep.rows[]",
+            "each arm that was lived, or policy in shadow: `name`, `of` (the listed arm, or the one in which it listened), `label` (its values in the order of the factors), `is_reference`, `on_front` (no other row of its arm is better in one axis and not worse in the other), `points` that it stands for, `joined` (those of them that cannot differ from it or did not, with the reason)"
+        ),
+        SummaryKey(
+            "sweep.rows[].outcomes.*",
+            "`mean`, `ci95`, `difference` from the reference (null for the reference itself), `difference_ci95`, `p` (`p_is_adjusted`: after Holm), `equal_in_every_pair`, `n`"
+        ),
+        SummaryKey(
+            "sweep.effects[]",
+            "what one factor does by itself: `factor`, and of each `levels[]` its `value` and the mean of `gain` and `cost` over all points that have it"
         ),
         SummaryKey(
             "comparisons[]",

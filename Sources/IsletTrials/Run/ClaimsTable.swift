@@ -16,11 +16,25 @@ extension StudySummary {
             text += TextGrid.wrapped(
                 "no claim: ",
                 words:
-                    "the study has no `margin` for time below 54, so that an arm that rings less may cost lows. "
+                    "the study has no `margin` for lows, so that an arm that rings less may cost lows. "
                     + "p is adjusted for the primary outcomes.")
         }
         if let selection { text += Self.text(selection, isJudged: claims != nil, unit) }
         return text.isEmpty ? nil : text
+    }
+
+    /// Of a sweep, whose rows and first sentence say the rest: by which rule they were judged; nil where nothing was.
+    func sweepClaims(_ unit: GlucoseUnit) -> String? {
+        guard let claims else { return nil }
+        guard claims.refusal == nil else { return Self.loss(claims, unit) }
+        let open = claims.gates.count { $0.verdict == .nonInferior }
+        let worse = claims.gates.count { $0.isShownWorse }
+        return TextGrid.wrapped(
+            "claims: ",
+            words:
+                "\(open) of \(claims.arms.count) pass the gate (\(unit.text(ofName: claims.gate)), margin \(Self.rounded(claims.margin, GateSentence.places(of: claims.margin)))\(claims.relative.map { ", \(JSONValue.numberText($0)) % of the reference's" } ?? ""), one-sided \(GateSentence.alpha) %); "
+                + "\(worse) are shown worse in it. \(GateSentence.notAdjusted(arms: claims.arms.count))")
+            + Self.loss(claims, unit)
     }
 
     private static func text(_ claims: StudyClaims, _ unit: GlucoseUnit) -> String {
@@ -31,7 +45,7 @@ extension StudySummary {
             text += TextGrid.wrapped(
                 "claims: ",
                 words:
-                    "non-inferiority on \(StudyClaims.gate) first (margin \(rounded(claims.margin, GateSentence.places(of: claims.margin))), one-sided "
+                    "non-inferiority on \(claims.gate) first (margin \(rounded(claims.margin, GateSentence.places(of: claims.margin)))\(claims.relative.map { ", \(JSONValue.numberText($0)) % of the reference's" } ?? ""), one-sided "
                     + "\(GateSentence.alpha) %), then the other primary outcomes (Holm). "
                     + GateSentence.notAdjusted(arms: claims.arms.count))
             let arms = claims.arms
@@ -39,7 +53,7 @@ extension StudySummary {
                 let own = claims.claims.filter { $0.arm == arm }
                 text += "\(short(arm)) - \(short(own.first?.reference ?? ""))\n"
                 text += TextGrid.aligned(
-                    own.map { ["  " + unit.text(ofName: $0.metric), finding($0)] })
+                    own.map { ["  " + unit.text(ofName: $0.metric), finding($0, claims)] })
                 // Of too few lows its bound says nothing.
                 if let gate = own.first, gate.verdict != .tooFewLows,
                     let sentence = GateSentence(gate, margin: claims.margin)
@@ -48,11 +62,17 @@ extension StudySummary {
                 }
             }
         }
+        return text + loss(claims, unit)
+    }
+
+    /// The yardstick, in one paragraph; empty where there is none.
+    private static func loss(_ claims: StudyClaims, _ unit: GlucoseUnit) -> String {
+        var text = ""
         if let loss = claims.loss {
             text += TextGrid.wrapped(
                 "being deaf costs ",
                 words:
-                    "\(self.text(loss.difference, loss.ci95)) points of \(StudyClaims.gate) (\(short(loss.deafArm)) - "
+                    "\(self.text(loss.difference, loss.ci95)) \(Outcome.named(claims.gate)?.unit == "%" ? "points of " : "of ")\(claims.gate) (\(short(loss.deafArm)) - "
                     + "\(short(loss.typicalArm)), n = \(loss.n)): a margin of up to \(rounded(loss.widestMargin, 2)) supports a claim. "
                     + "The outcomes of \(short(loss.deafArm)) stand in summary.json"
             )
@@ -60,19 +80,20 @@ extension StudySummary {
         return text
     }
 
-    private static func finding(_ claim: StudyClaims.Claim) -> String {
-        guard claim.metric == StudyClaims.gate else { return claim.verdict.rawValue }
+    private static func finding(_ claim: StudyClaims.Claim, _ claims: StudyClaims) -> String {
+        guard claim.metric == claims.gate else { return claim.verdict.rawValue }
         if claim.verdict == .tooFewLows {
             return "\(claim.verdict.rawValue) (\(StudyClaims.fewestWithLows) are needed)"
         }
-        return claim.upper == nil ? "\(claim.verdict.rawValue): fewer than 6 pairs" : claim.verdict.rawValue
+        if claim.upper == nil { return "\(claim.verdict.rawValue): fewer than 6 pairs" }
+        return claim.verdict.rawValue + (claim.isShownWorse ? ", and shown higher" : "")
     }
 
     private static func text(
         _ selection: StudySelection, isJudged: Bool, _ unit: GlucoseUnit
     ) -> String {
         let among = "\(selection.candidates) arm\(selection.candidates == 1 ? "" : "s")"
-        guard let arm = selection.arm else {
+        guard selection.arm != nil else {
             return TextGrid.wrapped(
                 "selected: none of \(among), ",
                 words: isJudged
@@ -83,7 +104,7 @@ extension StudySummary {
         return TextGrid.wrapped(
             "selected: ",
             words:
-                "\(short(arm)), the best of \(among) in \(unit.text(ofName: selection.metric)) on this seed "
+                "\(selection.arms.map(short).joined(separator: "; ")), \(selection.arms.count > 1 ? "the front" : "the best") of \(among) in \(unit.text(ofName: selection.metric)) on this seed "
                 + "(\(rounded((selection.difference ?? 0) * factor, 2)) against \(short(selection.reference))). Being the best of several, this "
                 + "difference flatters it: what holds is its comparison on other people, seed \(selection.seed), in the folder `confirm`."
         )

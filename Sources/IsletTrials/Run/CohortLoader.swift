@@ -2,6 +2,7 @@
 //
 // Guarantees: subject k of a generated cohort is the same whatever the count, the shard or the number of workers; nobody is drawn who isn't asked for.
 
+import Foundation
 import IsletDevices
 package import IsletModels
 import IsletKernel
@@ -84,11 +85,24 @@ package enum CohortLoader {
         }
     }
 
+    /// Where the cohort's table is: in a folder of results, or beside its manifest, which have it inside; else where the study says.
+    package static func tablePath(of study: Study, studyPath: String) -> String {
+        let manifest = "manifest.json"
+        let folder =
+            studyPath == manifest || studyPath.hasSuffix("/" + manifest)
+            ? ResultFolder(path: studyPath == manifest ? "." : String(studyPath.dropLast(manifest.count + 1)))
+            : ResultFolder(path: studyPath)
+        guard FileManager.default.fileExists(atPath: folder.manifestPath),
+            FileManager.default.fileExists(atPath: folder.file(ResultFolder.people))
+        else { return study.tablePath(studyPath: studyPath) ?? "" }
+        return folder.file(ResultFolder.people)
+    }
+
     /// A cohort's table, and those of its rows that the study wants; nil for all of them.
     private static func table(
         _ wanted: Study.Cohort.Table, of study: Study, studyPath: String, isChecked: Bool
     ) throws(InputError) -> (TableFile, rows: [Int]?) {
-        let path = study.tablePath(studyPath: studyPath) ?? ""
+        let path = tablePath(of: study, studyPath: studyPath)
         let table = try TableFile(path, model: wanted.model, derived: wanted.derived)
         if isChecked { try table.check() }
         let rows: [Int]?

@@ -66,7 +66,7 @@ extension FolderComparison {
             let name = StudySummary.short(arm.second)
             let isCrossed = bound.isCrossed(by: row)
             let end = bound.end(of: row).map {
-                "B - A is \(bound.isUpper ? "at most" : "at least") \(StudySummary.rounded($0 * factor, 3)) (95 % interval; mean \(StudySummary.rounded(row.difference * factor, 3)), n = \(row.n))"
+                "\(bound.isLevel ? "B" : "B - A") is \(bound.isUpper ? "at most" : "at least") \(StudySummary.rounded($0 * factor, 3)) (95 % interval; mean \(StudySummary.rounded((bound.isLevel ? row.level?.mean ?? row.second : row.difference) * factor, 3)), n = \(bound.isLevel ? row.level?.n ?? row.n : row.n))"
             }
             findings.append(
                 (

@@ -57,6 +57,8 @@ package struct FolderComparison {
         /// Mean over each side's people.
         package var first: Double
         package var second: Double
+        /// Of the second side alone, over its own people; nil for one person.
+        package var level: StudySummary.Estimate?
         /// Second − first.
         package var difference: Double
         package var ci95: StudySummary.ConfidenceBounds?
@@ -147,7 +149,8 @@ package struct FolderComparison {
             let (mean, reference) = means(values, references)
         else { return nil }
         return Row(
-            metric: metric, first: reference, second: mean, difference: found.difference, ci95: found.ci95,
+            metric: metric, first: reference, second: mean, level: StudySummary.estimate(values.map(\.value)),
+            difference: found.difference, ci95: found.ci95,
             standardError: found.standardError, p: found.p, n: found.n,
             isEqualInEveryPair: found.isEqualInEveryPair)
     }
@@ -168,7 +171,8 @@ package struct FolderComparison {
             return nil
         }
         var row = Row(
-            metric: metric, first: reference, second: mean, difference: mean - reference,
+            metric: metric, first: reference, second: mean, level: StudySummary.estimate(values),
+            difference: mean - reference,
             n: min(values.count, references.count), isEqualInEveryPair: false)
         guard row.n >= Statistics.fewestPairs, let welch = try? Statistics.welch(values, references) else {
             return row
@@ -180,12 +184,16 @@ package struct FolderComparison {
     }
 }
 
-/// A bound that a difference must not cross, as `tbr_54_percent > +0.5`.
+/// A bound that a difference must not cross, as `tbr_54_percent > +0.5`, or that the second folder itself must not, as `B: tbr_54_percent > 1`.
 ///
 /// It is crossed unless the interval's end on its side says that it is not: what can't be told counts as crossed, since a check that passes
 /// for want of people protects nobody.
 package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
     package var metric: String
+    /// Whether it is of the second folder alone; else of the difference.
+    package var isLevel = false
+    /// Whether the number has no sign, so that a reader might take a bound on a difference for one on a level.
+    package var isUnsigned = false
     /// Whether more than the number is what must not be.
     package var isUpper: Bool
     /// Whether the number itself is too much.
@@ -195,7 +203,10 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: `InputError` for what is no bound.
     package init(_ text: String, file: String) throws(InputError) {
-        let form = "OUTCOME > NUMBER or OUTCOME < NUMBER, as in tbr_54_percent > +0.5"
+        let form =
+            "OUTCOME > NUMBER or OUTCOME < NUMBER, as in tbr_54_percent > +0.5, or with `B:` before it for B itself, as in B: tbr_54_percent > 1"
+        let isLevel = text.trimmingPrefix(while: \.isWhitespace).hasPrefix("B:")
+        let text = isLevel ? String(text[(text.firstIndex(of: ":") ?? text.startIndex)...].dropFirst()) : text
         guard let sign = text.firstIndex(where: { $0 == ">" || $0 == "<" }) else {
             throw InputError(file: file, found: quotedForMessage(text), expected: form)
         }
@@ -217,7 +228,10 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
         }
         metric = name
         self.number = number
-        description = "\(name) \(text[sign])\(includesNumber ? "=" : "") \(rest.trimmed)"
+        self.isLevel = isLevel
+        isUnsigned = !["+", "-"].contains(rest.trimmed.prefix(1))
+        description =
+            (isLevel ? "B: " : "") + "\(name) \(text[sign])\(includesNumber ? "=" : "") \(rest.trimmed)"
     }
 
     /// As it was given, or with its number in another unit of glucose.
@@ -225,7 +239,16 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
         guard let known = Outcome.named(metric), unit.converts(known.unit) else { return description }
         let sign = (isUpper ? ">" : "<") + (includesNumber ? "=" : "")
         return
-            "\(unit.text(ofName: metric)) \(sign) \(StudySummary.rounded(number * unit.factor(of: known.unit), 3))"
+            (isLevel ? "B: " : "")
+            + "\(unit.text(ofName: metric)) \(sign) \(StudySummary.rounded(number * unit.factor(of: known.unit), 3))"
+    }
+
+    /// How it was read, where that is not said by it.
+    package var warning: String? {
+        guard isUnsigned, !isLevel else { return nil }
+        let (sign, other) = (isUpper ? ">" : "<", number < 0 ? "" : "+")
+        return
+            "`\(description)` was read as a bound on the difference B - A; write `\(metric) \(sign) \(other)\(JSONValue.numberText(number))` to say so, or `B: \(metric) \(sign) \(JSONValue.numberText(number))` for a bound on B itself"
     }
 
     /// Whether the difference can't be told to keep within the bound.
@@ -237,6 +260,11 @@ package struct DifferenceBound: Hashable, Sendable, CustomStringConvertible {
 
     /// The interval's end on the bound's side; nil where there is no interval.
     package func end(of row: FolderComparison.Row) -> Double? {
+        if isLevel {
+            return row.level.flatMap {
+                $0.n < Statistics.fewestPairs ? nil : isUpper ? $0.ci95?.upper : $0.ci95?.lower
+            }
+        }
         if row.isEqualInEveryPair { return row.n >= Statistics.fewestPairs ? 0 : nil }
         return isUpper ? row.ci95?.upper : row.ci95?.lower
     }

@@ -32,25 +32,34 @@ package struct GateSentence: Hashable, Sendable {
     /// - Parameters:
     ///   - upper: one-sided upper bound of arm − reference.
     ///   - estimate: their mean difference.
-    package init(margin: Double, upper: Double, estimate: Double) {
+    ///   - gate: the outcome.
+    package init(
+        margin: Double, upper: Double, estimate: Double, gate: String = StudyClaims.gate,
+        isShownWorse: Bool = false
+    ) {
+        let unit = Outcome.named(gate)?.unit == "%" ? "points" : "events a week"
         let places = Self.places(margin, upper)
         let isFall = estimate < 0
         let isNothing = (Double(StudySummary.rounded(estimate, places)) ?? estimate) == 0
-        parts = [
-            .text("the study \(upper < margin ? "excludes" : "does not exclude") a rise of more than "),
-            .number(.margin, margin, places: places, isNegated: false),
-            .text(" points (one-sided \(Self.level) % upper bound "),
-            .number(.upper, upper, places: places, isNegated: false),
-            .text(
-                "); the estimate is " + (isNothing ? "a change of " : isFall ? "a fall of " : "a rise of ")),
-            .number(.estimate, estimate, places: places, isNegated: isFall && !isNothing),
-        ]
+        parts =
+            [
+                .text("the study \(upper < margin ? "excludes" : "does not exclude") a rise of more than "),
+                .number(.margin, margin, places: places, isNegated: false),
+                .text(" \(unit) (one-sided \(Self.level) % upper bound "),
+                .number(.upper, upper, places: places, isNegated: false),
+                .text(
+                    "); the estimate is "
+                        + (isNothing ? "a change of " : isFall ? "a fall of " : "a rise of ")),
+                .number(.estimate, estimate, places: places, isNegated: isFall && !isNothing),
+            ] + (isShownWorse ? [.text(", and that there is a rise is shown")] : [])
     }
 
     /// nil for a claim without a bound: fewer than 6 pairs.
     package init?(_ claim: StudyClaims.Claim, margin: Double) {
         guard let upper = claim.upper, let estimate = claim.estimate else { return nil }
-        self.init(margin: margin, upper: upper, estimate: estimate)
+        self.init(
+            margin: margin, upper: upper, estimate: estimate, gate: claim.metric,
+            isShownWorse: claim.isShownWorse)
     }
 
     package var text: String {

@@ -121,6 +121,11 @@ extension StudySummary {
             sums.first { $0.isInShadow && $0.policy == policy }?.columns
         }
 
+        /// Of one policy in shadow, by the rows of `PolicyOutcome.all`.
+        func values(_ policy: String) throws -> [SubjectValues]? {
+            try columns(policy)?.map { try spool.values($0) }
+        }
+
         /// Every policy in shadow against the reference.
         func comparisons(
             _ study: Study, arm: String, _ intervals: inout SharedIntervals

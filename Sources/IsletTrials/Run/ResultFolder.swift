@@ -114,14 +114,28 @@ package struct ResultFolder: Sendable {
     private static let names: Set<String> = [
         "manifest.json", "summary.json", "sessions.csv", "alerts.csv", "study.sqlite", "study.sqlite-wal",
         "study.sqlite-shm",
-        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html", CohortSums.fileName,
+        "study.sqlite-journal", "sensitivity.json", "sensitivity.csv", "report.html", people, policies,
+        Registration.name, sweep, FolderSeal.name, CohortSums.fileName,
     ]
 
-    /// What not all results have: whose they are, since there are such files; what a sensitivity analysis and a report add.
-    static let addedNames = [CohortSums.fileName, "report.html", "sensitivity.csv", "sensitivity.json"]
+    /// The people of the study, as a table.
+    package static let people = "people.csv"
+    /// The alert policies of the study, written out.
+    package static let policies = "policies.json"
+    /// A sweep, a row a variant.
+    package static let sweep = "sweep.csv"
+
+    /// What a run always writes.
+    static let ownNames = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"]
+
+    /// What not every folder has: those of earlier versions, what only some studies have, what an analysis and a report add.
+    static let addedNames = [
+        CohortSums.fileName, people, Registration.name, policies, "report.html", "sensitivity.csv",
+        "sensitivity.json", sweep,
+    ]
 
     /// What a manifest hashes, where it is there.
-    static let resultNames = ["alerts.csv", "sessions.csv", "study.sqlite", "summary.json"] + addedNames
+    static let resultNames = ownNames + addedNames
 
     private static func isOurs(_ name: String) -> Bool { names.contains(name) || isLeftover(name) }
 
@@ -155,6 +169,8 @@ package struct ResultFolder: Sendable {
         let (sessionsHash, alertsHash) = try tables.write(store)
         let json = summary.json(study: study, speed: speed)
         let summaryHash = try AtomicFile.write(json.prettyText, to: file("summary.json"))
+        if let sweep = summary.sweep { try AtomicFile.write(sweep.csv, to: file(Self.sweep)) }
+        unlink(file(FolderSeal.name))
         try store.close()
         let storeHash = try hash(of: storePath)
         try writeManifest(
@@ -180,12 +196,13 @@ package struct ResultFolder: Sendable {
         try writeManifest(
             analysis.study, identity: try RunIdentity(of: self), state: .complete,
             programs: ProgramFacts.recorded(in: self),
-            files: try Self.resultNames.filter { !Self.addedNames.contains($0) }
-                .map { ($0, try hash(of: file($0))) } + addedHashes())
+            files: try Self.ownNames.map { ($0, try hash(of: file($0))) } + addedHashes())
     }
 
     /// Adds a report to a complete run's files, and its hash to the manifest, which else stays as it is.
-    package func add(report: String) throws {
+    /// - Returns: whether the folder was sealed: its seal goes, as it is of the files before.
+    @discardableResult
+    package func add(report: String) throws -> Bool {
         let root = try manifest()
         guard let study = root["study"] else {
             throw InputError(file: manifestPath, found: "no `study`", expected: "the manifest of a run")
@@ -202,6 +219,7 @@ package struct ResultFolder: Sendable {
         if root["files"]?["report.html"] != nil { try tell(files) }
         let hash = try AtomicFile.write(report, to: reportPath)
         try tell(files + [("report.html", hash.description)])
+        return unlink(file(FolderSeal.name)) == 0
     }
 
     /// Writes the manifest: what was asked for, by what, on what.
@@ -240,6 +258,16 @@ package struct ResultFolder: Sendable {
             .init("gsl", .string(build.gsl)),
             .init("numeric_fingerprint", .string(identity.fingerprint)),
         ]
+        if let registration = try registration() {
+            members.append(
+                .init(
+                    "plan",
+                    [
+                        "digest": .string(registration.digest),
+                        "registered": .bool(registration.isRegistered),
+                        "before_first_session": .bool(registration.isBeforeFirstSession),
+                    ]))
+        }
         if let algorithms = study.algorithmFacts ?? (study.hasPlugins ? recordedAlgorithms() : nil) {
             members.append(.init("algorithms", algorithms))
         }

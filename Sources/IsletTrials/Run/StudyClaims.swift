@@ -15,8 +15,12 @@ import IsletPeople
 import IsletDevices
 
 package struct StudyClaims: Hashable, Sendable {
-    /// The outcome of the gate: what a policy that rings less must not cost.
+    /// The outcome of the gate where a study doesn't say another: what a policy that rings less must not cost.
     package static let gate = "tbr_54_percent"
+    /// The outcomes that can be a gate: by time, or by events.
+    package static let gates = [
+        gate, "tbr_70_percent", "hypo_events_l2_per_week", "hypo_events_l1_per_week",
+    ]
     /// What p must be below, after Holm's adjustment, two-sided.
     package static let alpha = 0.05
     /// How often a gate may let through an arm that is as bad as the margin: one-sided, as regulators take it.
@@ -46,6 +50,8 @@ package struct StudyClaims: Hashable, Sendable {
         package var upper: Double?
         /// Of the gate: the mean of arm − reference; nil where nobody has both.
         package var estimate: Double?
+        /// Of the gate: whether the arm has more of it, by a 95 % interval and a rank test that say the same, within the margin or not.
+        package var isShownWorse = false
     }
 
     package enum Verdict: String, Sendable {
@@ -62,8 +68,12 @@ package struct StudyClaims: Hashable, Sendable {
         case refused = "claim refused"
     }
 
+    /// The outcome of which an arm must not have more.
+    package var gate: String
     /// In the gate's unit.
     package var margin: Double
+    /// Of a margin that is a share of what the reference arm has: that share, in percent.
+    package var relative: Double?
     /// nil where the study can't tell.
     package var loss: Loss?
     /// Why there is no claim at all; nil where there may be.
@@ -72,7 +82,9 @@ package struct StudyClaims: Hashable, Sendable {
     package var claims: [Claim] = []
 
     /// Those that are judged, in the study's order.
-    package var arms: [String] { claims.filter { $0.metric == Self.gate }.map(\.arm) }
+    package var arms: [String] { gates.map(\.arm) }
+    /// Of each arm.
+    package var gates: [Claim] { claims.filter { $0.metric == gate } }
 
     /// Arms that are there to measure what being deaf costs, not to be judged.
     static func isYardstick(_ arm: Study.Arm, in study: Study) -> Bool {
@@ -81,17 +93,23 @@ package struct StudyClaims: Hashable, Sendable {
 
     /// - Parameters:
     ///   - comparisons: with p adjusted.
-    ///   - values: of an arm, by index: time below 54 (`gate`).
+    ///   - values: of an arm, by index: the gate's outcome.
     ///   - interval: of the mean of an arm's paired differences; nil below 6 pairs.
     init?(
         of study: Study, comparisons: [StudySummary.Comparison], values: (Int) -> SubjectValues,
         interval: (_ differences: [Double], _ level: Double, _ arm: String) -> ConfidenceInterval?
     ) {
-        guard let margin = study.margin,
+        guard let declared = study.margin,
             let reference = study.arms.firstIndex(where: { $0.name == study.reference })
         else { return nil }
-        self.margin = margin
+        let gate = study.gate
+        self.gate = gate
         let referenceValues = values(reference)
+        let level = try? Statistics.mean(referenceValues.map(\.value))
+        relative = study.isMarginRelative ? declared : nil
+        let share = declared / 100
+        let margin = study.isMarginRelative ? share * (level ?? 0) : declared
+        self.margin = margin
         loss = Self.pairs(of: study).compactMap { deaf, typical -> Loss? in
             let differences = PairedColumns.differences(values(deaf), values(typical))
             guard let mean = try? Statistics.mean(differences) else { return nil }
@@ -102,28 +120,41 @@ package struct StudyClaims: Hashable, Sendable {
                 n: differences.count)
         }.min { $0.widestMargin < $1.widestMargin }
         refusal = Self.refusal(
-            study, margin: margin, reference: study.arms[reference],
-            level: try? Statistics.mean(referenceValues.map(\.value)), loss: loss)
+            study, margin: margin, reference: study.arms[reference], level: level, loss: loss)
 
         for (index, arm) in study.arms.enumerated()
         where index != reference && !Self.isYardstick(arm, in: study) {
             let differences = PairedColumns.differences(values(index), referenceValues)
             let isEqual = differences.count >= Statistics.fewestPairs && differences.allSatisfy { $0 == 0 }
-            let upper = isEqual ? 0 : interval(differences, 1 - 2 * Self.gateAlpha, arm.name)?.upper
+            // Against a share of a level that is itself estimated: the bound is of what is left after that share, so that it holds its level.
+            let judged =
+                study.isMarginRelative
+                ? PairedColumns.differences(
+                    values(index), referenceValues.map { ($0.subject, (1 + share) * $0.value) })
+                : differences
+            let upper =
+                isEqual
+                ? 0
+                : interval(judged, 1 - 2 * Self.gateAlpha, arm.name).map {
+                    study.isMarginRelative ? $0.upper + margin : $0.upper
+                }
             let lows = PairedColumns.pairs(values(index), referenceValues)
                 .count { $0 > 0 || $1 > 0 }
             let isOpen = lows >= Self.fewestWithLows && upper.map { $0 < margin } ?? false
+            let cost = comparisons.first { $0.arm == arm.name && $0.metric == gate }
+            let isShownWorse = cost.map { ($0.ci95?.lower ?? 0) > 0 && ($0.p ?? 1) < Self.alpha } ?? false
             let estimate = try? Statistics.mean(differences)
             func claim(_ metric: String, _ verdict: Verdict, upper: Double? = nil, estimate: Double? = nil) {
                 claims.append(
                     Claim(
                         arm: arm.name, reference: study.arms[reference].name, metric: metric,
-                        verdict: refusal == nil ? verdict : .refused, upper: upper, estimate: estimate))
+                        verdict: refusal == nil ? verdict : .refused, upper: upper, estimate: estimate,
+                        isShownWorse: metric == gate && isShownWorse))
             }
             let shut = lows < Self.fewestWithLows ? Verdict.tooFewLows : .notNonInferior
-            claim(Self.gate, isOpen ? .nonInferior : shut, upper: upper, estimate: estimate)
+            claim(gate, isOpen ? .nonInferior : shut, upper: upper, estimate: estimate)
             for metric in study.primary
-            where metric != Self.gate && Outcome.named(metric)?.isCompared == true {
+            where metric != gate && Outcome.named(metric)?.isCompared == true {
                 let comparison = comparisons.first { $0.arm == arm.name && $0.metric == metric }
                 claim(metric, isOpen ? Self.verdict(comparison) : .closed)
             }
@@ -166,7 +197,7 @@ package struct StudyClaims: Hashable, Sendable {
         }
         if let level, margin > level {
             return
-                "the margin \(number(margin)) is more than the reference arm's own \(gate), \(number(level)): "
+                "the margin \(number(margin)) is more than the reference arm's own \(study.gate), \(number(level)): "
                 + "twice as much would pass as harmless"
         }
         guard let loss else {

@@ -2,8 +2,9 @@
 //
 // Guarantees: the choice follows from the stored sessions alone. The best is the arm whose paired difference to the reference is
 // farthest in the wanted direction, in the first primary outcome that has one; where the study has a `margin`, among the arms
-// that pass the gate. On the second seed live other people, and of the arms only the reference, the selected one, and those that
-// the margin is measured by; so what the selection picked out by luck is not there to be found again.
+// that pass the gate. With `select: front` all go on that pass and that no other beats both in that outcome and in what it costs. On the second seed
+// live other people, and of the arms only the reference, the selected ones, and those that the margin is measured by; so what the selection
+// picked out by luck is not there to be found again.
 
 import IsletFiles
 package import IsletDevices
@@ -15,13 +16,18 @@ package struct StudySelection: Hashable, Sendable {
     package var metric: String
     /// Among how many arms.
     package var candidates: Int
+    /// Those that go on, the best one first; none where none may.
+    package var arms: [String]
     /// nil where no arm may go on.
-    package var arm: String?
+    package var arm: String? { arms.first }
     package var reference: String
     /// Mean of the selected arm − reference, over the subjects of the first seed.
     package var difference: Double?
 
-    init?(of study: Study, comparisons: [StudySummary.Comparison], claims: StudyClaims?) {
+    init?(
+        of study: Study, arms: [StudySummary.Arm], comparisons: [StudySummary.Comparison],
+        claims: StudyClaims?
+    ) {
         guard let seed = study.confirmSeed, let outcome = study.selector, let reference = study.reference
         else { return nil }
         self.seed = seed
@@ -30,7 +36,7 @@ package struct StudySelection: Hashable, Sendable {
         candidates = study.candidates.count
         let passing = study.candidates.map(\.name).filter { name in
             guard let claims else { return true }
-            let gate = claims.claims.first { $0.arm == name && $0.metric == StudyClaims.gate }
+            let gate = claims.gates.first { $0.arm == name }
             return gate?.upper.map { $0 < claims.margin } ?? false
         }
         let sign: Double = outcome.better == .lower ? 1 : -1
@@ -39,8 +45,25 @@ package struct StudySelection: Hashable, Sendable {
         }
         // Of equals the first.
         .min { sign * $0.difference < sign * $1.difference }
-        arm = best?.arm
         difference = best?.difference
+        self.arms = best.map { [$0.arm] } ?? []
+        guard study.selects == .front, let best else { return }
+        let cost = study.costOfSelection
+        func worth(_ name: String) -> (gain: Double, cost: Double)? {
+            guard let own = arms.first(where: { $0.name == name })?.outcomes,
+                let gain = own[outcome.name]?.mean, let paid = own[cost.name]?.mean
+            else { return nil }
+            return (sign * gain, (cost.better == .higher ? -1 : 1) * paid)
+        }
+        let rivals = (passing + [reference]).compactMap { name in worth(name).map { (name, $0) } }
+        self.arms +=
+            rivals.filter { name, own in
+                name != best.arm && name != reference
+                    && !rivals.contains { other, its in
+                        other != name && its.gain <= own.gain && its.cost <= own.cost
+                            && (its.gain < own.gain || its.cost < own.cost)
+                    }
+            }.sorted { $0.1.gain < $1.1.gain }.map(\.0)
     }
 }
 
@@ -48,8 +71,16 @@ extension Study {
     /// The outcome by which `confirm` selects: the first primary one that has a better direction and is not the gate's.
     package var selector: Outcome? {
         primary.lazy.compactMap { Outcome.named($0) }.first {
-            $0.isCompared && $0.better != .neither && !(margin != nil && $0.name == StudyClaims.gate)
+            $0.isCompared && $0.better != .neither && !(margin != nil && $0.name == gate)
         }
+    }
+
+    /// What the front of a selection holds against it: the gate's outcome, declared or usual.
+    var costOfSelection: Outcome {
+        let declared = primary.lazy.compactMap { Outcome.named($0) }.first {
+            $0.isCompared && $0.better != .neither && $0.name != selector?.name
+        }
+        return (margin == nil ? declared : nil) ?? Outcome.named(gate) ?? Outcome.all[0]
     }
 
     /// The arms among which the best is selected.
@@ -57,16 +88,20 @@ extension Study {
         arms.filter { $0.name != reference && !StudyClaims.isYardstick($0, in: self) }
     }
 
-    /// How many arms the second seed's people live in.
-    package var confirmedArms: Int { arms.count - candidates.count + min(1, candidates.count) }
+    /// How many arms the second seed's people live in, at most.
+    package var confirmedArms: Int {
+        arms.count - candidates.count + (selects == .front ? candidates.count : min(1, candidates.count))
+    }
 
-    /// The study of the second seed, with the selected arm; complete in itself.
-    package func confirmation(of arm: String, seed: UInt64) -> Study {
+    /// The study of the second seed, with the selected arms; complete in itself.
+    package func confirmation(of selected: [String], seed: UInt64) -> Study {
         var study = self
-        let others = Set(candidates.map(\.name)).subtracting([arm])
+        let others = Set(candidates.map(\.name)).subtracting(selected)
         study.arms = arms.filter { !others.contains($0.name) }
+        study.sweepArms = sweepArms.filter { !others.contains($0.arm) }
         study.seed = seed
         study.confirmSeed = nil
+        study.selects = .best
         return study
     }
 
@@ -93,7 +128,7 @@ extension Study {
             throw problem(
                 "a confirmation without an outcome to select by",
                 "`primary` with an outcome that has a better direction"
-                    + (margin == nil ? "" : " beside \(StudyClaims.gate)"))
+                    + (margin == nil ? "" : " beside \(gate)"))
         }
     }
 }

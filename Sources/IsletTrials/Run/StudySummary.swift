@@ -12,6 +12,7 @@
 // none is judged most strictly: over all comparisons but those of sensor glucose, which measure the same again and are adjusted
 // among themselves. An outcome that isn't finite is left out, and named.
 
+import IsletFiles
 import IsletKernel
 package import IsletNumerics
 package import IsletDevices
@@ -91,7 +92,7 @@ package struct StudySummary: Sendable {
             if study.margin != nil || study.confirmSeed != nil {
                 // Where arms are selected nothing is claimed, nor of arms that are there to measure what being deaf costs.
                 if StudyClaims.isYardstick(arm, in: study) { return .exploratory }
-                if study.margin != nil, outcome.name == StudyClaims.gate { return .gate }
+                if study.margin != nil, outcome.name == study.gate { return .gate }
                 guard study.confirmSeed == nil else { return .exploratory }
                 return study.primary.contains(outcome.name) ? .primary : .exploratory
             }
@@ -138,6 +139,8 @@ package struct StudySummary: Sendable {
     package var claims: StudyClaims?
     /// nil for a study that selects nothing.
     package var selection: StudySelection?
+    /// nil for a study without a sweep.
+    package var sweep: SweepView?
 
     /// Sums up what the store holds.
     package init(of study: Study, store: any ResultStore) throws {
@@ -204,6 +207,10 @@ package struct StudySummary: Sendable {
                 study, arm: study.arms[arm].name, &intervals)
         }
         try Self.adjust(&policyComparisons)
+        if let sweep = study.sweep, sweep.mode == .shadow {
+            self.sweep = try shadowView(sweep, of: study) { try alerts[$0].policies.values($1) }
+            self.sweep?.speak(of: study, nil, nil)
+        }
         guard let reference = study.arms.firstIndex(where: { $0.name == study.reference }) else { return }
         // By outcome, whose columns are held meanwhile; they stand by arm.
         var found = study.arms.map { _ in [Comparison]() }
@@ -224,13 +231,17 @@ package struct StudySummary: Sendable {
         comparisons = found.flatMap { $0 }
         for family in Family.allCases where family.isAdjusted { try adjust(family) }
         var gate = study.arms.map { _ in SubjectValues() }
-        if study.margin != nil, let outcome = study.outcomes.first(where: { $0.name == StudyClaims.gate }) {
+        if study.margin != nil, let outcome = study.outcomes.first(where: { $0.name == study.gate }) {
             gate = try columns.compared(outcome, endedSubjects)
         }
         claims = StudyClaims(of: study, comparisons: comparisons, values: { gate[$0] }) {
             Self.gateInterval($0, level: $1, arm: $2, study: study)
         }
-        selection = StudySelection(of: study, comparisons: comparisons, claims: claims)
+        selection = StudySelection(of: study, arms: arms, comparisons: comparisons, claims: claims)
+        if let sweep = study.sweep, sweep.mode == .closed {
+            self.sweep = try closedView(sweep, of: study) { try columns.compared($0, endedSubjects) }
+            self.sweep?.speak(of: study, claims, selection)
+        }
     }
 
     /// By names, as in comparisons, from draws of its own.
@@ -238,7 +249,7 @@ package struct StudySummary: Sendable {
         _ differences: [Double], level: Double, arm: String, study: Study
     ) -> ConfidenceInterval? {
         var stream = RandomStreams(seed: study.seed, subject: 0).stream(
-            "gate", index: streamIndex(StudyClaims.gate, arm))
+            "gate", index: streamIndex(study.gate, arm))
         let found = try? Statistics.pairedMeanInterval(
             Statistics.blockMeans(differences), level: level, resamples: resamples, using: &stream)
         return found.flatMap { $0 }?.interval

@@ -22,7 +22,7 @@ extension StudySummary {
     /// Keys that earlier versions didn't write.
     static let laterKeys: Set<String> = [
         "primary", "family", "mcse", "p_sign_flip", "claims", "selection", "policies", "in_shadow",
-        "policy_comparisons",
+        "policy_comparisons", "sweep", "gate", "relative_percent", "shown_worse", "selected",
     ]
 
     /// The summary as it stands in the file.
@@ -48,6 +48,7 @@ extension StudySummary {
             "primary": .array(study.primary.map { .string($0) }),
             "claims": claims?.json ?? .null,
             "selection": selection?.json ?? .null,
+            "sweep": sweep?.json ?? .null,
             "comparisons": .array(comparisons.map(\.json)),
             "policy_comparisons": .array(policyComparisons.map(\.json)),
         ]
@@ -199,10 +200,12 @@ extension StudySummary.Comparison {
 extension StudyClaims {
     var json: JSONValue {
         [
-            "margin": [Self.gate: .number(margin)], "gate_alpha": .number(Self.gateAlpha),
+            "margin": .object([.init(gate, .number(margin))]), "gate": .string(gate),
+            "relative_percent": relative.map { .number($0) } ?? .null,
+            "gate_alpha": .number(Self.gateAlpha),
             "refused": refusal.map { .string($0) } ?? .null,
             "loss_when_deaf": loss?.json ?? .null,
-            "findings": .array(claims.map(\.json)),
+            "findings": .array(claims.map { $0.json(isGate: $0.metric == gate) }),
         ]
     }
 }
@@ -218,12 +221,13 @@ extension StudyClaims.Loss {
 }
 
 extension StudyClaims.Claim {
-    var json: JSONValue {
+    func json(isGate: Bool) -> JSONValue {
         [
             "arm": .string(arm), "reference": .string(reference),
             "metric": .string(metric), "verdict": .string(verdict.rawValue),
             "upper": upper.map { .number($0) } ?? .null,
             "estimate": estimate.map { .number($0) } ?? .null,
+            "shown_worse": isGate ? .bool(isShownWorse) : .null,
         ]
     }
 }
@@ -232,7 +236,8 @@ extension StudySelection {
     var json: JSONValue {
         [
             "metric": .string(metric), "candidates": .integer(Int64(candidates)),
-            "arm": arm.map { .string($0) } ?? .null, "reference": .string(reference),
+            "arm": arm.map { .string($0) } ?? .null,
+            "selected": .array(arms.map { .string($0) }), "reference": .string(reference),
             "difference": difference.map { .number($0) } ?? .null,
             "confirmed_on_seed": .unsigned(seed),
         ]

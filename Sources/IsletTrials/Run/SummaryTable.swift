@@ -1,7 +1,7 @@
 // The summary as tables for people: units in every row, at most 100 columns.
 //
 // Guarantees: up to four arms stand side by side where they fit, else below each other; no line is longer than 100 characters.
-// Comparisons that are equal in every pair are named and left out; where interval and p seem to disagree a note says what
+// A sweep is one table, a row an arm. Comparisons that are equal in every pair are named and left out; where interval and p seem to disagree a note says what
 // each tests; what is no number is named. An arm that is a yardstick, and told of as such, has no column: summary.json has it.
 
 package import IsletFiles
@@ -13,11 +13,16 @@ extension StudySummary {
     /// - Parameter unit: that glucose is shown in.
     /// - Parameter isRecorded: of recorded traces: only what they hold has a row.
     package func table(in unit: GlucoseUnit = .mgdl, isRecorded: Bool = false) -> String {
-        var parts = [outcomeTable(unit, isRecorded: isRecorded)]
-        if let alerts = alertTable() { parts.append(alerts) }
-        if let claims = claimsText(unit) { parts.append(claims) }
-        parts += shadowTables(isRecorded: isRecorded)
-        parts += differenceTables(unit)
+        var parts: [String] = []
+        if let sweep {
+            parts = [sweep.text(unit)] + (sweepClaims(unit).map { [$0] } ?? [])
+        } else {
+            parts = [outcomeTable(unit, isRecorded: isRecorded)]
+            if let alerts = alertTable() { parts.append(alerts) }
+            if let claims = claimsText(unit) { parts.append(claims) }
+            parts += shadowTables(isRecorded: isRecorded)
+            parts += differenceTables(unit)
+        }
         if !notFinite.isEmpty { parts.append(notFiniteText(unit)) }
         if !failures.isEmpty { parts.append(failureText(unit)) }
         if let note = unit.note { parts.append(TextGrid.wrapped("", words: note)) }

@@ -26,6 +26,8 @@ public struct Study: Hashable, Sendable {
     public static let maximumMeals = 100_000
 
     public var name = "study"
+    /// What it is to answer, as a sentence; nil where it doesn't say.
+    public var question: String?
     public var seed: UInt64 = 1
     /// What its subjects are.
     package var subject = TunedSubject(.person)
@@ -47,6 +49,10 @@ public struct Study: Hashable, Sendable {
     public var policies: [AlertPolicy] = []
     /// Variants of one policy that listen in shadow too. Those of a closed sweep are arms.
     package var sweep: PolicySweep?
+    /// What arms of a closed sweep stand for.
+    package var sweepArms: [SweepArm] = []
+    /// Whether what stands for a session was recorded, by a sensor that has an interval of its own.
+    package var isRecorded = false
     /// With which of those in shadow the others are compared; nil for the first.
     public var referencePolicy: String?
     /// Whether what each mechanism alone keeps silent is looked for; nil where the study doesn't say.
@@ -55,10 +61,16 @@ public struct Study: Hashable, Sendable {
     public var tellsFor = TimeSpan(nanoseconds: AlertMetrics.tellsFor)
     /// The outcomes that the study is about, by name; none where it doesn't say.
     public var primary: [String] = []
-    /// By how many points time below 54 may rise at most for an arm to count as not worse; nil for a study that makes no claim.
+    /// By how much the gate's outcome may rise at most for an arm to count as not worse; nil for a study that makes no claim.
     public var margin: Double?
+    /// Whether `margin` is a share of what the reference arm has, in percent; else it is in the gate's unit.
+    public var isMarginRelative = false
+    /// The outcome of which an arm must not have more: time, or events.
+    public var gate = StudyClaims.gate
     /// The seed on which the arm that was selected on `seed` is confirmed; nil for no selection.
     public var confirmSeed: UInt64?
+    /// Which arms go on to be confirmed.
+    package var selects = SelectionRule.best
     /// The arm that the others are compared with; nil for no comparison.
     public var reference: String?
 
@@ -185,7 +197,9 @@ public struct Study: Hashable, Sendable {
     }
 
     /// All that listen in shadow, those of the sweep last.
-    public var shadowPolicies: [AlertPolicy] { policies + (sweep?.variants ?? []) }
+    public var shadowPolicies: [AlertPolicy] {
+        policies + (sweep.map { $0.mode == .shadow ? $0.variants : [] } ?? [])
+    }
 
     /// The settings of the person in an arm; nil where nobody listens.
     public func person(in arm: Arm) -> PersonSettings? {

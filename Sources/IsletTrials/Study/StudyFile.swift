@@ -15,7 +15,16 @@ extension Study {
 
     /// The study in the file at `path`, changed by `overrides`.
     package static func read(path: String, overrides: [SetOverride] = []) throws(InputError) -> Study {
-        try decode(try YAMLDocument.read(path: path), overrides: overrides)
+        try decode(try document(path), overrides: overrides)
+    }
+
+    /// What is read as a study: a study file, or what a manifest has as one.
+    private static func document(_ path: String) throws(InputError) -> YAMLNode {
+        guard path == "manifest.json" || path.hasSuffix("/manifest.json") else {
+            return try YAMLDocument.read(path: path)
+        }
+        let manifest = try JSONDocument.read(path: path, limitBytes: ResultFolder.manifestBytes)
+        return YAMLReader(manifest)["study"]?.node ?? manifest
     }
 
     /// The study in `text`; `file` is what problems call it.

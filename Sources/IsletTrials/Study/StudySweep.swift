@@ -1,7 +1,7 @@
 // Who listens in shadow, and the sweep: `policies` and `sweep` of a study.
 //
-// Guarantees: names of those who listen differ; a closed sweep becomes arms here and stays so in the resolved study; a shadow sweep is
-// written out variant by variant.
+// Guarantees: names of those who listen differ; a closed sweep becomes arms (`SweepJoins`), and the resolved study says which arm stands for which
+// of its points; a shadow sweep is written out variant by variant.
 
 import IsletLoop
 package import IsletDevices
@@ -32,7 +32,7 @@ extension Study {
     private static let modes = Shape.choice(
         noun: "a mode", PolicySweep.Mode.allCases.map { Shape.Choice($0.rawValue, $0.summary) })
 
-    private static let sweepShape = MappingShape(
+    static let sweepShape = MappingShape(
         summary:
             "Variants of one policy. A path addresses the whole policy, what it takes from a preset included: `rules[LOW].debounce`, `rules[LOW,HIGH].cooldown`, `rules[*].cooldown`, `thresholds[glucose].min`, `limits.freshness`, `quietHours`. A value is whatever a policy file may say there; `null` leaves the key out.",
         keys: [
@@ -47,6 +47,7 @@ extension Study {
                 .list(
                     .open(expectation: "paths of the policy, each with one value"),
                     count: 1...PolicySweep.maximumVariants), "Single combinations.", leftOut: "none"),
+            sweepArmsShape,
         ])
 
     static let sweepRow = KeyRow<Study>(
@@ -66,10 +67,22 @@ extension Study {
                     expected: "policies with different names")
             }
             study.sweep = sweep
-        case .closed: try study.addArms(sweep, reader)
+            guard let arms = reader["arms"] else { return }
+            throw arms.problem(
+                found: "arms of a sweep in shadow", expected: "no `arms`: a closed sweep alone makes some")
+        case .closed:
+            if let arms = reader["arms"] {
+                try study.takeArms(sweep, arms)
+            } else {
+                try study.addArms(sweep, reader)
+            }
         }
     } encode: { study in
-        study.sweep.map { $0.json(of: AlertPolicy.studyCodec.encode($0.of)) }
+        study.sweep.map {
+            $0.json(
+                of: AlertPolicy.studyCodec.encode($0.of),
+                arms: $0.mode == .closed ? study.sweepArmsJSON : nil)
+        }
     }
 
     static let referencePolicyRow = KeyRow<Study>(
@@ -151,32 +164,6 @@ extension Study {
     private static let forecasting = AlgorithmKind.all.filter {
         TunedAlgorithm($0).algorithm.forecastMinutes != nil
     }.map(\.id).joined(separator: ", ")
-
-    /// Each variant as an arm beside each of the arms.
-    private mutating func addArms(_ sweep: PolicySweep, _ reader: YAMLReader) throws(InputError) {
-        let listed = arms
-        let (count, overflow) = listed.count.multipliedReportingOverflow(by: sweep.variants.count + 1)
-        guard !overflow, count <= Self.maximumArms else {
-            throw reader.problem(
-                found:
-                    "\(listed.count) \(listed.count == 1 ? "arm" : "arms") and \(sweep.variants.count) variants of each",
-                expected: "at most \(Self.maximumArms) arms in all: fewer variants, or `mode: shadow`")
-        }
-        for arm in listed {
-            for variant in sweep.variants {
-                var other = arm
-                other.alerts = variant
-                other.name = listed.count == 1 ? variant.name : "\(arm.name) \(variant.name)"
-                guard TextRule.name.accepts(other.name), !arms.contains(where: { $0.name == other.name })
-                else {
-                    throw reader.problem(
-                        found: "an arm \(quotedForMessage(other.name)) of the sweep",
-                        expected: "a name of at most 100 characters that no other arm has")
-                }
-                arms.append(other)
-            }
-        }
-    }
 }
 
 extension AlertPolicy {

@@ -52,6 +52,12 @@ package final class PeopleCohort: StudyCohort {
         }
     }
 
+    /// All of them, in order; nil where they are more than are remembered.
+    package func everybody() throws -> [VirtualSubject]? {
+        guard count <= Self.remembered else { return nil }
+        return try (0..<count).map { try member($0) }
+    }
+
     package func name(_ index: Int) throws -> String { try member(index).name }
 
     package func digest(_ index: Int) throws -> String { Self.digest(of: try member(index)) }

@@ -23,11 +23,14 @@ package struct TraceReplay: Sendable {
     package let leftOut: [(policy: String, codes: [AlertName])]
     private let scoring: PolicyScoring
 
-    /// - Parameter policies: names differ; the first is what others are compared with.
+    /// - Parameters:
+    ///   - policies: names differ; the first is what others are compared with.
+    ///   - sweep: variants that listen beside them; with no policies, the first one is what others are compared with.
     /// - Throws: `InputError` where nothing of a policy can be judged.
-    package init(_ policies: [AlertPolicy]) throws(InputError) {
+    package init(_ policies: [AlertPolicy], sweep: PolicySweep? = nil) throws(InputError) {
         var study = Study()
         study.name = "recorded traces"
+        study.isRecorded = true
         study.arms = [Study.Arm(name: Self.arm, algorithm: .default, alerts: .none)]
         var leftOut: [(policy: String, codes: [AlertName])] = []
         for policy in policies {
@@ -45,6 +48,21 @@ package struct TraceReplay: Sendable {
             let codes = policy.rules.map(\.code).filter { code in !kept.rules.contains { $0.code == code } }
             if !codes.isEmpty { leftOut.append((policy.name, codes)) }
             study.policies.append(kept)
+        }
+        if let sweep {
+            let kept = Self.judgeable(sweep.of)
+            guard sweep.variants.allSatisfy({ !Self.judgeable($0).rules.isEmpty }) else {
+                throw InputError(
+                    file: "--sweep", found: "\(sweep.of.name), without a rule about glucose or readings",
+                    expected: "variants of a policy that a recorded trace can say something of")
+            }
+            let codes = sweep.of.rules.map(\.code).filter { code in
+                !kept.rules.contains { $0.code == code }
+            }
+            if !codes.isEmpty, !leftOut.contains(where: { $0.policy == sweep.of.name }) {
+                leftOut.append((sweep.of.name, codes))
+            }
+            study.sweep = sweep.changed(Self.judgeable)
         }
         guard let scoring = PolicyScoring(study, arm: study.arms[0]) else {
             throw InputError(file: "--policy", found: "no policy", expected: "one at least")

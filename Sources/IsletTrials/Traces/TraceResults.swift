@@ -1,6 +1,7 @@
 // What recorded traces come to under some policies: the same summary, table and numbers as a study's.
 //
-// Guarantees: the unit is the person, which is a trace; a difference has an interval and a p from six people on. Whatever is judged against the truth
+// Guarantees: the unit is the person, which is a trace, or a block of days in a row where a sweep is asked of fewer than six people; a difference has an
+// interval and a p from six of them on. Whatever is judged against the truth
 // is judged against the trace itself, smoothed, and each output says so.
 
 package import IsletFiles
@@ -10,8 +11,10 @@ import IsletKernel
 
 package struct TraceResults: Sendable {
     package let replay: TraceReplay
-    /// By person.
+    /// By person; by block of days where one person's days are what is compared.
     package let traces: [ReplayedTrace]
+    /// Whose traces were cut into blocks; empty where the unit is the person.
+    package let whole: [RecordedTrace]
     package let summary: StudySummary
     package let columns: SubjectColumns
 
@@ -20,8 +23,11 @@ package struct TraceResults: Sendable {
         "Nobody knows the glucose behind a sensor. What is judged against the truth is judged against the trace itself, smoothed (a quarter of each neighbour and half of its own, every 5 min); in a gap of more than 20 min it is unknown, and nothing is judged there."
 
     /// - Parameter outcomes: what `columns` holds.
-    package init(_ replay: TraceReplay, _ traces: [ReplayedTrace], outcomes: [String]) throws {
-        (self.replay, self.traces) = (replay, traces)
+    /// - Parameter whole: the traces of which `traces` are blocks; none where they are people.
+    package init(
+        _ replay: TraceReplay, _ traces: [ReplayedTrace], outcomes: [String], whole: [RecordedTrace] = []
+    ) throws {
+        (self.replay, self.traces, self.whole) = (replay, traces, whole)
         let store = MemoryStore(of: replay.study)
         store.write(traces.map(\.record))
         summary = try StudySummary(of: replay.study, store: store)
@@ -32,9 +38,23 @@ package struct TraceResults: Sendable {
 
     /// Everything that is printed.
     package func text(in unit: GlucoseUnit) -> String {
+        let people = whole.isEmpty ? traces.count : whole.count
         var text =
-            "recorded traces: \(traces.count) \(traces.count == 1 ? "person" : "people"), \(Self.decimal(summary.patientDays)) days listened to, \(replay.study.policies.count) polic\(replay.study.policies.count == 1 ? "y" : "ies")\n\n"
-        for trace in traces { text += Self.described(trace) }
+            "recorded traces: \(people) \(people == 1 ? "person" : "people"), \(Self.decimal(summary.patientDays)) days listened to, \(replay.study.shadowPolicies.count) polic\(replay.study.shadowPolicies.count == 1 ? "y" : "ies")\n\n"
+        if whole.isEmpty {
+            for trace in traces { text += Self.described(trace) }
+        } else {
+            for trace in whole {
+                text += TextGrid.wrapped(
+                    "\(printable(trace.name, limit: 40)): ",
+                    [
+                        "\(trace.format.rawValue), \(trace.unit.rawValue)",
+                        "\(trace.readings.count) readings",
+                        "\(Self.decimal(Double(trace.span.upperBound - trace.span.lowerBound) / 86_400_000)) days",
+                    ] + trace.counts.words)
+            }
+            text += TextGrid.wrapped("", words: blockNote)
+        }
         text += "\n" + TextGrid.wrapped("", words: Self.truthNote)
         for (policy, codes) in replay.leftOut {
             text += TextGrid.wrapped(
@@ -42,6 +62,14 @@ package struct TraceResults: Sendable {
                 codes.map { printable($0.rawValue, limit: 60) })
         }
         return text + "\n" + summary.table(in: unit, isRecorded: true)
+    }
+
+    /// What intervals are over, where they are over blocks.
+    package var blockNote: String {
+        let days = summary.patientDays / Double(max(1, traces.count))
+        return
+            "Intervals are over \(traces.count) blocks of \(Self.decimal(days)) days in a row of \(whole.count == 1 ? "one person" : "\(whole.count) people"), to each of which an app newly set up listens: "
+            + "they say what other weeks of the same \(whole.count == 1 ? "person" : "people") would give, and nothing of other people."
     }
 
     private static func described(_ replayed: ReplayedTrace) -> String {
@@ -75,6 +103,7 @@ package struct TraceResults: Sendable {
                 "recorded",
                 [
                     "truth": .string(Self.truthNote),
+                    "blocks": whole.isEmpty ? .null : .string(blockNote),
                     "traces": .array(traces.map(Self.json)),
                     "not_judged": .object(
                         replay.leftOut.map { one in
@@ -120,7 +149,7 @@ package struct TraceResults: Sendable {
     /// Its rows of one person and policy: each decision, in local time.
     package func effectsCSV(_ index: Int, policy place: Int) -> String {
         let trace = traces[index]
-        let policy = replay.study.policies[place]
+        let policy = replay.study.shadowPolicies[place]
         let origin = "\(index),\(csvField(trace.trace.name)),\(csvField(policy.name)),"
         var text = ""
         for row in trace.rows(of: policy, at: place) {

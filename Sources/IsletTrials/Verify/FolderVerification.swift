@@ -63,7 +63,14 @@ package struct FolderVerification {
                 // Who everybody is stands in a file, whatever the list says.
                 && (name != CohortSums.fileName || root["cohort_root"] == nil)
         }
-        for name in ResultFolder.resultNames where !isOptional(name) {
+        let unlisted = ResultFolder.addedNames.filter {
+            root["files"]?[$0] == nil && FileManager.default.fileExists(atPath: folder.file($0))
+        }
+        if state == "complete" {
+            findings += unlisted.map { "\($0): manifest.json has no hash of it" }
+        }
+        let hashed = ResultFolder.resultNames.filter { !isOptional($0) }
+        for name in hashed {
             let path = folder.file(name)
             guard FileManager.default.fileExists(atPath: path) else {
                 if state == "complete" || name == "study.sqlite" { findings.append("\(name): is not there") }
@@ -133,7 +140,10 @@ package struct FolderVerification {
             hasShadows: study.record >= .events
         )
         .differences(store)
-        findings += try summary(store, study)
+        let summary = try StudySummary(of: study, store: store)
+        findings += try differences(of: summary, study)
+        findings += try inputs(study)
+        findings += try facts(store, study)
         return findings
     }
 
@@ -142,9 +152,9 @@ package struct FolderVerification {
         let study = try Study.parse(try store.studyText(), file: folder.storePath, hasRun: true)
         // A shard selects nothing.
         guard study.confirmSeed != nil, try RunIdentity(of: folder).shard.isWhole,
-            let selection = try StudySummary(of: study, store: store).selection, let arm = selection.arm
+            let selection = try StudySummary(of: study, store: store).selection, !selection.arms.isEmpty
         else { return nil }
-        return study.confirmation(of: arm, seed: selection.seed)
+        return study.confirmation(of: selection.arms, seed: selection.seed)
     }
 
     private func sessions(
@@ -186,7 +196,21 @@ package struct FolderVerification {
         return findings
     }
 
-    private func summary(_ store: any ResultStore, _ study: Study) throws -> [String] {
+    private func differences(of summary: StudySummary, _ study: Study) throws -> [String] {
+        var findings: [String] = []
+        let table = folder.file(ResultFolder.sweep)
+        if FileManager.default.fileExists(atPath: table) {
+            let found = try readInput(table, limitBytes: 1 << 30, onlyRegular: true)
+            if found != Array((summary.sweep?.csv ?? "").utf8) {
+                findings.append("\(ResultFolder.sweep): is not what study.sqlite comes to")
+            }
+        } else if summary.sweep != nil, try folder.manifest()["plan"] != nil {
+            findings.append("\(ResultFolder.sweep): is not there")
+        }
+        return try findings + summaryFile(summary, study)
+    }
+
+    private func summaryFile(_ summary: StudySummary, _ study: Study) throws -> [String] {
         let path = folder.file("summary.json")
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let text = try readInput(path, limitBytes: 1 << 30, onlyRegular: true)
@@ -196,7 +220,6 @@ package struct FolderVerification {
         } catch {
             return ["summary.json: is no JSON"]
         }
-        let summary = try StudySummary(of: study, store: store)
         let expected = summary.json(study: study, speed: nil)
         return JSONDifference.between(
             Self.known(of: found), expected, leaving: StudySummary.ofThisRunOnly,
@@ -301,6 +324,7 @@ package struct FolderVerification {
         let lived = Set(sessions.map { $0 / arms }.filter { $0 < cohort.count }).sorted()
         let sums = try cohort.sums(of: lived.map { $0..<$0 + 1 }, jobs: jobs)
         for finding in try people(sums, stored, group: study.block) { try tell(finding) }
+        for finding in try people(study, cohort, lived, isAll: choice == .all) { try tell(finding) }
     }
 
     /// Who of the people that were drawn isn't who the folder says.

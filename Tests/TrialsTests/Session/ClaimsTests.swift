@@ -293,6 +293,58 @@ struct ClaimsTests {
         #expect(try verdicts(lows: 20) == [.nonInferior, .lower])
     }
 
+    @Test("a margin may be a share of what the reference has, and its bound holds with that")
+    func relative() throws {
+        func study(_ share: String) throws -> Study {
+            let study = try self.study(
+                margin: nil, "primary: [alerts_notifications_per_day]\nmargin: { tbr_54_percent: \(share) }")
+            #expect(try Study.parse(study.yaml, file: "again.yaml") == study)
+            return study
+        }
+        // The reference has about 1.3 points: 10 % is 0.13, 30 % is 0.38; `quiet` costs 0.2 of everybody's own.
+        func found(_ share: String, _ cost: Double) throws -> StudyClaims.Claim {
+            let study = try study(share)
+            let store = MadeStore(study, subjects: 60) { subject, arm in
+                var values = values(subject, arm)
+                let own = 1 + Double(subject * 7 % 11) / 20
+                values["tbr_54_percent"] = arm == "deaf" ? own + 2 : arm == "quiet" ? own * (1 + cost) : own
+                return values
+            }
+            let claims = try #require(try StudySummary(of: study, store: store).claims)
+            #expect(claims.refusal == nil && claims.relative == Double(share.dropLast()))
+            return try #require(claims.gates.first { $0.arm == "quiet" })
+        }
+        #expect(try found("30%", 0.2).verdict == .nonInferior)
+        #expect(try found("10%", 0.2).verdict == .notNonInferior)
+        // Shown worse, and within the margin.
+        #expect(try found("30%", 0.2).isShownWorse && !(found("30%", 0).isShownWorse))
+        let gate = try found("30%", 0.2)
+        #expect(try #require(gate.upper) < 0.3 * 1.25 + 1e-9)
+    }
+
+    @Test("a gate may be of events")
+    func byEvents() throws {
+        let study = try study(
+            margin: nil, "primary: [alerts_notifications_per_day]\nmargin: { hypo_events_l2_per_week: 0.4 }")
+        #expect(study.gate == "hypo_events_l2_per_week" && study.margin == 0.4)
+        #expect(try Study.parse(study.yaml, file: "again.yaml") == study)
+        let store = MadeStore(study, subjects: 40) { subject, arm in
+            var values = values(subject, arm)
+            let more: [String: Double] = ["deaf": 2, "mute": 1]
+            values["hypo_events_l2_per_week"] = Double(1 + subject % 3) + (more[arm] ?? 0)
+            return values
+        }
+        let summary = try StudySummary(of: study, store: store)
+        let claims = try #require(summary.claims)
+        #expect(claims.refusal == nil && claims.gate == "hypo_events_l2_per_week")
+        #expect(claims.gates.map(\.verdict) == [.nonInferior, .notNonInferior])
+        let text = unfolded(summary.table())
+        #expect(text.contains("non-inferiority on hypo_events_l2_per_week first (margin 0.40"))
+        #expect(text.contains("a rise of more than 0.40 events a week"), "\(text)")
+        #expect(summary.comparisons.contains { $0.metric == "hypo_events_l2_per_week" && $0.family == .gate })
+        #expect(!summary.comparisons.contains { $0.metric == "tbr_54_percent" && $0.family == .gate })
+    }
+
     @Test("are none without a margin, and the table says so where outcomes are declared")
     func noMargin() throws {
         let declared = try summary(study(margin: nil))
@@ -328,7 +380,9 @@ struct ClaimsTests {
     @Test(
         "have a margin that is a number of points of time below 54, or are refused with the line",
         arguments: [
-            ("margin: 0.5", "margin"), ("margin: { tbr_70_percent: 0.5 }", "tbr_70_percent"),
+            ("margin: 0.5", "margin"), ("margin: { tir_70_180_percent: 0.5 }", "tir_70_180_percent"),
+            ("margin: { tbr_54_percent: 0.5, tbr_70_percent: 0.5 }", "margin"),
+            ("margin: { tbr_54_percent: 200% }", "200%"),
             ("margin: { tbr_54_percent: 0 }", "0"), ("margin: { tbr_54_percent: -1 }", "-1"),
             ("margin: {}", "margin"), ("confirm: 5", "confirm"), ("confirm: { seed: x }", "x"),
         ])

@@ -56,13 +56,32 @@ struct SelectionTests {
         "confirms the reference, the selected arm and those that the margin is measured by, on another seed")
     func confirmation() throws {
         let study = try study()
-        let confirmation = study.confirmation(of: "quiet", seed: 9)
+        let confirmation = study.confirmation(of: ["quiet"], seed: 9)
         #expect(confirmation.arms.map(\.name) == ["usual", "quiet", "deaf"] && confirmation.seed == 9)
         #expect(study.confirmedArms == 3 && confirmation.confirmSeed == nil)
         #expect(confirmation.margin == 0.5 && confirmation.reference == "usual")
         #expect(try Study.parse(confirmation.yaml, file: "again.yaml") == confirmation)
         let plain = try self.study("confirm: { seed: 9 }")
         #expect(plain.candidates.map(\.name) == ["quiet", "mute", "deaf"] && plain.confirmedArms == 2)
+    }
+
+    @Test("takes the whole front with `select: front`, those that pass and that no other beats in both")
+    func front() throws {
+        let study = try study("confirm: { seed: 9, select: front }\nmargin: { tbr_54_percent: 0.5 }")
+        #expect(try Study.parse(study.yaml, file: "again.yaml") == study && study.confirmedArms == 4)
+        // `mute` rings least and costs a little; `quiet` rings more and costs nothing.
+        let both = try #require(try summary(study, mute: 0.01).selection)
+        #expect(both.arms == ["mute", "quiet"] && both.arm == "mute")
+        // Free: it beats `quiet` in both.
+        #expect(try summary(study, mute: 0).selection?.arms == ["mute"])
+        // Beyond the margin it does not go on.
+        #expect(try summary(study, mute: 1).selection?.arms == ["quiet"])
+        let confirmation = study.confirmation(of: both.arms, seed: both.seed)
+        #expect(confirmation.arms.map(\.name) == ["usual", "quiet", "mute", "deaf"])
+        #expect(confirmation.selects == .best && confirmation.confirmSeed == nil)
+        #expect(
+            unfolded(try summary(study, mute: 0.01).table()).contains(
+                "selected: mute; quiet, the front of 2 arms"))
     }
 
     @Test(

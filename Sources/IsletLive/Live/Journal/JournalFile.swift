@@ -4,7 +4,7 @@
 // doubled or moved is found. An append that failed leaves the file as it was, or the journal takes nothing more. A line without
 // an end is one that was being written when the process or the machine died: it is cut when the journal is opened. Any other damage is refused
 // with its place. One process at a time has a journal open.
-// Does not: resist an adversary. The checks are checksums, not signatures.
+// Does not: resist an adversary. The checks are checksums, not signatures: a seal (`JournalSealFile`) is.
 
 package import IsletKernel
 import IsletFiles
@@ -22,6 +22,8 @@ package final class JournalFile {
     private var isBroken = false
     /// Told before and after each write, and after each sync: where a test lets the process die.
     package var observer: ((_ bytesWritten: Int, _ isSynced: Bool) -> Void)?
+    /// Seals each line that was written; nil for a journal without a seal.
+    var seal: JournalSealFile?
 
     private init(path: String, descriptor: Int32, check: String, length: Int) {
         self.path = path
@@ -116,6 +118,8 @@ package final class JournalFile {
         }
         check = next
         length += bytes.count
+        seal?.add("\(next) \(text)")
+        if isSynced { seal?.sync() }
     }
 
     /// Everything so far is on disk when this returns.

@@ -1,0 +1,36 @@
+// HMAC-SHA256 against the vectors of RFC 4231.
+
+import Testing
+
+@testable import IsletKernel
+
+@Suite("HMAC-SHA256")
+struct HMACTests {
+    @Test(
+        "gives the codes of RFC 4231",
+        arguments: [
+            (
+                [UInt8](repeating: 0x0B, count: 20), "Hi There",
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+            ),
+            (
+                Array("Jefe".utf8), "what do ya want for nothing?",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+            ),
+            (
+                [UInt8](repeating: 0xAA, count: 131),
+                "Test Using Larger Than Block-Size Key - Hash Key First",
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+            ),
+        ])
+    func vectors(key: [UInt8], text: String, code: String) {
+        #expect(HMAC.code(of: Array(text.utf8), key: key).description == code)
+    }
+
+    @Test("codes are equal where every byte is, and nowhere else")
+    func equal() {
+        #expect(HMAC.equal("abc", "abc"))
+        #expect(!HMAC.equal("abd", "abc") && !HMAC.equal("ab", "abc") && !HMAC.equal("abcd", "abc"))
+        #expect(!HMAC.equal("", "abc"))
+    }
+}
