@@ -30,6 +30,7 @@ extension LoopController {
         memory = fresh
         if before.isInSession { tellEnded(before) }
         state.clear()
+        listener?.clear()
         journal.record(.loopSession, at: executor.now, 1)
         tellNothingMissing()
         waitForTemporaryBasal()
@@ -43,6 +44,7 @@ extension LoopController {
         memory = fresh
         tellEnded(before)
         state.clear()
+        listener?.clear()
         journal.record(.loopSession, at: executor.now, 0)
         tellNothingMissing()
         waitForTemporaryBasal()

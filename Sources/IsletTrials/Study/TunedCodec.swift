@@ -25,18 +25,15 @@ package enum ChosenAlgorithm: Sendable {
 
     package static let codec: Codec<ChosenAlgorithm> = {
         let built = TunedAlgorithm.codec
-        let program = MappingShape(
-            summary: "A program of one's own, and its parameters.", keys: PluginReference.keyShapes,
-            exactlyOne: PluginReference.keys, chosenBy: PluginReference.keys,
-            others: .number(-1e300...1e300))
-        return Codec(.either([built.shape, .mapping(program)].flatMap(\.alternatives))) {
+        let program = PluginReference.codec
+        return Codec(.either([built.shape, program.shape].flatMap(\.alternatives))) {
             reader throws(InputError) in
             PluginReference.keys.contains { reader[$0] != nil }
-                ? .program(try PluginReference.decode(reader)) : .built(try built.decode(reader))
+                ? .program(try program.decode(reader)) : .built(try built.decode(reader))
         } encode: {
             switch $0 {
             case .built(let tuned): built.encode(tuned)
-            case .program(let reference): reference.json
+            case .program(let reference): program.encode(reference)
             }
         }
     }()
@@ -47,6 +44,12 @@ extension Shape {
 }
 
 extension Study.Arm {
+    /// Who listens, as the study names it.
+    var listenerReference: PluginReference? {
+        get { listener?.reference }
+        set { listener = newValue.map { ArmPlugin(reference: $0) } }
+    }
+
     var chosenAlgorithm: ChosenAlgorithm {
         get { plugin.map { .program($0.reference) } ?? .built(algorithm) }
         set {
