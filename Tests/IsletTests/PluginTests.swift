@@ -149,6 +149,18 @@ import Testing
         #expect(other.output.split(separator: "\n").count == 2 && other.output.contains(" then, "))
     }
 
+    /// Written by the pages alone, in another language: it asks for the doses of the ten lines in Python.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/perl")))
+    func aSecondReaderOfTheProtocolGivesTheSameDoses() throws {
+        let folder = try folder()
+        let python = try study(
+            folder, "{ python: \(project.path())Python/examples/mine.py }", Self.faults, name: "python")
+        let reader = "\(project.path())Tests/Plugins/reader.pl"
+        let perl = try study(folder, "{ command: [perl, \(reader)], group: 3 }", Self.faults, name: "perl")
+        let wanted = try digest(run(python, folder.appending(path: "python")))
+        #expect(try digest(run(perl, folder.appending(path: "perl"))) == wanted)
+    }
+
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")))
     func onlyALibraryIsLoadedByTheRun() throws {
         let folder = try folder()
