@@ -29,12 +29,13 @@ package: ## Write dist/islet-VERSION-linux-ARCH.tar.gz: the programs for a Debia
 
 soak: ## The long forms of what `make test` samples.
 	@.ci/setup.sh build python
-	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests|TraceMutationTests|LinkFaultTests|LinkStormTests|SettingsHistoryTests|SettingsSyncKillTests|UpgradeKillTests'
+	ISLET_SOAK=1 swift test --filter 'IntervalCoverageTests|LiveHostTests|LiveProgramTests|LiveSessionTests|TraceMutationTests|LinkFaultTests|LinkStormTests|SettingsHistoryTests|SettingsSyncKillTests|UpgradeKillTests|PluginFuzzTests'
 	.ci/release.sh build --product islet
 	.ci/release.sh run islet-bench coverage
 	.ci/release.sh run islet-bench ward
 	python3 Tests/Tools/fuzz.py --islet .build/release/islet --mutations 10000
 	python3 Tests/Tools/fuzz_readers.py --bench .build/release/islet-bench --inputs 100000
+	python3 Tests/Tools/fuzz_algorithm.py --frames 1000000
 	.ci/page.sh soak
 
 look: ## Look at reports in Chromium, and hold their numbers against summary.json.

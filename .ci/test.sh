@@ -185,6 +185,7 @@ short() {
         Tests/Tools/digest_checks.sh --islet "${islet:-$debug/islet}" ${islet:+--other "$debug/islet"}
     counted "swarm, 300 seeds" Tests/Tools/swarm_checks.sh --islet "$debug/islet" --seeds 1..300
     counted "fuzz of every reader, 200 inputs each" python3 Tests/Tools/fuzz_readers.py --bench "$debug/islet-bench" --inputs 200
+    counted "damaged frames told to an algorithm in Python" python3 Tests/Tools/fuzz_algorithm.py
     counted "fuzz, 400 mutations" python3 Tests/Tools/fuzz.py --islet "${islet:-$debug/islet}" --mutations 400
     counted "every example of README, docs and --help" python3 Tests/Tools/examples.py --islet "$debug/islet"
     if environment .build-python Python/tests/requirements.txt; then
@@ -239,6 +240,8 @@ part_2() {
         fi
         counted "islet trace against simglucose, 30 subjects" \
             "$python" Tests/Oracles/trace_oracle.py --islet "$release"
+        counted "simglucose's basal-bolus controller through the adapter, a day" \
+            "$python" Tests/Oracles/simglucose_oracle.py --islet "$release"
     fi
     if environment .build-python Python/tests/requirements.txt; then
         counted "the Python package, long: 1000 seeds, 10 000 resets" python_tests .build-python "$release" --long

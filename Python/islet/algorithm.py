@@ -20,6 +20,7 @@ gives nothing, and the object goes back to what it was before it. Needs the stan
 """
 
 import copy
+import gc
 import json
 import math
 import os
@@ -29,7 +30,8 @@ import sys
 import traceback
 import zlib
 
-__all__ = ["Algorithm", "Dose", "Parameter", "Vector", "from_simglucose", "serve"]
+__all__ = [
+    "Algorithm", "Dose", "Listener", "Number", "Parameter", "Vector", "VectorListener", "from_simglucose", "serve"]
 
 # Standard output is the protocol's: a copy of it is kept, and whoever prints is led to standard error.
 _IN, _OUT = 0, os.dup(1)
@@ -38,10 +40,14 @@ os.dup2(2, 1)
 sys.stdout = sys.stderr
 
 _HEAD = struct.Struct("<4sIII")
-_BEGIN, _HISTORY, _STEP, _DOSE, _FAIL, _END, _BYE = 1, 2, 3, 4, 5, 6, 7
+_BEGIN, _HISTORY, _STEP, _DOSE, _FAIL, _END, _BYE, _OWN = 1, 2, 3, 4, 5, 6, 7, 8
 _ABSENT = -(2**63)
+# A group's steps are less than a hundredth of it.
+_MOST_BYTES = 1 << 25
 _NAN = float("nan")
 _ROW = struct.Struct("<qqddddqd")
+_NUMBERS = 8
+_OWN_ROW = struct.Struct("<qq%dd" % _NUMBERS)
 
 
 class Parameter:
@@ -52,14 +58,24 @@ class Parameter:
         self.unit, self.meaning = unit, meaning
 
 
+class Number:
+    """A number of one's own, which alert rules compare as `own.NAME`: its unit and its meaning."""
+
+    def __init__(self, unit="", meaning=""):
+        self.unit, self.meaning = unit, meaning
+
+
 class Dose:
-    """What a step asks for, U: `basal` of these five minutes, `correction`, `meal`; `forecast` in mg/dL."""
+    """What a step asks for, U: `basal` of these five minutes, `correction`, `meal`; `forecast` in mg/dL.
 
-    __slots__ = ("basal", "correction", "meal", "glucagon", "gives_up", "forecast")
+    `own` has numbers of the algorithm's own, by name; one that is left out, or None, is absent.
+    """
 
-    def __init__(self, basal=0.0, correction=0.0, meal=0.0, glucagon=0.0, gives_up=False, forecast=None):
+    __slots__ = ("basal", "correction", "meal", "glucagon", "gives_up", "forecast", "own")
+
+    def __init__(self, basal=0.0, correction=0.0, meal=0.0, glucagon=0.0, gives_up=False, forecast=None, own=None):
         self.basal, self.correction, self.meal, self.glucagon = basal, correction, meal, glucagon
-        self.gives_up, self.forecast = gives_up, forecast
+        self.gives_up, self.forecast, self.own = gives_up, forecast, own
 
 
 class Therapy:
@@ -164,6 +180,7 @@ class Algorithm:
     forecast_minutes = None
     #: "alone": a process a person; "together": a process a group, an object a person.
     runs = "alone"
+    role = "algorithm"
 
     def begin(self, person):
         pass
@@ -173,13 +190,27 @@ class Algorithm:
 
     def snapshot(self):
         """What `restore` goes back to: by default a copy of the attributes."""
-        return {k: v if type(v) in _PLAIN else copy.deepcopy(v) for k, v in self.__dict__.items() if k != "person"}
+        kept = self.__dict__.copy()
+        del kept["person"]
+        for name, value in kept.items():
+            if type(value) not in _PLAIN:
+                kept[name] = copy.deepcopy(value)
+        return kept
 
     def restore(self, saved):
         person = self.person
         self.__dict__.clear()
         self.__dict__.update(saved)
         self.person = person
+
+
+class Listener(Algorithm):
+    """Hears each step beside any algorithm, and doses nothing: `step(self, s)` returns a dict of its numbers, or None.
+
+    Each `Number` of the class is one: `low_soon = ia.Number("1", "how likely a low is")` is `own.low_soon` to alert rules.
+    """
+
+    role = "listener"
 
 
 _PLAIN = frozenset((int, float, bool, str, bytes, type(None)))
@@ -197,6 +228,7 @@ class Vector:
     basal_source = "algorithm"
     forecast_minutes = None
     runs = "together"
+    role = "algorithm"
     state_dtype = []
 
     def step(self, rows, state, asked):
@@ -205,6 +237,16 @@ class Vector:
     def doses(self):
         """An empty answer: zeros, and no forecast."""
         return self._new_doses()
+
+    def own(self):
+        """Numbers of one's own, all absent; return them beside the doses, as `return doses, own`."""
+        return self._new_numbers()
+
+
+class VectorListener(Vector):
+    """A `Listener` for NumPy: its `step` returns the record array that `self.own()` makes."""
+
+    role = "listener"
 
 
 class _Ended(Exception):
@@ -230,17 +272,20 @@ class _Pipe:
         return line
 
     def frame(self):
-        """The kind, the number of rows, and the bytes of the next frame."""
+        """The kind, the number of rows, and the bytes of the next frame's rows."""
         while len(self.bytes) < 16:
             self.more()
         magic, kind, rows, length = _HEAD.unpack_from(self.bytes)
         if magic != b"ISL1":
             raise ValueError("a frame that does not begin with ISL1")
+        if length > _MOST_BYTES:
+            raise ValueError("a frame of %d bytes" % length)
         end = 16 + length
         while len(self.bytes) < end + 4:
             self.more()
         whole = self.bytes
-        if zlib.crc32(whole[:end]) != int.from_bytes(whole[end:end + 4], "little"):
+        # The CRC-32 of all bytes and their own CRC behind them is the same for any of them.
+        if zlib.crc32(whole if len(whole) == end + 4 else whole[:end + 4]) != 0x2144DF1C:
             raise ValueError("a frame whose CRC is wrong")
         self.bytes = whole[end + 4:]
         return kind, rows, whole[16:end]
@@ -287,9 +332,11 @@ def serve(kind):
         hello = json.loads(pipe.line())
         if kind.runs != "alone":
             pipe.most = 1 << 16
-        parameters = {}
+        parameters, numbers = {}, {}
         for base in reversed(kind.__mro__):
             parameters.update({k: v for k, v in vars(base).items() if isinstance(v, Parameter)})
+            numbers.update({k: v for k, v in vars(base).items() if isinstance(v, Number)})
+        kind._numbers = list(numbers)
         for name, parameter in parameters.items():
             setattr(kind, name, float(hello["parameters"].get(name, parameter.default)))
         is_vector = issubclass(kind, Vector)
@@ -297,7 +344,8 @@ def serve(kind):
         ready = {
             "protocol": "islet-step/1", "encoding": "packed", "name": kind.name or kind.__name__.lower(),
             "version": kind.version, "basalSource": kind.basal_source, "forecastMinutes": kind.forecast_minutes,
-            "runs": kind.runs, "isolates": isolates, "runtime": _runtime(is_vector),
+            "runs": kind.runs, "isolates": isolates, "runtime": _runtime(is_vector), "role": kind.role,
+            "numbers": [{"name": k, "unit": n.unit, "meaning": n.meaning} for k, n in numbers.items()],
             "parameters": [
                 {"name": k, "unit": p.unit, "least": p.least, "most": p.most, "default": p.default, "meaning": p.meaning}
                 for k, p in parameters.items()],
@@ -320,6 +368,8 @@ def serve(kind):
 
 def _serve_apart(kind, hello, pipe):
     """A child for each session: whatever it does to its modules, generators and caches ends with it."""
+    # What is there already is no child's garbage: looking through it would copy its memory.
+    gc.freeze()
     while True:
         if not pipe.bytes:
             pipe.more()
@@ -340,7 +390,18 @@ def _serve_apart(kind, hello, pipe):
 
 
 class _Seat:
-    __slots__ = ("algorithm", "person", "saved")
+    __slots__ = ("algorithm", "person", "saved", "step", "snapshot")
+
+
+def _own_row(handle, step, said, names):
+    """A row of `own`; raises where a number is none that the class has."""
+    cells = [_NAN] * _NUMBERS
+    for name, value in said.items():
+        if name not in names:
+            raise KeyError("%s is no number of this class" % name)
+        if value is not None:
+            cells[names.index(name)] = float(value)
+    return _OWN_ROW.pack(handle, step, *cells)
 
 
 def _serve_each(kind, hello, pipe):
@@ -350,46 +411,56 @@ def _serve_each(kind, hello, pipe):
     past_row = struct.Struct("<" + "".join("d" if f[1] == "<f8" else "q" for f in hello["history"]))
     seats, histories = {}, {}
     isolates = kind.runs == "alone" and hasattr(os, "fork")
-    unpack, pack, crc = step_row.unpack_from, _ROW.pack, zlib.crc32
+    names, listens = kind._numbers, kind.role == "listener"
+    pack, crc, head = _ROW.pack, zlib.crc32, _HEAD.pack
     while True:
         what, count, body = pipe.frame()
         if what == _STEP:
-            failed, doses = [], []
-            for place in range(count):
-                row = unpack(body, place * step_row.size)
-                seat = seats[row[0]]
+            failed, doses, own = [], [], []
+            for row in step_row.iter_unpack(body):
+                handle, number, flags = row[:3]
+                seat = seats[handle]
                 algorithm = seat.algorithm
-                if row[2] & 16:
-                    if seat.saved is not None:
-                        algorithm.restore(seat.saved)
-                seat.saved = algorithm.snapshot()
+                if flags & 16 and seat.saved is not None:
+                    algorithm.restore(seat.saved)
+                seat.saved = seat.snapshot()
                 try:
-                    dose = algorithm.step(Step(row, seat.person, histories.pop(row[0], None) if row[2] & 8 else None))
-                    forecast = dose.forecast
-                    doses.append(pack(
-                        row[0], row[1], dose.basal, dose.correction, dose.meal, dose.glucagon,
-                        1 if dose.gives_up else 0, _NAN if forecast is None else forecast))
+                    said = seat.step(Step(row, seat.person, histories.pop(handle, None) if flags & 8 else None))
+                    if listens:
+                        own.append(_own_row(handle, number, said or {}, names))
+                        continue
+                    forecast = said.forecast
+                    dose = pack(
+                        handle, number, said.basal, said.correction, said.meal, said.glucagon,
+                        1 if said.gives_up else 0, _NAN if forecast is None else forecast)
+                    if names:
+                        own.append(_own_row(handle, number, said.own or {}, names))
+                    doses.append(dose)
                 except Exception as error:  # noqa: BLE001: whatever a step raises is its failure
-                    failed.append(_fail(row[0], row[1], _why(error)))
-            text = b"".join(doses)
-            text = _HEAD.pack(b"ISL1", _DOSE, len(doses), len(text)) + text
-            text += crc(text).to_bytes(4, "little")
-            _write(b"".join(failed) + text if failed else text)
+                    failed.append(_fail(handle, number, _why(error)))
+            text = b"".join(failed)
+            if names:
+                text += _frame(_OWN, len(own), b"".join(own))
+            if not listens:
+                rows = b"".join(doses)
+                rows = head(b"ISL1", _DOSE, len(doses), len(rows)) + rows
+                rows += crc(rows).to_bytes(4, "little")
+                text = text + rows if text else rows
+            _write(text)
         elif what == _BEGIN:
-            for place in range(count):
-                row = begin_row.unpack_from(body, place * begin_row.size)
+            for row in begin_row.iter_unpack(body):
                 seat = seats.get(row[0])
                 if row[2] & 1 and seat is not None:
                     seat.person._take(row, begin_names)
                     continue
                 seat = seats[row[0]] = _Seat()
                 seat.person, seat.saved = Person(row, begin_names), None
-                seat.algorithm = kind()
-                seat.algorithm.person = seat.person
-                seat.algorithm.begin(seat.person)
+                algorithm = seat.algorithm = kind()
+                algorithm.person = seat.person
+                seat.step, seat.snapshot = algorithm.step, algorithm.snapshot
+                algorithm.begin(seat.person)
         elif what == _HISTORY:
-            for place in range(count):
-                row = past_row.unpack_from(body, place * past_row.size)
+            for row in past_row.iter_unpack(body):
                 history = histories.setdefault(row[0], History(row[1], []))
                 history.given.append(Given(*row[2:]))
         elif what == _END:
@@ -421,41 +492,73 @@ def _serve_vector(kind, hello, pipe):
         doses["forecast"] = np.nan
         return doses
 
-    vector._new_doses = new_doses
+    names, listens = kind._numbers, kind.role == "listener"
+    own_type = np.dtype([("handle", "<i8"), ("step", "<i8")] + [(name, "<f8") for name in names])
+    wire_type = np.dtype([("handle", "<i8"), ("step", "<i8"), ("own", "<f8", _NUMBERS)])
+
+    def new_numbers():
+        own = np.zeros(group, own_type)
+        for name in names:
+            own[name] = np.nan
+        return own
+
+    def own_rows(own, slots, steps):
+        rows = np.zeros(len(slots), wire_type)
+        rows["own"] = np.nan
+        for place, name in enumerate(names):
+            rows["own"][:, place] = own[name][slots]
+        rows["handle"], rows["step"] = slots, steps
+        return _frame(_OWN, len(slots), rows.tobytes())
+
+    vector._new_doses, vector._new_numbers = new_doses, new_numbers
     vector.group, vector.seeds = group, np.zeros(group, np.uint64)
-    step_names = list(step_type.names)
-    pairs = [(rows[name], name) for name in step_names]
+    width, has_state = len(step_type.names), bool(state.dtype.names)
+    cells = rows.view(np.int64).reshape(group, -1)
+    asked = np.zeros(group, bool)
+    np.seterr(all="ignore")
     while True:
         what, count, body = pipe.frame()
         if what == _STEP:
             told = np.frombuffer(body, step_type)
             slots = told["handle"]
-            for column, name in pairs:
-                column[slots] = told[name]
-            undone = slots[(told["flags"] & 16) != 0]
-            if len(undone):
-                state[undone] = before[undone]
-            asked = np.zeros(group, bool)
+            # Told and kept rows are of cells of eight bytes: one copy of them all, field by field the same.
+            cells[slots, :width] = np.frombuffer(body, np.int64).reshape(count, width)
+            if has_state:
+                undone = slots[(told["flags"] & 16) != 0]
+                if len(undone):
+                    state[undone] = before[undone]
+                kept = state.copy()
+            asked[:] = False
             asked[slots] = True
-            kept = state.copy()
             try:
-                with np.errstate(all="ignore"):
-                    doses = vector.step(rows, state, asked)
-                answer = doses[slots].astype(dose_type, copy=False)
-                answer["handle"], answer["step"] = slots, told["step"]
-                # Who is not asked has not stepped.
-                state[~asked] = kept[~asked]
-                before[slots] = kept[slots]
-                _write(_frame(_DOSE, count, answer.tobytes()))
+                said = vector.step(rows, state, asked)
+                doses, own = (None, said) if listens else said if isinstance(said, tuple) else (said, None)
+                text = b""
+                if names:
+                    text = own_rows(new_numbers() if own is None else own, slots, told["step"])
+                if not listens:
+                    answer = doses[slots].astype(dose_type, copy=False)
+                    answer["handle"], answer["step"] = slots, told["step"]
+                    text += _frame(_DOSE, count, answer.tobytes())
+                if has_state:
+                    # Who is not asked has not stepped.
+                    if count < group:
+                        state[~asked] = kept[~asked]
+                        before[slots] = kept[slots]
+                    else:
+                        before = kept
+                _write(text)
             except Exception as error:  # noqa: BLE001
-                state[:] = kept
-                before[slots] = kept[slots]
+                if has_state:
+                    state[:] = kept
+                    before[slots] = kept[slots]
                 why = _why(error)
-                _write(b"".join(_fail(int(s), int(n), why) for s, n in zip(slots, told["step"])) + _frame(_DOSE, 0, b""))
+                last = _frame(_OWN, 0, b"") if listens else _frame(_DOSE, 0, b"")
+                _write(b"".join(_fail(int(s), int(n), why) for s, n in zip(slots, told["step"])) + last)
         elif what == _BEGIN:
             for row in np.frombuffer(body, begin_type):
                 slot = row["handle"]
-                if not row["flags"] & 1:
+                if has_state and not row["flags"] & 1:
                     state[slot] = np.zeros((), state.dtype)
                     before[slot] = state[slot]
                 vector.seeds[slot] = row["seed"].astype(np.uint64)
@@ -492,7 +595,10 @@ def from_simglucose(make, name=None, announces_meals=False):
             meal = s.meal_grams / 5 if announces_meals else 0
             action = self.controller.policy(
                 Observation(s.cgm), 0, False, sample_time=5, meal=meal, patient_name=s.subject, time=s.minutes)
-            return Dose(basal=max(0.0, action.basal) * 5, correction=max(0.0, action.bolus) * 5, meal=s.manual_units)
+            bolus = max(0.0, action.bolus) * 5
+            # What is given for an announced meal is what the person waits for, and is given by a later step where this one can't.
+            of_meal = bolus if meal > 0 else 0.0
+            return Dose(basal=max(0.0, action.basal) * 5, correction=bolus - of_meal, meal=of_meal + s.manual_units)
 
     Wrapped.name = name or getattr(make, "__name__", "simglucose").lower()
     return Wrapped

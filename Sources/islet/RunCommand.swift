@@ -334,32 +334,59 @@ struct RunCommand: ParsableCommand {
             throw error
         }
         progress.finish()
+        tellListeners(of: study)
         guard isDone else {
             try store.close()
-            if !interrupt.isRaised { try tell(failures.all, of: runner.sessions.count) }
+            if !interrupt.isRaised { try tell(failures.all, of: runner.sessions.count, study.tolerate) }
             throw OutputError(
                 .temporary, path: folder.path,
                 message: "interrupted")
         }
+        tellTolerated(failures, of: runner.sessions.count)
         return try folder.finish(
             study, store: store, identity: identity,
             speed: StudySummary.Speed(wallSeconds: wallSeconds(), jobs: jobs),
             programs: [program.facts] + before, sums: subjects.sums(of: runner.subjects, jobs: jobs))
     }
 
+    /// Steps of listeners that came to nothing: their numbers were absent, and nobody else's.
+    private func tellListeners(of study: Study) {
+        for arm in study.arms {
+            guard let (count, first) = arm.listener?.host?.failedSteps, count > 0 else { continue }
+            StandardStream.error.writeLineIgnoringFailure(
+                printable(
+                    "\(arm.name): its listener failed in \(count) \(count == 1 ? "step" : "steps"), whose numbers are absent; the first: \(first)",
+                    limit: 1500))
+        }
+    }
+
     /// Sessions whose algorithm is a program that failed: no table is made without them.
-    private func tell(_ failures: [(sessions: [Int], failure: PluginFailure)], of all: Int) throws {
+    private func tell(
+        _ failures: [(sessions: [Int], failure: PluginFailure)], of all: Int, _ tolerated: UInt64
+    ) throws {
         guard !failures.isEmpty else { return }
+        tell(failures)
+        let count = failures.reduce(0) { $0 + $1.sessions.count }
+        throw CheckFailure(
+            message:
+                "\(count) of \(all) sessions failed with their algorithm\(tolerated > 0 ? ", more than `tolerate: \(tolerated)`" : ""), so there is no table; --resume runs them again"
+        )
+    }
+
+    private func tell(_ failures: [(sessions: [Int], failure: PluginFailure)]) {
         for (_, failure) in failures.prefix(20) {
             for line in failure.whole.split(separator: "\n") {
                 StandardStream.error.writeLineIgnoringFailure(printable(String(line), limit: 1500))
             }
         }
-        let count = failures.reduce(0) { $0 + $1.sessions.count }
-        throw CheckFailure(
-            message:
-                "\(count) of \(all) sessions failed with their algorithm, so there is no table; --resume runs them again"
-        )
+    }
+
+    /// Those that the study tolerates: the table counts them among who ended early.
+    private func tellTolerated(_ failures: PluginFailures, of all: Int) {
+        guard failures.count > 0 else { return }
+        tell(failures.all)
+        StandardStream.error.writeLineIgnoringFailure(
+            "\(failures.count) of \(all) sessions failed with their algorithm, and count as ended early")
     }
 
     /// Runs the variants of a study whose own results stand in the folder, and adds what comes of it.

@@ -82,16 +82,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")))
     func aLibraryInCGivesTheDosesOfTheClassInPython() throws {
         let folder = try folder()
-        let compiler = Process()
-        compiler.executableURL = URL(filePath: "/usr/bin/cc")
-        compiler.currentDirectoryURL = project
-        compiler.arguments = [
-            "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", "C", "-o",
-            folder.appending(path: "mine.so").path(), "C/examples/mine.c",
-        ]
-        try compiler.run()
-        compiler.waitUntilExit()
-        #expect(compiler.terminationStatus == 0)
+        try Self.compile("C/examples/mine.c", to: folder.appending(path: "mine.so").path())
         let python = try study(
             folder, "{ python: \(project.path())Python/examples/mine.py, gain: 0.4 }", name: "python")
         let library = try study(folder, "{ library: mine.so, gain: 0.4 }")
@@ -101,6 +92,121 @@ import Testing
         #expect(
             checked.status == 0 && checked.output.contains("the same bits in groups of 100"),
             "\(checked.error)")
+    }
+
+    static func compile(_ source: String, to library: String) throws {
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/cc")
+        compiler.currentDirectoryURL = project
+        compiler.arguments = [
+            "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", "C", "-o",
+            library, source, "-lm",
+        ]
+        try compiler.run()
+        compiler.waitUntilExit()
+        #expect(compiler.terminationStatus == 0)
+    }
+
+    /// 10 080 steps of five people, with faults: each dose and forecast of each port is the built-in's to the bit, and so is the study's digest.
+    @Test(
+        .enabled(
+            if: ["/usr/bin/cc", "/usr/bin/node"].allSatisfy(FileManager.default.isExecutableFile(atPath:))))
+    func portsOfThePIDGiveItsDosesToTheBit() throws {
+        let folder = try folder()
+        let library = folder.appending(path: "pid.so").path()
+        try Self.compile("C/examples/pid.c", to: library)
+        let script = "\(project.path())Python/examples/pid.js"
+        let swift = try study(folder, "pid-insulin-feedback", Self.faults, name: "swift")
+        let out = folder.appending(path: "swift")
+        let wanted = try digest(run(swift, out, "--set", "duration=7d"))
+        for (name, arm) in [
+            ("process", "{ library: \(library) }"), ("inside", "{ library: \(library), inProcess: true }"),
+            ("node", "{ command: [node, \(script)] }"),
+        ] {
+            let own = try study(folder, arm, Self.faults, name: name)
+            #expect(
+                try digest(run(own, folder.appending(path: name), "--set", "duration=7d")) == wanted,
+                "\(name)")
+        }
+        let manifest = try String(
+            contentsOf: folder.appending(path: "inside/manifest.json"), encoding: .utf8)
+        #expect(manifest.contains("\"in process\""))
+        for program in [[library], [library, "--in-process"], ["node", script]] {
+            var steps = 0
+            for session in 0..<5 {
+                let replayed = try islet(
+                    ["algorithm", "replay", out.path(), "--session", "\(session)"] + program)
+                #expect(
+                    replayed.status == 0 && replayed.output.contains("all equal to the bit"),
+                    "\(replayed.output)\(replayed.error)")
+                steps += Int(replayed.output.split(separator: " ").dropFirst().first ?? "") ?? 0
+            }
+            #expect(steps > 10_000)
+        }
+        let other = try islet(
+            "algorithm", "replay", out.path(), "--session", "0", library, "--set", "kp=0.26", "--most", "2")
+        #expect(other.status == 1 && other.error.contains("steps of session 0 differ"), "\(other.error)")
+        #expect(other.output.split(separator: "\n").count == 2 && other.output.contains(" then, "))
+    }
+
+    /// Written by the pages alone, in another language: it asks for the doses of the ten lines in Python.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/perl")))
+    func aSecondReaderOfTheProtocolGivesTheSameDoses() throws {
+        let folder = try folder()
+        let python = try study(
+            folder, "{ python: \(project.path())Python/examples/mine.py }", Self.faults, name: "python")
+        let reader = "\(project.path())Tests/Plugins/reader.pl"
+        let perl = try study(folder, "{ command: [perl, \(reader)], group: 3 }", Self.faults, name: "perl")
+        let wanted = try digest(run(python, folder.appending(path: "python")))
+        #expect(try digest(run(perl, folder.appending(path: "perl"))) == wanted)
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")))
+    func onlyALibraryIsLoadedByTheRun() throws {
+        let folder = try folder()
+        let python = try study(
+            folder, "{ python: \(project.path())Python/examples/mine.py, inProcess: true }")
+        let refused = try run(python, folder.appending(path: "out"))
+        #expect(
+            refused.status == 65 && refused.error.contains("`inProcess` only beside `library`"),
+            "\(refused.error)")
+        try "int islet_nothing;".write(
+            to: folder.appending(path: "no.c"), atomically: true, encoding: .utf8)
+        try Self.compile(
+            folder.appending(path: "no.c").path(), to: folder.appending(path: "no.so").path())
+        let none = try run(
+            try study(folder, "{ library: no.so, inProcess: true }"), folder.appending(path: "out"))
+        #expect(none.status == 65 && none.error.contains("no `islet_algorithm`"), "\(none.error)")
+    }
+
+    /// Up to so many are kept, as ended early; one more, and there is no table.
+    @Test func whatIsToleratedHasEndedEarly() throws {
+        let folder = try folder()
+        let text = try String(contentsOf: project.appending(path: "Python/examples/mine.py"), encoding: .utf8)
+        try text.replacingOccurrences(
+            of: "        rate = s.therapy.basal\n",
+            with: """
+                        rate = s.therapy.basal
+                        import os
+                        if s.subject[-1] in "24" and s.step == 50: os._exit(9)
+
+                """
+        ).write(to: folder.appending(path: "mine.py"), atomically: true, encoding: .utf8)
+        let one = try run(
+            try study(folder, "{ python: mine.py }", "tolerate: 1"), folder.appending(path: "one"))
+        #expect(
+            one.status == 1 && one.error.contains("2 of 5 sessions failed")
+                && one.error.contains("more than `tolerate: 1`"), "\(one.error)")
+        let path = try study(folder, "{ python: mine.py }", "tolerate: 2", name: "two")
+        let out = folder.appending(path: "two")
+        let two = try run(path, out)
+        #expect(two.status == 0 && two.error.contains("2 of 5 sessions failed"), "\(two.error)")
+        #expect(two.error.contains("exit code 9") && two.error.contains("count as ended early"))
+        let rows = try String(contentsOf: out.appending(path: "sessions.csv"), encoding: .utf8)
+        #expect(rows.split(separator: "\n").filter { $0.contains("exit code 9") }.count == 2, "\(rows)")
+        let verified = try islet("verify", out.path(), "--quiet", "--allow-algorithm")
+        #expect(verified.status == 0, "\(verified.output)\(verified.error)")
+        #expect(try digest(run(path, folder.appending(path: "again"), "--jobs", "2")) == digest(two))
     }
 
     /// One whose answer hangs on who else is asked.

@@ -133,14 +133,20 @@ class Reader:
             if fence in ("", "sh", "bash") and re.match(r"(islet|sqlite3) ", line):
                 self.example(path, line)
         # Python that a reader is meant to run has to run, too; pandas is not everywhere.
-        if self.has_pandas:
-            for block in re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M):
+        blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M)
+        for block in blocks:
+            if self.has_pandas or "ia.serve(" in block:
                 self.python(path, block)
-        elif "```python" in text:
+        if not self.has_pandas and any("ia.serve(" not in block for block in blocks):
             print(f"SKIPPED: Python blocks of {path}, because pandas is not here")
 
     def python(self, path, block):
-        found = subprocess.run([sys.executable, "-c", block], cwd=self.folder, capture_output=True, text=True)
+        if "ia.serve(" in block:
+            # A program that Islet starts.
+            (self.folder / "block.py").write_text(block)
+            found = self.run("islet algorithm check block.py")
+        else:
+            found = subprocess.run([sys.executable, "-c", block], cwd=self.folder, capture_output=True, text=True)
         if found.returncode:
             self.failed += 1
             print(f"FAILED {path}: a Python block: {found.stderr.strip()[-300:]}")

@@ -22,4 +22,16 @@ struct islet_algorithm {
         void *state, void *dose);
 };
 
+/// A number of its own, for alert rules.
+struct islet_number {
+    const char *name, *unit, *meaning;
+};
+
+/// What it answers `islet_numbers()` with, where it has that.
+struct islet_numbers {
+    int32_t is_listener, count;
+    const struct islet_number *numbers;
+    void (*fill)(const double *parameters, const void *person, const void *row, const void *state, double *own);
+};
+
 #endif

@@ -7,6 +7,8 @@ public protocol LoopObserver: AnyObject, Sendable {
     /// A step ran to its end, or failed.
     /// - Parameter forecast: what its algorithm said; nil where it said nothing, as one that doesn't forecast never does.
     func loopDidStep(succeeded: Bool, forecast: LoopForecast?)
+    /// Numbers of somebody's own that were answered for the step that just ran, at its instant.
+    func loopDidHear(_ numbers: [OwnNumber])
     /// After a step, where this is not what was told last, and after each step while insulin is missing.
     func loopDidAccount(_ insulin: LoopInsulin)
     /// What the person asked for has lapsed, or what had lapsed was seen.
@@ -20,6 +22,7 @@ public protocol LapseKeeper: AnyObject, Sendable {
 }
 
 extension LoopObserver {
+    public func loopDidHear(_ numbers: [OwnNumber]) {}
     public func loopDidAccount(_ insulin: LoopInsulin) {}
     public func loopDidDrop(_ lapsed: LoopLapsed) {}
 }

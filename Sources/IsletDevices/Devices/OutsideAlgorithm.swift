@@ -24,6 +24,35 @@ public enum StepAnswer: Sendable {
     case failed(String)
 }
 
+/// What a step that is held asks: its algorithm, where that is outside, and who listens beside it.
+public struct HeldQuestion: Sendable {
+    /// nil where the algorithm is built in.
+    public var algorithm: StepQuestion?
+    /// nil where nobody listens.
+    public var listener: StepQuestion?
+
+    public init(algorithm: StepQuestion? = nil, listener: StepQuestion? = nil) {
+        (self.algorithm, self.listener) = (algorithm, listener)
+    }
+
+    /// The step that is held.
+    public var input: StepInput? { algorithm?.input ?? listener?.input }
+}
+
+/// What is said to it.
+public struct HeldAnswer: Sendable {
+    /// nil where the algorithm is built in.
+    public var algorithm: StepAnswer?
+    /// Of the algorithm and of who listens; nil where neither has any by name, empty where none came.
+    public var numbers: [OwnNumber]?
+    /// Who listens has failed: its state goes back, and nobody's insulin hangs on it.
+    public var hasListenerFailed = false
+
+    public init(algorithm: StepAnswer? = nil, numbers: [OwnNumber]? = nil) {
+        (self.algorithm, self.numbers) = (algorithm, numbers)
+    }
+}
+
 /// An algorithm that answers from outside: the loop holds its session at each question.
 public protocol OutsideAlgorithm: DosingAlgorithm where State == OutsideState {}
 
@@ -57,7 +86,7 @@ public final class OutsideCell: StateCell, @unchecked Sendable {
     private var beginsAnew = true
     private var undoesLast = false
 
-    override init() {}
+    public override init() {}
 
     public override func undo() { undoesLast = true }
     public override func clear() { beginsAnew = true }

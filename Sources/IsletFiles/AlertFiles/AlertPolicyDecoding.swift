@@ -227,7 +227,7 @@ extension AlertPolicy {
     static func decodeThreshold(
         _ item: YAMLReader, subject: String, isLiteral: Bool, evenDisabled: Bool = false
     ) throws(InputError) -> [AlertRule] {
-        guard let name = item["metric"], let metric = AlertMetric(rawValue: try name.text()) else {
+        guard let name = item["metric"], let metric = AlertMetric(inPolicy: try name.text()) else {
             throw item.problem(expected: "a metric")
         }
         var low = try item["min"].number(bounds)

@@ -58,11 +58,17 @@ extension AlertPolicy {
         keys: [
             KeyShape(
                 "metric",
-                .choice(
-                    noun: "a metric",
-                    AlertMetric.allCases.map {
-                        .init($0.rawValue, "\($0.name), \($0.unit)" + ($0.note.isEmpty ? "" : ": \($0.note)"))
-                    }), "Which one.",
+                .either([
+                    .text(metric),
+                    .choice(
+                        noun: "a metric",
+                        AlertMetric.allCases.map {
+                            .init(
+                                $0.rawValue,
+                                "\($0.name), \($0.unit)" + ($0.note.isEmpty ? "" : ": \($0.note)"))
+                        }),
+                ]),
+                "Which one, or `own.NAME`: what an algorithm or a listener of one's own answers (docs/algorithms.md).",
                 isRequired: true),
             KeyShape(
                 "recommended",
@@ -146,11 +152,20 @@ extension AlertPolicy {
             return text.utf8.allSatisfy { (65...90).contains($0) || (48...57).contains($0) || $0 == 45 }
         })
 
+    private static let metricNames =
+        AlertMetric.allCases.map(\.rawValue).joined(separator: ", ") + ", or own.NAME"
+
+    /// One of the names, or a number of somebody's own.
+    private static let metric = TextRule(
+        expectation: "a metric: " + metricNames, pattern: #"^(own\.)?[A-Za-z][A-Za-z0-9_]*$"#,
+        accepts: { AlertMetric(inPolicy: $0) != nil })
+
     private static let when = TextRule(
         expectation:
             "comparisons such as `glucose < 70` or `glucose < 80 and glucoseRate < -2`, of "
-            + AlertMetric.allCases.map(\.rawValue).joined(separator: ", "),
-        pattern: #"^[A-Za-z]+ *[<>] *-?[0-9.]+( +and +[A-Za-z]+ *[<>] *-?[0-9.]+)*$"#,
+            + metricNames,
+        pattern:
+            #"^(own\.)?[A-Za-z][A-Za-z0-9_]* *[<>] *-?[0-9.]+( +and +(own\.)?[A-Za-z][A-Za-z0-9_]* *[<>] *-?[0-9.]+)*$"#,
         accepts: { AlertPolicy.tests(of: $0) != nil })
 
     static let timeOfDay = TextRule(
@@ -189,7 +204,7 @@ extension AlertPolicy {
         for part in text.split(separator: " and ", omittingEmptySubsequences: false) {
             guard let sign = part.firstIndex(where: { $0 == "<" || $0 == ">" }) else { return nil }
             func trimmed(_ text: Substring) -> String { String(text.filter { $0 != " " }) }
-            guard let metric = AlertMetric(rawValue: trimmed(part[..<sign])),
+            guard let metric = AlertMetric(inPolicy: trimmed(part[..<sign])),
                 let bound = Double(trimmed(part[part.index(after: sign)...])), bounds.contains(bound)
             else { return nil }
             tests.append(MetricTest(metric, part[sign] == "<" ? .low : .high, bound))

@@ -197,7 +197,7 @@ extension YAMLNode {
     fileprivate var names: [String] {
         if case .scalar(let code, _)? = self["code"]?.content { return [code] }
         guard case .scalar(let name, _)? = self["metric"]?.content,
-            let metric = AlertMetric(rawValue: name)
+            let metric = AlertMetric(inPolicy: name)
         else { return [] }
         let sides = [("min", "LOW"), ("max", "HIGH")].filter { self[$0.0] != nil }
         return [name] + sides.map { "THRESHOLD-\(metric.codeName)-\($0.1)" }

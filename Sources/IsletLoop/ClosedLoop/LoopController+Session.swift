@@ -32,6 +32,7 @@ extension LoopController {
         memory = fresh
         if before.isInSession { tellEnded(before) }
         state.clear()
+        listener?.clear()
         journal.record(.loopSession, at: executor.now, 1)
         tellNothingMissing()
         waitForTemporaryBasal()
@@ -45,6 +46,7 @@ extension LoopController {
         memory = fresh
         tellEnded(before)
         state.clear()
+        listener?.clear()
         journal.record(.loopSession, at: executor.now, 0)
         tellNothingMissing()
         waitForTemporaryBasal()

@@ -84,6 +84,11 @@ extension LoopController {
     @inline(never)
     private func run(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
         if holds { return ask(copy input, basalGiven: basalGiven) }
+        try dose(input, basalGiven: basalGiven)
+    }
+
+    /// Runs the algorithm, which is built in, and finishes the step.
+    func dose(_ input: borrowing StepInput, basalGiven: InsulinAmount?) throws {
         var output = StepOutput()
         // Nil rather than empty: nothing to count references to.
         var failure: String?

@@ -34,8 +34,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let log: StepLog?
     /// The algorithm's own state.
     let state: StateCell
-    /// Whether its steps are answered from outside, the session held meanwhile (`+Held`).
+    /// Whether somebody outside is asked at its steps, the session held meanwhile (`+Held`).
     let holds: Bool
+    /// Who listens outside beside the algorithm: which state is out there; nil for nobody.
+    let listener: OutsideCell?
+    /// When a step was last answered a number of somebody's own.
+    var numbersHeard: Instant?
     /// What the session is held at; nil where it isn't.
     var held: HeldStep?
     var atDeath: StateAtDeath<LoopMemory>
@@ -72,11 +76,12 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
 
     /// - Parameters:
     ///   - log: records every step; it has no influence on them.
+    ///   - isListenedTo: whether somebody outside hears each step beside the algorithm.
     ///   - diesBetweenInstants: whether the app is killed only between instants, as in virtual time (`StateAtDeath`).
     public init(
         executor: SessionExecutor, algorithm: any DosingAlgorithm, settings: LoopSettings,
         sensor: any GlucoseSensorPort, pump: any InsulinPumpPort, recorder: SessionRecorder,
-        log: StepLog? = nil, diesBetweenInstants: Bool = false
+        log: StepLog? = nil, isListenedTo: Bool = false, diesBetweenInstants: Bool = false
     ) {
         self.executor = executor
         journal = executor.journal
@@ -90,7 +95,8 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.log = log
         atDeath = StateAtDeath(diesBetweenInstants: diesBetweenInstants)
         state = algorithm.makeCell()
-        holds = algorithm.answersOutside
+        listener = isListenedTo ? OutsideCell() : nil
+        holds = algorithm.answersOutside || isListenedTo
         memory.forcesOpenLoop = settings.isOpenLoop
     }
 

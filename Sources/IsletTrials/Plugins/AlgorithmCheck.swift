@@ -103,7 +103,7 @@ package struct AlgorithmCheck {
     package func run(now: () -> Double) throws -> Result {
         var result = Result()
         let first = try answers(askers: Self.people, repeats: false, isReversed: false)
-        result.failedSteps = first.joined().count { if case .failed = $0 { true } else { false } }
+        result.failedSteps = first.joined().count { if case .failed = $0.step { true } else { false } }
         let sizes = host.ready.isTogether ? [Self.people, 99, 3, 1] : [1]
         for (name, size, repeats, isReversed) in sizes.map({ ("in groups of \($0)", $0, false, false) })
             + [
@@ -125,8 +125,8 @@ package struct AlgorithmCheck {
     }
 
     /// Of each person, in order.
-    private func answers(askers: Int, repeats: Bool, isReversed: Bool) throws -> [[StepAnswer]] {
-        var told = [[StepAnswer]](repeating: [], count: sequences.count)
+    private func answers(askers: Int, repeats: Bool, isReversed: Bool) throws -> [[PluginAnswer]] {
+        var told = [[PluginAnswer]](repeating: [], count: sequences.count)
         guard host.ready.isTogether else {
             for person in isReversed ? Array(sequences.indices.reversed()) : Array(sequences.indices) {
                 let group = try PluginGroup(host, members: [PluginPerson(slot: 0, seed: UInt64(person))])
@@ -153,7 +153,7 @@ package struct AlgorithmCheck {
     }
 
     private func ask(
-        _ group: PluginGroup, _ people: [Int], _ repeats: Bool, _ told: inout [[StepAnswer]],
+        _ group: PluginGroup, _ people: [Int], _ repeats: Bool, _ told: inout [[PluginAnswer]],
         only: Int? = nil,
         member: (Int) -> Int
     ) throws {
@@ -173,7 +173,7 @@ package struct AlgorithmCheck {
         }
     }
 
-    private func compare(_ a: [[StepAnswer]], _ b: [[StepAnswer]], _ way: String) throws {
+    private func compare(_ a: [[PluginAnswer]], _ b: [[PluginAnswer]], _ way: String) throws {
         for (person, (mine, other)) in zip(a, b).enumerated() {
             for (step, (first, second)) in zip(mine, other).enumerated() {
                 guard let difference = Self.difference(first, second) else { continue }
@@ -184,16 +184,20 @@ package struct AlgorithmCheck {
                 throw Finding(
                     description:
                         "asked \(way), step \(step) of person \(person) is answered otherwise: \(difference); the step was "
-                        + PluginLines.row(row, StepFields.step).compactText)
+                        + PluginLines.text(row, StepFields.step))
             }
         }
     }
 
-    private static func difference(_ a: StepAnswer, _ b: StepAnswer) -> String? {
-        switch (a, b) {
+    private static func difference(_ a: PluginAnswer, _ b: PluginAnswer) -> String? {
+        for (mine, other) in zip(a.numbers, b.numbers) where mine.value.bitPattern != other.value.bitPattern {
+            return "\(mine.name) \(mine.value) and \(other.value)"
+        }
+        if a.numbers.map(\.name) != b.numbers.map(\.name) { return "it answers other numbers" }
+        switch (a.step, b.step) {
         case (.failed, .failed): return nil
         case (.dose(let a), .dose(let b)):
-            let (mine, other) = (numbers(a), numbers(b))
+            let (mine, other) = (a.numbers, b.numbers)
             for (first, second) in zip(mine, other) where first.value.bitPattern != second.value.bitPattern {
                 let bit = 64 - (first.value.bitPattern ^ second.value.bitPattern).leadingZeroBitCount
                 return "\(first.name) \(first.value) and \(second.value), bit \(bit) of 64 differs first"
@@ -201,14 +205,5 @@ package struct AlgorithmCheck {
             return a.isOpenLoop == b.isOpenLoop ? nil : "it gives up control in one"
         case (.failed(let why), .dose), (.dose, .failed(let why)): return "it fails in one (\(why))"
         }
-    }
-
-    private static func numbers(_ output: StepOutput) -> [(name: String, value: Double)] {
-        [
-            ("basal", output.basal.units), ("correction", output.correction.units),
-            ("meal", output.meal.units),
-            ("glucagon", output.glucagon.units),
-            ("forecast", output.forecast?.milligramsPerDecilitre ?? .nan),
-        ]
     }
 }

@@ -19,7 +19,10 @@ package enum AlgorithmPage {
             + section("step", "one step of one person", StepFields.step) + "\n"
             + section(
                 "history", "the hours before, where a state begins in the middle of somebody's day",
-                StepFields.history) + "\n" + section("dose", "the answer", StepFields.dose)
+                StepFields.history) + "\n" + section("dose", "the answer", StepFields.dose) + "\n"
+            + section(
+                "own", "before the answer, or in place of it: numbers of one's own, for alert rules",
+                StepFields.own)
     }
 
     private static func section<Row>(_ name: String, _ what: String, _ fields: [StepField<Row>]) -> String {
@@ -58,6 +61,7 @@ package enum AlgorithmPage {
         \(structure("step", StepFields.step))
         \(structure("history", StepFields.history))
         \(structure("dose", StepFields.dose))
+        \(structure("own", StepFields.own))
         // For `library:`. What a shared library answers `islet_algorithm()` with; its state is a block of bytes that Islet holds, zero where it begins.
         struct islet_parameter {
             const char *name, *unit, *meaning;
@@ -77,6 +81,20 @@ package enum AlgorithmPage {
         };
         const struct islet_algorithm *islet_algorithm(void);
 
+        // Optional: numbers of its own, for alert rules, as `own.NAME`. A listener doses nothing. `fill` is called after `step`, with the state that it left;
+        // all eight are NaN before, which is absent.
+        struct islet_number {
+            const char *name, *unit, *meaning;
+        };
+        struct islet_numbers {
+            int32_t is_listener, count;
+            const struct islet_number *numbers;
+            void (*fill)(
+                const double *parameters, const struct islet_begin *person, const struct islet_step *row, const void *state,
+                double own[8]);
+        };
+        const struct islet_numbers *islet_numbers(void);
+
         #endif
 
         """
@@ -85,7 +103,7 @@ package enum AlgorithmPage {
     private static var kinds: String {
         [
             ("BEGIN", PluginFrame.begin), ("HISTORY", .history), ("STEP", .step), ("DOSE", .dose),
-            ("FAIL", .fail), ("END", .end), ("BYE", .bye),
+            ("FAIL", .fail), ("END", .end), ("BYE", .bye), ("OWN", .own),
         ]
         .map { "ISLET_\($0.0) = \($0.1.rawValue)" }.joined(separator: ", ")
     }

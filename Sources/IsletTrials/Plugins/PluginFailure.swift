@@ -22,6 +22,13 @@ package struct PluginFailure: Error, Sendable, CustomStringConvertible {
     /// The same with what it wrote last, a line each.
     package var whole: String { ([description] + lastLines.map { "    " + $0 }).joined(separator: "\n") }
 
+    /// The same, of a session.
+    func at(_ session: Int) -> PluginFailure {
+        var failure = self
+        failure.place = "session \(session)" + (place.isEmpty ? "" : ", \(place)")
+        return failure
+    }
+
     /// As a refusal of the study.
     func refusal(file: String, line: Int?) -> InputError {
         let said = lastLines.suffix(3).joined(separator: " | ")

@@ -6,7 +6,7 @@
 /// What a frame is.
 package enum PluginFrame: UInt32, Sendable {
     case begin = 1
-    case history, step, dose, fail, end, bye
+    case history, step, dose, fail, end, bye, own
 
     static let magic: [UInt8] = Array("ISL1".utf8)
     static let headBytes = 16
@@ -78,6 +78,7 @@ package enum PluginFrame: UInt32, Sendable {
         let expected: Int
         switch kind {
         case .dose: expected = rows * StepFields.dose.count * 8
+        case .own: expected = rows * StepFields.own.count * 8
         case .end, .bye: expected = rows * 8
         case .fail: expected = length <= longestText + 16 && rows == 1 && length >= 16 ? length : -1
         case .begin, .history, .step: throw NoFrame("a frame that only Islet sends")

@@ -5,7 +5,7 @@
 // Does not: run without being allowed (`Study.startAlgorithms`).
 
 package import IsletDevices
-import IsletFiles
+package import IsletFiles
 import IsletLoop
 import Synchronization
 
@@ -20,6 +20,13 @@ package struct PluginReady: Hashable, Sendable {
         package var meaning: String
     }
 
+    /// A number of its own.
+    package struct Number: Hashable, Sendable {
+        package var name: String
+        package var unit: String
+        package var meaning: String
+    }
+
     package var name = ""
     package var version = 1
     package var basalSource = BasalSource.programmed
@@ -29,6 +36,10 @@ package struct PluginReady: Hashable, Sendable {
     /// It keeps the sessions that one process is asked for apart by itself.
     package var isolates = false
     package var runtime = ""
+    /// It doses nothing: it may only listen.
+    package var isListener = false
+    /// Of its own, for alert rules.
+    package var numbers: [Number] = []
     package var parameters: [Parameter] = []
 
     /// - Throws: what is wrong with it, in a few words.
@@ -69,6 +80,13 @@ package struct PluginReady: Hashable, Sendable {
         runtime = try text("runtime") ?? "not told"
         if case .integer(let number) = value["version"] { version = Int(number) }
         isolates = value["isolates"] == .bool(true)
+        switch try text("role") ?? "algorithm" {
+        case "algorithm": isListener = false
+        case "listener": isListener = true
+        default: throw .init("`ready` with a role that is neither algorithm nor listener")
+        }
+        numbers = try Self.numbers(value["numbers"] ?? .array([]))
+        guard !isListener || !numbers.isEmpty else { throw .init("a listener without `numbers`") }
         forecastMinutes = Self.number(value["forecastMinutes"])
         if let minutes = forecastMinutes, !(minutes > 0 && minutes <= 600) {
             throw .init("`ready` that forecasts \(minutes) min")
@@ -78,6 +96,28 @@ package struct PluginReady: Hashable, Sendable {
         }
         for row in rows { parameters.append(try Self.parameter(row)) }
         _ = members
+    }
+
+    private static func numbers(_ value: JSONValue) throws(PluginFrame.NoFrame) -> [Number] {
+        guard case .array(let rows) = value, rows.count <= OwnNumber.most else {
+            throw .init("a `ready` whose numbers are no list of at most \(OwnNumber.most)")
+        }
+        var numbers: [Number] = []
+        for row in rows {
+            guard case .string(let name) = row["name"], OwnNumber.isName(name), name != OwnNumber.silence,
+                !numbers.contains(where: { $0.name == name })
+            else {
+                throw .init(
+                    "a number without a name of its own (1 to 40 letters, digits and underscores, not \(OwnNumber.silence))"
+                )
+            }
+            numbers.append(Number(name: name, unit: short(row["unit"]), meaning: short(row["meaning"])))
+        }
+        return numbers
+    }
+
+    private static func short(_ value: JSONValue?) -> String {
+        if case .string(let text) = value { String(text.prefix(200)) } else { "" }
     }
 
     private static func number(_ value: JSONValue?) -> Double? {
@@ -93,11 +133,9 @@ package struct PluginReady: Hashable, Sendable {
             let least = number(row["least"]), let most = number(row["most"]),
             let value = number(row["default"]), least <= value, value <= most
         else { throw .init("a parameter without name, least, most and a default between them") }
-        func text(_ key: String) -> String {
-            if case .string(let text) = row[key] { String(text.prefix(200)) } else { "" }
-        }
         return Parameter(
-            name: name, unit: text("unit"), least: least, most: most, value: value, meaning: text("meaning"))
+            name: name, unit: short(row["unit"]), least: least, most: most, value: value,
+            meaning: short(row["meaning"]))
     }
 }
 
@@ -110,6 +148,9 @@ package final class PluginHost: Sendable {
     private let python: String?
     private let hello: [UInt8]
     private let idle = Mutex<[PluginProcess]>([])
+    /// Where a library is loaded by this program itself.
+    private let library: LoadedLibrary?
+    private let failed = Mutex<(count: Int, first: String)>((0, ""))
 
     /// Starts the program and hears what it is.
     /// - Parameter reference: with paths that are absolute.
@@ -123,6 +164,17 @@ package final class PluginHost: Sendable {
         case .library(let file): command = [PluginPaths.islet(), "algorithm", "host", file]
         }
         hello = Self.hello(reference)
+        if case .library(let file) = reference.program, reference.isInProcess {
+            let library = try LoadedLibrary(path: file, parameters: reference.parameters)
+            do { ready = try PluginReady(library.ready(inProcess: true)) } catch {
+                throw PluginFailure(program: reference.name, cause: "says \(error.text)").refusal(
+                    file: reference.origin.file, line: reference.origin.line)
+            }
+            self.library = library
+            try check()
+            return
+        }
+        library = nil
         let line = reference.origin.line
         do {
             let (process, said) = try Self.start(command, reference, python, hello)
@@ -170,11 +222,16 @@ package final class PluginHost: Sendable {
             "encodings": ["packed", "lines"], "group": .integer(Int64(reference.group)),
             "memoryMiB": .integer(Int64(reference.memoryMiB)),
             "parameters": .object(reference.parameters.map { .init($0.name, .number($0.value)) }),
-            "begin": layout(StepFields.begin), "step": layout(StepFields.step),
-            "history": layout(StepFields.history), "dose": layout(StepFields.dose),
         ]
-        return Array((value.compactText + "\n").utf8)
+        guard case .object(let members) = value, case .object(let rows) = layouts else { return [] }
+        return Array((JSONValue.object(members + rows).compactText + "\n").utf8)
     }
+
+    /// Names, types and units of each row's cells.
+    package static let layouts: JSONValue = [
+        "begin": layout(StepFields.begin), "step": layout(StepFields.step),
+        "history": layout(StepFields.history), "dose": layout(StepFields.dose), "own": layout(StepFields.own),
+    ]
 
     private static func start(
         _ command: [String], _ reference: PluginReference, _ python: String?, _ hello: [UInt8]
@@ -196,8 +253,14 @@ package final class PluginHost: Sendable {
         return (process, ready)
     }
 
+    /// Whom a session or group asks.
+    func seat(of members: [PluginPerson]) throws -> PluginSeat {
+        if let library { return .inside(LibrarySeats(library, members: members)) }
+        return .process(try take())
+    }
+
     /// A process to ask.
-    func take() throws -> PluginProcess {
+    private func take() throws -> PluginProcess {
         if let process = idle.withLock({ $0.popLast() }) { return process }
         let (process, said) = try Self.start(command, reference, python, hello)
         guard said == ready else {
@@ -213,6 +276,14 @@ package final class PluginHost: Sendable {
         idle.withLock { $0.append(process) }
     }
 
+    /// A step of a listener that came to nothing: its session goes on.
+    func countFailedStep(_ cause: String) {
+        failed.withLock { $0 = ($0.count + 1, $0.count == 0 ? cause : $0.first) }
+    }
+
+    /// How many steps of a listener came to nothing, and why the first did.
+    package var failedSteps: (count: Int, first: String) { failed.withLock { $0 } }
+
     /// Where a person of this index sits.
     func slot(of index: Int) -> Int { ready.isTogether ? index % reference.group : 0 }
 
@@ -227,11 +298,14 @@ package final class PluginHost: Sendable {
     }
 
     /// What a manifest says of it.
-    func facts(arm: String) -> JSONValue {
-        [
-            "arm": .string(arm), "name": .string(ready.name), "version": .integer(Int64(ready.version)),
-            "runs": ready.isTogether ? "together" : "alone", "runtime": .string(ready.runtime),
-            "sha256": reference.sha256.map { .string($0) } ?? .null,
-        ]
+    func facts(arm: String, listens: Bool) -> JSONValue {
+        let runs = reference.isInProcess ? "in process" : ready.isTogether ? "together" : "alone"
+        return .object(
+            [
+                .init("arm", .string(arm)), .init("name", .string(ready.name)),
+                .init("version", .integer(Int64(ready.version))), .init("runs", .string(runs)),
+                .init("runtime", .string(ready.runtime)),
+                .init("sha256", reference.sha256.map { .string($0) } ?? .null),
+            ] + (listens ? [.init("role", "listener")] : []))
     }
 }

@@ -84,31 +84,86 @@ enum PluginPaths {
 
 extension Study {
     /// Whether an arm's algorithm is a program of somebody's own.
-    package var hasPlugins: Bool { arms.contains { $0.plugin != nil } }
+    package var hasPlugins: Bool { arms.contains { $0.plugin != nil || $0.listener != nil } }
 
     /// Starts the programs that arms name: somebody has allowed it. Does nothing for a study of built-in algorithms.
     /// - Parameter studyPath: what their paths are relative to.
     /// - Throws: `InputError` where one can't be had, or does not fit the study.
     package mutating func startAlgorithms(studyPath: String) throws {
         for place in arms.indices {
-            guard let plugin = arms[place].plugin, plugin.host == nil else { continue }
-            let reference = try PluginPaths.resolve(plugin.reference, studyPath: studyPath)
-            let same = arms[..<place].compactMap(\.plugin).first { $0.reference == reference }?.host
-            let host = try same ?? PluginHost(reference)
-            arms[place].plugin = ArmPlugin(reference: reference, host: host)
-            arms[place].algorithm = TunedAlgorithm(host.kind)
-            try checkStarted(arms[place], host)
+            if let host = try start(arms[place].plugin, studyPath) {
+                arms[place].plugin = ArmPlugin(reference: host.reference, host: host)
+                arms[place].algorithm = TunedAlgorithm(host.kind)
+                try checkStarted(arms[place], host)
+            }
+            if let host = try start(arms[place].listener, studyPath) {
+                arms[place].listener = ArmPlugin(reference: host.reference, host: host)
+            }
+            try checkNumbers(of: arms[place])
+        }
+    }
+
+    /// - Returns: nil where there is none to be started.
+    private func start(_ plugin: ArmPlugin?, _ studyPath: String) throws -> PluginHost? {
+        guard let plugin, plugin.host == nil else { return nil }
+        let reference = try PluginPaths.resolve(plugin.reference, studyPath: studyPath)
+        let known = arms.flatMap { [$0.plugin, $0.listener] }.compactMap(\.self)
+        return try known.first { $0.reference == reference && $0.host != nil }?.host ?? PluginHost(reference)
+    }
+
+    /// What the programs of an arm answer, against what the policies that hear it compare.
+    private func checkNumbers(of arm: Arm) throws(InputError) {
+        let hosts = try PluginHosts(arm)
+        let names = hosts.all.flatMap { $0.ready.numbers.map(\.name) }
+        if let listener = hosts.listener {
+            let origin = listener.reference.origin
+            func refused(_ found: String, _ expected: String) -> InputError {
+                InputError(file: origin.file, line: origin.line, found: found, expected: expected)
+            }
+            guard !listener.ready.numbers.isEmpty else {
+                throw refused("\(listener.ready.name) as a listener", "one that answers numbers of its own")
+            }
+            if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+                throw refused(
+                    "the number \(twice) of the listener and of the algorithm", "numbers with different names"
+                )
+            }
+            let sizes = hosts.all.filter(\.ready.isTogether).map(\.reference.group)
+            guard Set(sizes).count <= 1 else {
+                throw refused(
+                    "groups of \(sizes.map { "\($0)" }.joined(separator: " and "))",
+                    "one `group` for an algorithm and a listener that both run together")
+            }
+        }
+        guard let origin = hosts.all.last?.reference.origin else { return }
+        for policy in [arm.alerts] + shadowPolicies {
+            let known = names + [OwnNumber.silence]
+            let asked = policy.ownMetrics.map { String($0.rawValue.dropFirst("own.".count)) }
+            guard let other = asked.first(where: { !known.contains($0) }) else { continue }
+            let meant = nearest(to: other, among: known).map { " (nearest: `own.\($0)`)" } ?? ""
+            throw InputError(
+                file: origin.file, line: origin.line,
+                found:
+                    "own.\(other) in the policy \(quotedForMessage(policy.name)), beside \(hosts.all.map(\.ready.name).joined(separator: " and "))",
+                expected: names.isEmpty
+                    ? "a program that answers it: this one has no numbers of its own"
+                    : "one of \(names.map { "own." + $0 }.joined(separator: ", "))\(meant)")
         }
     }
 
     /// - Throws: `InputError` where an arm's algorithm is a program that nobody has allowed.
     package func checkAlgorithms() throws(InputError) {
-        for arm in arms { _ = try arm.plugin?.started() }
+        for arm in arms { _ = try PluginHosts(arm) }
     }
 
     /// What could only be checked once it had said what it is.
     private func checkStarted(_ arm: Arm, _ host: PluginHost) throws(InputError) {
         let origin = host.reference.origin
+        guard !host.ready.isListener else {
+            throw InputError(
+                file: origin.file, line: origin.line, found: "\(host.ready.name), which only listens",
+                expected: "`listener:` beside an algorithm that doses")
+        }
         if host.ready.forecastMinutes == nil,
             let asking = ([arm.alerts] + shadowPolicies).first(where: \.asksForForecasts)
         {
@@ -131,10 +186,17 @@ extension Study {
 
     /// What a manifest says of them.
     package var algorithmFacts: JSONValue? {
-        let facts = arms.compactMap { arm in arm.plugin?.host?.facts(arm: arm.name) }
+        let facts = arms.flatMap { arm in
+            [
+                arm.plugin?.host?.facts(arm: arm.name, listens: false),
+                arm.listener?.host?.facts(arm: arm.name, listens: true),
+            ].compactMap(\.self)
+        }
         return facts.isEmpty ? nil : .array(facts)
     }
 
     /// How many subjects, by index, stay together in a shard: 1 where no algorithm is a program of its own.
-    package var block: Int { arms.compactMap { $0.plugin?.reference.group }.max() ?? 1 }
+    package var block: Int {
+        arms.flatMap { [$0.plugin, $0.listener] }.compactMap { $0?.reference.group }.max() ?? 1
+    }
 }

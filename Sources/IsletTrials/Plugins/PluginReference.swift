@@ -41,6 +41,8 @@ package struct PluginReference: Hashable, Sendable {
     package var timeout = TimeSpan(seconds: 60)
     /// Of memory that its process may take.
     package var memoryMiB = 1024
+    /// Whether a library is loaded by this program itself, which a fault in it then takes down.
+    package var isInProcess = false
     /// Of its files, hexadecimal; nil where it has not been started.
     package var sha256: String?
     package var origin = Origin()
@@ -79,7 +81,18 @@ package struct PluginReference: Hashable, Sendable {
     }
 
     package static let keys = ["python", "command", "library"]
-    static let settings = ["group", "timeout", "memory", "sha256"]
+    static let settings = ["group", "timeout", "memory", "inProcess", "sha256"]
+
+    /// A program and its parameters.
+    static let mapping = MappingShape(
+        summary: "A program of one's own, and its parameters.", keys: keyShapes, exactlyOne: keys,
+        onlyBeside: [(key: "inProcess", other: "library")], chosenBy: keys, others: .number(-1e300...1e300))
+
+    static let codec = Codec<PluginReference>(.mapping(mapping)) { reader throws(InputError) in
+        try decode(reader)
+    } encode: {
+        $0.json
+    }
 
     /// The keys of the shape; parameters are the program's own.
     static let keyShapes: [KeyShape] = [
@@ -103,6 +116,10 @@ package struct PluginReference: Hashable, Sendable {
         KeyShape(
             "memory", .wholeNumber(16...1_000_000), "How much memory its process may take, MiB.",
             defaultValue: 1024),
+        KeyShape(
+            "inProcess", .flag,
+            "Whether a library is loaded by the program that runs the study: faster, and a fault in it ends the run.",
+            defaultValue: .bool(false)),
         KeyShape("sha256", .text(.sha256), "Of its files: another one is refused.", leftOut: "any"),
     ]
 
@@ -126,6 +143,7 @@ package struct PluginReference: Hashable, Sendable {
         if let value = reader["memory"] {
             reference.memoryMiB = Int(try value.wholeNumber(in: 16...1_000_000))
         }
+        if let value = reader["inProcess"] { reference.isInProcess = try value.flag() }
         if let value = reader["sha256"] { reference.sha256 = try value.text() }
         guard case .mapping(let entries) = reader.node.content else { return reference }
         for entry in entries where !(keys + settings).contains(entry.key) {
@@ -152,6 +170,7 @@ package struct PluginReference: Hashable, Sendable {
         if group != 100 { members.append(.init("group", .integer(Int64(group)))) }
         if timeout != TimeSpan(seconds: 60) { members.append(.init("timeout", .string(timeout.description))) }
         if memoryMiB != 1024 { members.append(.init("memory", .integer(Int64(memoryMiB)))) }
+        if isInProcess { members.append(.init("inProcess", .bool(true))) }
         if let sha256 { members.append(.init("sha256", .string(sha256))) }
         return .object(members + parameters.map { .init($0.name, .number($0.value)) })
     }

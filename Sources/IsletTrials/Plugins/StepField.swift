@@ -4,7 +4,7 @@
 // field has one name, one unit, one place and one absence, whoever reads it. Every cell has eight bytes. Does not: say when a row is sent (`PluginGroup`).
 
 import IsletDevices
-import IsletFiles
+package import IsletFiles
 import IsletKernel
 
 /// One cell of a row.
@@ -39,6 +39,11 @@ package struct StepField<Row>: Sendable {
     ) {
         (self.name, self.unit, self.kind) = (name, unit, kind)
         (self.meaning, self.absence, self.cell) = (meaning, absence, cell)
+    }
+
+    /// For `hello`: a name, a type and a unit.
+    package var listed: JSONValue {
+        .array([.string(name), .string(kind == .real ? "<f8" : "<i8"), .string(unit)])
     }
 
     static func whole(
@@ -88,18 +93,20 @@ package struct BeginRow: Sendable {
     var subject: String
 }
 
-/// One step, as `step` asks it.
-package struct AskedRow: Sendable {
-    var handle: Int64
-    var question: StepQuestion
-    var input: StepInput { question.input }
+/// One step, as `step` asks it. A class: a field's closure is handed a pointer, where it would get a copy of all that a step may know.
+package final class AskedRow: Sendable {
+    let handle: Int64
+    let question: StepQuestion
     /// In the order of `hello`.
-    var custom: [String] = []
+    let custom: [String]
+
+    init(handle: Int64, question: StepQuestion, custom: [String] = []) {
+        (self.handle, self.question, self.custom) = (handle, question, custom)
+    }
 
     var flags: Int64 {
-        let input = question.input
-        return (input.insulinPump.isAvailable ? 1 : 0) | (input.isOpenLoop ? 2 : 0)
-            | (input.pumpBasal != nil ? 4 : 0) | (input.earlier != nil ? 8 : 0)
+        (question.input.insulinPump.isAvailable ? 1 : 0) | (question.input.isOpenLoop ? 2 : 0)
+            | (question.input.pumpBasal != nil ? 4 : 0) | (question.input.earlier != nil ? 8 : 0)
             | (question.undoesLast ? 16 : 0)
     }
 }
@@ -121,6 +128,16 @@ package struct DoseRow: Sendable {
     var glucagon = 0.0
     var flags: Int64 = 0
     var forecast = Double.nan
+
+    var parts: [Double] { [basal, correction, meal, glucagon] }
+}
+
+/// What `own` answers: numbers of somebody's own, in the order of `ready`.
+package struct OwnRow: Sendable {
+    var handle: Int64 = 0
+    var step: Int64 = 0
+    /// NaN where absent.
+    var values = [Double](repeating: .nan, count: OwnNumber.most)
 }
 
 /// The rows of `islet-step/1`.
@@ -286,6 +303,17 @@ package enum StepFields {
         },
     ]
 
+    package static let own: [StepField<OwnRow>] =
+        [
+            .whole("handle", "whom it is about: the step's") { $0.handle },
+            .whole("step", "the step's own number") { $0.step },
+        ]
+        + (0..<OwnNumber.most).map { place in
+            .real("own\(place)", "", "a number of one's own, by its place in `ready`", absence: "can't say") {
+                $0.values[place]
+            }
+        }
+
     /// The cells alone: a field is not copied where only its bits are asked for.
     static let (beginCells, stepCells, historyCells) = (
         begin.map(\.cell), step.map(\.cell), history.map(\.cell)
@@ -310,15 +338,5 @@ package enum StepFields {
     }
 }
 
-extension [StepField<AskedRow>] {
-    /// For `hello`: a name and a type each.
-    var listed: JSONValue { layout(self) }
-}
-
 /// Names, types and units of a row's cells, for `hello`.
-func layout<Row>(_ fields: [StepField<Row>]) -> JSONValue {
-    .array(
-        fields.map {
-            .array([.string($0.name), .string($0.kind == .real ? "<f8" : "<i8"), .string($0.unit)])
-        })
-}
+func layout<Row>(_ fields: [StepField<Row>]) -> JSONValue { .array(fields.map(\.listed)) }

@@ -9,17 +9,27 @@ import Synchronization
 
 /// What failed in a run.
 package final class PluginFailures: Sendable {
-    private let list = Mutex<[(sessions: [Int], failure: PluginFailure)]>([])
+    private let list = Mutex<[(sessions: [Int], failure: PluginFailure, records: [SessionRecord])]>([])
 
     package init() {}
 
-    func add(_ failure: PluginFailure, sessions: [Int]) {
-        list.withLock { $0.append((sessions, failure)) }
+    /// - Parameter records: what the sessions had come to, each ended early by the failure.
+    func add(_ failure: PluginFailure, sessions: [Int], _ records: [SessionRecord]) {
+        list.withLock { $0.append((sessions, failure, records)) }
+    }
+
+    /// How many sessions.
+    package var count: Int { list.withLock { $0.reduce(0) { $0 + $1.sessions.count } } }
+
+    var records: [SessionRecord] {
+        list.withLock { $0.flatMap(\.records) }.sorted { $0.session < $1.session }
     }
 
     /// By session.
     package var all: [(sessions: [Int], failure: PluginFailure)] {
-        list.withLock { $0 }.sorted { ($0.sessions.first ?? 0) < ($1.sessions.first ?? 0) }
+        list.withLock { $0.map { ($0.sessions, $0.failure) } }.sorted {
+            ($0.sessions.first ?? 0) < ($1.sessions.first ?? 0)
+        }
     }
 }
 
@@ -31,11 +41,11 @@ extension TrialRunner {
         var open: [Int: Int] = [:]
         for session in sessions {
             let arm = session % study.arms.count
-            guard let host = study.arms[arm].plugin?.host, host.ready.isTogether else {
+            guard let group = (try? PluginHosts(study.arms[arm]))?.group else {
                 units.append([session])
                 continue
             }
-            let key = (session / study.arms.count / host.reference.group) * study.arms.count + arm
+            let key = (session / study.arms.count / group) * study.arms.count + arm
             if let place = open[key] {
                 units[place].append(session)
             } else {
@@ -46,35 +56,50 @@ extension TrialRunner {
         return units
     }
 
-    func records(of unit: [Int]) throws -> [SessionRecord] {
-        guard let first = unit.first else { return [] }
+    /// Lives the sessions of a unit.
+    /// - Returns: what they came to, and why a program of theirs failed: each has ended early by that then.
+    /// - Throws: what ends the run.
+    func live(_ unit: [Int]) throws -> (records: [SessionRecord], failure: PluginFailure?) {
+        guard let first = unit.first else { return ([], nil) }
         let arm = study.arms[first % study.arms.count]
-        guard let host = arm.plugin?.host, host.ready.isTogether else { return [try run(first)] }
+        let hosts = try PluginHosts(arm)
         let sessions = try unit.map { session in
             try cohort.session(
                 study, index: session / study.arms.count, arm: arm, shadows: nil,
                 scoring: scoring[session % study.arms.count])
-        }.compactMap { $0 as? Session }
+        }
+        let people = sessions.compactMap { $0 as? Session }
+        guard hosts.group != nil, people.count == sessions.count else {
+            let records = zip(unit, sessions).map { record($0, $1, $1.run(until: nil)).record }
+            return (records, try failure(of: people, first))
+        }
         do {
-            let group = try PluginGroup(host, members: sessions.map { $0.person(of: host) })
+            let seats = PluginSeats(hosts, people.map(\.asker))
             while true {
-                var asked: [(member: Int, question: StepQuestion)] = []
-                for (member, session) in sessions.enumerated() {
+                var asked: [(member: Int, question: HeldQuestion)] = []
+                for (member, session) in people.enumerated() {
                     if let question = session.question(until: nil) { asked.append((member, question)) }
                 }
                 guard !asked.isEmpty else { break }
-                for (answer, asked) in zip(try group.ask(asked), asked) {
-                    sessions[asked.member].answer(answer)
+                for (answer, asked) in zip(try seats.ask(asked), asked) {
+                    people[asked.member].answer(answer)
                 }
             }
-            group.end()
+            seats.end()
         } catch {
-            for session in sessions { session.end() }
-            try Self.check(error, first)
-            throw error
+            // Who had not come to an end has come to this one.
+            for session in people where session.executor.isHeld { session.failure = error }
         }
-        return try zip(unit, sessions).map { session, live in
-            try record(session, live, live.conclude()).record
+        let records = try zip(unit, people).map { try record($0, $1, $1.conclude()).record }
+        return (records, try failure(of: people, first))
+    }
+
+    private func failure(of sessions: [Session], _ first: Int) throws -> PluginFailure? {
+        for session in sessions {
+            guard let failure = session.failure else { continue }
+            if let failure = failure as? PluginFailure { return failure.at(first) }
+            try check(failure, first)
         }
+        return nil
     }
 }

@@ -80,17 +80,14 @@ package struct TrialRunner: Sendable {
         let live = try cohort.session(
             study, index: subjectIndex, arm: arm, shadows: nil, scoring: scoring[armIndex])
         let outcome = live.run(until: until)
-        if let failure = (live as? Session)?.failure { try Self.check(failure, session) }
+        if let failure = (live as? Session)?.failure { try check(failure, session) }
         return try record(session, live, outcome)
     }
 
-    /// A program that its algorithm is has failed: the session is none.
+    /// A program that it asks has failed: the session is none, where the study tolerates none that failed.
     /// - Throws: `PluginFailure`; `OutputError` where it took too long, since a time must not pick who counts.
-    static func check(_ failure: any Error, _ session: Int) throws {
-        if var failure = failure as? PluginFailure {
-            failure.place = "session \(session)" + (failure.place.isEmpty ? "" : ", \(failure.place)")
-            throw failure
-        }
+    func check(_ failure: any Error, _ session: Int) throws {
+        if let failure = failure as? PluginFailure, study.tolerate == 0 { throw failure.at(session) }
         if let late = failure as? PluginTimeout {
             throw OutputError(.temporary, path: "session \(session)", message: late.description)
         }
@@ -149,7 +146,8 @@ package struct TrialRunner: Sendable {
     /// - Parameters:
     ///   - isInterrupted: asked before each session; true stops the run after the sessions under way.
     ///   - progress: told of each session once it is stored.
-    ///   - failures: where the run goes on without sessions whose program failed, those; else the first ends it.
+    ///   - failures: where the run goes on without sessions whose program failed, those; else the first ends it. As many as the study
+    ///     tolerates are stored at the end, as ended early.
     /// - Returns: whether all sessions of the shard are stored now.
     /// - Throws: what the store throws, and what a session throws that can't be assembled.
     package func run(
@@ -171,11 +169,15 @@ package struct TrialRunner: Sendable {
                 let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
                 guard position < units.count else { return }
                 do {
-                    for record in try records(of: units[position]) {
+                    let (records, problem) = try live(units[position])
+                    if let problem {
+                        guard let failures else { throw problem }
+                        failures.add(problem, sessions: units[position], records)
+                        continue
+                    }
+                    for record in records {
                         guard queue.push(record) else { return }
                     }
-                } catch let problem as PluginFailure where failures != nil {
-                    failures?.add(problem, sessions: units[position])
                 } catch {
                     failure.withLock { $0 = $0 ?? error }
                     return
@@ -198,6 +200,11 @@ package struct TrialRunner: Sendable {
             throw error
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
+        if let failures, failures.count > 0, UInt64(failures.count) <= study.tolerate {
+            let records = failures.records
+            try store.write(records)
+            stored += records.count
+        }
         return stored == missing.count
     }
 }

@@ -1,4 +1,4 @@
-// A session whose algorithm answers from outside: up to its next question, and on with the answer.
+// A session that asks somebody outside at its steps: up to its next question, and on with the answer.
 //
 // Guarantees: whoever asks and answers, and however long it takes, the session is the same to the digest. Does not: pick who is asked; `TrialRunner` and `live` do.
 
@@ -7,21 +7,26 @@ import IsletKernel
 import IsletLoop
 
 extension Session {
-    /// Runs up to the next question of an algorithm outside.
+    /// Runs up to the next question.
     /// - Returns: nil where the session is over, by its end or a failure.
-    func question(until: Instant?) -> StepQuestion? {
+    func question(until: Instant?) -> HeldQuestion? {
         guard failure == nil else { return nil }
         do {
             try executor.advance(to: min(until ?? duration, duration))
         } catch {
             failure = error
         }
+        return heldQuestion
+    }
+
+    /// What it is held at; nil where it isn't.
+    private var heldQuestion: HeldQuestion? {
         guard executor.isHeld else { return nil }
         return executor.inspect { [loop] in loop.here { $0.question } }
     }
 
     /// Answers the question that the session is held at.
-    func answer(_ answer: StepAnswer) {
+    func answer(_ answer: HeldAnswer) {
         do {
             try executor.resume { [loop] in try loop.here(answer) { try $0.answer($1) } }
         } catch {
@@ -29,22 +34,16 @@ extension Session {
         }
     }
 
-    /// Advances, and asks the algorithm outside on the way, where there is one.
+    /// Advances, and asks who is outside on the way, where somebody is.
     func live(to limit: Instant) throws {
         try executor.advance(to: limit)
         while executor.isHeld {
-            guard let host = plugin, let question = executor.inspect({ [loop] in loop.here { $0.question } })
-            else { throw NobodyAsked() }
-            if group == nil { group = try PluginGroup(host, members: [person(of: host)]) }
-            guard let answer = try group?.ask([(0, question)]).first else { throw NobodyAsked() }
+            guard !hosts.isEmpty, let question = heldQuestion else { throw NobodyAsked() }
+            if seats == nil { seats = PluginSeats(hosts, [asker]) }
+            guard let answer = try seats?.ask([(0, question)]).first else { throw NobodyAsked() }
             self.answer(answer)
             if let failure { throw failure }
             try executor.advance(to: limit)
         }
-    }
-
-    /// Who asks, for the program that is asked.
-    func person(of host: PluginHost) -> PluginPerson {
-        PluginPerson(slot: host.slot(of: index), seed: seed)
     }
 }

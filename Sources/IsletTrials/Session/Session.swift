@@ -47,13 +47,12 @@ public final class Session {
     /// Insulin that came from no pump, U.
     var givenByHand = 0.0
     var meals: [Meal] = []
-    /// The program that its algorithm is, where it is one.
-    let plugin: PluginHost?
-    /// The process that it asks by itself.
-    var group: PluginGroup?
-    let index: Int
-    /// Of the luck of its algorithm's own.
-    let seed: UInt64
+    /// The programs of somebody's own that it asks.
+    let hosts: PluginHosts
+    /// Who answers, where it asks by itself.
+    var seats: PluginSeats?
+    /// Who asks, for a program that is asked.
+    let asker: PluginAsker
     /// What ended it before its time.
     public internal(set) var failure: (any Error)?
 
@@ -80,8 +79,7 @@ public final class Session {
         seams: SessionSeams = SessionSeams()
     ) throws {
         self.scoring = scoring
-        self.index = index
-        plugin = try arm.plugin?.started()
+        hosts = try PluginHosts(arm)
         duration = Instant(nanoseconds: study.duration.nanoseconds)
         tellsFor = study.tellsFor.nanoseconds
         calendar = study.start.calendar
@@ -89,8 +87,7 @@ public final class Session {
         executor = SessionExecutor(tieShuffle: tieShuffle)
         recorder = SessionRecorder(level: study.record)
         let streams = RandomStreams(seed: study.seed, subject: UInt64(index)).offset(by: arm.luckOffset)
-        var ownLuck = streams.stream("algorithm")
-        seed = ownLuck.next()
+        asker = PluginAsker(index: index, streams)
         let personSettings = study.person(in: arm)?.own(streams, subject: subject)
         let weeks = SessionWeeks(study, streams: streams, person: personSettings, subject: subject)
         meals = weeks.meals
@@ -137,7 +134,7 @@ public final class Session {
             settings: LoopSettings(
                 subjectID: subject.name, therapy: therapy, target: Self.target, isOpenLoop: seams.isFed),
             sensor: loopSensor, pump: loopPump, recorder: recorder,
-            log: stepLog,
+            log: stepLog, isListenedTo: hosts.listener != nil,
             diesBetweenInstants: phone != nil)
         let app = phone.map { [executor, recorder] phone in
             AppFaults(
@@ -287,8 +284,8 @@ public final class Session {
 
     /// Lets the session's tasks run out, and its actors go. What failed in the session has been reported by then.
     public func end() {
-        group?.end()
-        group = nil
+        seats?.end()
+        seats = nil
         executor.inspect { [outside, pump, sensor, person] in
             outside?.dismissObservers()
             pump.here { $0.dismissObservers() }

@@ -58,6 +58,8 @@ public struct Study: Hashable, Sendable {
     /// Whether what each mechanism alone keeps silent is looked for; nil where the study doesn't say.
     public var soleCauses: Bool?
     /// How long a notification counts as telling at most, where silent minutes are counted.
+    /// How many sessions may fail with a program of somebody's own before there is no table.
+    package var tolerate: UInt64 = 0
     public var tellsFor = TimeSpan(nanoseconds: AlertMetrics.tellsFor)
     /// The outcomes that the study is about, by name; none where it doesn't say.
     public var primary: [String] = []
@@ -163,6 +165,8 @@ public struct Study: Hashable, Sendable {
         package var plugin: ArmPlugin?
         /// What its algorithm answers, where that was recorded; nil for one that is asked.
         package var recorded: RecordedSteps?
+        /// The program that hears each step beside the algorithm, and answers numbers for alert rules; nil for none.
+        package var listener: ArmPlugin?
         /// Complete: a policy file has been read, so that a result does not depend on it later.
         public var alerts: AlertPolicy {
             get { preparedAlerts.policy }

@@ -64,7 +64,10 @@ extension Study {
         var study = try keys.decode(root)
         try study.checkSubject(root)
         if !hasRun { try checkFaults(root["faults"], study.faults, study.arms) }
-        if study.subject.kind.isPerson { try study.checkForecasts(root) }
+        if study.subject.kind.isPerson {
+            try study.checkForecasts(root)
+            try study.checkOwnNumbers(root)
+        }
         if !hasRun { try study.checkPrimary(root) }
         if let confirm = root["confirm"] {
             try study.checkConfirmation(file: confirm.node.origin.file, line: confirm.node.origin.line)

@@ -49,6 +49,10 @@ extension Study: Keyed {
                 leftOut: "each setting at its default value", isWritten: { !$0.subject.kind.isPerson }),
             KeyRow("record", \.record, .name(), "What a run keeps."),
             KeyRow(
+                "tolerate", \.tolerate, .wholeNumber(0...UInt64(maximumSessions)),
+                "How many sessions (of each shard) may fail with a program of their arm's: they count as ended early then, which is the worst value in comparisons; one more, and there is no table.",
+                isWritten: { $0.tolerate != 0 }),
+            KeyRow(
                 "arms", \.arms, armsCodec, "What is compared, 1 to 100 arms.", isRequired: true),
             KeyRow(
                 "policies", \.policies, policiesCodec,
@@ -201,6 +205,10 @@ extension Study.Arm: Keyed {
                 "algorithm", \.chosenAlgorithm, ChosenAlgorithm.codec,
                 "The dosing algorithm: its name, its name and parameters, or a program of one's own (docs/algorithms.md)."
             ),
+            KeyRow(
+                "listener", optional: \.listenerReference, PluginReference.codec,
+                "A program of one's own that hears each step beside the algorithm and doses nothing: its numbers are for alert rules, as `own.NAME` (docs/algorithms.md).",
+                leftOut: "nobody"),
             KeyRow(
                 "alerts", \.alerts, AlertPolicy.studyCodec,
                 "The alert policy: a preset, the path of a policy file, or a policy."),

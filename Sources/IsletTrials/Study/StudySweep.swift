@@ -133,7 +133,9 @@ extension Study {
     private func checkMeasured(_ variant: AlertPolicy, _ reader: YAMLReader) throws(InputError) {
         let metrics = variant.rules.flatMap(\.tests).map(\.metric)
         let measured = subject.kind.metrics
-        if let unknown = metrics.first(where: { !measured.contains($0) }) {
+        if let unknown = metrics.first(where: {
+            !measured.contains($0) && !($0.isOwn && subject.kind.isPerson)
+        }) {
             throw reader.problem(
                 found: "a threshold of \(unknown.rawValue) in the variant \(quotedForMessage(variant.name))",
                 expected: "what a study measures: "
@@ -157,6 +159,28 @@ extension Study {
                     expected:
                         "an algorithm that forecasts (\(Self.forecasting)), or `glucoseIn20m`: \(arm.algorithm.kind.id) makes no forecast"
                 )
+            }
+        }
+    }
+
+    /// Refuses a rule about a number that nobody answers: it could never ring, and would look like a quiet one.
+    func checkOwnNumbers(_ root: YAMLReader) throws(InputError) {
+        for (place, arm) in arms.enumerated() where arm.plugin == nil && arm.listener == nil {
+            let own = root["arms"]?.items.dropFirst(place).first
+            let listed: [(policies: [AlertPolicy], reader: YAMLReader?)] = [
+                ([arm.alerts], own?["alerts"] ?? own ?? root["sweep"]), (policies, root["policies"]),
+                (sweep?.variants ?? [], root["sweep"]),
+            ]
+            for (policies, reader) in listed {
+                for policy in policies {
+                    guard let metric = policy.ownMetrics.first else { continue }
+                    throw (reader ?? root).problem(
+                        found:
+                            "\(metric.rawValue) in the policy \(quotedForMessage(policy.name)), beside the arm \(quotedForMessage(arm.name))",
+                        expected:
+                            "an arm with a program that answers it: `listener:`, or an algorithm of one's own (docs/algorithms.md)"
+                    )
+                }
             }
         }
     }

@@ -26,19 +26,16 @@ package enum ChosenAlgorithm: Sendable {
 
     package static let codec: Codec<ChosenAlgorithm> = {
         let built = TunedAlgorithm.codec
-        let program = MappingShape(
-            summary: "A program of one's own, and its parameters.", keys: PluginReference.keyShapes,
-            exactlyOne: PluginReference.keys, chosenBy: PluginReference.keys,
-            others: .number(-1e300...1e300))
-        let shapes = [built.shape, .mapping(program), .mapping(RecordedSteps.shape)]
+        let program = PluginReference.codec
+        let shapes = [built.shape, program.shape, .mapping(RecordedSteps.shape)]
         return Codec(.either(shapes.flatMap(\.alternatives))) { reader throws(InputError) in
             if reader[RecordedSteps.key] != nil { return .recorded(try RecordedSteps.decode(reader)) }
             return PluginReference.keys.contains { reader[$0] != nil }
-                ? .program(try PluginReference.decode(reader)) : .built(try built.decode(reader))
+                ? .program(try program.decode(reader)) : .built(try built.decode(reader))
         } encode: {
             switch $0 {
             case .built(let tuned): built.encode(tuned)
-            case .program(let reference): reference.json
+            case .program(let reference): program.encode(reference)
             case .recorded(let recorded): recorded.json
             }
         }
@@ -50,6 +47,12 @@ extension Shape {
 }
 
 extension Study.Arm {
+    /// Who listens, as the study names it.
+    var listenerReference: PluginReference? {
+        get { listener?.reference }
+        set { listener = newValue.map { ArmPlugin(reference: $0) } }
+    }
+
     var chosenAlgorithm: ChosenAlgorithm {
         get {
             if let recorded { return .recorded(recorded) }

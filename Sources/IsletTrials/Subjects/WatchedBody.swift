@@ -81,7 +81,8 @@ extension SubjectKind {
     /// What only people have.
     private static let keysOfPeople = [
         "sensor", "pump", "scenario", "faults", "person", "margin", "confirm", "cohort.table",
-        "cohort.generate.model", "cohort.generate.group", "arms.algorithm", "arms.person", "arms.sensor",
+        "cohort.generate.model", "cohort.generate.group", "arms.algorithm", "arms.listener", "arms.person",
+        "arms.sensor",
     ]
 }
 

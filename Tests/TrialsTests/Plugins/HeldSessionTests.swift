@@ -15,11 +15,12 @@ import Testing
         var before = PIDInsulinFeedback.State()
         var asked = 0
 
-        func answer(_ question: StepQuestion) throws -> StepAnswer {
+        func answer(_ question: HeldQuestion) throws -> HeldAnswer {
+            guard let question = question.algorithm else { throw NobodyAsked() }
             asked += 1
             if question.beginsAnew { state = .init() } else if question.undoesLast { state = before }
             before = state
-            return .dose(algorithm.run(question.input, state: &state))
+            return HeldAnswer(algorithm: .dose(algorithm.run(question.input, state: &state)))
         }
     }
 
@@ -71,12 +72,16 @@ import Testing
         let (outside, waits) = (Outside(), try held(try study(), 0))
         var undone: [Int] = []
         while let question = waits.question(until: nil) {
-            if question.undoesLast { undone.append(outside.asked) }
+            if question.algorithm?.undoesLast == true { undone.append(outside.asked) }
             let answer = try outside.answer(question)
             switch outside.asked {
-            case 20: waits.answer(.failed("on purpose"))
-            case 30: waits.answer(.dose(StepOutput(basal: InsulinAmount(units: .nan))))
-            case 40: waits.answer(.dose(StepOutput(correction: InsulinAmount(units: -1))))
+            case 20: waits.answer(HeldAnswer(algorithm: .failed("on purpose")))
+            case 30:
+                waits.answer(
+                    HeldAnswer(algorithm: .dose(StepOutput(basal: InsulinAmount(units: .nan)))))
+            case 40:
+                waits.answer(
+                    HeldAnswer(algorithm: .dose(StepOutput(correction: InsulinAmount(units: -1)))))
             default: waits.answer(answer)
             }
         }

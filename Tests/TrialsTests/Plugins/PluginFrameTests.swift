@@ -54,10 +54,11 @@ import Testing
         #expect(cell("now") == UInt64(15 * Nanoseconds.minute) && Int64(bitPattern: cell("cgm_time")) == .min)
     }
 
-    @Test func aLineLeavesOutWhatIsAbsentAndHasTimesAsText() {
-        let line = PluginLines.row(step(), StepFields.step)
+    @Test func aLineLeavesOutWhatIsAbsentAndHasTimesAsText() throws {
+        let text = PluginLines.text(step(), StepFields.step)
+        let line = try JSONValue.read(Array(text.utf8), file: "line")
         #expect(line["now"] == .string("900.000000000") && line["cgm"] == nil && line["cgm_time"] == nil)
-        #expect(line["target"] == .number(120))
+        #expect(line["target"] == .integer(120))
         #expect(
             PluginLines.seconds(-1) == "-0.000000001" && PluginLines.seconds(9_000_000_001) == "9.000000001")
     }

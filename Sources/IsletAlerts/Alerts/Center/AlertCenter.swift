@@ -28,6 +28,8 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
     private let shadowsWatchReservoir: Bool
     /// Whether anybody here asks for the algorithm's forecast.
     var watchesForecast: (own: Bool, shadows: Bool)
+    /// Numbers of somebody's own that rules here, or in shadow, compare.
+    let shadowsOwnMetrics: [AlertMetric]
     private weak var listener: (any AlertListener)?
     /// Policies that hear all that this one hears.
     let shadows: ShadowPolicies?
@@ -77,6 +79,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         watchesReservoir = policy.watchesReservoir
         shadowsWatchReservoir = shadows?.plan.watchesReservoir ?? false
         watchesForecast = (policy.watchesForecast, shadows?.plan.watchesForecast ?? false)
+        shadowsOwnMetrics = shadows?.plan.ownMetrics ?? []
         self.recorder = recorder
         self.wallClock = wallClock
         app = try AlertApp(

@@ -99,7 +99,7 @@ extension AlertEngine {
         return standing
     }
 
-    /// By metric, in their order.
+    /// By metric, in their order; numbers of somebody's own come behind.
     private static let isPrediction = AlertMetric.allCases.map(\.isPrediction)
     private static let severities = AlertSeverity.allCases
 
@@ -123,7 +123,7 @@ extension AlertEngine {
         }
         for place in state.samples.indices {
             guard let sample = state.samples[place] else { continue }
-            let isPrediction = Self.isPrediction[place]
+            let isPrediction = place >= Self.isPrediction.count || Self.isPrediction[place]
             consider(sample.sampledAt.adding(limits.freshness + (isPrediction ? 0 : 1)))
         }
         consider(nextDeadline(after: now))

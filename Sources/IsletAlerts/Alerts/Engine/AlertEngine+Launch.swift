@@ -26,10 +26,12 @@ extension AlertEngine {
         var track: Track
     }
 
-    /// The tracks of `state` under `keys`, and those that none of these names.
-    static func adopt(_ state: State, _ keys: [Key], _ policy: UInt64) -> (state: State, orphans: [Orphan]) {
+    /// The tracks of `state` under the policy's keys, and those that none of these names.
+    static func adopt(_ state: State, _ policy: PreparedPolicy) -> (state: State, orphans: [Orphan]) {
+        let keys = policy.keys
         var adopted = state
-        adopted.policy = policy
+        adopted.grow(to: policy.metricCount)
+        adopted.policy = policy.fingerprint
         guard state.keys != keys else { return (adopted, []) }
         adopted.keys = keys
         adopted.tracks = keys.map { key in

@@ -15,7 +15,9 @@ extension AlertEngine {
     /// The value of a metric as a rule at `now` judges by it, and how old it is; nil where it is stale or was never measured.
     public func known(_ metric: AlertMetric, at now: Instant) -> (value: Double, ageNanoseconds: Int64)? {
         if metric == .readingAge { return (ageInMinutes(at: now), 0) }
-        guard let sample = state.samples[metric.index] else { return nil }
+        guard metric.index < state.samples.count, let sample = state.samples[metric.index] else {
+            return nil
+        }
         let age = now.nanoseconds - sample.sampledAt.nanoseconds
         return age <= limits.freshness ? (sample.value, age) : nil
     }

@@ -119,9 +119,9 @@ public struct AlertEngine: Sendable {
         self.wallClock = wallClock
         if let state {
             isPolicyChanged = state.policy != policy.fingerprint || state.keys != policy.keys
-            (self.state, orphans) = Self.adopt(state, policy.keys, policy.fingerprint)
+            (self.state, orphans) = Self.adopt(state, policy)
         } else {
-            self.state = State(keys: policy.keys, policy: policy.fingerprint)
+            self.state = State(policy)
         }
         reports = [ConditionReport?](repeating: nil, count: policy.keys.count)
         orderOf = [Int](repeating: Self.timerOrder, count: policy.keys.count)
@@ -179,6 +179,7 @@ public struct AlertEngine: Sendable {
     ) -> Bool {
         followBlame(to: now)
         let place = metric.index
+        guard place < calmTests.count else { return false }
         let before = state.samples[place]
         if let before, sampledAt <= before.sampledAt { return false }
         guard value.isFinite else { return false }

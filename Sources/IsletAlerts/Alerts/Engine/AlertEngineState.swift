@@ -104,11 +104,22 @@ extension AlertEngine {
         /// Banners that are gone though their alerts are active.
         public var banners: [AlertBannerMark] = []
 
+        init(_ policy: PreparedPolicy) {
+            self.init(keys: policy.keys, policy: policy.fingerprint)
+            grow(to: policy.metricCount)
+        }
+
         init(keys: [Key], policy: UInt64) {
             self.keys = keys
             self.policy = policy
             tracks = [Track](repeating: Track(), count: keys.count)
             samples = [Sample?](repeating: nil, count: AlertMetric.allCases.count)
+        }
+
+        /// Makes room for the metrics of another policy.
+        mutating func grow(to metrics: Int) {
+            guard samples.count < metrics else { return }
+            samples += [Sample?](repeating: nil, count: metrics - samples.count)
         }
     }
 }
@@ -132,9 +143,16 @@ extension AlertEngine.State: Codable {
         var parts = encoder.container(keyedBy: Part.self)
         try parts.encode(policy, forKey: .policy)
         try parts.encode(zip(keys, tracks).map { KeyedTrack(key: $0, track: $1) }, forKey: .tracks)
-        let known = AlertMetric.allCases.compactMap { metric in
+        var known = AlertMetric.allCases.compactMap { metric in
             samples[metric.index].map { KeyedSample(metric: metric.rawValue, sample: $0) }
         }
+        // By name: a place is the program's, not the policy's.
+        known += samples.indices.dropFirst(AlertMetric.allCases.count).compactMap { place in
+            samples[place].map {
+                KeyedSample(
+                    metric: AlertMetric(ownPlace: place - AlertMetric.allCases.count).rawValue, sample: $0)
+            }
+        }.sorted { $0.metric < $1.metric }
         try parts.encode(known, forKey: .samples)
         try parts.encodeIfPresent(newestReading, forKey: .newestReading)
         try parts.encode(recentlyCleared, forKey: .recentlyCleared)
@@ -152,7 +170,9 @@ extension AlertEngine.State: Codable {
         keys = stored.map(\.key)
         tracks = stored.map(\.track)
         for one in try parts.decode([KeyedSample].self, forKey: .samples) {
-            if let metric = AlertMetric(rawValue: one.metric) { samples[metric.index] = one.sample }
+            guard let metric = AlertMetric(inPolicy: one.metric) else { continue }
+            grow(to: metric.index + 1)
+            samples[metric.index] = one.sample
         }
         newestReading = try parts.decodeIfPresent(Instant.self, forKey: .newestReading)
         recentlyCleared = try parts.decode([ClearedAlert].self, forKey: .recentlyCleared)

@@ -48,6 +48,10 @@ public final class PreparedPolicy: Hashable, Sendable {
     let rulesOfSource: [Int?]
     let watchesReservoir: Bool
     let watchesForecast: Bool
+    /// The numbers of somebody's own that rules compare.
+    package let ownMetrics: [AlertMetric]
+    /// How many metrics an engine keeps a value of.
+    let metricCount: Int
     /// Of the rate, and of where it leads.
     let followsTrend: Bool
 
@@ -88,8 +92,10 @@ public final class PreparedPolicy: Hashable, Sendable {
         for (place, index) in byCode.enumerated() { rank[index] = place }
         codeRank = rank
         known = rules.map(\.known)
-        let rulesOfMetric = AlertMetric.allCases.map { metric in
-            rules.indices.filter { rules[$0].tests.contains { $0.metric == metric } }
+        ownMetrics = AlertMetric.own(in: rules)
+        metricCount = AlertMetric.count(with: ownMetrics)
+        let rulesOfMetric = (0..<metricCount).map { place in
+            rules.indices.filter { rules[$0].tests.contains { $0.metric.index == place } }
         }
         self.rulesOfMetric = rulesOfMetric
         let calmTests = rulesOfMetric.map { places in

@@ -3,9 +3,9 @@
 // Guarantees: schemas, policies, scenarios and messages go through the rows, in their order. A metric that somebody measures needs its row and
 // nothing else; what code speaks of by name has a constant below.
 
-/// A number that somebody measures.
+/// A number that somebody measures, or that somebody's own program answers (`OwnMetric`).
 public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, Codable {
-    /// Its place in `allCases`.
+    /// Its place in `allCases`; behind them all for a number of somebody's own.
     public let index: Int
 
     private struct Row: Sendable {
@@ -151,11 +151,16 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     public static let allCases = rows.indices.map(AlertMetric.init(index:))
 
     private init(index: Int) { self.index = index }
+    init(ownPlace: Int) { index = Self.rows.count + ownPlace }
+
+    /// A number of somebody's own.
+    public var isOwn: Bool { index >= Self.rows.count }
 
     // What is raw-representable compares by its raw value, where it says nothing else: two looks at the rows.
     public static func == (a: Self, b: Self) -> Bool { a.index == b.index }
     public func hash(into hasher: inout Hasher) { hasher.combine(index) }
 
+    /// A row's: no number of somebody's own (`init(inPolicy:)`).
     public init?(rawValue: String) {
         guard let index = Self.rows.firstIndex(where: { $0.id == rawValue }) else { return nil }
         self.init(index: index)
@@ -171,38 +176,50 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     /// Those that the sessions of a study of people have.
     public static let inStudies = allCases.filter { rows[$0.index].isInStudies }
 
-    public var rawValue: String { Self.rows[index].id }
-    public var unit: String { Self.rows[index].unit }
-    public var name: String { Self.rows[index].name }
+    public var rawValue: String {
+        isOwn ? OwnMetric.prefix + OwnMetric.name(at: index - Self.rows.count) : row.id
+    }
+    public var unit: String { row.unit }
+    public var name: String { isOwn ? rawValue : row.name }
+
+    private var row: Row { isOwn ? Self.own : Self.rows[index] }
+    /// Of all numbers of somebody's own: nothing is known of them but their name.
+    private static let own = Row(
+        "own", "own", "", isInStudies: true, isPrediction: true,
+        note: "what an algorithm or a listener of one's own answers (docs/algorithms.md)")
     /// How it is computed; empty for what is measured as it is.
-    public var note: String { Self.rows[index].note }
+    public var note: String { row.note }
     /// What a person should do about a value beyond a bound on this side.
     public func action(_ side: MetricTest.Side) -> String {
-        side == .low ? Self.rows[index].actions.low : Self.rows[index].actions.high
+        side == .low ? row.actions.low : row.actions.high
     }
     /// It speaks of a time to come: when nobody renews it, it says nothing any more.
-    public var isPrediction: Bool { Self.rows[index].isPrediction }
+    public var isPrediction: Bool { row.isPrediction }
     /// Whether a low or high value of it is a low or high glucose, now or soon.
-    public var isGlucose: Bool { self == .glucose || isPrediction }
+    public var isGlucose: Bool { self == .glucose || isPrediction && !isOwn }
 
     /// Every higher value of it is another event, and told as one.
     public var isNewsAtEachRise: Bool { self == .droppedInsulin }
 
     /// As it stands in codes: `THRESHOLD-GLUCOSE-RATE-LOW`.
     public var codeName: String {
-        String(Self.rows[index].id.flatMap { $0.isUppercase ? ["-", $0] : [Character($0.uppercased())] })
+        String(
+            rawValue.flatMap { letter -> [Character] in
+                if letter.isUppercase { return ["-", letter] }
+                return letter == "." || letter == "_" ? ["-"] : [Character(letter.uppercased())]
+            })
     }
 
     /// A value below this is safety-critical, where nothing else is said.
-    public var criticalBelow: Double? { Self.rows[index].criticalBelow }
+    public var criticalBelow: Double? { row.criticalBelow }
     /// A value above this is safety-critical, where nothing else is said.
-    public var criticalAbove: Double? { Self.rows[index].criticalAbove }
+    public var criticalAbove: Double? { row.criticalAbove }
 
     /// What its sensor can say; nil where any number can come.
-    public var sensed: ClosedRange<Double>? { Self.rows[index].sensed }
+    public var sensed: ClosedRange<Double>? { row.sensed }
     /// Units a minute that it plausibly moves by at most; nil where nobody has said how fast is too fast.
-    public var fastest: Double? { Self.rows[index].fastest }
+    public var fastest: Double? { row.fastest }
 
     /// Within it nothing is wrong; nil where nobody has said what is.
-    public var range: ClosedRange<Double>? { Self.rows[index].range }
+    public var range: ClosedRange<Double>? { row.range }
 }

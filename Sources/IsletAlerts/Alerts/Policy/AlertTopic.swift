@@ -21,6 +21,8 @@ extension AlertRule {
                 return test.side == .low ? .low : .high
             case .sensorAge, .readingAge: return .sensor
             case .reservoir, .insulinOnBoard, .unknownInsulin, .basalShare: return .pump
+            // Only the rule knows what somebody's own number is about.
+            case let own where own.isOwn: return truth?.topic ?? .app
             default: return .app
             }
         }

@@ -67,9 +67,8 @@ struct ShadowEngine: Sendable {
         keepsBlame = plan.parts.map { isScored && $0.isJudged }
         groups = plan.groups.map {
             Group(
-                flow: $0.flow, cells: AlertMetric.allCases.map { _ in 0 },
-                low: AlertMetric.allCases.map { _ in .infinity },
-                high: AlertMetric.allCases.map { _ in -.infinity })
+                flow: $0.flow, cells: $0.edges.map { _ in 0 }, low: $0.edges.map { _ in .infinity },
+                high: $0.edges.map { _ in -.infinity })
         }
         parts = plan.parts.map { Part(flow: $0.flow) }
         deadlines = [Int64](repeating: .max, count: plan.parts.count)

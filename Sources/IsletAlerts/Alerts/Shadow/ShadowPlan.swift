@@ -17,6 +17,8 @@ public struct ShadowPlan: Sendable {
     let groups: [Group]
     /// Of each policy, hidden ones too, its parts and, rule by rule of the part, the place in the policy.
     package let partsOfPolicy: [[(part: Int, rules: [Int])]]
+    /// Numbers of somebody's own that some rule compares.
+    package let ownMetrics: [AlertMetric]
     /// All codes of all policies, rising: what is stored of a code is its place here.
     public let codes: [AlertName]
 
@@ -63,6 +65,8 @@ public struct ShadowPlan: Sendable {
         var literal: [Int] = []
         /// Keeps what all parts have in common.
         var flow: AlertFlow
+        /// Numbers of somebody's own that some part of the plan compares.
+        var own: [AlertMetric] = []
     }
 
     private struct Key: Hashable {
@@ -81,6 +85,8 @@ public struct ShadowPlan: Sendable {
         policies = listed
         self.hidden = hidden
         let policies = listed + hidden
+        let own = AlertMetric.own(in: policies.flatMap(\.rules))
+        ownMetrics = own
         codes = Set(policies.flatMap { $0.rules.map(\.code) }).sorted()
         let places = Dictionary(codes.enumerated().map { ($1, $0) }) { first, _ in first }
         var parts: [Part] = []
@@ -90,7 +96,7 @@ public struct ShadowPlan: Sendable {
         var partsOfPolicy: [[(part: Int, rules: [Int])]] = []
         for (number, policy) in policies.enumerated() {
             let watches = policy.rules.contains { $0.tests.contains { $0.metric == .reservoir } }
-            var own: [(part: Int, rules: [Int])] = []
+            var pieces: [(part: Int, rules: [Int])] = []
             for rules in policy.separateRules {
                 var piece = policy
                 piece.name = ""
@@ -99,7 +105,7 @@ public struct ShadowPlan: Sendable {
                 let groupKey = GroupKey(limits: policy.limits, watchesReservoir: watches)
                 if knownGroups[groupKey] == nil {
                     knownGroups[groupKey] = groups.count
-                    groups.append(Group(policy.limits, watchesReservoir: watches))
+                    groups.append(Group(policy.limits, watchesReservoir: watches, own))
                 }
                 if known[key] == nil {
                     known[key] = parts.count
@@ -109,9 +115,9 @@ public struct ShadowPlan: Sendable {
                 }
                 guard let part = known[key] else { continue }
                 if number < listed.count { parts[part].members.append((number, rules)) }
-                own.append((part, rules))
+                pieces.append((part, rules))
             }
-            partsOfPolicy.append(own)
+            partsOfPolicy.append(pieces)
         }
         for (number, part) in parts.enumerated() { groups[part.group].take(part, number) }
         for group in groups.indices { groups[group].sort() }
@@ -155,16 +161,16 @@ extension ShadowPlan.Part {
 }
 
 extension ShadowPlan.Group {
-    fileprivate init(_ limits: AlertLimits, watchesReservoir: Bool) {
+    fileprivate init(_ limits: AlertLimits, watchesReservoir: Bool, _ own: [AlertMetric]) {
         self.init(
             limits: limits, watchesReservoir: watchesReservoir,
-            edges: AlertMetric.allCases.map { _ in ShadowEdges() },
+            edges: (0..<AlertMetric.count(with: own)).map { _ in ShadowEdges() },
             waiting: AlertCode.allCases.map { _ in [] },
-            flow: AlertFlow(shadowing: Self.nobody(limits, following: .glucoseRate)))
+            flow: AlertFlow(shadowing: Self.nobody(limits, following: [.glucoseRate] + own)), own: own)
     }
 
     /// A rule that never holds has the flow keep up what follows from readings.
-    private static func nobody(_ limits: AlertLimits, following metrics: AlertMetric...) -> AlertPolicy {
+    private static func nobody(_ limits: AlertLimits, following metrics: [AlertMetric]) -> AlertPolicy {
         var nobody = AlertPolicy(
             name: "",
             rules: metrics.map {
@@ -204,7 +210,7 @@ extension ShadowPlan.Group {
 
     fileprivate mutating func sort() {
         if hasTrend {
-            flow = AlertFlow(shadowing: Self.nobody(limits, following: .glucoseRate, .glucoseIn20m))
+            flow = AlertFlow(shadowing: Self.nobody(limits, following: [.glucoseRate, .glucoseIn20m] + own))
         }
         for metric in edges.indices { edges[metric].sort() }
         ages.sort()

@@ -1,0 +1,58 @@
+// Whom a session or a group asks: a process, or a library that this program has loaded itself.
+//
+// Guarantees: to whoever asks both are the same, to the bit. Does not: keep this program from a fault in a library: `inProcess: true` is somebody's word for that.
+
+import IsletDevices
+import IsletFiles
+
+enum PluginSeat {
+    case process(PluginProcess)
+    case inside(LibrarySeats)
+}
+
+/// The people of a library that was loaded by this program. Used by one thread at a time.
+final class LibrarySeats {
+    private let people: [LibraryPerson]
+    private let cells: UnsafeMutableBufferPointer<UInt64>
+    private let dose: UnsafeMutableBufferPointer<UInt64>
+    private let own: UnsafeMutableBufferPointer<Double>
+    private let hasNumbers: Bool
+
+    init(_ library: LoadedLibrary, members: [PluginPerson]) {
+        people = members.map { _ in LibraryPerson(library) }
+        hasNumbers = library.fill != nil
+        cells = .allocate(capacity: max(StepFields.step.count, StepFields.begin.count))
+        dose = .allocate(capacity: LibraryPerson.doseCells)
+        own = .allocate(capacity: OwnNumber.most)
+        own.initialize(repeating: .nan)
+    }
+
+    deinit {
+        cells.deallocate()
+        dose.deallocate()
+        own.deallocate()
+    }
+
+    private func write<Row>(_ row: borrowing Row, _ fields: [StepField<Row>.Cell]) -> UnsafeRawPointer? {
+        for place in fields.indices { cells[place] = fields[place](row) }
+        return UnsafeRawPointer(cells.baseAddress)
+    }
+
+    func begin(_ member: Int, _ row: BeginRow) {
+        if let cells = write(row, StepFields.beginCells) { people[member].begin(cells) }
+    }
+
+    func hear(_ member: Int, _ row: HistoryRow) {
+        _ = write(row, StepFields.historyCells)
+        people[member].hear(UnsafeBufferPointer(rebasing: cells[..<StepFields.history.count]))
+    }
+
+    func ask(_ member: Int, _ row: AskedRow) -> (dose: DoseRow, numbers: [Double], failed: String?) {
+        guard let cells = write(row, StepFields.stepCells), let base = dose.baseAddress else {
+            return (DoseRow(), [], "nobody answers")
+        }
+        let why = people[member].step(cells, dose: base, own: hasNumbers ? own.baseAddress : nil)
+        if let why { return (DoseRow(), [], printable(String(cString: why), limit: 1000)) }
+        return (StepFields.dose(dose), hasNumbers ? Array(own) : [], nil)
+    }
+}

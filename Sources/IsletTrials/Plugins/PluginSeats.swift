@@ -1,0 +1,111 @@
+// The programs of an arm, and the sessions that ask them: an algorithm, who listens beside one, or both.
+//
+// Guarantees: a program that runs `together` has one process for all its sessions, any other one for each; both are asked at the same held step, about the same
+// input. What is wrong with a listener's answer is no step's failure: its numbers are absent, its state goes back, and the program's count of such steps rises.
+
+import IsletDevices
+import IsletKernel
+import IsletLoop
+
+/// The programs that an arm's sessions ask.
+struct PluginHosts: Sendable {
+    var algorithm: PluginHost?
+    var listener: PluginHost?
+
+    /// - Throws: `InputError` where one is named that nobody has allowed.
+    init(_ arm: Study.Arm) throws(InputError) {
+        algorithm = try arm.plugin?.started()
+        listener = try arm.listener?.started()
+    }
+
+    var all: [PluginHost] { [algorithm, listener].compactMap(\.self) }
+    var isEmpty: Bool { algorithm == nil && listener == nil }
+    /// How many subjects, by index, are asked about at once; nil where each session asks by itself.
+    var group: Int? { all.filter(\.ready.isTogether).map(\.reference.group).max() }
+    /// Whether numbers are answered at all.
+    var haveNumbers: Bool { all.contains { !$0.ready.numbers.isEmpty } }
+}
+
+/// A session, as those see it that it asks.
+struct PluginAsker: Sendable {
+    let index: Int
+    /// Of the luck of its algorithm's own, and of its listener's.
+    let seeds: (algorithm: UInt64, listener: UInt64)
+
+    init(index: Int, _ streams: RandomStreams) {
+        self.index = index
+        var (own, heard) = (streams.stream("algorithm"), streams.stream("listener"))
+        seeds = (own.next(), heard.next())
+    }
+}
+
+/// Used by one thread at a time.
+final class PluginSeats {
+    private let hosts: PluginHosts
+    private let askers: [PluginAsker]
+    /// One for all where a program runs `together`, else one for each, made when it is first asked.
+    private var algorithm: [PluginGroup?]
+    private var listener: [PluginGroup?]
+
+    init(_ hosts: PluginHosts, _ askers: [PluginAsker]) {
+        (self.hosts, self.askers) = (hosts, askers)
+        func seats(_ host: PluginHost?) -> [PluginGroup?] {
+            Array(repeating: nil, count: host?.ready.isTogether == true ? 1 : askers.count)
+        }
+        (algorithm, listener) = (seats(hosts.algorithm), seats(hosts.listener))
+    }
+
+    /// Asks for some sessions at once, by their place.
+    /// - Returns: in the same order.
+    /// - Throws: `PluginFailure`, `PluginTimeout`.
+    func ask(_ asked: [(member: Int, question: HeldQuestion)]) throws -> [HeldAnswer] {
+        let numbers: [OwnNumber]? = hosts.haveNumbers ? [] : nil
+        var answers = asked.map { _ in HeldAnswer(numbers: numbers) }
+        if let host = hosts.algorithm {
+            let said = try ask(host, &algorithm, asked, \.algorithm) { $0.seeds.algorithm }
+            for (place, answer) in said.enumerated() {
+                answers[place].algorithm = answer.step
+                answers[place].numbers? += answer.numbers
+            }
+        }
+        if let host = hosts.listener {
+            let said = try ask(host, &listener, asked, \.listener) { $0.seeds.listener }
+            for (place, answer) in said.enumerated() {
+                answers[place].numbers? += answer.numbers
+                guard case .failed(let cause) = answer.step else { continue }
+                answers[place].hasListenerFailed = true
+                host.countFailedStep(cause)
+            }
+        }
+        return answers
+    }
+
+    /// Nobody of them asks any more.
+    func end() {
+        for group in algorithm + listener { group?.end() }
+        (algorithm, listener) = ([], [])
+    }
+
+    private func ask(
+        _ host: PluginHost, _ groups: inout [PluginGroup?], _ asked: [(member: Int, question: HeldQuestion)],
+        _ part: (HeldQuestion) -> StepQuestion?, seed: (PluginAsker) -> UInt64
+    ) throws -> [PluginAnswer] {
+        func group(_ place: Int, _ members: [PluginAsker]) throws -> PluginGroup {
+            if let known = groups[place] { return known }
+            let new = try PluginGroup(
+                host, members: members.map { PluginPerson(slot: host.slot(of: $0.index), seed: seed($0)) })
+            groups[place] = new
+            return new
+        }
+        guard host.ready.isTogether else {
+            var answers: [PluginAnswer] = []
+            for (member, question) in asked {
+                guard let question = part(question) else { continue }
+                answers += try group(member, [askers[member]]).ask([(0, question)])
+            }
+            return answers
+        }
+        return try group(0, askers).ask(
+            asked.compactMap { member, question in part(question).map { (member, $0) } })
+    }
+}
