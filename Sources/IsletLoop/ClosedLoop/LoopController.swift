@@ -25,6 +25,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     let algorithm: any DosingAlgorithm
     /// Whether the algorithm doses all basal itself. Cached, since each step reads it three times.
     private(set) var algorithmDosesBasal: Bool
+    private(set) var algorithmLowersHighs: Bool
     var settings: LoopSettings
     let sensor: any GlucoseSensorPort
     let pump: any InsulinPumpPort
@@ -80,6 +81,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         journal = executor.journal
         self.algorithm = algorithm
         algorithmDosesBasal = algorithm.basalSource == .algorithm
+        algorithmLowersHighs = algorithm.lowersHighs
         self.settings = settings
         self.sensor = sensor
         self.pump = pump
@@ -172,6 +174,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     /// replaced by a new one, with the insulin history of the hours before.
     public func algorithmDidChange() {
         algorithmDosesBasal = algorithm.basalSource == .algorithm
+        algorithmLowersHighs = algorithm.lowersHighs
         memory.algorithmState = state.saved
         let before = memory.algorithm
         takeUpState()
