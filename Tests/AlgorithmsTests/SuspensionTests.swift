@@ -57,6 +57,22 @@ import Testing
         for from in 0...288 - 72 { #expect(zeros[from..<from + 72].count { $0 } <= 24) }
     }
 
+    @Test func `a stop lasts as long as it is said to, and no longer than it may`() throws {
+        var held = LowGlucoseSuspend()
+        held.shortest = 60
+        let bench = Bench(held)
+        #expect(try bench.step(70).basal == .zero)
+        // An hour from the first stop; a reading that is missing meanwhile leaves the step to the pump.
+        for _ in 0..<5 { #expect(try bench.step(140).basal == .zero) }
+        #expect(try bench.step(nil).basal == basal)
+        for _ in 0..<5 { #expect(try bench.step(140).basal == .zero) }
+        #expect(try bench.step(140).basal == basal)
+        held.shortest = 300
+        let long = Bench(held)
+        let zeros = try (0..<72).map { try long.step($0 == 0 ? 60 : 150).basal == .zero }
+        #expect(zeros[..<24].allSatisfy { $0 } && !zeros[24...].contains(true))
+    }
+
     @Test func `predictive suspension counts two hours in any two and a half`() throws {
         let bench = Bench(PredictiveSuspend())
         let zeros = try (0..<288).map { _ in try bench.step(50).basal == .zero }

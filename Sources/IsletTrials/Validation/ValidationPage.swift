@@ -38,8 +38,10 @@ package struct ValidationPage: Sendable {
         text += "\nWhat fails:\n\n"
         for row in failed {
             let calibrated = row.target.role == .calibrates ? ", though calibrated on" : ""
+            // Of sensors, whose rows are of the same people.
+            let isOfSensor = sensors.contains { $0.sensor == row.arm && $0.study == row.study }
             text +=
-                "- \(row.target.people.words): \(row.target.quantity.name) is \(Self.ours(row)), published \(row.target.published)\(calibrated)\n"
+                "- \(row.target.people.words)\(isOfSensor ? ", `\(row.arm)`" : ""): \(row.target.quantity.name) is \(Self.ours(row)), published \(row.target.published)\(calibrated)\n"
         }
         return text
     }
@@ -49,7 +51,8 @@ package struct ValidationPage: Sendable {
     private var sensorPart: String {
         guard !sensors.isEmpty else { return "" }
         var text = "\n## Sensors where alarms live\n\n"
-        text += "Which comes nearest, by the rows above:\n\n"
+        text +=
+            "Which comes nearest, by the rows above; one that doesn't err shows what lateness alone does:\n\n"
         text +=
             "| sensor | pass | fail | can't tell | outside of the tolerances, in halves of their width, mean |\n"
         text += "|---|---|---|---|---|\n"
