@@ -1,3 +1,4 @@
+import IsletDevices
 import IsletFiles
 import Testing
 
