@@ -230,6 +230,7 @@ private struct WitnessedAlgorithm<Base: DosingAlgorithm>: DosingAlgorithm {
     var name: String { base.name }
     var version: Int { base.version }
     var basalSource: BasalSource { base.basalSource }
+    var lowersHighs: Bool { base.lowersHighs }
     func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { base.largestDose(input) }
 
     func run(_ input: borrowing StepInput, state: inout Base.State) throws -> StepOutput {

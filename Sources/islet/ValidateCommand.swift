@@ -44,15 +44,17 @@ struct ValidateCommand: ParsableCommand {
     func run() throws {
         let interrupt = Interrupt()
         var rows: [ValidationRow] = []
+        var sensors: [SensorTable] = []
         for path in try what.flatMap(Self.files) {
             do {
-                rows += try validation(of: path, interrupt).rows(
-                    jobs: threads.count, isInterrupted: { interrupt.isRaised })
+                let validation = try validation(of: path, interrupt)
+                rows += try validation.rows(jobs: threads.count, isInterrupted: { interrupt.isRaised })
+                sensors += validation.sensorTables
             } catch is CancellationError {
                 throw OutputError(.temporary, path: path, message: "interrupted")
             }
         }
-        try Output.write(ValidationPage(rows).text, to: out)
+        try Output.write(ValidationPage(rows, sensors: sensors).text, to: out)
         let failed = rows.count { $0.verdict == .fail }
         if check, failed > 0 { throw CheckFailure(message: "\(failed) of \(rows.count) rows fail") }
     }

@@ -31,6 +31,12 @@ final class FakeBody: InterstitialGlucoseSource, InsulinReceiver, @unchecked Sen
         return GlucoseConcentration(milligramsPerDecilitre: mgdl(samples))
     }
 
+    /// Where the test says nothing else, as its interstitium.
+    var plasma: ((Int) -> Double)?
+    var sampledPlasma: GlucoseConcentration {
+        GlucoseConcentration(milligramsPerDecilitre: (plasma ?? mgdl)(samples - 1))
+    }
+
     /// The session's clock.
     var now: () -> Instant = { .start }
     private var running: [(units: Double, began: Instant, nanoseconds: Int64)] = []

@@ -13,6 +13,8 @@ public protocol InterstitialGlucoseSource: AnyObject, Sendable {
     /// than now.
     /// - Throws: when the body's model can't be brought to this instant; the error ends the session.
     func sampledGlucose(next: Instant) throws -> GlucoseConcentration
+    /// Plasma glucose at the sample that was handed over last: for a sensor that lags by a compartment of its own.
+    var sampledPlasma: GlucoseConcentration { get }
 }
 
 /// Something that insulin flows into. Called on the session's thread only.

@@ -304,6 +304,8 @@ public protocol DosingAlgorithm: Sendable {
     /// Of the state: raised whenever its values come to mean something else. A saved state of another version is refused.
     var version: Int { get }
     var basalSource: BasalSource { get }
+    /// Whether it lowers highs by itself, as an algorithm that doses all basal does; beside one that doesn't, people correct by hand.
+    var lowersHighs: Bool { get }
     /// How far the forecasts of its steps look ahead, min; nil for an algorithm that makes none. Alerts of `forecastGlucose` hear them.
     var forecastMinutes: Double? { get }
     /// - Parameter state: as the last good step left it.
@@ -323,6 +325,7 @@ public protocol DosingAlgorithm: Sendable {
 
 extension DosingAlgorithm {
     public var version: Int { 1 }
+    public var lowersHighs: Bool { basalSource != .programmed }
     public var forecastMinutes: Double? { nil }
     public var answersOutside: Bool { false }
     public func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { nil }

@@ -280,9 +280,9 @@ extension LoopController {
         return memory.dropped.filter { $0.at == last.at }.together
     }
 
-    /// Whether the algorithm doses basal by itself. A manual correction would then come on top of the algorithm's.
+    /// Whether the algorithm lowers highs by itself. A manual correction would then come on top of the algorithm's.
     public var isClosedLoop: Bool {
-        memory.isInSession && !memory.isOpenLoop && algorithmDosesBasal
+        memory.isInSession && !memory.isOpenLoop && algorithmLowersHighs
     }
 
     /// The person dismisses all drops.

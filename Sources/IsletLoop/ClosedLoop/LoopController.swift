@@ -27,6 +27,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     private(set) var algorithmDosesBasal: Bool
     /// Whether it answers with temporary basal rates.
     private(set) var algorithmSetsTemporary: Bool
+    private(set) var algorithmLowersHighs: Bool
     var settings: LoopSettings
     let sensor: any GlucoseSensorPort
     let pump: any InsulinPumpPort
@@ -88,6 +89,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
         self.algorithm = algorithm
         algorithmDosesBasal = algorithm.basalSource == .algorithm
         algorithmSetsTemporary = algorithm.basalSource == .temporary
+        algorithmLowersHighs = algorithm.lowersHighs
         self.settings = settings
         self.sensor = sensor
         self.pump = pump
@@ -182,6 +184,7 @@ public actor LoopController: SessionActor, LoopInputs, DeviceObserver {
     public func algorithmDidChange() {
         algorithmDosesBasal = algorithm.basalSource == .algorithm
         algorithmSetsTemporary = algorithm.basalSource == .temporary
+        algorithmLowersHighs = algorithm.lowersHighs
         memory.algorithmState = state.saved
         let before = memory.algorithm
         takeUpState()

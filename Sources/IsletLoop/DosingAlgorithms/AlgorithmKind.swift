@@ -12,6 +12,7 @@ public struct AlgorithmKind: ListedByID, Tunable {
     public let summary: String
     public let parameters: [TunableParameter]
     public let basalSource: BasalSource
+    public let lowersHighs: Bool
     private let maker: @Sendable ([Double]) -> any DosingAlgorithm
 
     /// - Parameter default: the algorithm where a study sets nothing; its name is the row's.
@@ -22,6 +23,7 @@ public struct AlgorithmKind: ListedByID, Tunable {
         id = algorithm.name
         self.summary = summary
         basalSource = algorithm.basalSource
+        lowersHighs = algorithm.lowersHighs
         parameters = TunableParameter.list(fields, of: algorithm)
         let defaults = parameters.map(\.defaultValue)
         // To go along ten key paths costs as much as an hour of a session.
@@ -34,6 +36,7 @@ public struct AlgorithmKind: ListedByID, Tunable {
         make: @escaping @Sendable () -> any DosingAlgorithm
     ) {
         (self.id, self.summary, self.basalSource) = (id, summary, basalSource)
+        lowersHighs = basalSource != .programmed
         parameters = []
         maker = { _ in make() }
     }
@@ -42,7 +45,9 @@ public struct AlgorithmKind: ListedByID, Tunable {
     fileprivate func make(_ values: [Double]) -> any DosingAlgorithm { maker(values) }
 
     /// The algorithms that a study can name.
-    public static let all: [AlgorithmKind] = [.basalBolus, .pidInsulinFeedback, .oref1Style]
+    public static let all: [AlgorithmKind] = [
+        .basalBolus, .lowGlucoseSuspend, .predictiveSuspend, .pidInsulinFeedback, .oref1Style,
+    ]
 }
 
 public typealias TunedAlgorithm = Tuned<AlgorithmKind>

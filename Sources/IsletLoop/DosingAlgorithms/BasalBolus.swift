@@ -39,4 +39,13 @@ public struct BasalBolus: DosingAlgorithm {
         }
         return output
     }
+
+    /// The same, with the basal of this step in the answer: for an algorithm that gives it all, and may withhold it.
+    func withBasal(_ input: borrowing StepInput) -> StepOutput {
+        var state = NoState()
+        var output = run(input, state: &state)
+        output.basal = InsulinAmount(
+            units: input.therapy.basalRate.unitsPerHour * input.basalMultiplier / 12)
+        return output
+    }
 }

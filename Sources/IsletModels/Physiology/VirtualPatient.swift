@@ -66,7 +66,12 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private weak var lowObserver: (any LowGlucoseObserver)?
     /// When a sensor measures next, and what it will find, once the body has been there.
     private var sampleAt = Instant.distantFuture
-    private var sampled = GlucoseConcentration(milligramsPerDecilitre: .nan)
+    private var sampled = (
+        plasma: GlucoseConcentration(milligramsPerDecilitre: .nan),
+        interstitial: GlucoseConcentration(milligramsPerDecilitre: .nan)
+    )
+    /// Of the sample that was handed over last.
+    private var handedPlasma = GlucoseConcentration(milligramsPerDecilitre: .nan)
     /// Where the model really stands while it is ahead of `position`, its time.
     private var aheadTo: Instant?
     /// A segment that would end this soon is not worth a step of its own.
@@ -153,7 +158,7 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     private func expect(sampleAt instant: Instant) {
         if let aheadTo, instant <= aheadTo { goBack() }
         sampleAt = instant
-        if sampleAt == position, aheadTo == nil { sampled = model.interstitialGlucose }
+        if sampleAt == position, aheadTo == nil { sampled = (model.plasmaGlucose, model.interstitialGlucose) }
     }
 
     /// Brings the body to the expected sample, and says what it found there.
@@ -171,7 +176,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
                 try goAhead(to: end)
             }
         }
-        let glucose = sampled
+        let glucose = sampled.interstitial
+        handedPlasma = sampled.plasma
         expect(sampleAt: next)
         return glucose
     }
@@ -298,9 +304,9 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
         if let varying { vary(varying, until: end) }
         try model.advance(byMinutes: minutes(until: end), looks: looks)
         if sampleAt == end {
-            sampled = model.interstitialGlucose
+            sampled = (model.plasmaGlucose, model.interstitialGlucose)
         } else if sampleAt < end, sampleAt > position {
-            sampled = model.glucose(seen: 1).interstitial
+            sampled = model.glucose(seen: 1)
         }
     }
 
@@ -364,6 +370,8 @@ public actor VirtualPatient: SessionActor, InterstitialGlucoseSource, InsulinRec
     public nonisolated func sampledGlucose(next: Instant) throws -> GlucoseConcentration {
         try here(next) { try $0.takeSample(next: $1) }
     }
+
+    public nonisolated var sampledPlasma: GlucoseConcentration { here { $0.handedPlasma } }
 
     public nonisolated func receive(_ amount: InsulinAmount, over nanoseconds: Int64) throws {
         try here((amount, nanoseconds)) { try $0.infuse($1.0, over: $1.1) }

@@ -142,7 +142,7 @@ public final class Session {
                 quit: { [unowned phone] in phone.here { $0.quit() } },
                 launch: { [unowned phone] in phone.here { $0.launch() } })
         }
-        let isProgrammed = arm.algorithm.algorithm.basalSource == .programmed
+        let lowersHighs = arm.algorithm.algorithm.lowersHighs
         let person = Person(
             executor: executor, meals: weeks.plannedMeals, body: patient, loop: phone ?? loop,
             recorder: recorder,
@@ -153,8 +153,8 @@ public final class Session {
             },
             watch: weeks.watch(
                 sensor: phone ?? sensor, feeling: patient, therapy: therapy,
-                correctsManually: isProgrammed),
-            exercise: weeks.exercise(sensor: phone ?? sensor, lowersBasal: isProgrammed))
+                correctsManually: !lowersHighs),
+            exercise: weeks.exercise(sensor: phone ?? sensor, lowersBasal: !lowersHighs))
         let handset = PersonPhoneAdapter(
             alerts: alerts, loop: loop, sensor: sensor, pump: pump, phone: phone, app: app)
         self.person = person

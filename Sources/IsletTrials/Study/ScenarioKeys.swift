@@ -46,11 +46,8 @@ extension Study.Scenario: Keyed {
                     found: "`\(name)` without `preset: life`", expected: "`preset: life` beside it")
             }
             life[keyPath: path] = try Settings.keys.decode(reader)
-            if life.habits.smallestRescue > life.habits.largestRescue {
-                throw reader.problem(
-                    found:
-                        "`smallestRescue` \(life.habits.smallestRescue) above `largestRescue` \(life.habits.largestRescue)",
-                    expected: "the smallest at or below the largest")
+            if let contradiction = life.habits.contradiction {
+                throw reader.problem(found: contradiction.found, expected: contradiction.expected)
             }
             scenario.life = life
         } encode: { scenario in

@@ -56,6 +56,9 @@ extension PersonSettings: Keyed {
     }
 
     fileprivate func check(_ reader: YAMLReader) throws(InputError) {
+        if let contradiction {
+            throw reader.problem(found: contradiction.found, expected: contradiction.expected)
+        }
         guard announcing == .scenario, let named = Self.announcing(in: reader) else { return }
         let key = Self.announcingRow.shape.name
         throw named.place.problem(

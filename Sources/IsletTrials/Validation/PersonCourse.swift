@@ -42,6 +42,9 @@ package struct PersonCourse: Sendable {
         /// In the 24 h after any, and at times that are further from one; nil where there was none.
         package var after: Levels?
         package var apart: Levels?
+        /// Nights from 0 to 6 h that follow exercise of the 24 h before, and the others: how many, and how many with a low.
+        package var nightsAfter = (all: 0, low: 0)
+        package var nightsApart = (all: 0, low: 0)
     }
 
     package let group: AgeGroup?
@@ -57,6 +60,8 @@ package struct PersonCourse: Sendable {
     package let fortnight: Levels?
     package let wholeTime: Levels?
     package let sensor: SensorFacts
+    package let sensorCourse: SensorCourse
+    package let suspension: SuspensionCourse
     package let exercise: Exercise
 
     /// Nights with four hours of readings at least.
@@ -66,9 +71,11 @@ package struct PersonCourse: Sendable {
         package var low = 0
         /// Of these, with such a low of two hours at least.
         package var long = 0
+        /// With a reading at or below 60 mg/dL.
+        package var touched = 0
     }
 
-    /// The sensor beside plasma.
+    /// Lows of the sensor beside those of plasma; `SensorCourse` has the rest.
     package struct SensorFacts: Sendable {
         /// Lows of the sensor, and those that plasma shared within 15 min.
         package var alarms = 0
@@ -76,12 +83,6 @@ package struct PersonCourse: Sendable {
         /// Lows of plasma, and those that the sensor shared within 15 min.
         package var plasmaLows = 0
         package var detectedLows = 0
-        /// Sensor less plasma where plasma is from 54 to 70 mg/dL: sum and number.
-        package var errorWhenLow = 0.0
-        package var readingsWhenLow = 0
-        /// Squares of sensor less plasma so many five minutes before, summed.
-        package var lagSquares = [Double](repeating: 0, count: lags)
-        package static let lags = 7
     }
 
     /// - Parameter recorder: of the session, with all its rows.
@@ -105,6 +106,10 @@ package struct PersonCourse: Sendable {
             grid.sensor.count > 2 * fortnightSlots ? CourseGrid.levels(grid.sensor[..<fortnightSlots]) : nil
         wholeTime = CourseGrid.levels(grid.sensor[...])
         sensor = grid.sensorFacts
+        sensorCourse = SensorCourse(
+            plasma: grid.plasma, every: CourseGrid.step, readings: recorder.readings)
+        suspension = SuspensionCourse(
+            readings: recorder.readings, steps: recorder.steps, calendar: calendar)
         exercise = grid.exercise(recorder.person)
     }
 }
@@ -187,12 +192,33 @@ private struct CourseGrid {
             }
         }
         (found.after, found.apart) = (Self.levels(after[...]), Self.levels(apart[...]))
+        for night in nightRanges where sensor[night].count(where: { $0 != nil }) >= Self.leastReadings {
+            let (from, until) = (instants[night.lowerBound], instants[night.upperBound - 1])
+            // Of the day before the session's start nothing is known.
+            guard from - first >= Nanoseconds.day else { continue }
+            let isLow = sensorLows.contains { $0.from <= until && $0.to >= from }
+            let isAfter = bouts.contains { $0.from < from && $0.until > from - Nanoseconds.day }
+            if isAfter {
+                found.nightsAfter = (found.nightsAfter.all + 1, found.nightsAfter.low + (isLow ? 1 : 0))
+            } else {
+                found.nightsApart = (found.nightsApart.all + 1, found.nightsApart.low + (isLow ? 1 : 0))
+            }
+        }
         return found
     }
+
+    /// Of a night that counts: four hours.
+    private static let leastReadings = 48
 
     /// Nights from 0 to 6 h, as the JDRF trial counted them.
     var nights: PersonCourse.Nights {
         var nights = PersonCourse.Nights()
+        for night in nightRanges { count(sensor[night], in: &nights) }
+        return nights
+    }
+
+    private var nightRanges: [Range<Int>] {
+        var nights: [Range<Int>] = []
         var place = 0
         while place < minuteOfDay.count {
             guard minuteOfDay[place] < 360 else {
@@ -203,14 +229,15 @@ private struct CourseGrid {
             while place < minuteOfDay.count, minuteOfDay[place] < 360,
                 place == from || minuteOfDay[place] > minuteOfDay[place - 1] - 120
             { place += 1 }
-            count(sensor[from..<place], in: &nights)
+            nights.append(from..<place)
         }
         return nights
     }
 
     private func count(_ readings: ArraySlice<Double?>, in nights: inout PersonCourse.Nights) {
-        guard readings.count(where: { $0 != nil }) >= 48 else { return }
+        guard readings.count(where: { $0 != nil }) >= Self.leastReadings else { return }
         nights.all += 1
+        if readings.contains(where: { $0.map { $0 <= 60 } ?? false }) { nights.touched += 1 }
         // A low lasts while readings at or below 60 are no farther than 20 min apart.
         var (isLow, longest) = (false, 0)
         var (first, last): (Int?, Int) = (nil, 0)
@@ -277,19 +304,6 @@ private struct CourseGrid {
         }
         facts.plasmaLows = plasmaLows.count
         facts.detectedLows = plasmaLows.count { shares($0, sensorLows) }
-        let last = PersonCourse.SensorFacts.lags - 1
-        for (place, reading) in sensor.enumerated() {
-            guard let reading else { continue }
-            if plasma[place] >= 54, plasma[place] < 70 {
-                facts.errorWhenLow += reading - plasma[place]
-                facts.readingsWhenLow += 1
-            }
-            guard place >= last else { continue }
-            for lag in 0...last {
-                let difference = reading - plasma[place - lag]
-                facts.lagSquares[lag] += difference * difference
-            }
-        }
         return facts
     }
 }

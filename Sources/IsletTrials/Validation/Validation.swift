@@ -106,7 +106,7 @@ package struct Validation: Sendable {
         }
         arms = study.arms.map { arm in
             Arm(
-                name: arm.name, loop: arm.algorithm.kind.basalSource == .programmed ? .open : .closed,
+                name: arm.name, loop: Self.loop(arm.algorithm.kind),
                 ears: Self.ears(study.person(in: arm)), policy: arm.alerts,
                 algorithm: arm.algorithm.kind.id, courses: Array(repeating: nil, count: subjects.count))
         }
@@ -134,6 +134,14 @@ package struct Validation: Sendable {
             }, file: file, jobs: jobs, isInterrupted: isInterrupted)
     }
 
+    private static func loop(_ kind: AlgorithmKind) -> ValidationPeople.Loop {
+        switch kind.id {
+        case AlgorithmKind.lowGlucoseSuspend.id: .suspending
+        case AlgorithmKind.predictiveSuspend.id: .predictive
+        default: kind.lowersHighs ? .closed : .open
+        }
+    }
+
     private static func ears(_ person: PersonSettings?) -> ValidationPeople.Ears {
         guard let person else { return .alone }
         return person.noticesAwake > 0 ? .hearing : .muted
@@ -149,8 +157,11 @@ package struct Validation: Sendable {
     ) throws -> [ValidationRow] {
         try Workers.map(count: targets.count, jobs: jobs, isInterrupted: isInterrupted) { index in
             let target = targets[index]
+            let isMeant = !isOfSensors || target.section == .sensor
             return arms.compactMap { arm -> ValidationRow? in
-                guard arm.loop == target.people.loop, arm.ears == target.people.ears else { return nil }
+                guard isMeant, arm.loop == target.people.loop, arm.ears == target.people.ears else {
+                    return nil
+                }
                 return row(target, arm)
             }
         }.flatMap(\.self)
@@ -226,14 +237,34 @@ package struct Validation: Sendable {
         return (here, found.map { $0.interval.lower...max($0.interval.lower, $0.interval.upper) })
     }
 
+    // MARK: Sensors
+
+    /// Its arms wear different sensors: only rows of sensors are about them.
+    private var isOfSensors: Bool {
+        guard let first = study.arms.first else { return false }
+        return study.arms.contains { study.sensor(in: $0) != study.sensor(in: first) }
+    }
+
+    /// What labels print of each sensor, ours; nothing of a study whose arms wear the same.
+    package var sensorTables: [SensorTable] {
+        guard isOfSensors else { return [] }
+        return arms.map { arm in
+            SensorTable(
+                study: study.name, sensor: arm.name, arm.courses.compactMap(\.self).map(\.sensorCourse))
+        }
+    }
+
     // MARK: Contrasts
 
     private static func isContrast(_ contrast: ValidationEffect.Contrast, _ arm: Arm, _ other: Arm) -> Bool {
-        guard arm.algorithm == other.algorithm else { return false }
         switch contrast {
+        case .suspension:
+            return other.loop == .open && arm.ears == other.ears && arm.policy == other.policy
         case .heard:
-            return arm.ears == .hearing && other.ears == .muted && arm.policy == other.policy
+            return arm.algorithm == other.algorithm && arm.ears == .hearing && other.ears == .muted
+                && arm.policy == other.policy
         case .high:
+            guard arm.algorithm == other.algorithm else { return false }
             let (here, there) = (highThreshold(arm.policy), highThreshold(other.policy))
             return other.ears == .hearing && (here ?? .infinity) <= 205 && (there ?? .infinity) > 350
                 && withoutHighs(arm.policy) == withoutHighs(other.policy)

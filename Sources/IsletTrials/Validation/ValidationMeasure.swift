@@ -19,14 +19,14 @@ package struct ValidationMeasure: Sendable {
 extension ValidationMeasure {
     // MARK: How a list becomes a number
 
-    private static func mean(_ values: [Double]) -> Double? { try? Statistics.mean(values) }
+    static func mean(_ values: [Double]) -> Double? { try? Statistics.mean(values) }
     private static func deviation(_ values: [Double]) -> Double? {
         try? Statistics.standardDeviation(values)
     }
     private static func median(_ values: [Double]) -> Double? {
         (try? Statistics.quantiles([0.5], of: values))?.first
     }
-    private static func share(_ part: Int, of all: Int) -> Double? {
+    static func share(_ part: Int, of all: Int) -> Double? {
         all > 0 ? 100 * Double(part) / Double(all) : nil
     }
 
@@ -106,6 +106,13 @@ extension ValidationMeasure {
         return share(below.count { ($0.minutesToRecover ?? .infinity) <= 15 }, of: below.count)
     }
 
+    // MARK: Suspension
+
+    /// Of algorithms that give all basal themselves: of steps with a reading, those that asked for none.
+    static let minutesWithoutBasal = Self("without basal, mean of people", "min/day") { people in
+        mean(people.filter { $0.days > 0 }.map { $0.suspension.minutesWithoutBasal / $0.days })
+    }
+
     // MARK: Exercise
 
     static let exerciseChange = Self("sensor glucose over exercise of 20 to 60 min, mean", "mg/dL") {
@@ -126,6 +133,29 @@ extension ValidationMeasure {
                     }
                     return value(after) - value(apart)
                 })
+        }
+    }
+
+    /// Of people who have both: of all their time together, as a part of it is rare.
+    static func afterToApart(
+        _ name: String, _ value: @escaping @Sendable (PersonCourse.Levels) -> Double
+    ) -> Self {
+        .init("\(name) in the 24 h after exercise to that of times apart", "") { people in
+            let both = people.filter { $0.exercise.after != nil && $0.exercise.apart != nil }
+            guard let after = mean(both.compactMap { $0.exercise.after.map(value) }),
+                let apart = mean(both.compactMap { $0.exercise.apart.map(value) }), apart > 0
+            else { return nil }
+            return after / apart
+        }
+    }
+    static func nightsWithALow(
+        _ name: String, _ nights: @escaping @Sendable (PersonCourse.Exercise) -> (all: Int, low: Int)
+    )
+        -> Self
+    {
+        .init("nights with a low < 70 of 15 min, \(name)", "%") { people in
+            let all = people.map { nights($0.exercise) }
+            return share(all.reduce(0) { $0 + $1.low }, of: all.reduce(0) { $0 + $1.all })
         }
     }
 
@@ -153,32 +183,5 @@ extension ValidationMeasure {
             ab += (x - a) * (y - b)
         }
         return aa > 0 && bb > 0 ? ab * ab / (aa * bb) : nil
-    }
-
-    // MARK: Sensor
-
-    static let trueAlarms = Self("lows of the sensor that are true within 15 min", "%") { people in
-        share(
-            people.reduce(0) { $0 + $1.sensor.trueAlarms }, of: people.reduce(0) { $0 + $1.sensor.alarms })
-    }
-    static let detectedLows = Self("lows of plasma that the sensor shares within 15 min", "%") { people in
-        share(
-            people.reduce(0) { $0 + $1.sensor.detectedLows },
-            of: people.reduce(0) { $0 + $1.sensor.plasmaLows })
-    }
-    static let errorWhenLow = Self("sensor less plasma at 54 to 70, mean", "mg/dL") { people in
-        let count = people.reduce(0) { $0 + $1.sensor.readingsWhenLow }
-        return count > 0 ? people.reduce(0) { $0 + $1.sensor.errorWhenLow } / Double(count) : nil
-    }
-    /// Where the squares are least, by a parabola through the least of them and its neighbours.
-    static let lag = Self("sensor behind plasma", "min") { people in
-        let sums = (0..<PersonCourse.SensorFacts.lags).map { lag in
-            people.reduce(0) { $0 + $1.sensor.lagSquares[lag] }
-        }
-        guard let least = sums.indices.min(by: { sums[$0] < sums[$1] }), sums[least] > 0 else { return nil }
-        guard least > 0, least + 1 < sums.count else { return 5 * Double(least) }
-        let (before, here, after) = (sums[least - 1], sums[least], sums[least + 1])
-        let bend = before - 2 * here + after
-        return 5 * (Double(least) + (bend > 0 ? 0.5 * (before - after) / bend : 0))
     }
 }

@@ -6,15 +6,18 @@ import IsletDevices
 
 package struct ValidationPage: Sendable {
     private let rows: [ValidationRow]
+    private let sensors: [SensorTable]
 
-    package init(_ rows: [ValidationRow]) { self.rows = rows }
+    package init(_ rows: [ValidationRow], sensors: [SensorTable] = []) {
+        (self.rows, self.sensors) = (rows, sensors)
+    }
 
     package var text: String {
         guard !rows.isEmpty else {
             return
                 "Nothing published here is of people like these: docs/validation.md says of whom there is something.\n"
         }
-        return summary + sections.map(section).joined()
+        return summary + sections.map(section).joined() + sensorPart
     }
 
     // MARK: What fails first
@@ -35,10 +38,65 @@ package struct ValidationPage: Sendable {
         text += "\nWhat fails:\n\n"
         for row in failed {
             let calibrated = row.target.role == .calibrates ? ", though calibrated on" : ""
+            // Of sensors, whose rows are of the same people.
+            let isOfSensor = sensors.contains { $0.sensor == row.arm && $0.study == row.study }
             text +=
-                "- \(row.target.people.words): \(row.target.quantity.name) is \(Self.ours(row)), published \(row.target.published)\(calibrated)\n"
+                "- \(row.target.people.words)\(isOfSensor ? ", `\(row.arm)`" : ""): \(row.target.quantity.name) is \(Self.ours(row)), published \(row.target.published)\(calibrated)\n"
         }
         return text
+    }
+
+    // MARK: Sensors
+
+    private var sensorPart: String {
+        guard !sensors.isEmpty else { return "" }
+        var text = "\n## Sensors where alarms live\n\n"
+        text +=
+            "Which comes nearest, by the rows above; one that doesn't err shows what lateness alone does:\n\n"
+        text +=
+            "| sensor | pass | fail | can't tell | outside of the tolerances, in halves of their width, mean |\n"
+        text += "|---|---|---|---|---|\n"
+        let scores = sensors.map { table in
+            let own = rows.filter { $0.arm == table.sensor && $0.study == table.study }
+            let distances = own.compactMap(\.distance)
+            return (
+                table: table, rows: own,
+                mean: distances.isEmpty ? nil : distances.reduce(0, +) / Double(distances.count)
+            )
+        }
+        for score in scores {
+            func count(_ verdict: ValidationRow.Verdict) -> Int { score.rows.count { $0.verdict == verdict } }
+            let mean = score.mean.map(Self.number) ?? "none"
+            text +=
+                "| `\(score.table.sensor)` | \(count(.pass)) | \(count(.fail)) | \(count(.open)) | \(mean) |\n"
+        }
+        text +=
+            "\nLow alarms as labels print them: an alarm is true where plasma is at the threshold or below within 15 min of it, a low is"
+        text +=
+            "\ndetected where a reading is within 15 min of it. Labels count in clinics, in lows that are made on purpose.\n\n"
+        text +=
+            "| sensor | threshold, mg/dL | alarms | true, % | false, % | lows | detected, % | missed, % |\n"
+        text += "|---|---|---|---|---|---|---|---|\n"
+        for label in SensorTable.published {
+            let (isFalse, missed) = (100 - label.isTrue, label.detected.map { 100 - $0 })
+            text += "| *\(label.sensor)* | 70 | | \(Self.number(label.isTrue)) | \(Self.number(isFalse)) | | "
+            text += "\(label.detected.map(Self.number) ?? "") | \(missed.map(Self.number) ?? "") |\n"
+        }
+        for table in sensors {
+            for row in table.rows {
+                text +=
+                    "| `\(table.sensor)` | \(Int(row.threshold)) | \(row.rung) | \(Self.shares(row.isTrue, of: row.rung)) | "
+                text += "\(row.lows) | \(Self.shares(row.detected, of: row.lows)) |\n"
+            }
+        }
+        return text
+    }
+
+    /// A share and what is left of it, as two cells.
+    private static func shares(_ part: Int, of all: Int) -> String {
+        guard all > 0 else { return " | " }
+        let share = 100 * Double(part) / Double(all)
+        return "\(number(share)) | \(number(100 - share))"
     }
 
     // MARK: Tables

@@ -11,7 +11,11 @@ package import IsletModels
 
 /// What a figure is of.
 package struct ValidationPeople: Hashable, Sendable {
-    package enum Loop: String, Sendable { case open, closed }
+    package enum Loop: String, Sendable {
+        case open, closed
+        /// Open-loop therapy without basal at a low, or before one.
+        case suspending, predictive
+    }
     /// What reaches somebody: `alone` is `life` without a person, `muted` a person whose phone rings silently.
     package enum Ears: String, Sendable { case alone, hearing, muted }
 
@@ -28,7 +32,13 @@ package struct ValidationPeople: Hashable, Sendable {
             case .hearing: "alarms are heard"
             case .muted: "the phone is silent"
             }
-        return "\(group.summary), \(loop.rawValue) loop, \(heard)"
+        let device =
+            switch loop {
+            case .open, .closed: "\(loop.rawValue) loop"
+            case .suspending: "low-glucose suspension"
+            case .predictive: "predictive suspension"
+            }
+        return "\(group.summary), \(device), \(heard)"
     }
 }
 
@@ -69,7 +79,7 @@ package struct ValidationTarget: Sendable {
     package let source: String
 
     package enum Section: String, Sendable, CaseIterable {
-        case levels, lows, treatment, exercise, drift, sensor, alarms, safety
+        case levels, lows, treatment, exercise, drift, sensor, alarms, suspension, safety
     }
 
     init(
@@ -89,6 +99,8 @@ package struct ValidationEffect: Sendable {
         case heard
         /// A high alarm at 205 mg/dL or below against none, or one above 350; lows alike.
         case high
+        /// A pump that stops its basal against one that doesn't; what is heard alike.
+        case suspension
     }
 
     package let name: String
@@ -104,8 +116,26 @@ package struct ValidationEffect: Sendable {
             return without > 0 ? with / without : nil
         }
     }
-    static func difference(_ outcome: String, _ name: String, _ contrast: Contrast) -> Self {
-        .init(name: name, unit: "points", contrast: contrast) { pairs in
+    /// Of rates: of all events in all exposure of all people.
+    static func rate(
+        _ name: String, _ contrast: Contrast,
+        _ count: @escaping @Sendable (PersonCourse) -> (events: Double, exposure: Double)
+    ) -> Self {
+        .init(name: name, unit: "", contrast: contrast) { pairs in
+            func rate(_ people: [PersonCourse]) -> Double? {
+                let found = people.map(count)
+                let exposure = found.reduce(0) { $0 + $1.exposure }
+                return exposure > 0 ? found.reduce(0) { $0 + $1.events } / exposure : nil
+            }
+            guard let with = rate(pairs.map(\.with)), let without = rate(pairs.map(\.without)), without > 0
+            else { return nil }
+            return with / without
+        }
+    }
+    static func difference(
+        _ outcome: String, _ name: String, _ contrast: Contrast, unit: String = "points"
+    ) -> Self {
+        .init(name: name, unit: unit, contrast: contrast) { pairs in
             guard !pairs.isEmpty else { return nil }
             let sum = pairs.reduce(0) {
                 $0 + ($1.with.outcomes[outcome] ?? 0) - ($1.without.outcomes[outcome] ?? 0)
@@ -117,13 +147,14 @@ package struct ValidationEffect: Sendable {
 
 extension ValidationTarget {
     /// All rows, by section.
-    package static let all = levels + lows + treatment + exercise + drift + sensor + alarms + safety
+    package static let all =
+        levels + lows + nights + treatment + exercise + drift + sensor + alarms + suspension + safety
 
-    private static let adultsOpen = ValidationPeople(group: .adult, loop: .open, ears: .alone)
-    private static let adultsClosed = ValidationPeople(group: .adult, loop: .closed, ears: .alone)
-    private static let adolescentsOpen = ValidationPeople(group: .adolescent, loop: .open, ears: .alone)
+    static let adultsOpen = ValidationPeople(group: .adult, loop: .open, ears: .alone)
+    static let adultsClosed = ValidationPeople(group: .adult, loop: .closed, ears: .alone)
+    static let adolescentsOpen = ValidationPeople(group: .adolescent, loop: .open, ears: .alone)
     private static let adolescentsClosed = ValidationPeople(group: .adolescent, loop: .closed, ears: .alone)
-    private static let childrenOpen = ValidationPeople(group: .child, loop: .open, ears: .alone)
+    static let childrenOpen = ValidationPeople(group: .child, loop: .open, ears: .alone)
     private static let childrenClosed = ValidationPeople(group: .child, loop: .closed, ears: .alone)
     private static let adultsHearing = ValidationPeople(group: .adult, loop: .open, ears: .hearing)
 
@@ -191,36 +222,44 @@ extension ValidationTarget {
         "JDRF trial, 36 467 nights of 176 people of all ages with alarms, Diabetes Care 33:1004, PMID 20200306"
     private static let nineTrials = "nine trials, doi 10.1089/dia.2022.0462"
 
-    private static let lows: [Self] = [
-        .init(
-            .lows, .course(.lowMinutes(night: false)), adultsOpen, published: "40", within: 30...50,
-            .calibrates, injections),
-        .init(
-            .lows, .course(.lowMinutes(night: true)), adultsOpen, published: "65", within: 48...82,
-            .calibrates, injections),
-        .init(
-            .lows, .course(.lowMinutesMean), adultsOpen, published: "60 to 85", within: 60...85, .calibrates,
-            "between the medians above and published means"),
-        .init(
-            .lows, .course(.lowsPerWeek(night: false)), adultsOpen, published: "2.25 [0.64, 5.25]",
-            within: 1.7...2.9, .calibrates, injections),
-        .init(
-            .lows, .course(.lowsPerWeek(night: true)), adultsOpen, published: "0.54 [0, 1.5]",
-            within: 0.4...0.7, .calibrates, injections),
-        .init(
-            .lows, .course(.lowNights), adultsOpen, published: "8.5", within: 6.4...10.6, .judges, jdrf),
-        .init(
-            .lows, .course(.longLowNights), adultsOpen, published: "23", within: 17...29, .judges, jdrf),
-        .init(
-            .lows, .course(.depth(0..<1, "less than 1 %")), adultsOpen, published: "15", within: 11...19,
-            .judges, nineTrials),
-        .init(
-            .lows, .course(.depth(2..<6, "2 to 6 %")), adultsOpen, published: "23.5 at 4 %", within: 17...30,
-            .calibrates, nineTrials),
-        .init(
-            .lows, .course(.depth(7..<101, "more than 7 %")), adultsOpen, published: "42", within: 31...53,
-            .judges, nineTrials),
-    ]
+    private static let lows: [Self] =
+        [
+            .init(
+                .lows, .course(.lowMinutes(night: false)), adultsOpen, published: "40", within: 30...50,
+                .calibrates, injections),
+            .init(
+                .lows, .course(.lowMinutes(night: true)), adultsOpen, published: "65", within: 48...82,
+                .calibrates, injections),
+            .init(
+                .lows, .course(.lowMinutesMean), adultsOpen, published: "60 to 85", within: 60...85,
+                .calibrates,
+                "between the medians above and published means"),
+            .init(
+                .lows, .course(.lowsPerWeek(night: false)), adultsOpen, published: "2.25 [0.64, 5.25]",
+                within: 1.7...2.9, .calibrates, injections),
+            .init(
+                .lows, .course(.lowsPerWeek(night: true)), adultsOpen, published: "0.54 [0, 1.5]",
+                within: 0.4...0.7, .calibrates, injections),
+            .init(
+                .lows, .course(.depth(0..<1, "less than 1 %")), adultsOpen, published: "15", within: 11...19,
+                .judges, nineTrials),
+            .init(
+                .lows, .course(.depth(2..<6, "2 to 6 %")), adultsOpen, published: "23.5 at 4 %",
+                within: 17...30,
+                .calibrates, nineTrials),
+            .init(
+                .lows, .course(.depth(7..<101, "more than 7 %")), adultsOpen, published: "42",
+                within: 31...53,
+                .judges, nineTrials),
+        ]
+
+    private static let nights: [Self] = [adultsOpen, adolescentsOpen, childrenOpen].flatMap {
+        people -> [Self] in
+        [
+            .init(.lows, .course(.lowNights), people, published: "8.5", within: 6.4...10.6, .judges, jdrf),
+            .init(.lows, .course(.longLowNights), people, published: "23", within: 17...29, .judges, jdrf),
+        ]
+    }
 
     private static let crossover = "32 people, crossover, 16 and 32 g, Front Endocrinol 14:1186680"
     private static let diaries = "93 adults, diaries, 483 episodes, Karger ANM 76:277"
@@ -259,31 +298,6 @@ extension ValidationTarget {
             .judges, diaries),
     ]
 
-    private static let exercise: [Self] = [adultsOpen, adultsClosed].flatMap { people -> [Self] in
-        let t1dexi =
-            "T1DEXI, 497 adults, sessions of 30 min at home, doi 10.2337/dc22-1721; alike under pumps, injections and closed loop"
-        let pilot = "T1DEXI's pilot, doi 10.1089/dia.2020.0495"
-        return [
-            .init(
-                .exercise, .course(.exerciseChange), people,
-                published: "-18 aerobic, -14 interval, -9 resistance", within: -27 ... -6,
-                people == adultsOpen ? .calibrates : .judges, t1dexi),
-            .init(
-                .exercise, .course(.exerciseChangeSpread), people, published: "39, 32, 36", within: 27...49,
-                .judges, t1dexi),
-            .init(
-                .exercise, .course(.afterExercise("time 70 to 180", "points") { $0.inRange }), people,
-                published: "+6 (76 ± 20 and 70 ± 23; in the pilot 62 and 56)", within: 4...9, .judges,
-                t1dexi),
-            .init(
-                .exercise, .course(.afterExercise("time < 70", "points") { $0.below70 }), people,
-                published: "+2.2 (9.3 ± 11.0 and 7.1 ± 9.1)", within: 1.5...3.3, .judges, pilot),
-            .init(
-                .exercise, .course(.afterExercise("mean glucose", "mg/dL") { $0.mean }), people,
-                published: "-16 (150 ± 45 and 166 ± 49)", within: -24 ... -11, .judges, pilot),
-        ]
-    }
-
     private static let quarter = ValidationPeople(group: .adult, loop: .open, ears: .alone, days: 84)
     private static let threeMonths = "doi 10.1089/dia.2017.0455"
     private static let drift: [Self] = [
@@ -296,18 +310,6 @@ extension ValidationTarget {
         .init(
             .drift, .course(.foretold("time < 70") { $0.below70 }), quarter, published: ".76",
             within: 0.68...0.84, .calibrates, threeMonths),
-    ]
-
-    private static let sensor: [Self] = [
-        .init(
-            .sensor, .course(.trueAlarms), adultsOpen, published: "92, 79 in an older study", within: 79...95,
-            .judges, "a label's table of low alarms at 70 mg/dL"),
-        .init(
-            .sensor, .course(.errorWhenLow), adultsOpen, published: "no bias in quiet lows",
-            within: -5...5, .judges, "29 people with a G6: late in fast falls, Diabetes 73 suppl. 375-P"),
-        .init(
-            .sensor, .course(.lag), adultsOpen, published: "4 to 10", within: 4...10, .judges,
-            "delays that labels and head-to-head trials print"),
     ]
 
     private static let alertt1 = "ALERTT1, Lancet 397:2275: 254 adults, alarms against scanning"

@@ -59,6 +59,81 @@ import Testing
         #expect(ValidationMeasure.lag.value([found]) == nil || ValidationMeasure.lag.value([found]) == 0)
     }
 
+    /// A course of plasma every five minutes, and readings so many minutes after midnight.
+    private func sensor(_ plasma: [Double], _ readings: [(minute: Double, mgdl: Double)]) -> SensorCourse {
+        SensorCourse(
+            plasma: plasma, every: 5 * Nanoseconds.minute,
+            readings: readings.map {
+                ReadingRow(
+                    instant: Instant(nanoseconds: Int64($0.minute * Double(Nanoseconds.minute))),
+                    mgdl: $0.mgdl)
+            })
+    }
+
+    @Test func `a label's alarms are counted at their instants, within a quarter of an hour`() throws {
+        var plasma = [Double](repeating: 120, count: 288)
+        // Low from 02:00 to 02:20, told of 15 min late; low at 05:00 for 10 min, never told; at 10:00 an alarm of nothing.
+        for slot in 24...28 { plasma[slot] = 68 }
+        for slot in 60...62 { plasma[slot] = 66 }
+        let times = stride(from: 2.5, to: 1435, by: 5).map { $0 }
+        let found = sensor(
+            plasma,
+            times.map { minute in
+                (minute, (130...140).contains(minute) || (600...605).contains(minute) ? 69 : 110)
+            })
+        let row = try #require(found.alarms.first { $0.threshold == 70 })
+        #expect(row.rung == 2 && row.isTrue == 1 && row.lows == 2 && row.detected == 1, "\(row)")
+        // At the threshold itself it rings, as labels have it; at 60 nothing does.
+        let deep = try #require(found.alarms.first { $0.threshold == 60 })
+        #expect(deep.rung == 0 && deep.lows == 0)
+        // What nobody measured nobody missed.
+        let blind = sensor(plasma, times.filter { !(280...340).contains($0) }.map { ($0, 110) })
+        #expect(blind.alarms[2].lows == 1 && blind.alarms[2].detected == 0)
+    }
+
+    /// Falling by 2 mg/dL/min from 300 to 60, a sensor exactly eight minutes late, that measures anywhere in its five minutes.
+    @Test(arguments: [0.0, 1.5, 4]) func `lag and errors are of the instants at which readings were measured`(
+        phase: Double
+    ) throws {
+        func truth(_ minute: Double) -> Double {
+            minute < 120 ? 300 - 2 * minute : max(60, 60 + 2 * (minute - 180))
+        }
+        let plasma = (0..<60).map { truth(Double($0) * 5) }
+        let readings = (6..<58).map { slot -> (minute: Double, mgdl: Double) in
+            let minute = Double(slot) * 5 + phase
+            return (minute, truth(minute - 8))
+        }
+        let found = sensor(plasma, readings)
+        let least = try #require(found.lagSquares.indices.min { found.lagSquares[$0] < found.lagSquares[$1] })
+        #expect(least == 1 || least == 2, "\(found.lagSquares)")
+        #expect(found.errorInFalls.count > 0)
+        #expect(abs(found.errorInFalls.sum / Double(found.errorInFalls.count) - 16) < 1e-9)
+        #expect(found.within15.count > 0 && found.sizeWhenLow.sum >= abs(found.errorWhenLow.sum))
+    }
+
+    @Test func `lows of trials of suspension, and minutes without basal`() {
+        var readings: [ReadingRow] = []
+        for slot in 0..<288 {
+            // 23:00 to 23:30 at 60; from 12:00 15 min at 62: too short; 15:00 to 15:25 at 64.
+            let mgdl =
+                (276...281).contains(slot)
+                ? 60 : (144...146).contains(slot) ? 62 : (180...184).contains(slot) ? 64 : 120.0
+            readings.append(ReadingRow(instant: .minutes(Int64(slot) * 5), mgdl: mgdl))
+        }
+        let steps = [0.0, 0, 0.05, 0].enumerated().map { place, basal in
+            StepRow(
+                instant: .minutes(Int64(place) * 5), algorithmTime: Int64(place),
+                cgmMgdl: place == 3 ? nil : 100,
+                isPumpAvailable: true, basalUnits: basal, correctionUnits: 0, mealUnits: 0, acceptedUnits: 0,
+                failure: "")
+        }
+        let found = SuspensionCourse(readings: readings, steps: steps, calendar: calendar)
+        #expect(found.lows65 == 2 && found.lows63 == 1 && found.nightLows65 == 1, "\(found)")
+        #expect(abs(found.nightArea65 - 6 * 5 * 5) < 1e-9)
+        #expect(abs(found.below63 - 100 * 9 / 288) < 1e-9)
+        #expect(found.minutesWithoutBasal == 10)
+    }
+
     @Test func `a fortnight foretells a quarter as well as it does`() {
         // Ten people whose fortnight says all, and ten whose fortnight says nothing.
         let people = (0..<20).map { person -> PersonCourse in
@@ -139,6 +214,47 @@ import Testing
         #expect(rows.allSatisfy { $0.arm == "heard against silent" && $0.people == 20 }, "\(rows.map(\.arm))")
         let ratio = try #require(rows.first { $0.target.quantity.name.hasPrefix("time < 70") }?.value)
         #expect(ratio < 1, "alarms that are heard take nothing from lows: \(ratio)")
+    }
+
+    @Test
+    func `suspension is judged against the same people without it, and sensors by rows of sensors alone`()
+        throws
+    {
+        let arms = """
+              - { name: pump, algorithm: basal-bolus, alerts: dexcom-g7, person: typical }
+              - { name: low, algorithm: low-glucose-suspend, alerts: dexcom-g7, person: typical }
+              - { name: ahead, algorithm: predictive-suspend, alerts: dexcom-g7, person: typical }
+              - { name: deaf, algorithm: predictive-suspend, alerts: dexcom-g7, person: deaf }
+            """
+        let rows = try validation(study(20, arms: arms)).rows(jobs: 2).filter {
+            $0.target.section == .suspension
+        }
+        #expect(
+            Set(rows.map(\.arm)) == ["low against pump", "ahead against pump", "ahead"], "\(rows.map(\.arm))")
+        let minutes = try #require(rows.first { $0.arm == "ahead" }?.value)
+        #expect((5...720).contains(minutes))
+        let ratio = try #require(rows.first { $0.target.quantity.name.hasPrefix("time < 70") }?.value)
+        #expect(ratio < 1, "\(ratio)")
+        let sensors = try validation(
+            study(
+                20,
+                arms: """
+                      - { name: usual, algorithm: basal-bolus, alerts: none }
+                      - { name: ideal, algorithm: basal-bolus, alerts: none, sensor: ideal }
+                    """))
+        let judged = try sensors.rows(jobs: 2)
+        #expect(judged.allSatisfy { $0.target.section == .sensor } && Set(judged.map(\.arm)).count == 2)
+        let tables = sensors.sensorTables
+        #expect(tables.map(\.sensor) == ["usual", "ideal"] && tables.allSatisfy { $0.people == 20 })
+        #expect(tables.allSatisfy { $0.rows.map(\.threshold) == SensorCourse.thresholds })
+        // A sensor that doesn't err is late alone.
+        let (usual, ideal) = (tables[0].rows[2], tables[1].rows[2])
+        #expect(ideal.isTrue * usual.rung > usual.isTrue * ideal.rung)
+        let page = ValidationPage(judged, sensors: tables).text
+        #expect(page.contains("## Sensors where alarms live") && page.contains("| `ideal` | 70 | "))
+        #expect(
+            try validation(study(6, arms: "  - { name: one, algorithm: basal-bolus, alerts: none }"))
+                .sensorTables.isEmpty)
     }
 
     @Test func `weeks that nobody lives are not judged`() {

@@ -21,6 +21,10 @@ public struct BlameLog: Hashable, Sendable {
 
     /// Whether the state may have changed since it was last looked at.
     var isDirty = true
+    /// Whether some rule could not be judged when it was last looked at: a fresh value ends that, and a calm one says nothing.
+    var isBlind = false
+    /// Whether some rule stood in any way then: what else moves the others says so.
+    var isUneasy = true
     /// When time alone may next change a standing.
     var deadline = Instant.start
     /// Whether the app is dead.
@@ -38,7 +42,11 @@ public struct BlameLog: Hashable, Sendable {
         var isHeldOver = false
     }
 
+    /// By rule, whether it stood in any way when it was last looked at.
+    private(set) var isStanding: [Bool]
+
     init(rules: Int, from instant: Instant) {
+        isStanding = [Bool](repeating: false, count: rules)
         changes = [[Change]](repeating: [], count: rules)
         memories = [Memory](repeating: Memory(), count: rules)
         reached = instant
@@ -70,6 +78,7 @@ public struct BlameLog: Hashable, Sendable {
         while memories.count < rules {
             memories.append(Memory())
             changes.append([])
+            isStanding.append(false)
         }
     }
 
@@ -83,6 +92,7 @@ public struct BlameLog: Hashable, Sendable {
     }
 
     mutating func note(_ rule: Int, _ standing: AlertStanding, at instant: Instant) {
+        isStanding[rule] = !standing.isEmpty
         let count = changes[rule].count
         if count == 0, standing.isEmpty { return }
         if count > 0, changes[rule][count - 1].instant != instant,

@@ -236,7 +236,7 @@ public actor AlertCenter: SessionActor, DeviceObserver, PumpAlertObserver, LoopO
         guarding {
             for effect in try app.settle(at: now) { take(effect) }
         }
-        quietDeadline = app.flow.deadlineBesideStepping(after: now)
+        quietDeadline = app.flow.lookUpDeadlineBesideStepping(after: now)
         scheduleNext()
         passOnSeen()
     }

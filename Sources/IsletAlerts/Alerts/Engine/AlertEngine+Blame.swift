@@ -1,7 +1,8 @@
 // Blame: how each rule stands, and all that is in the way of its being heard.
 //
 // Guarantees: a standing is a function of the engine's state and the instant; between two inputs it changes at `blameDeadline` only, so that the
-// log is brought up to date by the next input, whenever that comes, and no timer runs for it.
+// log is brought up to date by the next input, whenever that comes, and no timer runs for it. A rule at rest whose values breach nothing stands
+// in no way, and is passed over.
 // Does not: touch what the engine decides.
 
 public import IsletKernel
@@ -15,11 +16,18 @@ extension AlertEngine {
     /// Brings the log up to `now`, before anything of this instant is told.
     @inline(__always)
     public mutating func followBlame(to now: Instant) {
-        if case .some = blame { traceBlame(to: now) }
+        guard case .some = blame, let reached = blame?.reached, reached < now else { return }
+        // Mostly nothing has changed and nothing is due.
+        if blame?.isDirty == false, let deadline = blame?.deadline, deadline > reached, deadline >= now {
+            blame?.reached = now
+        } else {
+            traceBlame(to: now)
+        }
     }
 
+    @inline(never)
     private mutating func traceBlame(to now: Instant) {
-        guard var log = blame, log.reached < now else { return }
+        guard var log = blame else { return }
         // One owner, or each note would copy all that was noted before.
         blame = nil
         // What an instant's inputs came to stands from that instant on.
@@ -31,17 +39,52 @@ extension AlertEngine {
 
     /// Looks at every rule at `now`, and at when to look again.
     private func note(_ log: inout BlameLog, at now: Instant) {
-        var isBlind = false
+        var (isBlind, isUneasy) = (false, false)
         var waiting = Waiting()
-        for rule in policy.rules.indices {
+        for rule in isAtRest.indices {
+            if !log.isDead, isSilent(rule, log, at: now) { continue }
             let standing = log.isDead ? dead(rule, log) : standing(rule, log, at: now)
             isBlind = isBlind || standing.has(.stale)
-            if !standing.isEmpty, !standing.contains(.annunciated) { waiting.insert(rule) }
+            if !standing.isEmpty {
+                isUneasy = true
+                if !standing.contains(.annunciated) { waiting.insert(rule) }
+            }
             log.note(rule, standing, at: now)
         }
         log.deadline = log.isDead ? .distantFuture : blameDeadline(after: now, waiting)
-        // A fresh value ends blindness, and a calm one says nothing.
-        log.isDirty = isBlind && !log.isDead
+        log.isBlind = isBlind && !log.isDead
+        log.isUneasy = isUneasy
+        log.isDirty = false
+    }
+
+    /// Whether the rule stood in no way, and stands in none: it is at rest, and nothing that it looks at is stale or breached.
+    @inline(__always)
+    private func isSilent(_ rule: Int, _ log: borrowing BlameLog, at now: Instant) -> Bool {
+        guard isAtRest[rule], !log.isStanding[rule], !log.memories[rule].isAnnunciated else { return false }
+        for place in prepared.testsOfRule(rule) {
+            let test = prepared.tests[place]
+            if test.isAge {
+                if test.test.isBreached(byAge: readingAge(at: now)) { return false }
+            } else {
+                guard let sample = state.samples[test.place],
+                    isFresh(sample, isPrediction: test.isPrediction, at: now),
+                    !test.test.isBreached(by: sample.value)
+                else { return false }
+            }
+        }
+        return true
+    }
+
+    /// A newer reading moves the age of the newest one: of rules that stand in some way, and of those that nobody judges by it.
+    mutating func noteAgeInBlame() {
+        guard case .some = blame else { return }
+        if isShadow || prepared.hasLiteralAge || blame?.isUneasy == true { blame?.isDirty = true }
+    }
+
+    /// A fresh value of any metric may end blindness.
+    @inline(__always)
+    mutating func noteSampleInBlame() {
+        if case .some = blame, blame?.isBlind == true { blame?.isDirty = true }
     }
 
     /// What the system was asked to show is shown; nothing else can be.

@@ -6,11 +6,18 @@ public import IsletKernel
 extension AlertEngine {
     /// Most severe first, then newest, then by dedupe key. Home's banner is the first.
     public var active: [ActiveAlert] {
-        state.tracks.compactMap(\.active).sorted {
-            if $0.severity != $1.severity { return $0.severity > $1.severity }
-            if $0.raisedAt != $1.raisedAt { return $0.raisedAt > $1.raisedAt }
-            return $0.dedupeKey < $1.dedupeKey
+        var found: [ActiveAlert] = []
+        // By index: a track is large to copy, and mostly few are active.
+        for rule in state.tracks.indices where state.tracks[rule].isActive {
+            if let alert = state.tracks[rule].active { found.append(alert) }
         }
+        return found.count < 2
+            ? found
+            : found.sorted {
+                if $0.severity != $1.severity { return $0.severity > $1.severity }
+                if $0.raisedAt != $1.raisedAt { return $0.raisedAt > $1.raisedAt }
+                return $0.dedupeKey < $1.dedupeKey
+            }
     }
 
     /// The number on the bell.

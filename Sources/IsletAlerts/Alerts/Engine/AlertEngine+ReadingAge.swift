@@ -30,7 +30,7 @@ extension AlertEngine {
         if let newest = state.newestReading, sampledAt <= newest { return false }
         followBlame(to: now)
         state.newestReading = sampledAt
-        blame?.isDirty = true
+        noteAgeInBlame()
         var needsSettling = false
         for rule in ageRules {
             let verdict = verdict(rule, at: now)
@@ -39,7 +39,7 @@ extension AlertEngine {
             } else if state.tracks[rule].isQuiet, reports[rule] == nil {
                 // Its deadline has moved on, and to look at the old one finds nothing; one that was passed in vain, because another
                 // comparison was not breached, comes anew.
-                if policy.rules[rule].tests.count > 1 { needsSettling = true }
+                if prepared.joinsTests[rule] { needsSettling = true }
                 continue
             }
             put(rule, ConditionReport(verdict: verdict, order: order))

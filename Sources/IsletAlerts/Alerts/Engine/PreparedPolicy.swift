@@ -32,7 +32,11 @@ public final class PreparedPolicy: Hashable, Sendable {
     let calmValues: [CalmValues]
     /// Rules that look at the age of the newest reading: time alone may begin and end them.
     let ageRules: [Int]
+    /// Whether a literal rule looks at it, which no reading judges by the age.
+    let hasLiteralAge: Bool
     let followsAge: [Bool]
+    /// Rules of more than one comparison.
+    let joinsTests: [Bool]
     /// Rules that speak of a time to come.
     let foretells: [Bool]
     /// Rules that wait for a second value before they are raised: one that is alone may be a spike.
@@ -110,6 +114,7 @@ public final class PreparedPolicy: Hashable, Sendable {
             !rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
         }
         self.followsAge = followsAge
+        joinsTests = rules.map { $0.tests.count > 1 }
         foretells = rules.map { rule in !rule.isLiteral && rule.tests.contains { $0.metric.isPrediction } }
         needsCompany = rules.map { rule in
             !rule.isLiteral && rule.debounce > 0 && !rule.tests.isEmpty
@@ -118,6 +123,9 @@ public final class PreparedPolicy: Hashable, Sendable {
         isCriticalAtOnce = rules.map(\.isCriticalAtOnce)
         afterFront = rules.map { policy.afterFront(of: $0) }
         ageRules = rules.indices.filter { followsAge[$0] }
+        hasLiteralAge = rules.contains { rule in
+            rule.isLiteral && rule.tests.contains { $0.metric == .readingAge }
+        }
         inhibitors = rules.map { rule in
             rules.indices.filter { rules[$0].inhibits.contains(rule.code) }
         }

@@ -269,6 +269,11 @@ extension AlertFlow {
     @inline(__always)
     var watchedSteppingDeadline: Instant? { watchesStepping ? steppingDeadline : nil }
 
+    /// The same as `deadlineBesideStepping`, in place: to call that on what a class holds would copy the flow.
+    mutating func lookUpDeadlineBesideStepping(after now: Instant) -> Instant? {
+        deadlineBesideStepping(after: now)
+    }
+
     /// The next instant that no step moves. Holds until the next input.
     func deadlineBesideStepping(after now: Instant) -> Instant? {
         var next = engine.nextDeadline(after: now)

@@ -17,6 +17,7 @@ extension HandingAlgorithm {
     var name: String { current.name }
     var version: Int { current.version }
     var basalSource: BasalSource { current.basalSource }
+    var lowersHighs: Bool { current.lowersHighs }
     var forecastMinutes: Double? { current.forecastMinutes }
     func largestDose(_ input: borrowing StepInput) -> InsulinAmount? { current.largestDose(input) }
 

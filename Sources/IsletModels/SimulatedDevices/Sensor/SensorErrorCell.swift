@@ -6,6 +6,7 @@
 /// An error model of whatever type.
 class SensorErrorCell {
     func sample(interstitial: Double, daysSinceInsertion: Double) -> Double { interstitial }
+    var ownLag: Double? { nil }
 
     static func of(_ model: some SensorErrorModel) -> SensorErrorCell { TypedSensorErrorCell(model) }
 }
@@ -27,4 +28,6 @@ private final class TypedSensorErrorCell<Model: SensorErrorModel>: SensorErrorCe
     override func sample(interstitial: Double, daysSinceInsertion: Double) -> Double {
         model.sample(interstitial: interstitial, daysSinceInsertion: daysSinceInsertion)
     }
+
+    override var ownLag: Double? { model.ownLag }
 }

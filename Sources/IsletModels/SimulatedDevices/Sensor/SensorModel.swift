@@ -12,6 +12,13 @@ public protocol SensorErrorModel {
     /// Turns the interstitial glucose of the next sample into what the sensor says, both in mg/dL.
     /// - Parameter daysSinceInsertion: the age of the sensor at this sample.
     mutating func sample(interstitial: Double, daysSinceInsertion: Double) -> Double
+    /// By how many minutes it follows plasma, where that is its own matter: `interstitial` is then plasma glucose behind a compartment with this
+    /// time constant. Nil for the body's own interstitium.
+    var ownLag: Double? { get }
+}
+
+extension SensorErrorModel {
+    public var ownLag: Double? { nil }
 }
 
 /// One sensor: a row, written in the file of its error model.

@@ -31,6 +31,8 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private var errorModel: SensorErrorCell? { didSet { samplableErrors = .unretained(errorModel) } }
     /// The same, uncounted: it makes every reading.
     private var samplableErrors: Unmanaged<SensorErrorCell>?
+    /// Of a sensor that follows plasma by itself; the body's own interstitium is nobody's matter then.
+    private var ownInterstitium: OwnInterstitium?
     private var index: UInt64 = 0
     private var insertedAt: Instant
     private var phase: Int64 = 0
@@ -150,7 +152,12 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
 
     /// The sensor of this index, with a phase and a delay of its own.
     private func equip() throws {
-        errorModel = try SensorErrorCell.of(model.makeErrors(streams, index))
+        let errors = try SensorErrorCell.of(model.makeErrors(streams, index))
+        errorModel = errors
+        ownInterstitium = errors.ownLag.map {
+            OwnInterstitium(
+                lagMinutes: $0, intervalMinutes: Double(device.samplingInterval) / Double(Nanoseconds.minute))
+        }
         var random = streams.stream("sensor.timing", index: index)
         let seconds = device.samplingInterval / Nanoseconds.second
         // Both numbers are drawn whatever the device makes of them.
@@ -185,7 +192,12 @@ public actor SimulatedSensor: SessionActor, GlucoseSensorPort {
     private func sample() throws {
         let measured = measuresAt
         measuresAt = measured.adding(device.samplingInterval)
-        let interstitial = try body.sampledGlucose(next: measuresAt)
+        var interstitial = try body.sampledGlucose(next: measuresAt)
+        if case .some = ownInterstitium {
+            let plasma = body.sampledPlasma.milligramsPerDecilitre
+            interstitial = GlucoseConcentration(
+                milligramsPerDecilitre: ownInterstitium?.follow(plasma) ?? plasma)
+        }
         let isWarm = measured.nanoseconds - insertedAt.nanoseconds >= device.warmup
         guard let sensorFaults else {
             guard isWarm else { return tell(.warmup) }

@@ -12,6 +12,10 @@ extension SensorModel {
             "spread", "1", "the share of the published covariance of the parameters by which sensors differ",
             \.spread, 0...1),
         .init("offset", "mg/dL", "added to each reading", \.offsetMgdl, -100...100),
+        .init(
+            "lag", "min",
+            "time constant by which it follows plasma; 0 for the interstitium of the body's model",
+            \.lagMinutes, 0...60),
     ]
 
     public static let vettoretti2019 = SensorModel(
@@ -61,6 +65,8 @@ public struct Vettoretti2019: SensorErrorModel {
         /// Of the covariance of a0 to σ.
         public var spread = covarianceScale
         public var offsetMgdl = 0.0
+        /// 0 for the body's own interstitium; about 7 in the people in whom such errors were measured (ReplayBG's population value).
+        public var lagMinutes = 0.0
 
         public init() {}
     }
@@ -73,6 +79,7 @@ public struct Vettoretti2019: SensorErrorModel {
 
     private let random: GSLRandom
     let parameters: [Double]
+    public let ownLag: Double?
     private let a0: Double, a1: Double, a2: Double, b0: Double, phi1: Double, phi2: Double, sigma: Double
     private var e1 = 0.0
     private var e2 = 0.0
@@ -95,6 +102,7 @@ public struct Vettoretti2019: SensorErrorModel {
             }
         } while !Self.isAcceptable(theta)
         parameters = theta
+        ownLag = settings.lagMinutes > 0 ? settings.lagMinutes : nil
         (a0, a1, a2, b0) = (theta[0], theta[1], theta[2], theta[3] + settings.offsetMgdl)
         (phi1, phi2, sigma) = (theta[4], theta[5], settings.noise * theta[6])
         random = GSLRandom(streams.stream("sensor.vettoretti-2019.noise", index: index))
