@@ -70,9 +70,10 @@ extension StudySummary {
         var summaries: [AlertSummary] {
             sums.map { sum in
                 var summary = sum.summary
-                summary.raisedPerDay = StudySummary.estimate(sum.raised)
-                summary.notifiedPerDay = StudySummary.estimate(sum.notified)
-                summary.notifiedNightPerDay = StudySummary.estimate(sum.notifiedNight)
+                summary.raisedPerDay = StudySummary.estimate(sum.raised, within: 0 ... .infinity)
+                summary.notifiedPerDay = StudySummary.estimate(sum.notified, within: 0 ... .infinity)
+                summary.notifiedNightPerDay = StudySummary.estimate(
+                    sum.notifiedNight, within: 0 ... .infinity)
                 return summary
             }.sorted {
                 ($0.total.isInShadow ? 1 : 0, $0.policy, $0.code) < (

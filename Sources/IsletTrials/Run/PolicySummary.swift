@@ -101,7 +101,8 @@ extension StudySummary {
             sums.map { sum in
                 var summary = PolicySummary(policy: sum.policy, isInShadow: sum.isInShadow)
                 for (outcome, values) in zip(PolicyOutcome.all, sum.values) {
-                    summary.outcomes[outcome.name] = StudySummary.estimate(values.map(\.value))
+                    summary.outcomes[outcome.name] = StudySummary.estimate(
+                        values.map(\.value), within: outcome.possible)
                 }
                 return summary
             }.sorted {

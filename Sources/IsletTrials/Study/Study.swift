@@ -26,6 +26,8 @@ public struct Study: Hashable, Sendable {
     public static let maximumMeals = 100_000
 
     public var name = "study"
+    /// What it is to answer, as a sentence; nil where it doesn't say.
+    public var question: String?
     public var seed: UInt64 = 1
     /// What its subjects are.
     package var subject = TunedSubject(.person)

@@ -16,6 +16,10 @@ extension Study: Keyed {
         [
             KeyRow("study", \.name, .text(.name), "The study's name."),
             KeyRow(
+                "question", optional: \.question, .text(.sentence),
+                "What it is to answer, in a sentence: the report has it above its first line.",
+                leftOut: "none"),
+            KeyRow(
                 "subject", \.subject, TunedSubject.codec,
                 "What its subjects are: a kind, or a kind and its parameters.",
                 leftOut: "`person`", isWritten: { !$0.subject.kind.isPerson }),

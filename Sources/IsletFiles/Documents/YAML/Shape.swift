@@ -69,6 +69,19 @@ package struct TextRule: Sendable {
                 && !scalars.contains { $0 == "/" || $0 == "\\" || isUnprintable($0) }
         })
 
+    /// A sentence or two on one line: 1 to 300 characters.
+    package static let sentence = TextRule(
+        expectation: "a sentence of 1 to 300 characters on one line, without outer spaces",
+        pattern: #"^[^\s\x00-\x1F\x7F]([^\x00-\x1F\x7F]{0,298}[^\s\x00-\x1F\x7F])?$"#,
+        accepts: { text in
+            let scalars = text.unicodeScalars
+            guard let first = scalars.first, let last = scalars.last, scalars.count <= 300 else {
+                return false
+            }
+            return !first.properties.isWhitespace && !last.properties.isWhitespace
+                && !scalars.contains(where: isUnprintable)
+        })
+
     /// A path: 1 to 4096 bytes without control characters.
     package static let path = TextRule(
         expectation: "a path", pattern: #"^[^\x00-\x1F\x7F]{1,4096}$"#,
