@@ -143,7 +143,7 @@ struct ThresholdsRemoveCommand: ParsableCommand {
             guard settings.subject(subject) != nil else {
                 throw InputError(
                     file: "--subject", found: quoted(subject),
-                    expected: "one of \(settings.subjects.map(\.id).joined(separator: ", "))")
+                    expected: oneOf(settings.subjects.map(\.id), meant: subject))
             }
             keys = settings.thresholds(of: subject).map { OwnerSetting.key($0.subject, $0.metric) }
             keys.append("subject/\(subject)")
@@ -176,7 +176,7 @@ struct ThresholdsExportCommand: ParsableCommand {
         guard settings.subject(subject) != nil else {
             throw InputError(
                 file: "--subject", found: quoted(subject),
-                expected: "one of \(settings.subjects.map(\.id).joined(separator: ", "))")
+                expected: oneOf(settings.subjects.map(\.id), meant: subject))
         }
         try Output.write(try settings.policyText(of: subject), to: out)
     }

@@ -43,7 +43,7 @@ struct ThresholdsPlayCommand: ParsableCommand {
         for value in file.values where settings.subject(value.subject) == nil {
             throw InputError(
                 file: values, found: "values of \(value.subject), of whom the store knows nothing",
-                expected: "one of \(settings.subjects.map(\.id).joined(separator: ", "))")
+                expected: oneOf(settings.subjects.map(\.id), meant: value.subject))
         }
         var center = try settings.center(start: file.start, permission: permission)
         let end = file.end.adding(span.nanoseconds)

@@ -97,7 +97,7 @@ struct ThresholdsSubjectCommand: ParsableCommand {
         if !changed.stage.isEmpty, !stages.isEmpty, !stages.contains(changed.stage) {
             throw InputError(
                 file: "--stage", found: quoted(changed.stage),
-                expected: "a stage of \(changed.kind): \(stages.joined(separator: ", "))")
+                expected: "a stage of \(changed.kind), " + oneOf(stages, meant: changed.stage))
         }
         let new = changed
         try kept.update { try $0.set(.subject(new), clock: ThresholdStoreOption.clock) }
@@ -209,7 +209,7 @@ struct ThresholdsRecommendedCommand: ParsableCommand {
         if let kind, !MetricRange.kinds.contains(kind) {
             throw InputError(
                 file: "--kind", found: quoted(kind),
-                expected: "one of \(MetricRange.kinds.joined(separator: ", "))")
+                expected: oneOf(MetricRange.kinds, meant: kind))
         }
         let rows = MetricRange.all.filter { kind == nil || $0.kind == kind }
         let cells = rows.map { row in

@@ -57,7 +57,9 @@ struct CompareCommand: ParsableCommand {
             Self.values(a), Self.values(b), arm: arm, isPaired: !unpaired)
         let findings = try bounds.map { try comparison.findings($0, in: units.unit) }.flatMap { $0 }
         if !quiet {
-            try StandardStream.output.write(comparison.table(showing: bounds.map(\.metric), in: units.unit))
+            try StandardStream.output.write(
+                comparison.table(
+                    showing: bounds.map(\.metric), in: units.unit, width: StandardStream.output.tableColumns))
         }
         for finding in findings { try StandardStream.output.writeLine(finding.text) }
         let crossed = findings.count { $0.isCrossed }

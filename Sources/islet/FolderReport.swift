@@ -30,8 +30,11 @@ struct FolderReport {
         }
         let state = try folder.state()
         let identity = try? RunIdentity(of: folder)
+        let whole =
+            try summary
+            ?? StudySummary(of: study, store: store, shown: StudyReport.shownOutcomes(study))
         let input = ReportInput(
-            study: study, summary: try summary ?? StudySummary(of: study, store: store), columns: columns,
+            study: study, summary: whole, columns: columns,
             origin: ReportInput.Origin(
                 version: identity?.version, fingerprint: identity?.fingerprint,
                 commit: ProgramFacts.recorded(in: folder).first?.commit,
@@ -42,7 +45,7 @@ struct FolderReport {
             unit: unit,
             again: try Self.again(
                 study, columns: columns, cohort: cohort, studyPath: studyPath, jobs: jobs, folder: folder,
-                unit: unit, isInterrupted: isInterrupted))
+                summary: whole, unit: unit, isInterrupted: isInterrupted))
         page = StudyReport(input)
     }
 
@@ -56,7 +59,8 @@ struct FolderReport {
     /// What can't be run again is said in the page, not left out.
     private static func again(
         _ study: Study, columns: SubjectColumns, cohort: (any StudyCohort)?, studyPath: String, jobs: Int,
-        folder: ResultFolder, unit: GlucoseUnit, isInterrupted: @escaping @Sendable () -> Bool
+        folder: ResultFolder, summary: StudySummary, unit: GlucoseUnit,
+        isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> ReportInput.Again {
         var again = ReportInput.Again()
         // Profiles and examples are of glucose.
@@ -71,7 +75,7 @@ struct FolderReport {
                 try cohort as? PeopleCohort
                 ?? CohortLoader.cohort(of: study, studyPath: studyPath, isChecked: false)
             let sessions = SessionsAgain(study, people: people, jobs: jobs, isInterrupted: isInterrupted)
-            again.profiles = try sessions.profiles(columns)
+            again.days = try sessions.days(columns, arms: StudyReport.armsOfDays(study, summary))
             again.examples = try ExampleChoice(study, columns: columns, again: sessions, unit: unit)
                 .examples()
         } catch is CancellationError {
@@ -96,7 +100,7 @@ struct FolderReport {
             throw OutputError(.cannotCreate, path: directory, message: "cannot make the directory")
         }
         for figure in page.figures {
-            try AtomicFile.write(figure.chart.standalone(), to: directory + "/\(figure.name).svg")
+            try AtomicFile.write(figure.file.standalone(), to: directory + "/\(figure.name).svg")
         }
     }
 }

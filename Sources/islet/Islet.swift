@@ -37,7 +37,7 @@ struct Islet: ParsableCommand {
             AlertsCommand.self, ThresholdsCommand.self,
             AlgorithmCommand.self, GymCommand.self, TraceCommand.self,
             MetricsCommand.self, ModelsCommand.self, CohortCommand.self, StudyCommand.self,
-            SwarmCommand.self,
+            SwarmCommand.self, DoctorCommand.self, ManualCommand.self,
         ])
 
     static func main() {

@@ -28,12 +28,19 @@ enum OtherProgram: String {
         try command.program.takeOver()
     }
 
+    /// Where it stands, beside this program.
+    var path: String {
+        get throws {
+            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return URL(filePath: own).deletingLastPathComponent().appending(path: rawValue).path(
+                percentEncoded: false)
+        }
+    }
+
     /// Goes on as the other program, called as `islet` was.
     /// - Throws: `InputError` where it isn't there.
     func takeOver() throws -> Never {
-        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let path = URL(filePath: own).deletingLastPathComponent().appending(path: rawValue).path(
-            percentEncoded: false)
+        let path = try self.path
         let words = ["islet"] + CommandLine.arguments.dropFirst()
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         arguments.append(nil)

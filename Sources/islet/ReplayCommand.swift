@@ -115,12 +115,12 @@ struct ReplayCommand: ParsableCommand {
             centres = alerts.filter { $0.alertCode?.rawValue == around }.map(\.instant)
         }
         if centres.isEmpty {
-            let codes = Set(alerts.compactMap(\.alertCode?.rawValue)).sorted().joined(separator: ", ")
+            let codes = Set(alerts.compactMap(\.alertCode?.rawValue)).sorted()
             throw InputError(
                 file: arguments.directory, found: "no alert \(around) in session \(session)",
                 expected: alerts.isEmpty
                     ? "a session with alerts"
-                    : "1 to \(alerts.compactMap(\.episode).max() ?? 0), or one of \(codes)")
+                    : "1 to \(alerts.compactMap(\.episode).max() ?? 0), or " + oneOf(codes, meant: around))
         }
         return lines.filter { line in
             centres.contains { abs($0.nanoseconds - line.instant.nanoseconds) <= 30 * Nanoseconds.minute }

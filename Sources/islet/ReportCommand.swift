@@ -13,14 +13,16 @@ struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "Write a study's results as one page, report.html.",
         discussion: """
-            The page needs nothing but itself, on a screen, a phone or paper: the answer in words with intervals, tables, what policies cost and miss, the
-            day's glucose, example sessions and the assumptions. `islet run` writes it too. It is made from the folder alone: the same results give the same
-            page. Profiles and examples are sessions that are run again.
+            The page needs nothing but itself, on a screen, a phone or paper. Its first screen, and first sheet of paper, is the answer: what was found, how sure,
+            what it costs, time in ranges and the day's glucose; behind it stand the trade, example sessions, what alarms did, all numbers and all assumptions.
+            `islet run` writes it too. It is made from the folder alone: the same results give the same page. Profiles and examples are sessions that are run
+            again. --one-page writes the first sheet alone, into another file.
 
             Examples:
               islet report results/quickstart
               islet report results/quickstart --out quickstart.html
               islet report results/quickstart --figures figures
+              islet report results/quickstart --one-page --out answer.html
             """)
 
     @Argument(help: "A study's output directory.")
@@ -28,6 +30,9 @@ struct ReportCommand: ParsableCommand {
 
     @Option(help: "Where to write the page (default: report.html in the directory).")
     var out: String?
+
+    @Flag(help: "Write the answer alone, one screen and one sheet of paper; takes --out.")
+    var onePage = false
 
     @Option(help: ArgumentHelp("Write each figure as an SVG file into this directory too.", valueName: "DIR"))
     var figures: String?
@@ -40,11 +45,23 @@ struct ReportCommand: ParsableCommand {
 
     @OptionGroup var units: GlucoseUnits
 
+    func validate() throws {
+        if onePage, out == nil {
+            throw ValidationError(
+                "--one-page takes --out FILE: report.html in the folder is the whole report.")
+        }
+    }
+
     func run() throws {
         let folder = ResultFolder(path: directory)
         let elsewhere = out.flatMap { folder.isReport($0) ? nil : $0 }
         if let elsewhere, folder.owns(elsewhere) {
             throw OutputError(.cannotCreate, path: elsewhere, message: "is one of the folder's own files")
+        }
+        if onePage, elsewhere == nil {
+            throw OutputError(
+                .cannotCreate, path: folder.reportPath,
+                message: "is the whole report's; --one-page takes another file")
         }
         let interrupt = Interrupt()
         // The page links to that of the confirmation.
@@ -54,7 +71,7 @@ struct ReportCommand: ParsableCommand {
         try folder.tellIfIncomplete()
         let report = try report(of: folder, interrupt)
         if let elsewhere {
-            try AtomicFile.write(report.page.html, to: elsewhere)
+            try AtomicFile.write(onePage ? report.page.onePage : report.page.html, to: elsewhere)
         } else {
             try write(report, in: folder)
         }

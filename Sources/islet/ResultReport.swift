@@ -17,13 +17,25 @@ struct ResultReport {
         self.unit = unit
     }
 
+    /// As wide as the terminal; on one, the rows of declared outcomes are bold.
+    private var table: String {
+        let output = StandardStream.output
+        let text = summary.table(in: unit, width: output.tableColumns)
+        guard output.allowsColor else { return text }
+        let declared = study.primary.map { unit.text(ofName: $0) }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            declared.contains { line.hasPrefix($0 + " ") || line.hasPrefix($0 + ",") }
+                ? "\u{1b}[1m\(line)\u{1b}[0m" : String(line)
+        }.joined(separator: "\n")
+    }
+
     func print() throws {
         try StandardStream.output.write(
             """
             \(study.name): \(summary.sessions) sessions, \(SummaryText.decimal(summary.patientDays)) patient-days, \
             seed \(study.seed)
 
-            \(summary.table(in: unit))
+            \(table)
             digest   \(summary.digest)
             results  \(folder.path)
 

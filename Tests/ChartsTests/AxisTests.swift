@@ -33,12 +33,18 @@ import Testing
         #expect(GlucoseUnit.mmolL.text(mgdl: 180.16) == "10.0" && GlucoseUnit.mgdl.text(mgdl: 69.6) == "70")
     }
 
-    @Test func `time is local, and a midnight is named by its day`() {
+    @Test func `time is local, and a midnight is named by its day of the week`() {
         let axis = Axis.time("", from: 0, to: 2160, calendar: ChartFixtures.newYork)
-        #expect(labels(axis, 7) == ["06:00", "12:00", "18:00", "day 2", "06:00", "12:00"])
+        #expect(labels(axis, 7) == ["06:00", "12:00", "18:00", "Fri 00:00", "06:00", "12:00"])
         #expect(labels(.clock(), 5) == ["00:00", "06:00", "12:00", "18:00", "24:00"])
         #expect(
-            labels(.time("", from: 0, to: 30 * 1440, calendar: ChartFixtures.newYork), 6).first == "day 8")
+            labels(.time("", from: 0, to: 30 * 1440, calendar: ChartFixtures.newYork), 6).first
+                == "Thu, day 8")
+    }
+
+    @Test func `a profile names its bounds, whatever it holds`() {
+        #expect(labels(.profile(.mgdl), 2) == ["54", "70", "180", "250", "400"])
+        #expect(labels(.profile(.mmolL), 2) == ["3.0", "3.9", "10.0", "13.9", "22.2"])
     }
 
     /// Clocks go forward at 02:00 on the second day: a tick stands where they show a round time.
@@ -47,7 +53,7 @@ import Testing
             startEpochSeconds: 1_772_946_000, offsetSeconds: -18_000,
             changes: [.init(at: .minutes(120), offsetSeconds: -14_400)])
         let ticks = Axis.time("", from: 0, to: 600, calendar: calendar).ticks(atMost: 6)
-        #expect(ticks.map(\.label) == ["day 1", "04:00", "06:00", "08:00", "10:00"])
+        #expect(ticks.map(\.label) == ["Sun 00:00", "04:00", "06:00", "08:00", "10:00"])
         #expect(ticks.map(\.value) == [0, 180, 300, 420, 540])
     }
 

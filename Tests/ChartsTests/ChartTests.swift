@@ -82,7 +82,7 @@ import Testing
                 let names = svg.matches(of: #/<text class="m c" x="([\d.]+)" y="[\d.]+">([^<]*)</#)
                     .compactMap { match in
                         Double(match.output.1).map {
-                            (x: $0, width: TextWidth.of(String(match.output.2), size: 11))
+                            (x: $0, width: TextWidth.of(String(match.output.2), size: 12))
                         }
                     }
                 #expect(names.count >= 2, "\(width): \(svg)")
@@ -102,7 +102,7 @@ import Testing
         let entries = svg.matches(of: #/<text x="([\d.]+)" y="([\d.]+)">([^<]*)</#).compactMap { match in
             Double(match.output.1).flatMap { x in
                 Double(match.output.2).map {
-                    (x: x, y: $0, end: x + TextWidth.of(String(match.output.3), size: 11))
+                    (x: x, y: $0, end: x + TextWidth.of(String(match.output.3), size: 12))
                 }
             }
         }
@@ -126,14 +126,14 @@ import Testing
         let labels = svg.matches(of: #/<text class="(e o|o|c o) [^"]*" x="([\d.]+)" y="([\d.]+)">([^<]*)</#)
             .compactMap { match -> (x: Double, y: Double, width: Double)? in
                 guard let x = Double(match.output.2), let y = Double(match.output.3) else { return nil }
-                let width = TextWidth.of(String(match.output.4), size: 11)
+                let width = TextWidth.of(String(match.output.4), size: 12)
                 let shift = match.output.1 == "o" ? 0 : match.output.1 == "e o" ? width : width / 2
                 return (x - shift, y, width)
             }
         #expect(labels.count > 8)
         for (place, a) in labels.enumerated() {
             for b in labels.dropFirst(place + 1) {
-                #expect(a.x + a.width <= b.x + 0.2 || b.x + b.width <= a.x + 0.2 || abs(a.y - b.y) >= 12.8)
+                #expect(a.x + a.width <= b.x + 0.2 || b.x + b.width <= a.x + 0.2 || abs(a.y - b.y) >= 13.8)
             }
         }
     }

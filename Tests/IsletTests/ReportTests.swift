@@ -150,7 +150,9 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
             let figures = folder + "/figures"
             #expect(try islet("report", out, "--out", folder + "/r.html", "--figures", figures).status == 0)
             let names = try FileManager.default.contentsOfDirectory(atPath: figures).sorted()
-            #expect(names.contains("profile-0.svg") && names.contains("example-1.svg"), "\(names)")
+            #expect(
+                names.contains("profile.svg") && names.contains("ranges.svg")
+                    && names.contains("example-1.svg"), "\(names)")
             for name in names {
                 let text = try read(figures + "/" + name)
                 #expect(text.hasPrefix("<?xml") && text.contains("prefers-color-scheme:dark"), "\(name)")
@@ -166,8 +168,8 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
         try withReport(text) { _, out in
             let page = try read(out + "/report.html")
             #expect(page.contains("<b>Nothing is compared:</b>"))
-            #expect(page.contains("is kept only where somebody listens"))
-            #expect(page.contains("figure-profile-0") && page.contains("figure-example-1"))
+            #expect(page.contains("Nothing rang.") && !page.contains("What alarms did"))
+            #expect(page.contains("figure-profile\"") && page.contains("figure-example-1"))
         }
     }
 
@@ -196,7 +198,7 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
                     let name = try #require(policies[place]["policy"] as? String)
                     #expect(figure.contains("\(name): "), "\(part): \(name)")
                 }
-                #expect(figure.contains(" notifications a \(part), "))
+                #expect(figure.contains(" rings a \(part), "))
             }
             #expect(!page.contains("figure-pareto-day\""), "one arm has no front")
             #expect(
@@ -263,10 +265,10 @@ private func withReport(_ text: String, _ body: (_ folder: String, _ out: String
                 #expect(drawing.contains("later") && !drawing.contains("silent"), "\(name)")
                 // 0.3 % of a time below 54 of 0.4 % would be next to nothing; 0.3 points are most of it.
                 #expect(drawing.contains("difference from at-once, points"))
-                let told = name.contains("54") ? "it is the yardstick above." : "<span data-path="
+                let told = name.contains("54") ? "it is the yardstick of the margin." : "<span data-path="
                 #expect(figure.contains("<b>silent</b> hears nothing and is not drawn: \(told)"))
                 // An arm that is left out without a word would be taken for one that was not there.
-                #expect(figure.contains("Not drawn, as it is equal in every pair: same."), "\(name)")
+                #expect(figure.contains("Not drawn, as it is identical in every pair: same."), "\(name)")
             }
         }
     }

@@ -139,7 +139,9 @@ import Testing
 
             """
         try withRun(text) { page, _ in
-            #expect(page.contains("One in which two arms part") && !page.contains("No one's notifications"))
+            #expect(
+                page.contains("One in which two arms part")
+                    && !page.contains("Nobody’s phone rings otherwise"))
         }
     }
 

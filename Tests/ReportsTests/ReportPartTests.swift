@@ -79,10 +79,10 @@ import IsletTrials
         let lanes = Lanes(
             alerts: alerts, person: [], endedAt: Instant.start.adding(4320 * Nanoseconds.minute),
             window: 1440...2880)
-        #expect(lanes.names == ["old"])
+        #expect(lanes.names == ["Old"])
         let bars = lanes.marks.compactMap { if case .bars(let bars) = $0 { bars } else { nil } }.flatMap(
             \.self)
         #expect(bars.map(\.from) == [1440] && bars.map(\.to) == [2880])
-        #expect(lanes.description.contains("OLD 0"))
+        #expect(lanes.description.contains("Old 0"))
     }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks at report.html in a browser, and compares its numbers with summary.json.
 
-Usage: check_report.py --islet PATH [--short] [--only NAME,...] [--browser PATH] [--folder DIR] [--pictures DIR]
+Usage: check_report.py --islet PATH [--short] [--only NAME,...] [--browser PATH] [--folder DIR] [--pictures DIR] [--docs docs/images]
 
 Runs small studies of several kinds (people who hear, one arm, one person, sixteen arms, a hundred policies in shadow, nobody with a low, children, sessions
 that end early, mmol/L, `record: summary`, names as long and as odd as a study may have), or takes the folder that it is given. Of each report:
@@ -10,8 +10,14 @@ that end early, mmol/L, `record: summary`, names as long and as odd as a study m
   unit       a page in mmol/L has no glucose in mg/dL in any figure
   offline    no address but links within the page or the folder, no script
   again      `islet report` on the folder gives the same bytes, and `islet verify` finds nothing off
-  browser    no console message, no request, no horizontal scroll at 380 px, axe-core without a serious finding in light and dark, no text of a figure
-             that leaves it or covers another, at most 12 pages of A4
+  browser    no console message, no request, no horizontal scroll from 380 to 1920 px, axe-core without a serious finding in light and dark, no text of a
+             figure that leaves it or covers another, at most 6 pages of A4 (12 where much ended early)
+  first      first line, cards, trade, ranges stand on one screen of 1280 x 800 and, with the day, on one sheet; at most 60 words before the first figure
+  words      no name of a column in visible text, no `1 patient-days`, no `All 1`
+  ranges     the bar's segments add up to the day, in their colours, which differ for the colour-blind (Machado 2009); one zero in the trade
+  possible   no interval of a share or a part of the time outside of what it can be
+  letters    of figures are 12 px from 380 to 1920 px; the page is at most 6000 px high
+  sweep      each factor is a column, at most 12 columns, at most 24 open rows
 `--short` is what `make test` has time for: the two studies with most in them, axe-core once in light and once in dark.
 Needs chromium and chromedriver, selenium and axe-core-python; one browser serves all. Nothing here is measured in time, and what may take long on a machine
 that does other things has ten minutes. The last line is `N passed, N failed`.
@@ -97,6 +103,8 @@ compare: { reference: one }
 
 # Studies of `--short`; reports that are also made in mmol/L.
 SHORT = ["heard", "hundred-policies"]
+# Reports whose arms are compared, so that their first screen has all that a first screen has.
+COMPARED = ["heard", "quickstart", "one-person"]
 MILLIMOLES = ["heard", "hundred-policies", "ends-early"]
 BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
 # Seconds that a browser on a loaded machine may take for one thing.
@@ -223,6 +231,163 @@ return found;
 """
 
 
+# What a reader sees, apart from code and from what figures tell those who can't see them; and how much of it stands before the first figure.
+VISIBLE = """
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+const first = document.querySelector('main svg');
+let all = '', before = '';
+while (walker.nextNode()) {
+  const node = walker.currentNode;
+  if (node.parentElement.closest('code, pre, style, title, desc')) continue;
+  all += node.data + '\\n';
+  if (first && node.parentElement.closest('main') && first.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING)
+    before += node.data + ' ';
+}
+return [all, before];
+"""
+
+# Of what has to stand on a first screen, or sheet: its name, and where it ends.
+BOTTOMS = """
+const found = {};
+const seen = element => element && element.getBoundingClientRect().height > 0;
+const end = (name, selector) => {
+  const all = [...document.querySelectorAll(selector)].filter(seen);
+  found[name] = all.length ? Math.max(...all.map(element => element.getBoundingClientRect().bottom + scrollY)) : null;
+};
+end('h1', 'h1'); end('cards', '.card'); end('trade', '#figure-trade svg'); end('ranges', '#figure-ranges svg'); end('day', '#figure-profile svg');
+found.count = document.querySelectorAll('.card').length;
+found.height = document.documentElement.scrollHeight;
+return found;
+"""
+
+LETTERS = """
+const found = [];
+for (const text of document.querySelectorAll('svg.chart text:not(.t):not(.h)')) {
+  const svg = text.closest('svg'), frame = svg.getBoundingClientRect();
+  if (frame.width === 0) continue;
+  const size = parseFloat(getComputedStyle(text).fontSize) * frame.width / svg.viewBox.baseVal.width;
+  if (Math.abs(size - 12) > 0.5) found.push(svg.querySelector('title').textContent + ': ' + size.toFixed(2));
+}
+return [...new Set(found)];
+"""
+
+FIGURES = """
+const bars = [...document.querySelectorAll('#figure-ranges .only-wide rect[data-range]')].map(
+  rect => [+rect.dataset.range, +rect.dataset.percent, getComputedStyle(rect).fill]);
+const zeros = [...document.querySelectorAll('#figure-trade .only-wide .zero')].map(line => [+line.getAttribute('x1'), +line.getAttribute('x2')]);
+const points = [...document.querySelectorAll('#figure-trade .only-wide [data-outcome]')].length;
+const sweep = document.querySelector('table.sweep');
+return {bars, zeros, points, sweep: sweep && {
+  heads: [...sweep.querySelectorAll('thead th')].map(cell => cell.firstChild.textContent.trim()),
+  rows: sweep.querySelectorAll('tbody tr').length}};
+"""
+
+FILLS = ["#8b0000", "#d6392b", "#4aa66a", "#f2c230", "#e8842c"]
+
+# Linear RGB as the dichromats see it, severity 1: Machado, Oliveira and Fernandes 2009.
+DICHROMATS = {
+    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+
+
+def lab(colour, matrix):
+    """CIE L*a*b* of `#rrggbb` through a matrix of linear RGB."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    seen = [min(1, max(0, sum(a * b for a, b in zip(row, linear)))) for row in matrix]
+    rows = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), (0.0193339, 0.1191920, 0.9503041))
+    xyz = [sum(a * b for a, b in zip(row, seen)) / white for row, white in zip(rows, (0.95047, 1.0, 1.08883))]
+    f = [value ** (1 / 3) if value > 216 / 24389 else (24389 / 27 * value + 16) / 116 for value in xyz]
+    return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
+
+
+def apart(a, b, matrix):
+    return sum((x - y) ** 2 for x, y in zip(lab(a, matrix), lab(b, matrix))) ** 0.5
+
+
+def check_colours(html):
+    """Once: of the page's own rules, in light and in dark."""
+    rules = html[html.index("<style>") : html.index("</style>")]
+    for scheme, part in (("light", rules.split("@media")[0]), ("dark", rules.split("prefers-color-scheme:dark")[1])):
+        fills = [re.search(rf"--r{place}:(#[0-9a-f]{{6}})", part)[1] for place in range(5)]
+        for kind, matrix in DICHROMATS.items():
+            for low, high in zip(fills, fills[1:]):
+                check(apart(low, high, matrix) >= 17, f"{scheme}: {low} and {high} differ for {kind}", apart(low, high, matrix))
+        if scheme == "light":
+            check(fills == FILLS, "light: the ranges' colours", fills)
+
+
+def check_possible(name, html, summary):
+    wrong = []
+    for found in re.finditer(r'data-path="((?:arms|policies)\.[^"]*outcomes\.([a-z0-9_]+)\.ci95\.[01])"(?: data-factor="([^"]*)")?>([^<]*)', html):
+        path, outcome, factor, text = found.groups()
+        shown = float(text.replace("\u2212", "-"))
+        is_share = factor == "100.0" or (outcome.endswith("_percent") and not outcome.endswith(("cv_percent", "gmi_percent")))
+        if shown < 0 and "lead_min" not in outcome and "sole_cause" not in outcome or is_share and shown > 100:
+            wrong.append(f"{path}: {text}")
+    check(not wrong, f"{name}: intervals are possible", wrong[:4])
+
+
+def check_first(name, html, summary, driver, view):
+    """Brief F's checks, by script."""
+    url = driver.current_url
+    view(1280, "light", height=800)
+    driver.get(url)
+    visible, before = driver.execute_script(VISIBLE)
+    names = sorted(set(re.findall(r"\b[a-z]+_[a-z_]+", visible)))
+    check(not names, f"{name}: no name of a column in visible text", names[:5])
+    said = re.findall(r"\b1 patient-days|All 1 |\bthe 1 people|\b1 people|\b1 arms", visible)
+    check(not said, f"{name}: one is one", said)
+    words = re.findall(r"[A-Za-z][A-Za-z'’-]+", before)
+    check(len(words) <= 60, f"{name}: words before the first figure", f"{len(words)}: {' '.join(words)}")
+    ends = driver.execute_script(BOTTOMS)
+    if name in COMPARED:
+        check(ends["count"] == 3, f"{name}: three cards", ends["count"])
+        for part in ("h1", "cards", "trade", "ranges"):
+            if part == "trade" and name == "one-person":
+                continue
+            check(ends[part] is not None and ends[part] <= 800, f"{name}: {part} on the first screen", ends)
+    if name in ("heard", "quickstart"):
+        check(ends["height"] <= 6000, f"{name}: height as it opens", ends["height"])
+    found = driver.execute_script(FIGURES)
+    for begin in range(0, len(found["bars"]), 5):
+        bar = found["bars"][begin : begin + 5]
+        check(sorted(part[0] for part in bar) == [0, 1, 2, 3, 4], f"{name}: five segments", bar)
+        check(abs(sum(part[1] for part in bar) - 100) <= 0.2, f"{name}: segments add up", bar)
+        for place, _, fill in bar:
+            rgb = tuple(int(FILLS[place][at : at + 2], 16) for at in (1, 3, 5))
+            check(fill == f"rgb{rgb}", f"{name}: colour of a segment", (place, fill))
+    if name in COMPARED[:2]:
+        check(found["bars"], f"{name}: ranges are drawn")
+        check(found["points"] >= 3, f"{name}: rows of the trade", found["points"])
+    check(len(found["zeros"]) <= 1 and all(a == b for a, b in found["zeros"]), f"{name}: one zero", found["zeros"])
+    if name == "hundred-policies":
+        sweep = found["sweep"]
+        check(sweep is not None, f"{name}: a table of combinations")
+        if sweep:
+            check(len(sweep["heads"]) <= 12 and sweep["rows"] <= 24, f"{name}: its size", sweep)
+            check(sum("debounce" in head for head in sweep["heads"]) == 2 and "cooldown" in sweep["heads"], f"{name}: factors are columns", sweep)
+    for width in (380, 768, 800, 1280, 1920):
+        view(width, "light")
+        driver.get(url)
+        wide = driver.execute_script("return document.documentElement.scrollWidth")
+        check(wide <= width, f"{name}: no horizontal scroll at {width} px", wide)
+        letters = driver.execute_script(LETTERS)
+        check(not letters, f"{name}: letters of figures at {width} px", letters[:4])
+    # A sheet of A4 without its margins, 188 mm x 275 mm.
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
+    view(711, None)
+    driver.get(url)
+    ends = driver.execute_script(BOTTOMS)
+    if name in ("heard", "quickstart"):
+        for part in ("h1", "cards", "trade", "ranges", "day"):
+            check(ends[part] is not None and ends[part] <= 1039, f"{name}: {part} on the first sheet", ends)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    check_possible(name, html, summary)
+
+
 # Only what is looked at comes back: all that passed of a long page would be megabytes.
 AXE = """
 const done = arguments[arguments.length - 1];
@@ -260,17 +425,18 @@ def axe_source():
     return next(folder.rglob("axe.min.js")).read_text()
 
 
-def check_browser(name, page, driver, axe, pictures, short=False):
+def check_browser(name, page, driver, axe, pictures, summary, short=False):
     url = page.resolve().as_uri()
 
-    def view(width, scheme, scale=1):
+    def view(width, scheme, scale=1, height=900):
         driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": scale, "mobile": False},
+            {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False},
         )
-        driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        )
+        if scheme:
+            driver.execute_cdp_cmd(
+                "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+            )
 
     def picture(to):
         size = driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
@@ -314,13 +480,14 @@ def check_browser(name, page, driver, axe, pictures, short=False):
         f"{name}: no request but the page",
         requests - {url},
     )
+    check_first(name, page.read_text(), summary, driver, view)
     view(1280, "light")
     driver.get(url)
     paper = base64.b64decode(
         driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True, "printBackground": True})["data"]
     )
     pages = len(re.findall(rb"/Type\s*/Page\b", paper))
-    check(0 < pages <= 12, f"{name}: pages on paper", pages)
+    check(0 < pages <= 6, f"{name}: pages on paper", pages)
     if pictures:
         Path(f"{pictures}/{name}.pdf").write_bytes(paper)
     return pages
@@ -335,6 +502,7 @@ def main():
     arguments.add_argument("--driver", default=shutil.which("chromedriver"))
     arguments.add_argument("--folder", help="of results that are there")
     arguments.add_argument("--pictures", help="writes pictures and PDFs into this directory")
+    arguments.add_argument("--docs", help="writes the first screen, light and dark, as report.png and report-dark.png into this directory")
     given = arguments.parse_args()
     islet = Path(given.islet).resolve()
     if not given.browser or not given.driver:
@@ -367,6 +535,20 @@ def main():
     sys.exit(1 if failed else 0)
 
 
+def first_screens(page, driver, folder):
+    """The pictures of docs: what a reader of 1280 x 800 sees first."""
+    for scheme, name in (("light", "report.png"), ("dark", "report-dark.png")):
+        driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        )
+        driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"media": "", "features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        )
+        driver.get(page.resolve().as_uri())
+        shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": {"x": 0, "y": 0, "width": 1280, "height": 800, "scale": 1}})
+        (folder / name).write_bytes(base64.b64decode(shot["data"]))
+
+
 def look(islet, folder, driver, axe, temporary, given):
     name, page = folder.name, folder / "report.html"
     began = time.monotonic()
@@ -380,7 +562,11 @@ def look(islet, folder, driver, axe, temporary, given):
         ran = subprocess.run([islet, "verify", folder, "--sample", "0", "--quiet"], capture_output=True, text=True)
         check(ran.returncode == 0, f"{name}: verify finds nothing off", ran.stdout + ran.stderr)
         check_kind(name, html, summary)
-    pages = check_browser(name, page, driver, axe, given.pictures, given.short)
+    if name in COMPARED:
+        check_colours(html)
+    pages = check_browser(name, page, driver, axe, given.pictures, summary, given.short)
+    if given.docs:
+        first_screens(page, driver, Path(given.docs))
     print(f"{name}: {page.stat().st_size} bytes, {pages} pages, {time.monotonic() - began:.0f} s", flush=True)
 
 
@@ -393,7 +579,9 @@ def look_in_millimoles(islet, folder, driver, axe, temporary, given):
         check_numbers(name, html, json.loads((folder / "summary.json").read_text()))
         check_unit(name, html)
         if not given.short:
-            check_browser(name, page, driver, axe, given.pictures)
+            check_browser(
+                name, page, driver, axe, given.pictures, json.loads((folder / "summary.json").read_text())
+            )
 
 
 def check_kind(name, html, summary):
@@ -403,10 +591,14 @@ def check_kind(name, html, summary):
         check(summary["failures"], f"{name}: sessions end early")
         check('id="early"' in html, f"{name}: the page lists them")
     if name == "hundred-policies":
-        for wanted in ("pareto-day-shadow", "pareto-night-shadow", "silent-minutes-0"):
+        for wanted in (
+            "pareto-day-shadow", "pareto-night-shadow", "silent-minutes-0", "sweep-alerts-notifications-per-day",
+        ):
             check(wanted in figures, f"{name}: {wanted} is drawn", figures)
     if name == "heard":
-        for wanted in ("difference-tbr-54-percent", "pareto-day", "silent-minutes-2", "profile-2", "example-3-2"):
+        for wanted in (
+            "trade", "ranges", "profile", "plane", "difference-tbr-54-percent", "pareto-day", "silent-minutes-2", "example-3-2",
+        ):
             check(wanted in figures, f"{name}: {wanted} is drawn", figures)
     if name == "no-lows":
         check(not any(figure.startswith("pareto") for figure in figures), f"{name}: no front of nothing", figures)

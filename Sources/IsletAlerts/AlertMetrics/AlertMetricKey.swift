@@ -9,6 +9,7 @@ package import IsletDevices
 package struct AlertMetricKey: Hashable, Sendable {
     private struct Row: Sendable {
         var name: String
+        var words: String
         var unit: String
         var better: Better
         var meaning: String
@@ -18,10 +19,12 @@ package struct AlertMetricKey: Hashable, Sendable {
         var isDetection = false
 
         init(
-            _ name: String, _ unit: String, _ better: Better, _ meaning: String, isTotal: Bool = false,
+            _ name: String, _ words: String, _ unit: String, _ better: Better, _ meaning: String,
+            isTotal: Bool = false,
             isDetection: Bool = false
         ) {
             self.name = name
+            self.words = words
             self.unit = unit
             self.better = better
             self.meaning = meaning
@@ -36,6 +39,8 @@ package struct AlertMetricKey: Hashable, Sendable {
     private init(index: Int) { self.index = index }
 
     package var name: String { Self.rows[index].name }
+    /// What readers call it.
+    package var words: String { Self.rows[index].words }
     /// Empty for a pure number.
     package var unit: String { Self.rows[index].unit }
     /// In one line.
@@ -51,76 +56,86 @@ package struct AlertMetricKey: Hashable, Sendable {
     private static let single: [Row] = [
         sensitivity(0), sensitivity(15), sensitivity(30),
         Row(
-            "alerts_ppv", "", .higher, "share of alerts with their truth at most 15 min away",
+            "alerts_ppv", "alerts that were right", "", .higher,
+            "share of alerts with their truth at most 15 min away",
             isDetection: true),
         Row(
-            "alerts_ppv_30", "", .higher, "share of alerts with their truth at most 30 min away",
+            "alerts_ppv_30", "alerts that were right within 30 min", "", .higher,
+            "share of alerts with their truth at most 30 min away",
             isDetection: true),
         Row(
-            "alerts_false_per_day", "1/day", .lower, "alerts that are matched to no true episode",
+            "alerts_false_per_day", "false alerts", "1/day", .lower,
+            "alerts that are matched to no true episode",
             isDetection: true),
         Row(
-            "alerts_lead_min", "min", .higher,
+            "alerts_lead_min", "warning before an episode", "min", .higher,
             "from an alert to the onset of its true episode, mean over episodes with one; below 0 for late ones",
             isDetection: true
         ),
         Row(
-            "alerts_time_to_detect_min", "min", .lower,
+            "alerts_time_to_detect_min", "time until half of the episodes were told of", "min", .lower,
             "from onset, when half of the true episodes had an alert: cumulative incidence, an episode that ends without one competes",
             isDetection: true
         ),
-        Row("alerts_notifications_per_day", "1/day", .lower, "notifications"),
-        Row("alerts_notifications_night_per_day", "1/day", .lower, "notifications by night"),
+        Row("alerts_notifications_per_day", "rings", "1/day", .lower, "notifications"),
         Row(
-            "alerts_notifications_max_per_10min", "1/10 min", .lower, "most notifications within ten minutes"),
+            "alerts_notifications_night_per_day", "rings at night", "1/day", .lower, "notifications by night"),
         Row(
-            "alerts_minutes_annunciating_per_day", "min/day", .lower,
+            "alerts_notifications_max_per_10min", "most rings within 10 min", "1/10 min", .lower,
+            "most notifications within ten minutes"),
+        Row(
+            "alerts_minutes_annunciating_per_day", "time in alarm", "min/day", .lower,
             "time with an alert that was notified and is neither over nor acknowledged nor snoozed"),
         Row(
-            "alerts_nuisance_fraction", "", .lower,
+            "alerts_nuisance_fraction", "rings that called for nothing", "", .lower,
             "share of notifications that called for nothing: not true now or within 30 min, treated within the last 15 min, or back within bounds in 15 min at the pace of the last 15"
         ),
         Row(
-            "alerts_suppressed_while_true_min", "min", .lower,
+            "alerts_suppressed_while_true_min", "minutes true and silent", "min", .lower,
             "time within true episodes in which no alert about them told anybody: each notification tells until it is acknowledged, snoozed, withdrawn or over, for at most its rule's repeat interval and the study's `tellsFor`",
             isTotal: true),
         Row(
-            "alerts_missed", "episodes", .lower,
+            "alerts_missed", "episodes missed", "episodes", .lower,
             "true episodes that ended without an alert, or ended the session", isTotal: true,
             isDetection: true),
         Row(
-            "alerts_missed_severity", "mg/dL·min", .lower,
+            "alerts_missed_severity", "area below 54 mg/dL in lows never told of", "mg/dL·min", .lower,
             "area of the true plasma glucose below 54 mg/dL within missed lows", isTotal: true,
             isDetection: true),
-        Row("alerts_ack_delay_min", "min", .lower, "from an alert's raise to its acknowledgement, mean"),
-        Row("alerts_heard_fraction", "", .higher, "noticed of the notifications"),
+        Row(
+            "alerts_ack_delay_min", "time to acknowledge", "min", .lower,
+            "from an alert's raise to its acknowledgement, mean"),
+        Row("alerts_heard_fraction", "rings that were heard", "", .higher, "noticed of the notifications"),
     ]
 
     private static let waterfall: [Row] =
         AlertObstacle.allCases.map {
             Row(
-                "alerts_suppressed_\($0.key)_min", "min", .lower,
+                "alerts_suppressed_\($0.key)_min", "minutes silent: \($0.words)", "min", .lower,
                 "of alerts_suppressed_while_true_min, given to: \($0.meaning)", isTotal: true)
         } + [
             Row(
-                "alerts_suppressed_unseen_min", "min", .lower,
+                "alerts_suppressed_unseen_min", "minutes silent: no rule saw it", "min", .lower,
                 "of alerts_suppressed_while_true_min: no rule saw it and nothing stood in the way, such as a sensor that said otherwise",
                 isTotal: true),
             Row(
-                "alerts_suppressed_unrepeated_min", "min", .lower,
+                "alerts_suppressed_unrepeated_min", "minutes silent: not told again", "min", .lower,
                 "of alerts_suppressed_while_true_min: it had been notified, longer ago than that counts as telling, and nothing had held another notification back",
                 isTotal: true),
         ]
 
     private static let daily: [Row] = (single + waterfall).filter(\.isTotal).map {
         Row(
-            $0.name + "_per_day", $0.unit + "/day", $0.better, "\($0.name) per day that the session lived",
+            $0.name + "_per_day", $0.words, $0.unit + "/day", $0.better,
+            "\($0.name) per day that the session lived",
             isDetection: $0.isDetection)
     }
 
     private static func sensitivity(_ minutes: Int) -> Row {
         Row(
-            "alerts_sensitivity_g\(minutes)", "", .higher,
+            "alerts_sensitivity_g\(minutes)",
+            minutes == 0 ? "episodes told of by their onset" : "episodes told of within \(minutes) min", "",
+            .higher,
             "share of true episodes with an alert from 30 min before their onset "
                 + (minutes == 0 ? "to it" : "to \(minutes) min after it, or to their end"), isDetection: true)
     }

@@ -17,6 +17,8 @@ package struct Axis: Sendable {
         case time(SessionCalendar)
         /// Values are mg/dL, whatever is shown.
         case glucose(GlucoseUnit)
+        /// The same of a profile, with the ticks that everybody's has.
+        case profile(GlucoseUnit)
     }
 
     package struct Tick: Hashable, Sendable {
@@ -95,6 +97,11 @@ package struct Axis: Sendable {
             to: max(350, (values.upperBound / 50).rounded(.up) * 50))
     }
 
+    /// 40 to 400 mg/dL, as ambulatory profiles are drawn, whatever they hold.
+    package static func profile(_ unit: GlucoseUnit) -> Axis {
+        Axis(.profile(unit), "glucose, \(unit.rawValue)", 40, 400)
+    }
+
     package var names: [String]? {
         if case .categories(let names) = kind { names } else { nil }
     }
@@ -130,6 +137,7 @@ package struct Axis: Sendable {
             return names.enumerated().map { Tick(value: Double($0.offset), label: $0.element) }
         case .clock: return Ticks.clock(atMost: most)
         case .time(let calendar): return Ticks.time(lower, upper, calendar, atMost: most)
+        case .profile(let unit): return Ticks.profile(unit)
         case .glucose(let unit): return Ticks.glucose(lower, upper, unit, atMost: most, apart: apart)
         }
     }

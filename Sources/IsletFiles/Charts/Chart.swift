@@ -20,11 +20,22 @@ package struct LegendEntry: Hashable, Sendable {
     }
 }
 
-package struct Chart: Sendable {
+/// What can be drawn: an element of a page, or a file of its own.
+package protocol Figure: Sendable {
+    var title: String { get }
+    var description: String { get }
+    /// As an element of a page that has `ChartStyle.rules`.
+    /// - Parameter id: unlike any other on the page; letters, digits and dashes.
+    func svg(id: String) -> String
+    /// As a file of its own, with its title written above it.
+    func standalone() -> String
+}
+
+package struct Chart: Figure {
     package var title: String
     /// What it shows, in words and numbers, for those who don't see it.
     package var description: String
-    /// Of the drawing; text is 11 units high. A phone shows 340.
+    /// Of the drawing; text is `ChartStyle.letters` high. A phone shows 340.
     package var width: Double
     package var columns: Int
     package var panels: [Panel]
@@ -42,7 +53,7 @@ package struct Chart: Sendable {
     }
 
     private static let gap = 22.0
-    private static let letters = 11.0
+    private static let letters = ChartStyle.letters
 
     /// As a file of its own, with its title written above it.
     package func standalone() -> String {
@@ -90,16 +101,23 @@ package struct Chart: Sendable {
             begin += columns
         }
         y += margin
-        let size =
-            "viewBox=\"0 0 \(ChartNumber.coordinate(width)) \(ChartNumber.coordinate(y))\" width=\"\(ChartNumber.coordinate(width))\" height=\"\(ChartNumber.coordinate(y))\""
+        return Self.element(
+            id: id, title, description, width: width, height: y, body, isStandalone: isStandalone)
+    }
+
+    /// The element around what is drawn.
+    static func element(
+        id: String, _ title: String, _ description: String, width: Double, height: Double, _ body: String,
+        isStandalone: Bool
+    ) -> String {
+        let (width, height) = (ChartNumber.coordinate(width), ChartNumber.coordinate(height))
         var text =
-            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" \(size) role=\"img\" aria-labelledby=\"\(id)-t \(id)-d\">\n"
+            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" width=\"\(width)\" height=\"\(height)\" role=\"img\" aria-labelledby=\"\(id)-t \(id)-d\">\n"
         text += "<title id=\"\(id)-t\">\(Markup.escaped(title))</title>\n"
         text += "<desc id=\"\(id)-d\">\(Markup.escaped(description))</desc>\n"
         if isStandalone {
             text += "<style>\n\(ChartStyle.properties)\(ChartStyle.rules)</style>\n"
-            text +=
-                "<rect class=\"f-b\" width=\"\(ChartNumber.coordinate(width))\" height=\"\(ChartNumber.coordinate(y))\"/>\n"
+            text += "<rect class=\"f-b\" width=\"\(width)\" height=\"\(height)\"/>\n"
         }
         return text + body + "</svg>\n"
     }

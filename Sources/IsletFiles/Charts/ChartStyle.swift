@@ -5,6 +5,9 @@
 // of Okabe and Ito, darkened (lightened in the dark) to a contrast of 3:1 with the ground at least.
 
 package enum ChartStyle {
+    /// How high the letters of charts are, in units of the drawing.
+    package static let letters = 12.0
+
     private struct Colour {
         var name: String
         var light: String
@@ -29,6 +32,12 @@ package enum ChartStyle {
         .init(name: "ok", light: "#2e8b57", dark: "#57c785"),
         .init(name: "hi", light: "#a87400", dark: "#f0c24b"),
         .init(name: "vh", light: "#bb5500", dark: "#ff9d4d"),
+        // The bar of time in ranges: segments beside each other differ for the colour-blind too.
+        .init(name: "r0", light: "#8b0000", dark: "#c4213a"),
+        .init(name: "r1", light: "#d6392b", dark: "#ffa899"),
+        .init(name: "r2", light: "#4aa66a", dark: "#35905a"),
+        .init(name: "r3", light: "#f2c230", dark: "#f2c230"),
+        .init(name: "r4", light: "#e8842c", dark: "#e8842c"),
     ]
 
     /// Custom properties of the light scheme, the dark one, and print.
@@ -43,10 +52,11 @@ package enum ChartStyle {
     package static var rules: String {
         var text = """
             .chart{display:block;max-width:100%;height:auto}
-            .chart text{font:11px \(font);fill:#1a1f24;fill:var(--k);font-variant-numeric:tabular-nums}
+            .chart text{font:12px \(font);fill:#1a1f24;fill:var(--k);font-variant-numeric:tabular-nums}
             .chart .m{fill:#5b6670;fill:var(--m)}
-            .chart .t{font-weight:600;font-size:12.5px}
-            .chart .h{font-weight:600;font-size:15px}
+            .chart .t{font-weight:700;font-size:14px}
+            .chart .h{font-weight:700;font-size:16px}
+            .chart .x{font-weight:700}
             .chart .o{paint-order:stroke;stroke:#fff;stroke:var(--b);stroke-width:3px;stroke-linejoin:round}
             .chart .e{text-anchor:end}.chart .c{text-anchor:middle}
             .chart path,.chart line{fill:none;stroke-linejoin:round}

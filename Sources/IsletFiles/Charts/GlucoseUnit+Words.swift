@@ -47,6 +47,23 @@ extension GlucoseUnit {
         }.joined()
     }
 
+    /// A sentence as it is told to people: glucose without decimals that no meter has, on its side of what it is compared with.
+    package func spoken(_ sentence: ValueText) -> String {
+        sentence.parts.map { part in
+            guard case .amount(let amount, let written) = part else {
+                return switch part {
+                case .words(let words), .timeOfDay(let words): words
+                case .amount(_, let written): written
+                }
+            }
+            if converts(amount.unit) { return text(amount) }
+            guard amount.unit.hasPrefix(Self.mgdl.rawValue) else { return written }
+            let places = amount.unit == Self.mgdl.rawValue ? 0 : 1
+            let shown = pair(amount.number, amount.comparedWith, places: places).value
+            return amount.showsUnit ? shown + " " + amount.unit : shown
+        }.joined()
+    }
+
     private func text(_ amount: ValueText.Amount) -> String {
         let shown = pair(amount.number, amount.comparedWith, places: places(of: amount.unit)).value
         return amount.showsUnit ? shown + " " + text(ofUnit: amount.unit) : shown

@@ -19,7 +19,7 @@ struct Box: Hashable, Sendable {
     }
 }
 
-struct LabelPlacement {
+package struct LabelPlacement {
     let bounds: Box
     private(set) var taken: [Box] = []
 
@@ -45,5 +45,20 @@ struct LabelPlacement {
             }
         }
         return nil
+    }
+
+    /// Places for texts in a column that would stand at `wanted`, rising: moved as little as it takes that they keep `by` apart, within the range as far as
+    /// it has room for them.
+    package static func column(_ wanted: [Double], by gap: Double, within range: ClosedRange<Double>)
+        -> [Double]
+    {
+        var places: [Double] = []
+        for value in wanted { places.append(max(value, (places.last ?? -.infinity) + gap, range.lowerBound)) }
+        var limit = range.upperBound
+        for index in places.indices.reversed() {
+            places[index] = min(places[index], limit)
+            limit = places[index] - gap
+        }
+        return places
     }
 }

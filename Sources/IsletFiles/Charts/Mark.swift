@@ -12,6 +12,8 @@ package enum Ink: Hashable, Sendable {
     case strong, muted, ground
     /// The ranges of the consensus.
     case veryLow, low, target, high, veryHigh
+    /// The segment of a bar of time in ranges, from the lowest, 0 to 4.
+    case range(Int)
 
     var name: String {
         switch self {
@@ -24,6 +26,7 @@ package enum Ink: Hashable, Sendable {
         case .target: "ok"
         case .high: "hi"
         case .veryHigh: "vh"
+        case .range(let index): "r\((index % 5 + 5) % 5)"
         }
     }
 }

@@ -13,6 +13,9 @@ package struct Panel: Sendable {
     package var marks: [Mark]
     /// Lines across at the y axis' ticks.
     package var hasGrid = true
+    /// Named at the right edge, where `edgeWidth` is kept for it.
+    package var edge: [EdgeName] = []
+    package var edgeWidth = 0.0
 
     package init(
         title: String? = nil, x: Axis, y: Axis, height: Double? = nil, marks: [Mark] = [],
@@ -23,11 +26,22 @@ package struct Panel: Sendable {
     }
 }
 
+/// What a value at the right edge is called.
+package struct EdgeName: Hashable, Sendable {
+    package var name: String
+    package var value: Double
+    package var ink: Ink
+
+    package init(_ name: String, at value: Double, _ ink: Ink) {
+        (self.name, self.value, self.ink) = (name, value, ink)
+    }
+}
+
 /// A panel's places in a drawing.
 struct PanelLayout {
-    static let letters = 11.0
-    static let row = 24.0
-    static let rowUnderName = 34.0
+    static let letters = ChartStyle.letters
+    static let row = 25.0
+    static let rowUnderName = 36.0
 
     let panel: Panel
     /// All of it.
@@ -49,10 +63,10 @@ struct PanelLayout {
         self.panel = panel
         let letters = Self.letters
         var top = y
-        titleBaseline = panel.title == nil ? nil : top + 13
-        if panel.title != nil { top += 20 }
-        yLabelBaseline = panel.y.label.isEmpty ? nil : top + 10
-        if !panel.y.label.isEmpty { top += 21 }
+        titleBaseline = panel.title == nil ? nil : top + 14
+        if panel.title != nil { top += 22 }
+        yLabelBaseline = panel.y.label.isEmpty ? nil : top + 11
+        if !panel.y.label.isEmpty { top += 22 }
 
         let names = panel.y.names ?? []
         let widest = names.map { TextWidth.of($0, size: letters) }.max() ?? 0
@@ -62,7 +76,7 @@ struct PanelLayout {
             ?? (panel.y.names == nil
                 ? 220 : Double(max(1, names.count)) * (namesAbove ? Self.rowUnderName : Self.row))
         if panel.y.names == nil {
-            yTicks = panel.y.ticks(atMost: max(2, Int(height / 32)), apart: 11.5 / max(1, height))
+            yTicks = panel.y.ticks(atMost: max(2, Int(height / 32)), apart: (letters + 0.1) / max(1, height))
         } else {
             yTicks = panel.y.ticks(atMost: names.count)
             top += namesAbove ? 0 : 2
@@ -73,9 +87,9 @@ struct PanelLayout {
         // Signs at the border keep within the frame.
         let left = max(leastLeft, min(tickWidth + 7, width / 2))
         // Half of the last tick's name stands beyond the axis' end.
-        let right = 12.0
+        let right = max(12.0, panel.edgeWidth)
         plot = Box(x: x + left, y: top + 6, width: max(20, width - left - right), height: height)
-        let bottom = plot.y + height + 17 + (panel.x.label.isEmpty ? 0 : 16)
+        let bottom = plot.y + height + 18 + (panel.x.label.isEmpty ? 0 : 17)
         frame = Box(x: x, y: y, width: width, height: bottom - y)
         xTicks = Self.fitting(panel.x, plot: plot, frame: frame)
     }

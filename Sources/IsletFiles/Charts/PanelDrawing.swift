@@ -18,6 +18,7 @@ struct PanelDrawing {
         drawing.drawAxes()
         for mark in layout.panel.marks { drawing.reserve(mark) }
         for mark in layout.panel.marks { drawing.draw(mark) }
+        drawing.drawEdge()
         return drawing.shapes + drawing.texts
     }
 
@@ -26,11 +27,13 @@ struct PanelDrawing {
     private mutating func drawAxes() {
         let (plot, frame, panel) = (layout.plot, layout.frame, layout.panel)
         if let baseline = layout.titleBaseline {
-            let title = TextWidth.fitted(panel.title ?? "", width: frame.width * 0.98, size: 13.2)
+            let title = TextWidth.fitted(panel.title ?? "", width: frame.width * 0.98, size: 14.6)
             text(title, frame.x, baseline, "t")
         }
         if let baseline = layout.yLabelBaseline {
-            text(TextWidth.fitted(panel.y.label, width: frame.width, size: 11), frame.x, baseline, "m")
+            text(
+                TextWidth.fitted(panel.y.label, width: frame.width, size: ChartStyle.letters), frame.x,
+                baseline, "m")
         }
         var grid = PathText()
         let bottom = plot.y + plot.height
@@ -42,14 +45,17 @@ struct PanelDrawing {
                     grid.line(plot.x + plot.width, y)
                 }
                 let room = plot.x - 6 - frame.x
-                text(TextWidth.fitted(tick.label, width: room, size: 11), plot.x - 6, y + 3.8, "m e")
+                text(
+                    TextWidth.fitted(tick.label, width: room, size: ChartStyle.letters), plot.x - 6, y + 4.1,
+                    "m e")
             } else if layout.namesAbove {
                 let row = plot.height / Double(max(1, layout.yTicks.count))
                 text(
-                    TextWidth.fitted(tick.label, width: plot.width, size: 11), plot.x, y - 6 - row / 2 + 12.5,
+                    TextWidth.fitted(tick.label, width: plot.width, size: ChartStyle.letters), plot.x,
+                    y - 6 - row / 2 + 13,
                     "m o")
             } else {
-                text(tick.label, plot.x - 6, y + 3.8, "m e")
+                text(tick.label, plot.x - 6, y + 4.1, "m e")
             }
         }
         for tick in layout.xTicks {
@@ -58,7 +64,7 @@ struct PanelDrawing {
                 grid.move(x, plot.y)
                 grid.line(x, bottom)
             }
-            text(tick.label, layout.labelCentre(of: tick), bottom + 13.5, "m c")
+            text(tick.label, layout.labelCentre(of: tick), bottom + 14.5, "m c")
         }
         add(path: grid.finished(), "g")
         var axis = PathText()
@@ -72,8 +78,30 @@ struct PanelDrawing {
         add(path: axis.finished(), "l-m")
         if !panel.x.label.isEmpty {
             text(
-                TextWidth.fitted(panel.x.label, width: frame.width, size: 11),
-                plot.x + plot.width, bottom + 29, "m e")
+                TextWidth.fitted(panel.x.label, width: frame.width, size: ChartStyle.letters),
+                plot.x + plot.width, bottom + 31, "m e")
+        }
+    }
+
+    /// Names at the right edge, apart from each other, each with a line to its value.
+    private mutating func drawEdge() {
+        let plot = layout.plot
+        let right = plot.x + plot.width
+        let names = layout.panel.edge.compactMap { name in
+            layout.placeY(name.value).map { (name, $0) }
+        }.sorted { $0.1 < $1.1 }
+        let places = LabelPlacement.column(
+            names.map(\.1), by: ChartStyle.letters + 2,
+            within: plot.y...max(plot.y, plot.y + plot.height))
+        for ((name, y), place) in zip(names, places) {
+            var path = PathText()
+            path.move(right + 1, y)
+            path.line(right + 9, place)
+            add(path: path.finished(), "l-\(name.ink.name)")
+            let room = layout.frame.x + layout.frame.width - right - 12
+            text(
+                TextWidth.fitted(name.name, width: room, size: ChartStyle.letters), right + 12, place + 4.1,
+                "f-\(name.ink.name)")
         }
     }
 
@@ -293,16 +321,16 @@ struct PanelDrawing {
             : Box(x: middle - thickness / 2, y: begin, width: thickness, height: end - begin)
         rectangle(box, "f-\(bar.ink.name)", bar.isFaint ? " fill-opacity=\".3\"" : "")
         guard let written = bar.label else { return }
-        let width = TextWidth.of(written, size: 11)
+        let width = TextWidth.of(written, size: ChartStyle.letters)
         let plot = layout.plot
         if isLying {
             // Beyond the bar's end, else before its begin, else in it.
             if end + 4 + width <= layout.frame.x + layout.frame.width {
-                text(written, end + 4, middle + 3.8, "o")
+                text(written, end + 4, middle + 4.1, "o")
             } else if begin - 4 - width >= plot.x {
-                text(written, begin - 4, middle + 3.8, "e o")
+                text(written, begin - 4, middle + 4.1, "e o")
             } else {
-                text(written, min(end, plot.x + plot.width) - 4, middle + 3.8, "e o")
+                text(written, min(end, plot.x + plot.width) - 4, middle + 4.1, "e o")
             }
         } else {
             text(written, middle, max(layout.plot.y + 9, begin - 4), "c o")
@@ -312,17 +340,17 @@ struct PanelDrawing {
     // MARK: Parts
 
     private mutating func label(_ written: String, _ x: Double, _ y: Double, gap: Double, _ ink: Ink) {
-        let written = TextWidth.fitted(written, width: layout.plot.width * 0.6, size: 11)
-        let width = TextWidth.of(written, size: 11)
-        guard !written.isEmpty, let box = labels.place(width: width, height: 13, around: x, y, gap: gap)
+        let written = TextWidth.fitted(written, width: layout.plot.width * 0.6, size: ChartStyle.letters)
+        let width = TextWidth.of(written, size: ChartStyle.letters)
+        guard !written.isEmpty, let box = labels.place(width: width, height: 14, around: x, y, gap: gap)
         else { return }
         // The font may be narrower than reckoned with: a text on the left ends at its point.
         if box.x + width <= x {
-            text(written, box.x + width, box.y + 10, "e o f-\(ink.name)")
+            text(written, box.x + width, box.y + 11, "e o f-\(ink.name)")
         } else if box.x >= x {
-            text(written, box.x, box.y + 10, "o f-\(ink.name)")
+            text(written, box.x, box.y + 11, "o f-\(ink.name)")
         } else {
-            text(written, box.x + width / 2, box.y + 10, "c o f-\(ink.name)")
+            text(written, box.x + width / 2, box.y + 11, "c o f-\(ink.name)")
         }
     }
 

@@ -63,7 +63,7 @@ enum Ticks {
         1_440_000,
     ]
 
-    /// Round local times. A midnight is named by its day, the session's first being day 1.
+    /// Round local times. A midnight is named by its day of the week.
     static func time(
         _ lower: Double, _ upper: Double, _ calendar: SessionCalendar, atMost most: Int
     ) -> [Axis.Tick] {
@@ -76,7 +76,7 @@ enum Ticks {
             where day % (step / 1440) == 0 {
                 let minute = calendar.instant(ofDay: day, nanosecondOfDay: 0).minutes
                 guard minute >= lower, minute <= upper else { continue }
-                ticks.append(Axis.Tick(value: minute, label: "day \(day + 1)"))
+                ticks.append(Axis.Tick(value: minute, label: calendar.midnightName(ofDay: day, isLong: true)))
             }
             return ticks
         }
@@ -89,7 +89,7 @@ enum Ticks {
             if shown % step == 0, Double(minute) >= lower {
                 let label =
                     shown == 0
-                    ? "day \(calendar.day(of: .minutes(minute)) + 1)"
+                    ? calendar.midnightName(ofDay: calendar.day(of: .minutes(minute)), isLong: false)
                     : ChartNumber.twoDigits(shown / 60) + ":" + ChartNumber.twoDigits(shown % 60)
                 ticks.append(Axis.Tick(value: Double(minute), label: label))
             }
@@ -104,6 +104,17 @@ enum Ticks {
         (500, "27.8"), (600, "33.3"), (750, "41.6"),
         (1000, "55.5"), (0, "0"),
     ]
+
+    /// 54, 70, 180, 250 and 400 mg/dL.
+    static func profile(_ unit: GlucoseUnit) -> [Axis.Tick] {
+        [54.0, 70, 180, 250, 400].map { mgdl in
+            Axis.Tick(
+                value: mgdl,
+                label: unit == .mgdl
+                    ? ChartNumber.text(mgdl, places: 0)
+                    : bounds.first { $0.mgdl == mgdl }?.millimoles ?? unit.text(mgdl: mgdl))
+        }
+    }
 
     /// The consensus' bounds, as far as there is room for them.
     static func glucose(

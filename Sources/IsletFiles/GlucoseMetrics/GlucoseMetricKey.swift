@@ -17,6 +17,8 @@ package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
 
     /// As it stands in files.
     package let rawValue: String
+    /// What readers call it; bounds in mg/dL.
+    package let words: String
     /// As a table's heading shows it; "" for an index without one.
     package let unit: String
     /// One line.
@@ -29,10 +31,12 @@ package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
     let value: @Sendable (GlucoseMetrics) -> Double?
 
     private init(
-        _ rawValue: String, _ unit: String, _ better: Better, _ summary: String, kind: Kind = .glucose,
+        _ rawValue: String, _ words: String, _ unit: String, _ better: Better, _ summary: String,
+        kind: Kind = .glucose,
         isShown: Bool = false, value: @escaping @Sendable (GlucoseMetrics) -> Double?
     ) {
         self.rawValue = rawValue
+        self.words = words
         self.unit = unit
         self.summary = summary
         self.better = better
@@ -47,64 +51,85 @@ package struct GlucoseMetricKey: Hashable, Sendable, CaseIterable {
     /// Whether the value is a whole number, to be written without a fraction.
     package var isCount: Bool { kind == .events || self == .n }
 
-    package static let n = Self("n", "readings", .neither, "readings that are there", kind: .trace) {
+    package static let n = Self(
+        "n", "readings", "readings", .neither, "readings that are there", kind: .trace
+    ) {
         Double($0.n)
     }
     package static let days = Self(
-        "days", "d", .neither, "time from the first to the last row", kind: .trace, value: \.days)
+        "days", "days of readings", "d", .neither, "time from the first to the last row", kind: .trace,
+        value: \.days)
     package static let coveragePercent = Self(
-        "coverage_percent", "%", .neither,
+        "coverage_percent", "readings that are there", "%", .neither,
         "readings, of those that the sampling interval (median spacing) allows", kind: .trace,
         value: \.coveragePercent)
     package static let meanMgdl = Self(
-        "mean_mgdl", "mg/dL", .neither, "mean", isShown: true, value: \.meanMgdl)
-    package static let sdMgdl = Self("sd_mgdl", "mg/dL", .lower, "standard deviation, n − 1", value: \.sdMgdl)
+        "mean_mgdl", "mean glucose", "mg/dL", .neither, "mean", isShown: true, value: \.meanMgdl)
+    package static let sdMgdl = Self(
+        "sd_mgdl", "standard deviation of glucose", "mg/dL", .lower, "standard deviation, n − 1",
+        value: \.sdMgdl)
     package static let cvPercent = Self(
-        "cv_percent", "%", .lower, "coefficient of variation, 100·sd/mean", isShown: true, value: \.cvPercent)
+        "cv_percent", "variation of glucose (CV)", "%", .lower, "coefficient of variation, 100·sd/mean",
+        isShown: true, value: \.cvPercent)
     package static let gmiPercent = Self(
-        "gmi_percent", "%", .neither, "glucose management indicator, 3.31 + 0.02392·mean", isShown: true,
+        "gmi_percent", "glucose management indicator", "%", .neither,
+        "glucose management indicator, 3.31 + 0.02392·mean", isShown: true,
         value: \.gmiPercent)
     package static let tir70to180Percent = Self(
-        "tir_70_180_percent", "%", .higher, "readings within 70...180, both ends in", isShown: true,
+        "tir_70_180_percent", "time in range, 70 to 180 mg/dL", "%", .higher,
+        "readings within 70...180, both ends in", isShown: true,
         value: \.tir70to180Percent)
     package static let titr70to140Percent = Self(
-        "titr_70_140_percent", "%", .higher, "readings within 70...140, both ends in",
+        "titr_70_140_percent", "time in tight range, 70 to 140 mg/dL", "%", .higher,
+        "readings within 70...140, both ends in",
         value: \.titr70to140Percent)
     package static let tbr70Percent = Self(
-        "tbr_70_percent", "%", .lower, "readings below 70", isShown: true, value: \.tbr70Percent)
+        "tbr_70_percent", "time below 70 mg/dL", "%", .lower, "readings below 70", isShown: true,
+        value: \.tbr70Percent)
     package static let tbr54Percent = Self(
-        "tbr_54_percent", "%", .lower, "readings below 54", isShown: true, value: \.tbr54Percent)
+        "tbr_54_percent", "time below 54 mg/dL", "%", .lower, "readings below 54", isShown: true,
+        value: \.tbr54Percent)
     package static let tar180Percent = Self(
-        "tar_180_percent", "%", .lower, "readings above 180", isShown: true, value: \.tar180Percent)
+        "tar_180_percent", "time above 180 mg/dL", "%", .lower, "readings above 180", isShown: true,
+        value: \.tar180Percent)
     package static let tar250Percent = Self(
-        "tar_250_percent", "%", .lower, "readings above 250", isShown: true, value: \.tar250Percent)
+        "tar_250_percent", "time above 250 mg/dL", "%", .lower, "readings above 250", isShown: true,
+        value: \.tar250Percent)
     package static let lbgi = Self(
-        "lbgi", "", .lower, "low blood glucose index", isShown: true, value: \.lbgi)
+        "lbgi", "risk of lows (LBGI)", "", .lower, "low blood glucose index", isShown: true, value: \.lbgi)
     package static let hbgi = Self(
-        "hbgi", "", .lower, "high blood glucose index", isShown: true, value: \.hbgi)
-    package static let gri = Self("gri", "", .lower, "glycemia risk index, 0...100", value: \.gri)
-    package static let adrr = Self("adrr", "", .lower, "average daily risk range", value: \.adrr)
+        "hbgi", "risk of highs (HBGI)", "", .lower, "high blood glucose index", isShown: true, value: \.hbgi)
+    package static let gri = Self(
+        "gri", "glycemia risk index", "", .lower, "glycemia risk index, 0...100", value: \.gri)
+    package static let adrr = Self(
+        "adrr", "average daily risk range", "", .lower, "average daily risk range", value: \.adrr)
     package static let moddMgdl = Self(
-        "modd_mgdl", "mg/dL", .lower, "mean absolute difference to the same time a day before",
+        "modd_mgdl", "difference from one day to the next (MODD)", "mg/dL", .lower,
+        "mean absolute difference to the same time a day before",
         value: \.moddMgdl)
     package static let mageMgdl = Self(
-        "mage_mgdl", "mg/dL", .lower,
+        "mage_mgdl", "mean excursion of glucose (MAGE)", "mg/dL", .lower,
         "mean amplitude of excursions: moving averages of 5 and 32 points (iglu), up and down averaged",
         value: \.mageMgdl)
-    package static let jIndex = Self("j_index", "", .lower, "0.001·(mean + sd)²", value: \.jIndex)
+    package static let jIndex = Self("j_index", "J-index", "", .lower, "0.001·(mean + sd)²", value: \.jIndex)
     package static let conga1h = Self(
-        "conga_1h", "mg/dL", .lower, "standard deviation of 1-hour differences", value: \.conga1h)
+        "conga_1h", "swings within an hour (CONGA)", "mg/dL", .lower,
+        "standard deviation of 1-hour differences", value: \.conga1h)
     package static let hypoEventsL1 = Self(
-        "hypo_events_l1", "events", .lower, "events below 70 for 15 min or more", kind: .events, isShown: true
+        "hypo_events_l1", "lows below 70 mg/dL", "events", .lower, "events below 70 for 15 min or more",
+        kind: .events, isShown: true
     ) { Double($0.hypoEventsL1) }
     package static let hypoEventsL2 = Self(
-        "hypo_events_l2", "events", .lower, "events below 54 for 15 min or more", kind: .events, isShown: true
+        "hypo_events_l2", "lows below 54 mg/dL", "events", .lower, "events below 54 for 15 min or more",
+        kind: .events, isShown: true
     ) { Double($0.hypoEventsL2) }
     package static let hyperEventsL1 = Self(
-        "hyper_events_l1", "events", .lower, "events above 180 for 15 min or more", kind: .events
+        "hyper_events_l1", "highs above 180 mg/dL", "events", .lower, "events above 180 for 15 min or more",
+        kind: .events
     ) { Double($0.hyperEventsL1) }
     package static let hyperEventsL2 = Self(
-        "hyper_events_l2", "events", .lower, "events above 250 for 15 min or more", kind: .events
+        "hyper_events_l2", "highs above 250 mg/dL", "events", .lower, "events above 250 for 15 min or more",
+        kind: .events
     ) { Double($0.hyperEventsL2) }
 
     /// Every key, in the order of the files.

@@ -87,7 +87,7 @@ extension YAMLReader {
         for entry in entries where !known.contains(entry.key) {
             throw problem(
                 found: "`\(printable(entry.key, limit: 40))`",
-                expected: "one of " + known.joined(separator: ", "))
+                expected: oneOf(known, meant: entry.key))
         }
     }
 }

@@ -4,6 +4,7 @@
 // don't depend on the order in which sessions arrived. Does not: skip NaN. A value that isn't finite throws.
 
 import CGSL
+import Glibc
 
 extension Statistics {
     /// Arithmetic mean. Throws on an empty list or a value that isn't finite.
@@ -49,6 +50,33 @@ extension Statistics {
         let error = try monteCarloStandardError(of: values)
         let half = try studentTQuantile((1 + level) / 2, degreesOfFreedom: Double(values.count - 1)) * error
         return ConfidenceInterval(lower: mean - half, upper: mean + half, level: level)
+    }
+
+    /// The same where values can't lie beyond `possible`: Student's interval where it keeps within, else Student's t on the log scale (with two finite ends:
+    /// on the logit scale), by the delta method, which keeps within whatever the values are. A mean at an end has the end alone. Throws under two values.
+    public static func meanInterval(
+        of values: [Double], level: Double = 0.95, within possible: ClosedRange<Double>
+    ) throws(StatisticsError) -> ConfidenceInterval {
+        let student = try meanInterval(of: values, level: level)
+        guard student.lower < possible.lowerBound || student.upper > possible.upperBound,
+            possible.lowerBound.isFinite
+        else { return student }
+        let mean = try mean(values)
+        let half = (student.upper - student.lower) / 2
+        let (low, high) = (possible.lowerBound, possible.upperBound)
+        guard mean > low, mean < high else {
+            let end = min(max(mean, low), high)
+            return ConfidenceInterval(lower: end, upper: end, level: level)
+        }
+        guard high.isFinite else {
+            let factor = exp(half / (mean - low))
+            return ConfidenceInterval(
+                lower: low + (mean - low) / factor, upper: low + (mean - low) * factor, level: level)
+        }
+        let odds = (mean - low) / (high - mean)
+        let factor = exp(half * (high - low) / ((mean - low) * (high - mean)))
+        func place(_ odds: Double) -> Double { odds.isFinite ? low + (high - low) * odds / (1 + odds) : high }
+        return ConfidenceInterval(lower: place(odds / factor), upper: place(odds * factor), level: level)
     }
 
     /// How far the mean of simulated values lies from its expectation by chance: sd/√n, in the values' unit.

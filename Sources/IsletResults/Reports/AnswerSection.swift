@@ -18,10 +18,7 @@ struct AnswerSection {
     private static let fewArms = 4
 
     var html: HTML {
-        var text: HTML = ""
-        for warning in warnings { text += "<p class=\"warn\">\(warning)</p>\n" }
-        if let asked = input.study.question { text += "<p class=\"question\"><b>\(asked)</b></p>\n" }
-        text += "<p class=\"question\">\(question)</p>\n"
+        var text: HTML = "<p>\(question)</p>\n"
         text += verdict
         text += listeners
         text += limits
@@ -47,7 +44,8 @@ struct AnswerSection {
             "What does it change for \(people), to \(input.isOfPeople ? "live" : "be kept" as HTML) with \(compared) rather than with <b>\(reference)</b>? \(Describe.difference(input)) Judged by: \(outcomes.listed)."
     }
 
-    private var warnings: [HTML] {
+    /// What has to be known before anything else.
+    var warnings: [HTML] {
         var found: [HTML] = []
         if !input.origin.isComplete {
             found.append("<b>The run is not complete.</b> This is of the sessions that are finished.")
@@ -67,7 +65,7 @@ struct AnswerSection {
         guard input.study.reference != nil, !summary.comparisons.isEmpty else {
             let shadows: HTML =
                 summary.policyComparisons.first.map {
-                    " Alert policies in shadow are compared with <b>\($0.difference.reference)</b> under <a href=\"#alerts\">Interruptions against missed lows</a>."
+                    " Alert policies in shadow are compared with <b>\($0.difference.reference)</b> under <a href=\"#alerts\">What alarms did</a>."
                 } ?? ""
             let nothing: HTML =
                 shadows.isEmpty
@@ -98,7 +96,7 @@ struct AnswerSection {
         let lows: HTML = "\(words.name(claims.gate))"
         if let refusal = claims.refusal {
             return
-                "<div class=\"verdict refused\"><p><b>No claim: it is refused.</b> \(HTML(prose: Describe.sentence(refusal)))</p>\(loss(claims))\(selects)<p>What was found all the same, as a description:</p>\(findings)</div>\n"
+                "<div class=\"verdict refused\"><p><b>No claim: it is refused.</b> \(HTML(prose: Describe.sentence(refusal.replacing(claims.gate, with: words.name(claims.gate)))))</p>\(loss(claims))\(selects)<p>What was found all the same, as a description:</p>\(findings)</div>\n"
         }
         var text: HTML = ""
         let arms = claims.gates
@@ -186,9 +184,7 @@ struct AnswerSection {
     private func difference(
         _ comparison: StudySummary.Comparison, _ index: Int, _ outcome: Outcome?
     ) -> HTML {
-        let number = words.number(comparison.difference, "comparisons.\(index).difference", outcome)
-        guard comparison.ci95 != nil else { return number }
-        return "\(number) \(words.interval(comparison.ci95, "comparisons.\(index)", outcome))"
+        words.difference(comparison, "comparisons.\(index)", outcome)
     }
 
     private func loss(_ claims: StudyClaims) -> HTML {
@@ -245,15 +241,15 @@ struct AnswerSection {
         let unit = words.unitText(outcome)
         let name = words.name(outcome.name)
         var text: HTML =
-            "<p><b>\(name.prefix(1).uppercased() + name.dropFirst())</b>: \(words.number(own.mean, "arms.\(place).outcomes.\(outcome.name).mean", outcome)) \(unit) with \(comparison.arm), \(words.number(other.mean, "arms.\(referencePlace).outcomes.\(outcome.name).mean", outcome)) with \(comparison.reference); "
+            "<p><b>\(name.prefix(1).uppercased() + name.dropFirst())</b>: \(words.number(own.mean, "arms.\(place).outcomes.\(outcome.name).mean", outcome, own.ci95)) \(unit) with \(comparison.arm), \(words.number(other.mean, "arms.\(referencePlace).outcomes.\(outcome.name).mean", outcome, other.ci95)) with \(comparison.reference); "
         if comparison.isEqualInEveryPair {
             return text
                 + (comparison.n == 1
-                    ? "equal, in one person.</p>\n"
-                    : "equal in every one of \(comparison.n) \(input.subjectsWord).</p>\n")
+                    ? "identical, in one \(input.study.subject.kind.words.one).</p>\n"
+                    : "identical in every pair of \(comparison.n).</p>\n")
         }
         text += "difference \(difference(comparison, index, outcome))"
-        if outcome.unit == "%" { text += " points" }
+        if outcome.unit == "%" || outcome.isShare { text += " points" }
         // The means above are of all who have the outcome, the difference of those who have it in both arms.
         if comparison.n < input.people {
             text +=
@@ -290,7 +286,7 @@ struct AnswerSection {
                 guard let estimate = arm.outcomes[outcome.name] else { return nil }
                 let path = "arms.\(index).outcomes.\(outcome.name)"
                 return
-                    "\(words.name(outcome.name)) \(words.number(estimate.mean, "\(path).mean", outcome)) \(words.interval(estimate.ci95, path, outcome)) \(words.unitText(outcome))"
+                    "\(words.name(outcome.name)) \(words.number(estimate.mean, "\(path).mean", outcome, estimate.ci95)) \(words.interval(estimate.ci95, path, outcome)) \(words.unitText(outcome))"
             }
             text += "<p><b>\(name)</b>: \(parts.joined("; ")).</p>\n"
         }
@@ -309,14 +305,16 @@ struct AnswerSection {
         let arms = summary.arms.enumerated().filter { $0.element.endedEarly > 0 }
         let early: HTML =
             summary.failures.isEmpty
-            ? "All \(words.number(Double(summary.sessions), "sessions", places: 0)) sessions were lived to their end."
+            ? summary.sessions == 1
+                ? "The \(words.number(1, "sessions", places: 0)) session was lived to its end."
+                : "All \(words.number(Double(summary.sessions), "sessions", places: 0)) sessions were lived to their end."
             : "<b>\(words.number(Double(summary.failures.count), "failed_sessions", places: 0)) of \(words.number(Double(summary.sessions), "sessions", places: 0)) sessions ended early</b> (\(arms.prefix(8).map { "\($0.element.name): \(words.number(Double($0.element.endedEarly), "arms.\($0.offset).ended_early", places: 0))" as HTML }.joined(", "))\(arms.count > 8 ? ", ..." : "")); an arm's own means count what they lived; in comparisons they have the worst value that anybody has. They are listed below."
         let finite: HTML =
             summary.notFinite.isEmpty
             ? ""
             : " \(summary.notFinite.count) values were no numbers and are in no mean; summary.json names them."
         return
-            "<p>\(early)\(finite) Intervals are of 95 %, over \(input.subjectsWord); differences are paired by \(input.isOfPeople ? "person" : "\(input.study.subject.kind.words.one)" as HTML). These are simulated \(input.subjectsWord): what a number rests on stands under <a href=\"#assumptions\">Assumptions</a>.</p>\n"
+            "<p>\(early)\(finite) Intervals are of 95 %, over \(input.subjectsWord); differences are paired by \(input.isOfPeople ? "person" : "\(input.study.subject.kind.words.one)" as HTML). These are simulated \(input.subjectsWord): what a number rests on stands under <a href=\"#assumptions\">Assumptions</a>. A ring is a notification of the phone, heard or not.</p>\n"
     }
 }
 
@@ -329,7 +327,7 @@ struct Finding {
 
     init(_ comparison: StudySummary.Comparison, _ outcome: Outcome, _ claims: StudyClaims?) {
         guard !comparison.isEqualInEveryPair else {
-            (direction, words) = (.none, "equal in every pair")
+            (direction, words) = (.none, "identical in every pair")
             return
         }
         let isOneSided = comparison.ci95.map { $0.lower > 0 || $0.upper < 0 } ?? false

@@ -234,7 +234,7 @@ struct AssumptionSections {
         lines.append("seed \(study.seed)")
         lines.append("digest of all sessions <code>\(input.summary.digest)</code>")
         return """
-            <p>With <code>DIR</code> for the folder of these results. A session is a function of its study: the same study gives the same digests, on any number of threads. The resolved study, with every default written out, stands in <code>manifest.json</code> under <code>study</code> and in <code>study.sqlite</code>.</p>
+            <p>With <code>DIR</code> for the folder of these results. A session is a function of its study: the same study gives the same digests, on any number of threads.</p>
             <pre tabindex="0"><code>sqlite3 \(folder)/study.sqlite 'SELECT text FROM study' &gt; study.yaml
             islet run study.yaml --out again
             islet verify \(folder)

@@ -1,5 +1,6 @@
 // Example sessions, drawn: glucose with its readings, and below it what rang, what was done and what was eaten.
 
+import IsletAlerts
 import IsletFiles
 import IsletDevices
 import IsletKernel
@@ -11,8 +12,10 @@ struct ExampleFigures {
     init(_ input: ReportInput) { self.input = input }
 
     var html: HTML {
-        if let obstacle = input.again.obstacle { return "<p>Not drawn: \(obstacle)</p>\n" }
-        guard !input.again.examples.isEmpty else { return "<p>No session to draw.</p>\n" }
+        if let obstacle = input.again.obstacle {
+            return "<p class=\"note\">No day is drawn: \(obstacle)</p>\n"
+        }
+        guard !input.again.examples.isEmpty else { return "<p class=\"note\">No session to draw.</p>\n" }
         var text: HTML = ""
         for (example, figures) in zip(input.again.examples, grouped) {
             text +=
@@ -20,7 +23,7 @@ struct ExampleFigures {
         }
         if input.study.arms.count > 1, !input.again.examples.contains(where: \.isParting) {
             text +=
-                "<p class=\"note\">No one's notifications differ between the reference and another arm.</p>\n"
+                "<p class=\"note\">Nobody’s phone rings otherwise in another arm than in the reference.</p>\n"
         }
         return text
     }
@@ -28,21 +31,48 @@ struct ExampleFigures {
     var figures: [ReportFigure] { grouped.flatMap(\.self) }
 
     private var grouped: [[ReportFigure]] {
-        input.again.examples.enumerated().map { place, example in
+        // One legend for all stands above the first; a file has its own.
+        let legend = legend
+        var isFirst = true
+        return input.again.examples.enumerated().map { place, example in
             example.told.enumerated().map { part, told in
-                figure(
-                    example, told,
+                defer { isFirst = false }
+                return figure(
+                    example, told, legend: isFirst ? legend : [],
                     name: "example-\(place + 1)" + (example.told.count > 1 ? "-\(part + 1)" : ""))
             }
         }
     }
 
-    private func figure(_ example: ExampleSession, _ told: ToldSession, name: String) -> ReportFigure {
-        ReportFigure(
-            name: name, chart: chart(example, told, width: 720), narrow: chart(example, told, width: 350),
+    /// Of all examples together.
+    private var legend: [LegendEntry] {
+        var entries = [
+            LegendEntry(input.glucoseWords, .strong, .line(.solid)),
+            LegendEntry("reading", .series(0), .point(.circle)),
+            LegendEntry("rang", .strong, .point(.triangle)),
+            LegendEntry("alert active", .series(1), .fill(opacity: 0.3)),
+            LegendEntry("night", .muted, .fill(opacity: 0.2)),
+        ]
+        for example in input.again.examples {
+            for told in example.told {
+                let lanes = Lanes(
+                    alerts: told.alerts, person: told.person, endedAt: told.endedAt, window: example.window)
+                for entry in lanes.legend where !entries.contains(entry) { entries.append(entry) }
+            }
+        }
+        return entries
+    }
+
+    private func figure(
+        _ example: ExampleSession, _ told: ToldSession, legend: [LegendEntry], name: String
+    ) -> ReportFigure {
+        let chart = chart(example, told, legend: legend, width: 720)
+        return ReportFigure(
+            name: name, chart: chart, narrow: self.chart(example, told, legend: legend, width: 338),
+            own: legend.isEmpty ? self.chart(example, told, legend: self.legend, width: 720) : nil,
             caption: input.recorded != nil
                 ? "\(told.row.subject), policy \(told.policy): nobody heard it."
-                : "Session <code>\(told.row.session)</code>, \(told.row.subject) in \(input.study.arms[told.row.armIndex].name), policy \(told.policy)\(told.isInShadow ? " (in shadow: nobody heard it)" : "" as HTML). <code>islet replay DIR --session \(told.row.session)</code> tells all of it."
+                : "Session <code>\(told.row.session)</code>, \(told.row.subject) in \(input.study.arms[told.row.armIndex].name), policy \(told.policy)\(told.isInShadow ? " (in shadow: nobody heard it)" : "" as HTML). <code>islet replay DIR --session \(told.row.session)</code> tells all of it\(told.isInShadow ? "" : "; watch session \(told.row.session): <code>islet-live run study.yaml --session \(told.row.session) --pace 60 --journal live</code>" as HTML)."
         )
     }
 
@@ -58,7 +88,23 @@ struct ExampleFigures {
         return points
     }
 
-    private func chart(_ example: ExampleSession, _ told: ToldSession, width: Double) -> Chart {
+    /// From 23 to 7 o'clock, as far as it lies in the window.
+    private func nights(_ window: ClosedRange<Double>, _ calendar: SessionCalendar) -> [Mark] {
+        let days = [window.lowerBound, window.upperBound].map {
+            calendar.day(of: Instant(nanoseconds: Int64($0) * Nanoseconds.minute))
+        }
+        guard days[1] - days[0] < 20 else { return [] }
+        return (days[0] - 1...days[1]).map { day in
+            let from = calendar.instant(ofDay: day, nanosecondOfDay: 23 * Nanoseconds.hour).minutes
+            let to = calendar.instant(ofDay: day + 1, nanosecondOfDay: 7 * Nanoseconds.hour).minutes
+            return .span(
+                .x, from: max(from, window.lowerBound), to: min(to, window.upperBound), .muted, opacity: 0.09)
+        }
+    }
+
+    private func chart(
+        _ example: ExampleSession, _ told: ToldSession, legend: [LegendEntry], width: Double
+    ) -> Chart {
         let window = example.window
         let from = Int64(window.lowerBound) * Nanoseconds.minute
         let to = Int64(window.upperBound) * Nanoseconds.minute
@@ -68,13 +114,13 @@ struct ExampleFigures {
         let highest = max(
             truth.map(\.plasmaMgdl).max() ?? 0, readings.map(\.mgdl).max() ?? 0)
         let lowest = truth.map(\.plasmaMgdl).min() ?? 40
-        let axis = Axis.time(
-            "", from: window.lowerBound, to: window.upperBound,
-            calendar: told.calendar ?? input.study.start.calendar)
+        let calendar = told.calendar ?? input.study.start.calendar
+        let axis = Axis.time("", from: window.lowerBound, to: window.upperBound, calendar: calendar)
+        let nights = nights(window, calendar)
         let glucose = Panel(
             x: axis, y: .glucose(input.unit, holding: lowest...max(lowest, highest)),
             height: width > 500 ? 210 : 190,
-            marks: [
+            marks: nights + [
                 .span(.y, from: 70, to: 180, .target, opacity: 0.09),
                 .rule(.y, at: 70, .low), .rule(.y, at: 54, .veryLow),
                 .dots(readings.map { ChartPoint($0.instant.minutes, $0.mgdl) }, .series(0), radius: 1.3),
@@ -85,16 +131,9 @@ struct ExampleFigures {
         var labelled = axis
         labelled.label = "local time"
         let events = Panel(
-            x: labelled, y: .categories("", lanes.names), marks: lanes.marks)
+            x: labelled, y: .categories("", lanes.names), marks: nights + lanes.marks)
         let words =
             "\(input.recorded == nil ? "True glucose" : "The trace, smoothed:") from \(input.unit.text(mgdl: truth.isEmpty ? .nan : lowest)) to \(input.unit.text(mgdl: truth.map(\.plasmaMgdl).max() ?? .nan)) \(input.unit.rawValue), below \(input.words.bound(70)) for \(truth.count { $0.plasmaMgdl < 70 } * 5) min and below \(input.words.bound(54)) for \(truth.count { $0.plasmaMgdl < 54 } * 5) min. \(lanes.description)"
-        var legend = [
-            LegendEntry(input.glucoseWords, .strong, .line(.solid)),
-            LegendEntry("reading", .series(0), .point(.circle)),
-            LegendEntry("notification", .strong, .point(.triangle)),
-            LegendEntry("alert active", .series(1), .fill(opacity: 0.3)),
-        ]
-        legend += lanes.legend
         return Chart(
             title:
                 "\(example.kind): a day of \(told.row.subject) in \(input.study.arms[told.row.armIndex].name)",
@@ -133,7 +172,7 @@ struct Lanes {
         var acknowledged: [ChartPoint] = []
         var counts: [String] = []
         for (place, code) in codes.enumerated() {
-            names.append(Self.short(code.rawValue))
+            names.append(AlertWords.name(of: code.rawValue))
             let rows = alerts.filter { $0.code == code }
             var begin: Double?
             for row in rows {
@@ -154,10 +193,11 @@ struct Lanes {
             if let from = begin, from <= window.upperBound {
                 bars.append(Self.bar(place, from, endedAt.minutes, window))
             }
+            bars += Self.merged(&rung, place)
             let count = rows.count { $0.effect == "notify" && isIn($0.instant) }
-            counts.append("\(code.rawValue) \(count)")
+            counts.append("\(AlertWords.name(of: code.rawValue)) \(count)")
         }
-        description = "Notifications: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))
+        description = "Rings: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))
         if left > 0 { description += ", and \(left) more alerts" }
         marks = [.bars(bars)]
         addPerson(person.filter { isIn($0.instant) })
@@ -178,6 +218,31 @@ struct Lanes {
             ink: .series(1),
             isFaint: true, thickness: 0.62)
     }
+
+    /// Rings of one row that follow each other within half an hour are one bar with their count; the first of them stays.
+    private static func merged(_ rung: inout [ChartPoint], _ place: Int) -> [ChartBar] {
+        let own = rung.filter { $0.y == Double(place) }
+        var runs: [[ChartPoint]] = []
+        for point in own {
+            if let last = runs.last?.last, point.x - last.x <= 30 {
+                runs[runs.count - 1].append(point)
+            } else {
+                runs.append([point])
+            }
+        }
+        var bars: [ChartBar] = []
+        for run in runs where run.count >= fewestMerged {
+            guard let first = run.first, let last = run.last else { continue }
+            rung.removeAll { $0.y == Double(place) && $0.x > first.x && $0.x <= last.x }
+            bars.append(
+                ChartBar(
+                    at: Double(place), from: first.x, to: last.x, ink: .strong, label: "× \(run.count)",
+                    thickness: 0.2))
+        }
+        return bars
+    }
+
+    private static let fewestMerged = 4
 
     /// What the person heard, ate and took.
     private mutating func addPerson(_ rows: [PersonRow]) {
@@ -222,11 +287,5 @@ struct Lanes {
         }
         description +=
             "; \(meals.count) meals, \(rescues.count) times carbohydrate against a low"
-    }
-
-    /// The catalogue's prefix says nothing here.
-    private static func short(_ code: String) -> String {
-        let text = code.hasPrefix("ALERT-") ? String(code.dropFirst(6)) : code
-        return text.lowercased().replacing("-", with: " ")
     }
 }

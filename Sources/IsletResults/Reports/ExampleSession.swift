@@ -72,19 +72,24 @@ package struct ExampleChoice {
             let told = try again.told(row)
             found.append(
                 ExampleSession(
-                    kind: "The median one",
+                    kind: ranked.count == 1 ? "The lowest day" : "The median one",
                     rule:
-                        "Of the \(ranked.count) people in \(arms[reference]) who lived to the end, the middle one by \(words.name(outcome.name)); the day around their lowest glucose.",
+                        ranked.count == 1
+                        ? "The one person\(arms.count > 1 ? " in \(arms[reference])" : ""); the day around their lowest glucose."
+                        : "Of the \(ranked.count) people in \(arms[reference]) who lived to the end, the middle one by \(words.name(outcome.name)); the day around their lowest glucose.",
                     told: [told], window: Self.day(around: told.lowest, told)))
         }
+        // A session that has been told is not told again.
         let all = columns.rows.compactMap { row in badness(row).map { (row, $0) } }
-        if let worst = all.max(by: { ($0.1, -$0.0.session) < ($1.1, -$1.0.session) })?.0 {
+        if let worst = all.max(by: { ($0.1, -$0.0.session) < ($1.1, -$1.0.session) })?.0,
+            !found.contains(where: { $0.told[0].row.session == worst.session })
+        {
             let told = try again.told(worst)
             found.append(
                 ExampleSession(
                     kind: "The worst one",
                     rule:
-                        "Of all \(all.count) sessions in all arms, the one with the \(outcome.better == .higher ? "lowest" : "highest") \(words.name(outcome.name)); the day around its lowest glucose.",
+                        "Of all \(all.count) sessions\(arms.count > 1 ? " in all arms" : ""), the one with the \(outcome.better == .higher ? "lowest" : "highest") \(words.name(outcome.name)); the day around its lowest glucose.",
                     told: [told], window: Self.day(around: told.lowest, told)))
         }
         if let parting = try parting() { found.append(parting) }
@@ -120,7 +125,7 @@ package struct ExampleChoice {
         return ExampleSession(
             kind: "One in which two arms part",
             rule:
-                "The person whose notifications a day differ most between \(arms[reference]) and \(heard.count > 1 ? "another arm, here " : "")\(arms[most.1.armIndex]); the day around the first notification that one gave and not the other.",
+                "The person whose rings a day differ most between \(arms[reference]) and \(heard.count > 1 ? "another arm, here " : "")\(arms[most.1.armIndex]); the day around the first ring that one gave and not the other.",
             told: told, window: Self.day(around: Self.parting(told[0], told[1]), told[0]))
     }
 
@@ -141,7 +146,7 @@ package struct ExampleChoice {
         return ExampleSession(
             kind: "One in which two policies part",
             rule:
-                "The session in which the notifications a day of the arm's own policy and of one in shadow differ most (\(policy.name)); the day around the first notification that one gave and not the other.",
+                "The session in which the rings a day of the arm's own policy and of one in shadow differ most (\(policy.name)); the day around the first ring that one gave and not the other.",
             told: told, window: Self.day(around: Self.parting(told[0], told[1]), told[0]))
     }
 

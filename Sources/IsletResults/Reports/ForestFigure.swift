@@ -32,10 +32,10 @@ struct ForestFigure {
         let path = "comparisons.\(index)"
         // With the claims stands the loss that the margin was held against.
         guard outcome.name != input.summary.claims?.gate else {
-            return "<b>\(yardstick)</b> hears nothing and is not drawn: it is the yardstick above."
+            return "<b>\(yardstick)</b> hears nothing and is not drawn: it is the yardstick of the margin."
         }
         return
-            "<b>\(yardstick)</b> hears nothing and is not drawn: \(words.number(found.difference, "\(path).difference", outcome)) \(words.interval(found.ci95, path, outcome)) \(words.differenceUnit(outcome))."
+            "<b>\(yardstick)</b> hears nothing and is not drawn: \(words.difference(found, path, outcome)) \(words.differenceUnit(outcome))."
     }
 
     /// Those without an interval, which the figure would else pass over.
@@ -46,7 +46,7 @@ struct ForestFigure {
         var text: HTML = ""
         if !equal.isEmpty {
             text +=
-                " Not drawn, as \(equal.count == 1 ? "it is" : "they are") equal in every pair: \(Describe.list(equal, most: 8))."
+                " Not drawn, as \(equal.count == 1 ? "it is" : "they are") identical in every pair: \(Describe.list(equal, most: 8))."
         }
         if few > 0 {
             text += " \(few) more \(few == 1 ? "has" : "have") too few pairs for an interval, which takes 6."
@@ -55,11 +55,7 @@ struct ForestFigure {
     }
 
     private func text(_ comparison: StudySummary.Comparison, _ outcome: Outcome) -> String {
-        let words = input.words
-        let bounds = comparison.ci95.map {
-            " [\(words.text($0.lower, outcome)), \(words.text($0.upper, outcome))]"
-        }
-        return "\(comparison.arm) \(words.text(comparison.difference, outcome))\(bounds ?? "")"
+        "\(comparison.arm) \(input.words.text(comparison, outcome))"
     }
 
     private func figure(
@@ -89,12 +85,12 @@ struct ForestFigure {
                 found.enumerated().map {
                     ChartPoint(
                         $0.element.difference * factor, Double($0.offset),
-                        name: "\($0.element.arm): \(words.text($0.element.difference, outcome))")
+                        name: text($0.element, outcome))
                 }, .series(0), .square, radius: 3))
         let numbers = found.map { text($0, outcome) }
         let reference = found.first?.reference ?? ""
         let panel = Panel(
-            title: words.name(outcome.name),
+            title: words.name(outcome.name).capitalised,
             x: .linear("difference from \(reference)" + (unit.isEmpty ? "" : ", \(unit)"), around: values),
             y: .categories("", found.map(\.arm)), marks: marks)
         let legend =

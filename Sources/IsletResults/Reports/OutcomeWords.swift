@@ -1,8 +1,11 @@
-// What outcomes are called in a report, and how their numbers are written.
+// How a report says an outcome and writes its numbers.
 //
-// Guarantees: an outcome without words of its own is called by its name in files; a value keeps as many decimals everywhere.
+// Guarantees: words, unit and better side come from the outcome's row; a number that has an interval is written to the first significant digit of half of it,
+// and the interval's ends with as many decimals; a share is shown in percent; blanks before units don't break.
+// Does not: name columns of files.
 
 package import IsletFiles
+import IsletDevices
 import IsletTrials
 
 /// How numbers are shown: in which unit of glucose.
@@ -21,60 +24,24 @@ package struct OutcomeWords: Sendable {
 
     /// For readers, without the unit.
     func name(_ outcome: String) -> String {
-        switch outcome {
-        case "tir_70_180_percent": "time in range, \(bound(70)) to \(bound(180, withUnit: true))"
-        case "tbr_70_percent": "time below \(bound(70, withUnit: true))"
-        case "tbr_54_percent": "time below \(bound(54, withUnit: true))"
-        case "tar_180_percent": "time above \(bound(180, withUnit: true))"
-        case "tar_250_percent": "time above \(bound(250, withUnit: true))"
-        case "mean_mgdl": "mean glucose"
-        case "sd_mgdl": "standard deviation of glucose"
-        case "cv_percent": "coefficient of variation of glucose"
-        case "hypo_events_l1_per_week": "lows below \(bound(70, withUnit: true))"
-        case "hypo_events_l2_per_week": "lows below \(bound(54, withUnit: true))"
-        case "alerts_notifications_per_day": "notifications"
-        case "alerts_notifications_night_per_day": "notifications at night"
-        case "alerts_raised_per_day": "alerts raised"
-        case "alerts_nuisance_fraction": "notifications that called for nothing"
-        case "alerts_ppv": "alerts that were right"
-        case "alerts_false_per_day": "false alerts"
-        case "alerts_missed_per_day": "episodes missed"
-        case "alerts_sensitivity_g15": "episodes told of within 15 min"
-        case "alerts_sensitivity_g0": "episodes told of by their onset"
-        case "alerts_missed_severity", "alerts_missed_severity_per_day":
-            "area below \(bound(54)) in lows never told of"
-        case "alerts_suppressed_while_true_min", "alerts_suppressed_while_true_min_per_day":
-            "minutes true and silent"
-        case "alerts_minutes_annunciating_per_day": "time in alarm"
-        case "rescue_g_per_day": "rescue carbohydrate"
-        case "carbs_g_per_day": "all carbohydrate"
-        case "meal_g_per_day": "carbohydrate of meals"
-        case "insulin_u_per_day": "insulin"
-        case "wakings_per_day": "wakings"
-        default: outcome
-        }
+        unit.words(Outcome.named(outcome)?.words ?? PolicyOutcome.named(outcome)?.words ?? outcome)
     }
 
     /// A bound of the consensus, in mg/dL.
     func bound(_ mgdl: Double, withUnit: Bool = false) -> String {
-        let text: String
-        switch (unit, mgdl) {
-        case (.mgdl, _): text = ChartNumber.text(mgdl, places: 0)
-        case (.mmolL, 54): text = "3.0"
-        case (.mmolL, 70): text = "3.9"
-        case (.mmolL, 180): text = "10.0"
-        case (.mmolL, 250): text = "13.9"
-        default: text = unit.text(mgdl: mgdl)
-        }
-        return withUnit ? "\(text) \(unit.rawValue)" : text
+        let text = unit.text(mgdl: mgdl)
+        return withUnit ? "\(text)\u{a0}\(unit.rawValue)" : text
     }
 
-    /// As a column's head; empty for a pure number.
+    /// As a column's head; empty for an index.
     func unitText(_ outcome: Outcome) -> String {
-        switch outcome.unit {
+        if outcome.isShare { return "%" }
+        return switch outcome.unit {
         case "1/day": "a day"
         case "1/week": "a week"
+        case "1/10 min": "in 10 min"
         case "min/day": "min a day"
+        case "h/day": "h a day"
         case "g/day": "g a day"
         case "mg/dL·min/day": unit.text(ofUnit: "mg/dL·min") + " a day"
         case "episodes/day": "episodes a day"
@@ -85,37 +52,76 @@ package struct OutcomeWords: Sendable {
 
     /// Of a difference: a percentage that is higher by 2 points may be higher by a hundred percent.
     func differenceUnit(_ outcome: Outcome) -> String {
-        outcome.unit == "%" ? "points" : unitText(outcome)
+        outcome.unit == "%" || outcome.isShare ? "points" : unitText(outcome)
     }
 
     /// What a stored value is multiplied by.
     func factor(_ outcome: Outcome?) -> Double {
-        outcome.map { unit.factor(of: $0.unit) } ?? 1
+        outcome.map { $0.isShare ? 100 : unit.factor(of: $0.unit) } ?? 1
     }
 
-    func places(_ outcome: Outcome?) -> Int {
-        switch outcome?.unit {
+    // MARK: Rounding
+
+    /// Decimals of a number without an interval.
+    private func places(_ outcome: Outcome?) -> Int {
+        if outcome?.isShare == true { return 0 }
+        return switch outcome?.unit {
         case "mg/dL", "mg/dL·min", "mg/dL·min/day": unit == .mgdl ? 1 : 2
         case "min", "min/day", "U/day", "g/day": 1
-        case "": 3
         default: 2
         }
     }
 
-    /// A value as text, in the unit shown.
-    func text(_ value: Double, _ outcome: Outcome?) -> String {
-        ChartNumber.text(value * factor(outcome), places: places(outcome))
+    /// Up to the first significant digit of half of the interval, 0 to 4 decimals; a number without one has what its unit takes.
+    func places(_ outcome: Outcome?, _ bounds: StudySummary.ConfidenceBounds?, factor: Double? = nil) -> Int {
+        guard let bounds else { return places(outcome) }
+        let half = abs(bounds.upper - bounds.lower) / 2 * abs(factor ?? self.factor(outcome))
+        guard half.isFinite, half > 0 else { return places(outcome) }
+        return Self.places(half: half)
     }
 
-    /// `0.42 [0.30, 0.54]`, for descriptions of charts.
-    func text(_ estimate: StudySummary.Estimate, _ outcome: Outcome?) -> String {
-        guard let ci95 = estimate.ci95 else { return text(estimate.mean, outcome) }
-        return "\(text(estimate.mean, outcome)) [\(text(ci95.lower, outcome)), \(text(ci95.upper, outcome))]"
+    static func places(half: Double) -> Int {
+        var places = 0
+        var scaled = half
+        while places < 4, scaled < 1 {
+            scaled *= 10
+            places += 1
+        }
+        return places
     }
+
+    /// A value as text, in the unit shown.
+    func text(
+        _ value: Double, _ outcome: Outcome?, _ bounds: StudySummary.ConfidenceBounds? = nil
+    ) -> String {
+        ChartNumber.text(value * factor(outcome), places: places(outcome, bounds))
+    }
+
+    /// `0.42 [0.30, 0.54]`, for figures.
+    func text(_ estimate: StudySummary.Estimate, _ outcome: Outcome?) -> String {
+        text(estimate.mean, outcome, estimate.ci95) + interval(estimate.ci95, outcome)
+    }
+
+    private func interval(_ bounds: StudySummary.ConfidenceBounds?, _ outcome: Outcome?) -> String {
+        guard let bounds else { return "" }
+        return " [\(text(bounds.lower, outcome, bounds)), \(text(bounds.upper, outcome, bounds))]"
+    }
+
+    /// `+0.26 [0.21, 0.31]`.
+    func text(_ comparison: StudySummary.Comparison, _ outcome: Outcome?) -> String {
+        let number = text(comparison.difference, outcome, comparison.ci95)
+        return (comparison.difference > 0 ? "+" : "") + number + interval(comparison.ci95, outcome)
+    }
+
+    // MARK: Markup
 
     /// A value as markup that names its place in summary.json.
-    func number(_ value: Double, _ path: String, _ outcome: Outcome? = nil) -> HTML {
-        number(value * factor(outcome), path, places: places(outcome), factor: factor(outcome))
+    func number(
+        _ value: Double, _ path: String, _ outcome: Outcome? = nil,
+        _ bounds: StudySummary.ConfidenceBounds? = nil
+    ) -> HTML {
+        let factor = factor(outcome)
+        return number(value * factor, path, places: places(outcome, bounds), factor: factor)
     }
 
     func number(_ value: Double, _ path: String, places: Int, factor: Double = 1) -> HTML {
@@ -125,10 +131,29 @@ package struct OutcomeWords: Sendable {
     }
 
     /// `[lower, upper]`; nothing where there is none.
-    func interval(_ bounds: StudySummary.ConfidenceBounds?, _ path: String, _ outcome: Outcome?) -> HTML {
+    func interval(
+        _ bounds: StudySummary.ConfidenceBounds?, _ path: String, _ outcome: Outcome?, factor: Double? = nil
+    ) -> HTML {
         guard let bounds else { return "" }
-        return
-            "<span class=\"ci\">[\(number(bounds.lower, "\(path).ci95.0", outcome)), \(number(bounds.upper, "\(path).ci95.1", outcome))]</span>"
+        let scale = factor ?? self.factor(outcome)
+        let places = places(outcome, bounds, factor: scale)
+        let ends = [bounds.lower, bounds.upper].enumerated().map {
+            number($0.element * scale, "\(path).ci95.\($0.offset)", places: places, factor: scale)
+        }
+        return "<span class=\"ci\">[\(ends[0]), \(ends[1])]</span>"
+    }
+
+    /// A mean with its interval.
+    func estimate(_ estimate: StudySummary.Estimate, _ path: String, _ outcome: Outcome?) -> HTML {
+        number(estimate.mean, "\(path).mean", outcome, estimate.ci95)
+            + interval(estimate.ci95, path, outcome)
+    }
+
+    /// A difference with its interval.
+    func difference(_ comparison: StudySummary.Comparison, _ path: String, _ outcome: Outcome?) -> HTML {
+        let number = number(comparison.difference, "\(path).difference", outcome, comparison.ci95)
+        guard comparison.ci95 != nil else { return number }
+        return "\(number) \(interval(comparison.ci95, path, outcome))"
     }
 
     /// p as tables print it: three decimals, and never 0.
@@ -136,5 +161,23 @@ package struct OutcomeWords: Sendable {
         guard let p else { return "–" }
         guard p >= 0.001 else { return "<span data-path=\"\(path)\" data-below=\"0.001\">&lt; 0.001</span>" }
         return number(p, path, places: 3)
+    }
+}
+
+extension Outcome {
+    /// What a difference of one is in a week, and the words for that; nil where weeks say nothing.
+    var weekly: (factor: Double, unit: String)? {
+        switch unit {
+        case "%" where possible.upperBound == 100: (10_080.0 / 100, "min a week")
+        case "1/day", "episodes/day": (7, "a week")
+        case "min/day": (7, "min a week")
+        case "h/day": (7, "h a week")
+        default: nil
+        }
+    }
+
+    /// Whether it counts things, so that there are fewer or more of them.
+    var isCount: Bool {
+        ["1/day", "1/week", "episodes/day", "events", "episodes", "1/10 min"].contains(unit)
     }
 }

@@ -20,7 +20,7 @@ struct ParetoFigures {
 
     /// Below the figures.
     static let note: HTML =
-        "<p class=\"note\">A low is missed where the phone gave no notification of it; one that nobody heard counts as given. The area of an arm is a mean over all people, who had no low missed none; that of policies in shadow, which all listened to the same lows, is one over people who had a low.</p>\n"
+        "<p class=\"note\">A low is missed where the phone never rang of it; a ring that nobody heard counts. The area of an arm is a mean over all people, who had no low missed none; that of policies in shadow, which all listened to the same lows, is one over people who had a low.</p>\n"
 
     /// More than these are numbered, and named below.
     private static let mostNamed = 10
@@ -90,7 +90,7 @@ struct ParetoFigures {
         return Candidate(
             name: name, x: x, y: y * scale, region: region?.map { ChartPoint($0.x, $0.y * scale) },
             text:
-                "\(name): \(text.rung) notifications a \(Self.isNight(burden) ? "night" : "day"), \(text.missed) missed"
+                "\(name): \(text.rung) rings a \(Self.isNight(burden) ? "night" : "day"), \(text.missed) missed"
         )
     }
 
@@ -185,9 +185,9 @@ struct ParetoFigures {
         let area = input.unit.text(ofUnit: "mg/dL·min")
         let unit = "\(area) below \(input.words.bound(54)), a day"
         let panel = Panel(
-            title: isNight ? "By night" : "All day",
+            title: isNight ? "Missed lows, by night" : "Missed lows, all day",
             x: .linear(
-                isNight ? "notifications a night, 23 to 7 h" : "notifications a day",
+                isNight ? "rings a night, 23 to 7 h" : "rings a day",
                 around: candidates.map(\.x) + regions.map(\.x).filter { $0 >= 0 }),
             y: .linear(
                 "missed lows, \(unit)", around: candidates.map(\.y) + regions.map(\.y).filter { $0 >= 0 }),
@@ -208,9 +208,9 @@ struct ParetoFigures {
             name: "pareto-\(isNight ? "night" : "day")"
                 + (arm.map { input.isOneArm ? "-shadow" : "-shadow-\($0 + 1)" } ?? ""),
             chart: Chart(
-                title: "Notifications \(isNight ? "by night" : "a day") against missed lows: \(who)",
+                title: "Rings \(isNight ? "by night" : "a day") against missed lows: \(who)",
                 description:
-                    "Means with 95 % regions: notifications, and \(unit), in lows that nobody was told of; lower is better in both. On the front: \(Describe.list(front)). All: \(Describe.list(candidates.map(\.text))).",
+                    "Means with 95 % regions: rings, and \(unit), in lows that nobody was told of; lower is better in both. On the front: \(Describe.list(front)). All: \(Describe.list(candidates.map(\.text))).",
                 panels: [panel], legend: legend),
             caption: caption(fronts, count: candidates.count, isCrowd: isCrowd, shadowsOf: arm))
     }

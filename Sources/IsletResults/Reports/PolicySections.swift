@@ -60,7 +60,7 @@ struct PolicySections {
                 let outcome = Outcome.named(name)
                 let path = "policies.\(index).outcomes.\(name)"
                 return
-                    "<td class=\"n\">\(words.number(estimate.mean, "\(path).mean", outcome))\(words.interval(estimate.ci95, path, outcome))</td>"
+                    "<td class=\"n\">\(words.estimate(estimate, path, outcome))</td>"
             }
             let place: HTML = input.isOneArm ? "" : "<td class=\"name\">\(arm)</td>"
             return
@@ -68,7 +68,7 @@ struct PolicySections {
         }
         let arm: HTML = input.isOneArm ? "" : "<th scope=\"col\">arm</th>"
         return frames(
-            rows, "Policies", "Mean over people, with its 95 % interval",
+            rows, "Policies", "Mean over \(input.subjectsWord), with its 95\u{a0}% interval",
             "<th scope=\"col\">policy</th>\(arm)<th scope=\"col\">listened</th>\(shown.map { head($0) })")
     }
 
@@ -107,15 +107,15 @@ struct PolicySections {
         return "<h3>Policies in shadow, less \(reference)</h3>\n"
             + frames(
                 lines, "Policies in shadow compared",
-                "On the same sessions, mean over people of the paired differences, with its 95 % interval; \(judged)",
+                "On the same sessions, mean over \(input.subjectsWord) of the paired differences, with its 95\u{a0}% interval; \(judged)",
                 "<th scope=\"col\">policy</th>\(arm)\(metrics.map { head($0, isDifference: true) })")
     }
 
     private func cell(_ one: StudySummary.Comparison, _ path: String) -> HTML {
         let outcome = Outcome.named(one.metric)
-        let number = words.number(one.difference, "\(path).difference", outcome)
+        let number = words.number(one.difference, "\(path).difference", outcome, one.ci95)
         guard !one.isEqualInEveryPair else {
-            return "<td class=\"n\">\(number)<span class=\"ci\">equal</span></td>"
+            return "<td class=\"n\">\(number)<span class=\"ci\">identical</span></td>"
         }
         let p: HTML =
             one.pAdjusted == nil

@@ -16,8 +16,8 @@ extension ReportInput {
         for trace in results.traces {
             profile.add(trace.truth.map(Double.init), every: 5 * Nanoseconds.minute, calendar: trace.calendar)
         }
-        again.profiles = [profile]
-        again.examples = RecordedExamples(results).examples
+        again.days = [0: ArmDays(profile: profile)]
+        again.examples = RecordedExamples(results, unit).examples
         self.init(
             study: results.replay.study, summary: results.summary, columns: results.columns,
             origin: Origin(
@@ -33,8 +33,12 @@ extension ReportInput {
 
 private struct RecordedExamples {
     let results: TraceResults
+    private let words: OutcomeWords
 
-    init(_ results: TraceResults) { self.results = results }
+    init(_ results: TraceResults, _ unit: GlucoseUnit) {
+        self.results = results
+        words = OutcomeWords(unit)
+    }
 
     private var policies: [AlertPolicy] { results.replay.study.shadowPolicies }
 
@@ -63,7 +67,7 @@ private struct RecordedExamples {
                 ExampleSession(
                     kind: "The median one",
                     rule:
-                        "Of the \(ranked.count) traces, the middle one by tbr_54_percent; the day around its lowest glucose.",
+                        "Of the \(ranked.count) traces, the middle one by \(words.name("tbr_54_percent")); the day around its lowest glucose.",
                     told: [median], window: ExampleChoice.day(around: median.lowest, median)))
         }
         let last = told(worst.0, 0)
@@ -72,7 +76,7 @@ private struct RecordedExamples {
                 kind: ranked.count > 1 ? "The worst one" : "The lowest day",
                 rule:
                     ranked.count > 1
-                    ? "Of all traces the one with the highest tbr_54_percent; the day around its lowest glucose."
+                    ? "Of all traces the one with the highest \(words.name("tbr_54_percent")); the day around its lowest glucose."
                     : "The day around the trace's lowest glucose.",
                 told: [last], window: ExampleChoice.day(around: last.lowest, last)))
         if let parting { found.append(parting) }

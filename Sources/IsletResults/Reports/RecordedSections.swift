@@ -25,8 +25,8 @@ struct RecordedSections {
         """
         <header>
         <p class="kind">Alert report · recorded glucose</p>
-        <h1>\(input.study.name)</h1>
-        <p class="facts">\(people) · \(words.number(input.summary.patientDays, "patient_days", places: 1)) days listened to · \(policies) · glucose in \(input.unit.rawValue)</p>
+        <h1>What \(policies) would have told \(people)</h1>
+        <p class="facts">\(input.study.name) · \(words.number(input.summary.patientDays, "patient_days", places: 1)) days listened to · \(policies) · glucose in \(input.unit.rawValue)</p>
         </header>
 
         """
@@ -48,16 +48,16 @@ struct RecordedSections {
     }
 
     private func line(_ policy: StudySummary.PolicySummary, _ index: Int) -> HTML {
-        let shown: [(name: String, words: String, places: Int)] = [
-            ("alerts_notifications_per_day", "notifications a day", 2),
-            ("alerts_notifications_night_per_day", "of them at night", 2),
-            ("alerts_sensitivity_g15", "of the trace's episodes found within 15 min", 3),
-            ("alerts_false_per_day", "false alerts a day", 2),
+        let shown: [(name: String, words: String, unit: String)] = [
+            ("alerts_notifications_per_day", "rings a day", ""),
+            ("alerts_notifications_night_per_day", "of them at night", ""),
+            ("alerts_sensitivity_g15", "of the trace's episodes told of within 15 min", "\u{a0}%"),
+            ("alerts_false_per_day", "false alerts a day", ""),
         ]
         let parts = shown.compactMap { one -> HTML? in
             guard let found = policy.outcomes[one.name] else { return nil }
             return
-                "\(words.number(found.mean, "policies.\(index).outcomes.\(one.name).mean", places: one.places)) \(one.words)"
+                "\(words.number(found.mean, "policies.\(index).outcomes.\(one.name).mean", Outcome.named(one.name), found.ci95))\(one.unit) \(one.words)"
         }
         return "<p><b>\(policy.policy)</b>: \(parts.isEmpty ? "nothing" : parts.joined("; ")).</p>\n"
     }

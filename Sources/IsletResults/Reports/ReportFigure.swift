@@ -5,11 +5,16 @@ package import IsletFiles
 package struct ReportFigure: Sendable {
     /// Of its file and of its element: letters, digits and dashes.
     package var name: String
-    package var chart: Chart
+    package var chart: any Figure
     /// The same for a phone, where the figure is wide.
-    var narrow: Chart?
+    var narrow: (any Figure)?
+    /// Where a file needs what the page says elsewhere, such as a legend.
+    var own: (any Figure)?
     /// What to see in it, below it.
     var caption: HTML = ""
+
+    /// As a file of its own.
+    package var file: any Figure { own ?? chart }
 
     var html: HTML {
         let wide: HTML =

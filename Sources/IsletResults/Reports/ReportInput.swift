@@ -38,8 +38,8 @@ package struct ReportInput: Sendable {
 
     /// Of sessions that were run again: what no table has of them.
     package struct Again: Sendable {
-        /// One an arm; none where they could not be made.
-        package var profiles: [GlucoseProfile] = []
+        /// Of the arms that are drawn, by their indices; none where they could not be made.
+        package var days: [Int: ArmDays] = [:]
         package var examples: [ExampleSession] = []
         /// Why there are none, in words; nil where there are.
         package var obstacle: String?
@@ -106,16 +106,5 @@ package struct ReportInput: Sendable {
     func comparison(_ metric: String, _ arm: String) -> (index: Int, comparison: StudySummary.Comparison)? {
         summary.comparisons.firstIndex { $0.metric == metric && $0.arm == arm }
             .map { ($0, summary.comparisons[$0]) }
-    }
-
-    /// What the answer is about: the declared outcomes, else those that every report shows.
-    var judged: [Outcome] {
-        guard isOfPeople || !study.primary.isEmpty else {
-            return study.outcomes.filter { $0.display == .always }
-        }
-        let names =
-            study.primary.isEmpty
-            ? ["tbr_54_percent", "tir_70_180_percent", "alerts_notifications_per_day"] : study.primary
-        return names.compactMap { Outcome.named($0) }
     }
 }

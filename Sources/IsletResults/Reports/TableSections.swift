@@ -41,8 +41,7 @@ struct TableSections {
             return "<td class=\"n\">–</td>"
         }
         let path = "arms.\(arm).outcomes.\(outcome.name)"
-        return
-            "<td class=\"n\">\(words.number(estimate.mean, "\(path).mean", outcome))\(words.interval(estimate.ci95, path, outcome))</td>"
+        return "<td class=\"n\">\(words.estimate(estimate, path, outcome))</td>"
     }
 
     private func sessions(_ index: Int) -> HTML {
@@ -67,7 +66,7 @@ struct TableSections {
         let counts = arms.indices.map { "<td class=\"n\">\(sessions($0))</td>" as HTML }
         return Self.frame(
             "What each arm came to",
-            "<table><caption>Mean over \(input.subjectsWord), with its 95 % interval</caption><thead><tr><th scope=\"col\">outcome</th>\(head)</tr></thead><tbody>\n\(rows)<tr><th scope=\"row\">sessions</th>\(counts)</tr>\n</tbody></table>"
+            "<table><caption>Mean over \(input.subjectsWord), with its 95\u{a0}% interval</caption><thead><tr><th scope=\"col\">outcome</th>\(head)</tr></thead><tbody>\n\(rows)<tr><th scope=\"row\">sessions</th>\(counts)</tr>\n</tbody></table>"
         )
     }
 
@@ -85,7 +84,7 @@ struct TableSections {
         let reference: HTML = input.study.reference.map { "; the shaded row is the reference, \($0)" } ?? ""
         return Self.frame(
             "What each arm came to",
-            "<table><caption>Mean over \(input.subjectsWord), with its 95 % interval\(reference)</caption><thead><tr><th scope=\"col\">arm</th>\(head)<th scope=\"col\" class=\"n\">sessions</th></tr></thead><tbody>\n\(rows)</tbody></table>"
+            "<table><caption>Mean over \(input.subjectsWord), with its 95\u{a0}% interval\(reference)</caption><thead><tr><th scope=\"col\">arm</th>\(head)<th scope=\"col\" class=\"n\">sessions</th></tr></thead><tbody>\n\(rows)</tbody></table>"
         )
     }
 
@@ -94,14 +93,17 @@ struct TableSections {
     // MARK: Comparisons
 
     var comparisons: HTML {
-        let all = Array(input.summary.comparisons.enumerated())
+        // Those of other outcomes stand in summary.json.
+        let wanted = Set(shown.map(\.name))
+        let all = input.summary.comparisons.enumerated().filter { wanted.contains($0.element.metric) }
         guard !all.isEmpty else { return "" }
         let names = shown.map(\.name)
         let first = names.flatMap { name in all.filter { $0.element.metric == name } }
         let declared = all.filter { $0.element.family == .primary || $0.element.family == .gate }
         let isShort = first.count <= 60
         let open = isShort ? first : Array(declared.prefix(60))
-        let rest = all.filter { row in !open.contains { $0.offset == row.offset } }
+        let opened = Set(open.map(\.offset))
+        let rest = all.filter { !opened.contains($0.offset) }
         var text = rows(
             open, caption: "Arm less reference, mean over \(input.subjectsWord) of the paired differences")
         if !rest.isEmpty {
@@ -121,8 +123,7 @@ struct TableSections {
             guard let outcome = Outcome.named(comparison.metric) else { continue }
             let path = "comparisons.\(index)"
             let arm: HTML = hasArms ? "<td class=\"name\">\(comparison.arm)</td>" : ""
-            let difference: HTML =
-                "\(words.number(comparison.difference, "\(path).difference", outcome)) \(words.interval(comparison.ci95, path, outcome))"
+            let difference = words.difference(comparison, path, outcome)
             rows +=
                 "<tr><th scope=\"row\" class=\"name\">\(words.name(outcome.name)) <span class=\"unit\">\(words.differenceUnit(outcome))</span></th>\(arm)<td class=\"n in\">\(difference)</td><td class=\"n\">\(words.probability(comparison.p, "\(path).p"))</td><td class=\"n\">\(words.probability(comparison.pAdjusted, "\(path).p_adjusted"))</td><td class=\"n\">\(words.number(Double(comparison.n), "\(path).n", places: 0))</td><td>\(Finding(comparison, outcome, input.summary.claims).words)</td></tr>\n"
         }
@@ -147,10 +148,10 @@ struct TableSections {
             failures.count > 15
             ? "<p class=\"note\">\(failures.count - 15) more stand in summary.json.</p>\n" : ""
         return
-            "<h2 id=\"early\">Sessions that ended early</h2>\n"
+            "<h3 id=\"early\">Sessions that ended early</h3>\n"
             + Self.frame(
                 "Sessions that ended early",
-                "<table><thead><tr><th scope=\"col\" class=\"n\">session</th><th scope=\"col\">person</th><th scope=\"col\">arm</th><th scope=\"col\" class=\"n\">days lived</th><th scope=\"col\">why</th></tr></thead><tbody>\n\(rows)</tbody></table>"
+                "<table><thead><tr><th scope=\"col\" class=\"n\">session</th><th scope=\"col\">\(input.study.subject.kind.words.one)</th><th scope=\"col\">arm</th><th scope=\"col\" class=\"n\">days lived</th><th scope=\"col\">why</th></tr></thead><tbody>\n\(rows)</tbody></table>"
             ) + more
     }
 }

@@ -16,27 +16,11 @@ struct WaterfallFigures {
     private static let most = 8
 
     static let mechanisms: [(key: String, name: String)] =
-        AlertObstacle.allCases.map { ("alerts_suppressed_\($0.key)_min_per_day", name($0)) }
+        AlertObstacle.allCases.map { ("alerts_suppressed_\($0.key)_min_per_day", $0.words) }
         + [
             ("alerts_suppressed_unseen_min_per_day", "no rule saw it"),
             ("alerts_suppressed_unrepeated_min_per_day", "not told again"),
         ]
-
-    private static func name(_ obstacle: AlertObstacle) -> String {
-        switch obstacle {
-        case .appDead: "app dead"
-        case .stale: "no fresh value"
-        case .hysteresis: "hysteresis"
-        case .debounce: "debounce"
-        case .acknowledged: "acknowledged"
-        case .inhibited: "inhibited"
-        case .snoozed: "snoozed"
-        case .quietHours: "quiet hours"
-        case .foreground: "app in front"
-        case .sourceRule: "never notifies"
-        case .cooldown: "cooldown"
-        }
-    }
 
     private struct Source {
         var name: String
@@ -73,12 +57,18 @@ struct WaterfallFigures {
         let figures = figures
         let more: HTML =
             sources.count > figures.count
-            ? "<p class=\"note\">Drawn: \(figures.count) of \(sources.count), arms and what is on the front above; the table has all.</p>\n"
+            ? "<p class=\"note\">Drawn: \(figures.count) of \(sources.count), arms and what no other beats; <a href=\"#numbers\">All numbers</a> has all.</p>\n"
             : ""
         let rule: HTML =
             "<p class=\"note\">A notification tells until it is acknowledged, snoozed or over, for at most \(input.study.tellsFor.description), or its rule's repeat interval where that is shorter.</p>\n"
         return
-            "\(rule)<div class=\"figures\(figures.count < 3 ? " few" : "" as HTML)\">\(figures.map(\.html))</div>\n\(more)\(table(sources))"
+            "\(rule)<div class=\"figures\">\(figures.map(\.html))</div>\n\(more)"
+    }
+
+    /// All of them, with their minutes.
+    var tables: HTML {
+        let sources = sources
+        return sources.isEmpty ? "" : "<h3>Minutes true and silent</h3>\n" + table(sources)
     }
 
     /// All where they are few; else the arms' own, and policies that no other beats.

@@ -113,10 +113,9 @@ package final class ResultSessions {
         if let listener = study.shadowPolicies.first(where: { $0.name == policy }) { return listener }
         let names = study.arms.map(\.alerts.name) + study.shadowPolicies.map(\.name)
         guard !names.contains(policy) else { return nil }
-        let meant = nearest(to: policy, among: names).map { " (nearest: `\($0)`)" } ?? ""
         throw InputError(
             file: directory, found: "no policy \(quotedForMessage(policy))",
-            expected: "one of " + printable(names.joined(separator: ", "), limit: 400) + meant)
+            expected: oneOf(names, meant: policy))
     }
 
     /// The same for a session of `arm`, in which another arm's policy was heard by nobody.

@@ -3,6 +3,7 @@
 // Guarantees: what `AlertMetrics` leaves undefined is empty. What stood in the way is known only where somebody listens.
 
 import IsletAlerts
+import IsletFiles
 import IsletDevices
 import IsletKernel
 
@@ -10,13 +11,14 @@ extension Outcome {
     static let alertMetrics: [Outcome] =
         AlertMetricRow.all.map { row in
             Outcome(
-                row.name, unit: row.unit, row.meaning + row.undefined, better: row.better, kind: .alerts,
+                row.name, row.words, unit: row.unit, row.meaning + row.undefined, better: row.better,
+                kind: .alerts,
                 compared: row.compared, display: row.isShown ? .differing : .never
             ) { row.value($0.metrics, $0.days) }
         } + aroundLows
         + AlertMetricRow.missedPerDay.map { row in
             Outcome(
-                row.name, unit: row.unit, row.meaning, better: row.better, kind: .alerts,
+                row.name, row.words, unit: row.unit, row.meaning, better: row.better, kind: .alerts,
                 compared: row.compared
             ) {
                 row.value($0.metrics, $0.days)
@@ -26,12 +28,12 @@ extension Outcome {
     /// What an alarm is meant to prevent, and what treating one may bring.
     private static let aroundLows: [Outcome] = [
         Outcome(
-            "hypo_events_prolonged_per_week", unit: "1/week",
+            "hypo_events_prolonged_per_week", "lows below 70 mg/dL of 2 h or more", unit: "1/week",
             "true plasma glucose: events below 70 for 120 min or more, per week that the session lived",
             better: .lower, kind: .truth
         ) { facts in facts.perWeek(Double(facts.sessionTruth.prolonged(.low70).count)) },
         Outcome(
-            "hypo_rebound_fraction", unit: "",
+            "hypo_rebound_fraction", "lows that ended in a high", unit: "",
             "true plasma glucose: share of events below 70 that were followed by more than 180 within 2 h of their end; empty where there were none",
             better: .lower, kind: .truth
         ) { facts in
@@ -44,6 +46,8 @@ extension Outcome {
 /// One outcome that is a metric of a policy's alerts, whoever's policy it is.
 struct AlertMetricRow: Sendable {
     var name: String
+    /// What readers call it.
+    var words: String
     var unit: String
     var meaning: String
     /// When it is empty, as the end of the meaning.
@@ -69,7 +73,8 @@ struct AlertMetricRow: Sendable {
     static let all: [AlertMetricRow] =
         AlertMetricKey.all.filter { !elsewhere.contains($0) }.map { key in
             AlertMetricRow(
-                name: key.name, unit: key.unit, meaning: key.meaning, undefined: undefined(key),
+                name: key.name, words: key.words, unit: key.unit, meaning: key.meaning,
+                undefined: undefined(key),
                 better: key.better, compared: compared(key), isShown: shown.contains(key)
             ) { metrics, _ in metrics[key] }
         } + glucoseTruths.flatMap(ofTruth)
@@ -77,7 +82,8 @@ struct AlertMetricRow: Sendable {
     /// They came later, and stand at the end.
     static let missedPerDay: [AlertMetricRow] = glucoseTruths.map { truth in
         AlertMetricRow(
-            name: "alerts_missed_\(truth.rawValue)_per_day", unit: "episodes/day",
+            name: "alerts_missed_\(truth.rawValue)_per_day", words: "missed: \(words(truth))",
+            unit: "episodes/day",
             meaning: "alerts_missed_\(truth.rawValue) per day that the session lived", better: .lower,
             compared: .policies
         ) { metrics, days in
@@ -110,22 +116,29 @@ struct AlertMetricRow: Sendable {
         return key.isDetection ? .policies : .arms
     }
 
+    /// `lows below 70 mg/dL`.
+    private static func words(_ truth: AlertTruth) -> String {
+        guard let (side, bound) = truth.plasma else { return truth.meaning }
+        return "\(side == .low ? "lows below" : "highs above") \(JSONValue.numberText(bound)) mg/dL"
+    }
+
     private static func ofTruth(_ truth: AlertTruth) -> [AlertMetricRow] {
         let name = truth.rawValue
         return [
             AlertMetricRow(
-                name: "alerts_sensitivity_g15_\(name)", unit: "",
+                name: "alerts_sensitivity_g15_\(name)", words: "told of within 15 min: \(words(truth))",
+                unit: "",
                 meaning: "alerts_sensitivity_g15 of one truth: \(truth.meaning)",
                 undefined: "; empty without true episodes or without a rule about it", better: .higher,
                 compared: .policies
             ) { metrics, _ in metrics.sensitivity(to: truth) },
             AlertMetricRow(
-                name: "alerts_ppv_\(name)", unit: "",
+                name: "alerts_ppv_\(name)", words: "right: \(words(truth))", unit: "",
                 meaning: "alerts_ppv of one truth: \(truth.meaning)",
                 undefined: "; empty without alerts about it", better: .higher, compared: .policies
             ) { metrics, _ in metrics.precision(about: truth) },
             AlertMetricRow(
-                name: "alerts_missed_\(name)", unit: "episodes",
+                name: "alerts_missed_\(name)", words: "missed: \(words(truth))", unit: "episodes",
                 meaning: "alerts_missed of one truth: \(truth.meaning)",
                 undefined: "; empty without true episodes or without a rule about it" + total,
                 better: .lower, compared: .never

@@ -11,22 +11,23 @@ extension Outcome {
     static let alerts: [Outcome] =
         [
             sum(
-                "alerts_raised_per_day", "episodes raised, over all codes of the arm's policy, per day",
+                "alerts_raised_per_day", "alerts raised",
+                "episodes raised, over all codes of the arm's policy, per day",
                 .neither,
                 \.raised),
             sum(
-                "alerts_notifications_per_day",
+                "alerts_notifications_per_day", "rings",
                 "notifications, over all codes of the arm's policy, per day; those of the system while the app is dead included",
                 .lower, \.notified),
             sum(
-                "alerts_notifications_night_per_day",
+                "alerts_notifications_night_per_day", "rings at night",
                 "notifications between 23:00 and 07:00, over all codes of the arm's policy, per day", .lower,
                 \.notifiedNight),
         ]
         + AlertCode.allCases.filter { !$0.isReserved }.map { code in
             let name = code.name
             return Outcome(
-                column(of: code), unit: "1/day",
+                column(of: code), "alerts: \(AlertWords.name(of: code.rawValue))", unit: "1/day",
                 "episodes of \(name), per day; empty where the policy has no such code",
                 better: .neither, kind: .alerts, display: .differing
             ) { facts in
@@ -35,9 +36,11 @@ extension Outcome {
         }
 
     private static func sum(
-        _ name: String, _ meaning: String, _ better: Better, _ count: @escaping @Sendable (AlertTally) -> Int
+        _ name: String, _ words: String, _ meaning: String, _ better: Better,
+        _ count: @escaping @Sendable (AlertTally) -> Int
     ) -> Outcome {
-        Outcome(name, unit: "1/day", meaning, better: better, kind: .alerts, display: .always) { facts in
+        Outcome(name, words, unit: "1/day", meaning, better: better, kind: .alerts, display: .always) {
+            facts in
             guard !facts.alerts.isEmpty else { return nil }
             return facts.perDay(Double(facts.alerts.reduce(0) { $0 + count($1) }))
         }

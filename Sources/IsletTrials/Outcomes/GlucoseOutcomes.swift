@@ -11,7 +11,8 @@ extension Outcome {
     /// The true plasma glucose every five minutes.
     static let truth: [Outcome] = GlucoseMetricKey.allCases.map { key in
         Outcome(
-            key.rawValue, unit: key.unit, "true plasma glucose: " + key.summary, better: key.better,
+            key.rawValue, key.words, unit: key.unit, "true plasma glucose: " + key.summary,
+            better: key.better,
             kind: .truth,
             compared: key.kind == .trace ? .never : .arms,
             display: key.isShown && key.kind != .events ? .always : .never
@@ -21,7 +22,7 @@ extension Outcome {
     /// A session that ended early had less time for events: counts alone would make it look safer.
     static let truthByWeek: [Outcome] = GlucoseMetricKey.events.map { key in
         Outcome(
-            key.rawValue + "_per_week", unit: "1/week",
+            key.rawValue + "_per_week", key.words, unit: "1/week",
             "true plasma glucose: " + key.summary + ", per week that the session lived", better: .lower,
             kind: .truth,
             display: key.isShown ? .always : .never
@@ -32,14 +33,14 @@ extension Outcome {
     static let sensor: [Outcome] =
         GlucoseMetricKey.allCases.map { key in
             Outcome(
-                "sensor_" + key.rawValue, unit: key.unit,
+                "sensor_" + key.rawValue, "sensor: " + key.words, unit: key.unit,
                 "sensor glucose, late readings included: " + key.summary,
                 better: key.better, kind: .sensor, compared: key.kind == .trace ? .never : .arms
             ) { $0.sensor?[key] }
         }
         + GlucoseMetricKey.events.map { key in
             Outcome(
-                "sensor_" + key.rawValue + "_per_week", unit: "1/week",
+                "sensor_" + key.rawValue + "_per_week", "sensor: " + key.words, unit: "1/week",
                 "sensor glucose, late readings included: " + key.summary + ", per week of readings",
                 better: .lower, kind: .sensor
             ) { facts in

@@ -44,6 +44,8 @@ package struct Outcome: Sendable {
 
     /// As it stands in files.
     package let name: String
+    /// What readers call it, without its unit; bounds of glucose in mg/dL.
+    package let words: String
     /// Empty for a pure number.
     package let unit: String
     /// What it is and how it is computed, in one line.
@@ -56,11 +58,12 @@ package struct Outcome: Sendable {
     let value: @Sendable (SessionFacts) -> Double?
 
     init(
-        _ name: String, unit: String, _ meaning: String, better: Better, kind: Kind,
+        _ name: String, _ words: String, unit: String, _ meaning: String, better: Better, kind: Kind,
         compared: Compared = .arms,
         display: Display = .never, value: @escaping @Sendable (SessionFacts) -> Double?
     ) {
         self.name = name
+        self.words = words
         self.unit = unit
         self.meaning = meaning
         self.better = better
@@ -83,6 +86,15 @@ package struct Outcome: Sendable {
     private static let byName: [String: Outcome] = Dictionary(everything.map { ($0.name, $0) }) { first, _ in
         first
     }
+
+    /// Whether it is a part of a whole, from 0 to 1: readers see it in percent.
+    package var isShare: Bool {
+        PossibleValues.isShare(
+            unit, isIndex: (kind == .truth || kind == .sensor) && !name.hasSuffix("_fraction"))
+    }
+
+    /// What a value of it can be at all.
+    package var possible: ClosedRange<Double> { PossibleValues.of(name, unit, isShare: isShare) }
 
     /// The unit as a table shows it.
     var unitText: String { unit.isEmpty ? "-" : unit }

@@ -56,94 +56,131 @@ struct PersonOutcomeFacts {
 
 extension Outcome {
     static let person: [Outcome] = [
-        rate("alerts_heard_per_day", "notifications that the person noticed, per day lived", .neither) {
+        rate(
+            "alerts_heard_per_day", "rings heard", "notifications that the person noticed, per day lived",
+            .neither
+        ) {
             Double($0.facts.heard.sum)
         },
-        rate("alerts_heard_night_per_day", "of these, at night", .neither) {
+        rate("alerts_heard_night_per_day", "rings heard at night", "of these, at night", .neither) {
             Double($0.facts.heard.night)
         },
-        rate("alerts_unheard_per_day", "notifications that the person didn't notice, per day lived", .lower) {
+        rate(
+            "alerts_unheard_per_day", "rings not heard",
+            "notifications that the person didn't notice, per day lived", .lower
+        ) {
             Double($0.facts.unheard.sum)
         },
-        rate("alerts_unheard_night_per_day", "of these, at night", .lower) {
+        rate("alerts_unheard_night_per_day", "rings not heard at night", "of these, at night", .lower) {
             Double($0.facts.unheard.night)
         },
-        share("alerts_heard_fraction", "noticed of the notifications", better: .higher) {
+        share(
+            "alerts_heard_fraction", "rings that were heard", "noticed of the notifications", better: .higher
+        ) {
             ($0.facts.heard.sum, $0.facts.heard.sum + $0.facts.unheard.sum)
         },
-        share("alerts_heard_night_fraction", "the same at night", better: .higher) {
+        share(
+            "alerts_heard_night_fraction", "rings at night that were heard", "the same at night",
+            better: .higher
+        ) {
             ($0.facts.heard.night, $0.facts.heard.night + $0.facts.unheard.night)
         },
-        delay("alerts_ack_delay_min", "from an alert's raise to its acknowledgement, mean") {
+        delay(
+            "alerts_ack_delay_min", "time to acknowledge",
+            "from an alert's raise to its acknowledgement, mean"
+        ) {
             ($0.facts.acknowledgeMinutes.sum, $0.facts.acknowledged.sum)
         },
-        delay("alerts_ack_delay_day_min", "the same, raised by day") {
+        delay("alerts_ack_delay_day_min", "time to acknowledge by day", "the same, raised by day") {
             ($0.facts.acknowledgeMinutes.day, $0.facts.acknowledged.day)
         },
-        delay("alerts_ack_delay_night_min", "the same, raised at night") {
+        delay("alerts_ack_delay_night_min", "time to acknowledge at night", "the same, raised at night") {
             ($0.facts.acknowledgeMinutes.night, $0.facts.acknowledged.night)
         },
         delay(
-            "alerts_act_delay_min",
+            "alerts_act_delay_min", "time from ring to first bite",
             "from the first ring about a low to the first bite, mean over lows that rang and were treated"
         ) { ($0.facts.treatMinutes.sum, $0.facts.treated.sum) },
-        delay("alerts_act_delay_day_min", "the same, rung by day") {
+        delay("alerts_act_delay_day_min", "time from ring to first bite by day", "the same, rung by day") {
             ($0.facts.treatMinutes.day, $0.facts.treated.day)
         },
-        delay("alerts_act_delay_night_min", "the same, rung at night") {
+        delay(
+            "alerts_act_delay_night_min", "time from ring to first bite at night", "the same, rung at night"
+        ) {
             ($0.facts.treatMinutes.night, $0.facts.treated.night)
         },
-        rate("rescue_night_g_per_day", "of `rescue_g_per_day`, at night", .neither, "g/day") {
+        rate(
+            "rescue_night_g_per_day", "carbohydrate against lows at night", "of `rescue_g_per_day`, at night",
+            .neither, "g/day"
+        ) {
             $0.facts.rescueGrams.night
         },
-        rate("rescues_per_day", "how often carbohydrate was eaten against a low, per day lived", .neither) {
+        rate(
+            "rescues_per_day", "times something was eaten against a low",
+            "how often carbohydrate was eaten against a low, per day lived", .neither
+        ) {
             Double($0.facts.rescues.sum)
         },
-        rate("wakings_per_day", "how often an alert or a felt low woke the person, per day lived", .lower) {
+        rate(
+            "wakings_per_day", "wakings", "how often an alert or a felt low woke the person, per day lived",
+            .lower
+        ) {
             Double($0.facts.wakings.count)
         },
         week(
-            "lows_slept_through_per_week",
+            "lows_slept_through_per_week", "lows slept through",
             "true lows (< 70 mg/dL for 15 min) that began at night and of which nobody woke before they were over, or within an hour, per week lived"
         ) { Double($0.sleptThrough.level1) },
-        week("lows_l2_slept_through_per_week", "the same of lows < 54 mg/dL") {
+        week(
+            "lows_l2_slept_through_per_week", "lows below 54 mg/dL slept through",
+            "the same of lows < 54 mg/dL"
+        ) {
             Double($0.sleptThrough.level2)
         },
-        share("lows_slept_through_fraction", "slept through of the lows that began at night", better: .lower)
-        {
+        share(
+            "lows_slept_through_fraction", "lows at night that were slept through",
+            "slept through of the lows that began at night", better: .lower
+        ) {
             ($0.sleptThrough.level1, $0.nightLows.level1)
         },
         rate(
-            "corrections_by_hand_per_day", "boluses against highs that the person asked for, per day lived",
+            "corrections_by_hand_per_day", "corrections by hand",
+            "boluses against highs that the person asked for, per day lived",
             .neither
         ) { Double($0.facts.corrections) },
-        rate("looks_per_day", "looks at the phone, for whatever reason, per day lived", .neither) {
+        rate(
+            "looks_per_day", "looks at the phone", "looks at the phone, for whatever reason, per day lived",
+            .neither
+        ) {
             Double($0.facts.looks)
         },
     ]
 
     private static func rate(
-        _ name: String, _ meaning: String, _ better: Better, _ unit: String = "1/day",
+        _ name: String, _ words: String, _ meaning: String, _ better: Better, _ unit: String = "1/day",
         _ amount: @escaping @Sendable (PersonOutcomeFacts) -> Double
     ) -> Outcome {
-        Outcome(name, unit: unit, meaning, better: better, kind: .person) { facts in
+        Outcome(name, words, unit: unit, meaning, better: better, kind: .person) { facts in
             facts.person.flatMap { facts.perDay(amount($0)) }
         }
     }
 
     private static func week(
-        _ name: String, _ meaning: String, _ amount: @escaping @Sendable (PersonOutcomeFacts) -> Double
+        _ name: String, _ words: String, _ meaning: String,
+        _ amount: @escaping @Sendable (PersonOutcomeFacts) -> Double
     ) -> Outcome {
-        Outcome(name, unit: "1/week", meaning, better: .lower, kind: .person) { facts in
+        Outcome(name, words, unit: "1/week", meaning, better: .lower, kind: .person) { facts in
             facts.person.flatMap { facts.perWeek(amount($0)) }
         }
     }
 
     private static func share(
-        _ name: String, _ meaning: String, better: Better,
+        _ name: String, _ words: String, _ meaning: String, better: Better,
         _ counts: @escaping @Sendable (PersonOutcomeFacts) -> (Int, Int)
     ) -> Outcome {
-        Outcome(name, unit: "", meaning + "; empty where there were none", better: better, kind: .person) {
+        Outcome(
+            name, words, unit: "", meaning + "; empty where there were none", better: better, kind: .person
+        ) {
             facts in
             guard let (some, all) = facts.person.map(counts), all > 0 else { return nil }
             return Double(some) / Double(all)
@@ -151,9 +188,12 @@ extension Outcome {
     }
 
     private static func delay(
-        _ name: String, _ meaning: String, _ sums: @escaping @Sendable (PersonOutcomeFacts) -> (Double, Int)
+        _ name: String, _ words: String, _ meaning: String,
+        _ sums: @escaping @Sendable (PersonOutcomeFacts) -> (Double, Int)
     ) -> Outcome {
-        Outcome(name, unit: "min", meaning + "; empty where there were none", better: .lower, kind: .person) {
+        Outcome(
+            name, words, unit: "min", meaning + "; empty where there were none", better: .lower, kind: .person
+        ) {
             facts in
             guard let (sum, count) = facts.person.map(sums), count > 0 else { return nil }
             return sum / Double(count)

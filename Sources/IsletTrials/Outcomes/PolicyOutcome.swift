@@ -24,6 +24,8 @@ struct PolicyFacts {
 package struct PolicyOutcome: Sendable {
     /// As it stands in files.
     package let name: String
+    /// What readers call it, without its unit; bounds of glucose in mg/dL.
+    package let words: String
     package let unit: String
     /// What it is and how it is computed, in one line.
     package let meaning: String
@@ -41,10 +43,12 @@ package struct PolicyOutcome: Sendable {
     ]
 
     init(
-        _ name: String, unit: String, _ meaning: String, better: Better, isStored: Bool = true,
+        _ name: String, _ words: String, unit: String, _ meaning: String, better: Better,
+        isStored: Bool = true,
         value: @escaping @Sendable (PolicyFacts) -> Double?
     ) {
         self.name = name
+        self.words = words
         self.unit = unit
         self.meaning = meaning
         self.better = better
@@ -56,28 +60,29 @@ package struct PolicyOutcome: Sendable {
     package static let all: [PolicyOutcome] =
         [
             perDay(
-                "alerts_raised_per_day", "1/day", "episodes raised, over all codes of the policy, per day",
+                "alerts_raised_per_day", "alerts raised", "1/day",
+                "episodes raised, over all codes of the policy, per day",
                 .neither
             ) {
                 Double($0.raised)
             },
             perDay(
-                "alerts_notifications_per_day", "1/day",
+                "alerts_notifications_per_day", "rings", "1/day",
                 "notifications, over all codes of the policy, per day", .lower
             ) {
                 Double($0.notified)
             },
             perDay(
-                "alerts_notifications_night_per_day", "1/day",
+                "alerts_notifications_night_per_day", "rings at night", "1/day",
                 "notifications between 23:00 and 07:00, over all codes of the policy, per day", .lower
             ) { Double($0.notifiedNight) },
             perDay(
-                "alerts_minutes_active_per_day", "min/day",
+                "alerts_minutes_active_per_day", "time with an alert", "min/day",
                 "minutes with an active episode, added up over the policy's codes, per day", .neither
             ) { $0.minutesActive },
         ]
         + (AlertMetricRow.all + AlertMetricRow.missedPerDay).map { row in
-            PolicyOutcome(row.name, unit: row.unit, row.meaning, better: row.better) { facts in
+            PolicyOutcome(row.name, row.words, unit: row.unit, row.meaning, better: row.better) { facts in
                 facts.metrics.flatMap { row.value($0, facts.days) }
             }
         } + soleCauses
@@ -87,14 +92,20 @@ package struct PolicyOutcome: Sendable {
     /// Their names.
     package static let storedNames = stored.map(\.name)
 
+    /// Whether it is a part of a whole, from 0 to 1: readers see it in percent.
+    package var isShare: Bool { PossibleValues.isShare(unit, isIndex: false) }
+
+    /// What a value of it can be at all.
+    package var possible: ClosedRange<Double> { PossibleValues.of(name, unit, isShare: isShare) }
+
     /// The row under a name.
     package static func named(_ name: String) -> PolicyOutcome? { all.first { $0.name == name } }
 
     private static func perDay(
-        _ name: String, _ unit: String, _ meaning: String, _ better: Better,
+        _ name: String, _ words: String, _ unit: String, _ meaning: String, _ better: Better,
         _ amount: @escaping @Sendable (AlertTally) -> Double
     ) -> PolicyOutcome {
-        PolicyOutcome(name, unit: unit, meaning, better: better, isStored: false) { facts in
+        PolicyOutcome(name, words, unit: unit, meaning, better: better, isStored: false) { facts in
             guard facts.days > 0, !facts.alerts.isEmpty else { return nil }
             return facts.alerts.reduce(0) { $0 + amount($1) } / facts.days
         }
@@ -104,7 +115,8 @@ package struct PolicyOutcome: Sendable {
     private static let soleCauses: [PolicyOutcome] = AlertMechanism.allCases.filter { $0 != .snooze }.map {
         mechanism in
         PolicyOutcome(
-            "alerts_sole_cause_\(mechanism.key)_min", unit: "min",
+            "alerts_sole_cause_\(mechanism.key)_min", "minutes silent by this alone: \(mechanism.words)",
+            unit: "min",
             "alerts_suppressed_while_true_min, less what it is without this mechanism (\(mechanism.removed)): below 0 where it helped; empty where the policy doesn't use it, where sole causes weren't asked for, and without true episodes",
             better: .lower
         ) { facts in facts.soleCauses.first { $0.mechanism == mechanism }?.minutes }
@@ -112,6 +124,9 @@ package struct PolicyOutcome: Sendable {
 }
 
 extension AlertMechanism {
+    /// Beside others: `quiet hours`.
+    var words: String { rawValue.map { $0.isUppercase ? " \($0.lowercased())" : "\($0)" }.joined() }
+
     /// As it stands in the names of outcomes.
     var key: String {
         rawValue.map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()

@@ -30,7 +30,7 @@ struct SummaryKey: Sendable {
         SummaryKey("arms[]", "each arm: `name`, `sessions`, `ended_early`, `outcomes`"),
         SummaryKey(
             "arms[].outcomes.*",
-            "`mean`, `sd` (n − 1), `ci95` (Student's t) over subjects, `mcse` (Monte Carlo standard error, sd/√n), and `n`, those for which the outcome is defined"
+            "`mean`, `sd` (n − 1), `ci95` over subjects (Student's t; on the log scale, of shares on the logit scale, where an end would lie beyond what the outcome can be), `mcse` (Monte Carlo standard error, sd/√n), and `n`, those for which the outcome is defined"
         ),
         SummaryKey("alerts[]", "each arm and policy: `arm`, `policy`, `in_shadow`, `codes`"),
         SummaryKey(

@@ -7,21 +7,22 @@ import IsletDevices
 extension Outcome {
     static let treatment: [Outcome] = [
         Outcome(
-            "insulin_u_per_day", unit: "U/day",
+            "insulin_u_per_day", "insulin", unit: "U/day",
             "insulin that the pump delivered, basal included, per day lived",
             better: .neither, kind: .treatment, display: .always
         ) { $0.perDay($0.insulinUnits) },
         Outcome(
-            "carbs_g_per_day", unit: "g/day",
+            "carbs_g_per_day", "all carbohydrate", unit: "g/day",
             "all carbohydrate eaten, per day lived: `meal_g_per_day` and `rescue_g_per_day`",
             better: .neither, kind: .treatment, compared: .never, display: .always
         ) { $0.perDay($0.carbohydrateGrams) },
         Outcome(
-            "meal_g_per_day", unit: "g/day", "carbohydrate of meals and snacks, per day lived",
+            "meal_g_per_day", "carbohydrate of meals", unit: "g/day",
+            "carbohydrate of meals and snacks, per day lived",
             better: .neither, kind: .treatment, compared: .never
         ) { $0.perDay($0.mealGrams) },
         Outcome(
-            "rescue_g_per_day", unit: "g/day",
+            "rescue_g_per_day", "carbohydrate against lows", unit: "g/day",
             "carbohydrate against lows, per day lived; 0 where nobody treats any", better: .neither,
             kind: .treatment
         ) { $0.perDay($0.rescueGrams) },

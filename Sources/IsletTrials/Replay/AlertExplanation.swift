@@ -1,8 +1,8 @@
 // How an alert came about: what the sensor said, what the rule compared, who was told or not and why, what the pump was, and
 // which true fault was behind it.
 //
-// Guarantees: numbers of episodes are those of `AlertEpisodes`. A value stands with as many digits as it takes to be on the side
-// of the bound on which the rule saw it. What repeats without a change, such as a countdown, is one line.
+// Guarantees: numbers of episodes are those of `AlertEpisodes`; words, clock and rounding are those of page, report and `replay`. A value stands with as many
+// digits as it takes to be on the side of the bound on which the rule saw it. What repeats without a change, such as a countdown, is one line.
 
 package import IsletFiles
 package import IsletAlerts
@@ -112,9 +112,11 @@ package struct AlertExplanation {
     package var table: [String] {
         if episodes.isEmpty { return ["no alerts"] }
         return episodes.map { episode in
-            var text = "\(episode.number)  \(Self.time(episode.begin))  \(episode.code), \(episode.severity)"
+            var text =
+                "\(episode.number)  \(time(episode.begin))  \(episode.code), \(Self.severity(episode.severity))"
             text +=
-                episode.end.map { ", over at \(Self.time($0)): \(episode.reason)" } ?? ", active to the end"
+                episode.end.map { ", over at \(time($0)): \(Self.reason(episode.reason))" }
+                ?? ", active to the end"
             text += ", notified \(episode.notifications == 1 ? "once" : "\(episode.notifications) times")"
             if episode.rungBySystem > 0 {
                 text += ", \(episode.rungBySystem) of them by the system, the app being dead"
@@ -135,7 +137,7 @@ package struct AlertExplanation {
         var events: [Event] = []
         for row in recorder.readings where row.instant >= from && row.instant <= episode.begin {
             var text = "reading " + told(row.mgdl, of: .glucose, bounds(of: .glucose, rule)).value
-            if let late = row.backfilledAt { text += ", which came at \(Self.time(late))" }
+            if let late = row.backfilledAt { text += ", which came at \(time(late))" }
             events.append(Event(row.instant, 0, text))
         }
         for row in person where row.instant >= from && row.instant <= end {
@@ -155,10 +157,16 @@ package struct AlertExplanation {
             events.append(Event(moment.effect.instant, 2, describe(moment, rule), what(moment, rule)))
         }
         var lines = [
-            "alert \(number) of \(episodes.count): \(episode.code), \(episode.severity)",
+            "alert \(number) of \(episodes.count): \(episode.code), \(Self.severity(episode.severity))",
             "rule: \(rule.words(in: policy, unit).joined(separator: "; "))",
         ]
-        lines += Self.told(events.sorted { ($0.instant, $0.rank) < ($1.instant, $1.rank) })
+        if let trace = GlucoseLine(
+            recorder.readings, from: from, to: end.adding(30 * Nanoseconds.minute), calendar: calendar,
+            unit: unit)
+        {
+            lines.append("glucose: \(trace.text)")
+        }
+        lines += told(events.sorted { ($0.instant, $0.rank) < ($1.instant, $1.rank) })
         if let answer = answer(to: episode, until: end) { lines.append(answer) }
         lines += faultLines(episode, rule, from: from, to: end)
         return lines
@@ -171,15 +179,8 @@ package struct AlertExplanation {
         let said = person.filter {
             $0.instant >= episode.begin && $0.instant <= until
                 && ($0.code == episode.code || $0.code.isNone)
-        }.compactMap { $0.short(at: clock($0.instant)) }
+        }.compactMap { $0.short(at: calendar.clock(at: $0.instant)) }
         return said.isEmpty ? nil : "the person: " + said.joined(separator: "; ")
-    }
-
-    /// Local time of day, to the minute.
-    private func clock(_ instant: Instant) -> String {
-        let minutes = calendar.timeOfDay(at: instant) / Nanoseconds.minute
-        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        return "\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
     /// A deadline that the system had in hand when it rang.
@@ -203,18 +204,18 @@ package struct AlertExplanation {
     }
 
     /// Events as lines: what comes again and again without a change is told once, with how often and until when.
-    private static func told(_ events: [Event]) -> [String] {
+    private func told(_ events: [Event]) -> [String] {
         var lines: [String] = []
         var place = 0
         while place < events.count {
             let event = events[place]
             var last = place
             while last + 1 < events.count, events[last + 1].text == event.text, event.rank == 2 { last += 1 }
-            let time = Self.time(event.instant)
-            var line = String(repeating: " ", count: max(0, 12 - time.count)) + time + "  " + event.text
-            if last > place { line += ", \(last - place + 1) times up to \(Self.time(events[last].instant))" }
+            let time = time(event.instant)
+            var line = time + "  " + event.text
+            if last > place { line += ", \(last - place + 1) times up to \(self.time(events[last].instant))" }
             lines.append(line)
-            lines += event.below.map { String(repeating: " ", count: 16) + $0 }
+            lines += event.below.map { String(repeating: " ", count: time.count + 4) + $0 }
             place = last + 1
         }
         return lines
@@ -223,15 +224,15 @@ package struct AlertExplanation {
     private func describe(_ moment: AlertWitness.Moment, _ rule: AlertRule) -> String {
         let effect = moment.effect
         if effect.kind == .notify, effect.reason == .deadline {
-            return "notify (\(effect.severity.name)): the system rang by itself, the app was dead"
+            return "Notified (\(effect.severity.words)): the system rang by itself, the app was dead"
         }
         // A countdown says something else each minute, and nothing new.
-        if effect.kind == .refresh { return "refresh: \(effect.reason.rawValue)" }
-        var text = "\(effect.kind.rawValue) (\(effect.severity.name)): \(effect.reason.rawValue)"
-        if let due = effect.due { text += ", due \(Self.time(due))" }
+        if effect.kind == .refresh { return "\(effect.kind.words): \(effect.reason.words)" }
+        var text = "\(effect.kind.words) (\(effect.severity.words)): \(effect.reason.words)"
+        if let due = effect.due { text += ", due \(time(due))" }
         if effect.kind == .raise || effect.kind == .update || effect.kind == .notify, !effect.message.isEmpty
         {
-            text += ", \"\(unit.text(effect.message))\""
+            text += ", “\(unit.spoken(effect.message))”"
         }
         return text
     }
@@ -256,7 +257,7 @@ package struct AlertExplanation {
                 value, of: test.metric, bounds(of: test.metric, rule), against: test.bound)
             lines.append(
                 "saw \(test.metric.rawValue) \(text) (\(sign) \(bound)), "
-                    + "\(Self.time(Instant(nanoseconds: seen.ageNanoseconds))) old")
+                    + "\(Self.length(seen.ageNanoseconds)) old")
         }
         if moment.effect.kind != .wait, moment.effect.kind != .drop {
             lines.append(Self.words(moment.pump, at: moment.effect.instant))
@@ -280,7 +281,7 @@ package struct AlertExplanation {
             let left = end.nanoseconds - now.nanoseconds
             text +=
                 left > 0
-                ? ", the pod expires in \(time(Instant(nanoseconds: left)))" : ", the pod has expired"
+                ? ", the pod expires in \(length(left))" : ", the pod has expired"
         }
         return text
     }
@@ -296,8 +297,8 @@ package struct AlertExplanation {
         return near.map { fault in
             let isBehind = FaultKind.named(fault.kind).map { Self.explains($0, rule) } ?? false
             return
-                "true fault \(isBehind ? "behind it" : "at the time"): \(fault.kind), \(Self.time(fault.instant)) to "
-                + Self.time(fault.end)
+                "true fault \(isBehind ? "behind it" : "at the time"): \(fault.kind), \(time(fault.instant)) to "
+                + time(fault.end)
         }
     }
 
@@ -319,9 +320,17 @@ package struct AlertExplanation {
 
     // MARK: Words
 
-    static func time(_ instant: Instant) -> String {
-        TimeSpan(nanoseconds: max(0, instant.nanoseconds)).description
+    private func time(_ instant: Instant) -> String { calendar.words(at: instant) }
+
+    /// To the minute, where it is that long.
+    private static func length(_ nanoseconds: Int64) -> String {
+        let length = max(0, nanoseconds)
+        let step = length < 2 * Nanoseconds.minute ? Nanoseconds.second : Nanoseconds.minute
+        return TimeSpan(nanoseconds: (length + step / 2) / step * step).description
     }
+
+    private static func severity(_ name: String) -> String { AlertSeverity(name: name)?.words ?? name }
+    private static func reason(_ name: String) -> String { AlertEffect.Reason(rawValue: name)?.words ?? name }
 
     private func bounds(of metric: AlertMetric, _ rule: AlertRule) -> [Double] {
         let tests = rule.tests.filter { $0.metric == metric }
@@ -334,7 +343,8 @@ package struct AlertExplanation {
         _ value: Double, of metric: AlertMetric, _ bounds: [Double], against bound: Double = .nan
     ) -> (value: String, bound: String) {
         guard unit.converts(metric.unit) else {
-            return ("\(Self.text(value, bounds)) \(metric.unit)", Self.text(bound, []))
+            let places = metric.unit == GlucoseUnit.mgdl.rawValue ? 0 : 1
+            return ("\(Self.text(value, bounds, places: places)) \(metric.unit)", Self.text(bound, []))
         }
         // The nearest is the one that rounding could move it to.
         let nearest = bounds.min { abs($0 - value) < abs($1 - value) }
@@ -342,9 +352,9 @@ package struct AlertExplanation {
         return ("\(shown.value) \(unit.text(ofUnit: metric.unit))", shown.bound ?? "")
     }
 
-    /// One place after the point, or as many as it takes not to move the value to or over a bound.
-    static func text(_ value: Double, _ bounds: [Double]) -> String {
-        var factor = 10.0
+    /// So many places after the point, or as many as it takes not to move the value to or over a bound.
+    static func text(_ value: Double, _ bounds: [Double], places: Int = 1) -> String {
+        var factor = places == 0 ? 1.0 : 10
         while factor < 1e12 {
             let rounded = (value * factor).rounded() / factor
             let isTrue = bounds.allSatisfy {

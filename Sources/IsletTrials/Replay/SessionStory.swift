@@ -2,6 +2,7 @@
 //
 // Guarantees: a row is told as it is, with its values; words and units are made for whoever reads them, by `StoryText`.
 
+import IsletAlerts
 package import IsletFiles
 package import IsletDevices
 package import IsletKernel
@@ -63,9 +64,11 @@ package enum DoseFate: Hashable, Sendable {
 package struct StoryText: Sendable {
     package var calendar: SessionCalendar
     package var unit: GlucoseUnit
+    /// Whether effects of alerts are told in words, and glucose as a meter shows it; else by the names of files.
+    package var isInWords: Bool
 
-    package init(_ calendar: SessionCalendar, _ unit: GlucoseUnit = .mgdl) {
-        (self.calendar, self.unit) = (calendar, unit)
+    package init(_ calendar: SessionCalendar, _ unit: GlucoseUnit = .mgdl, isInWords: Bool = false) {
+        (self.calendar, self.unit, self.isInWords) = (calendar, unit, isInWords)
     }
 
     /// - Parameter number: of an alert's episode, as in every command; nil for none.
@@ -79,9 +82,17 @@ package struct StoryText: Sendable {
         case .delivery(let row): "delivery   \(Self.number(row.units)) U for request \(row.requestID)"
         case .person(let row): text(row)
         case .fault(let row): "fault      \(row.kind), until \(SessionStory.time(row.end, calendar))"
-        case .alert(let row):
-            "alert\(number.map { " #\($0)" } ?? "     ")  \(row.effect) \(row.code) (\(row.severity)): \(row.reason)"
+        case .alert(let row): "alert\(number.map { " #\($0)" } ?? "     ")  " + effect(row)
         }
+    }
+
+    /// `Notified, LOW (Action needed): a reminder, since it still holds`.
+    private func effect(_ row: AlertRow) -> String {
+        guard isInWords, let kind = AlertEffect.Kind(rawValue: row.effect),
+            let reason = AlertEffect.Reason(rawValue: row.reason)
+        else { return "\(row.effect) \(row.code) (\(row.severity)): \(row.reason)" }
+        let severity = AlertSeverity(name: row.severity)?.words ?? row.severity
+        return "\(kind.words), \(row.code) (\(severity)): \(reason.words)"
     }
 
     private func text(_ row: StepRow, _ fate: DoseFate) -> String {
@@ -109,7 +120,8 @@ package struct StoryText: Sendable {
     }
 
     package func glucose(_ mgdl: Double) -> String {
-        unit == .mgdl ? "\(Self.number(mgdl)) mg/dL" : "\(unit.pair(mgdl, nil).value) \(unit.rawValue)"
+        guard unit == .mgdl else { return "\(unit.pair(mgdl, nil).value) \(unit.rawValue)" }
+        return "\(isInWords ? unit.pair(mgdl, nil, places: 0).value : Self.number(mgdl)) mg/dL"
     }
 
     /// Up to three places after the point.
@@ -140,7 +152,7 @@ package struct SessionStory: Sendable {
         _ rows: SessionRecorder, calendar: SessionCalendar, alerts: [AlertRow]? = nil,
         unit: GlucoseUnit = .mgdl
     ) {
-        words = StoryText(calendar, unit)
+        words = StoryText(calendar, unit, isInWords: true)
         let happenings = SessionHappening.all(of: rows, alerts: alerts)
         let effects = happenings.compactMap { if case .alert(let row) = $0 { row } else { nil } }
         var numbers = AlertEpisodes.numbers(of: effects)[...]
@@ -171,13 +183,10 @@ package struct SessionStory: Sendable {
         going[row.code] = repeats ? (lines.count - 1, text, 1) : nil
     }
 
-    /// Day and local time of day, to the second.
+    /// Day, counted from 1, day of the week and local time of day, to the second.
     package func time(_ instant: Instant) -> String { Self.time(instant, words.calendar) }
 
     package static func time(_ instant: Instant, _ calendar: SessionCalendar) -> String {
-        let seconds = calendar.timeOfDay(at: instant) / Nanoseconds.second
-        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        return
-            "day \(calendar.day(of: instant)) \(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+        calendar.words(at: instant, withSeconds: true)
     }
 }

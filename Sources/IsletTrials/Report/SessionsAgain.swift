@@ -2,7 +2,7 @@
 //
 // Guarantees: a session that is not the stored one, by its digest, is refused; what is found doesn't depend on threads. So every
 // folder has profiles and example sessions, whatever it recorded.
-// **Which sessions** a profile is of: all, where they come to no more than 600 days; else people spread evenly over the cohort, the same in every
+// **Which sessions** a profile is of: all of the arms that are drawn, where they come to no more than 600 days; else people spread evenly over the cohort, the same in every
 // arm, at least 15 of them. So a report costs a small part of its run.
 
 package import IsletAlerts
@@ -52,30 +52,33 @@ package struct SessionsAgain: Sendable {
         }
     }
 
-    /// One profile an arm; empty where it has no session.
+    /// What a day is like in some arms, by their indices; empty where an arm has no session.
     /// - Throws: `DigestMismatch`, `CancellationError`.
-    package func profiles(_ columns: SubjectColumns) throws -> [GlucoseProfile] {
+    package func days(_ columns: SubjectColumns, arms: [Int]) throws -> [Int: ArmDays] {
         let people = Set(columns.rows.map(\.subjectIndex)).sorted()
         let days = max(0.01, Double(study.duration.nanoseconds) / Double(Nanoseconds.day))
         let wanted = max(
-            Self.fewestPeople, Int(Self.profileDays / (days * Double(max(1, study.arms.count)))))
+            Self.fewestPeople, Int(Self.profileDays / (days * Double(max(1, arms.count)))))
         let count = min(people.count, wanted)
         let chosen = Set((0..<count).map { people[$0 * people.count / max(1, count)] })
-        let rows = columns.rows.filter { chosen.contains($0.subjectIndex) }
+        let rows = columns.rows.filter { chosen.contains($0.subjectIndex) && arms.contains($0.armIndex) }
         let made = try InOrder(count: rows.count, jobs: jobs) { [self] index in
             if isInterrupted() { throw CancellationError() }
-            let session = try session(rows[index], record: .summary)
+            // Where it rang is known from its effects.
+            let session = try session(rows[index], record: .events)
             let outcome = session.run()
             try Self.check(outcome, rows[index])
-            return session.plasmaTruth
+            let rang = session.recorder.alerts.filter { $0.effect == "notify" }.map(\.instant)
+            return (session.plasmaTruth, rang)
         }
-        var profiles = study.arms.map { _ in GlucoseProfile() }
+        var found = Dictionary(uniqueKeysWithValues: arms.map { ($0, ArmDays()) })
         for row in rows {
-            guard let plasma = try made.next() else { break }
-            profiles[row.armIndex].add(
-                plasma, every: VirtualPatient.truthInterval, calendar: study.start.calendar)
+            guard let (plasma, rang) = try made.next() else { break }
+            found[row.armIndex]?.add(
+                plasma, every: VirtualPatient.truthInterval, subject: row.subjectIndex, rang: rang,
+                days: row.days, calendar: study.start.calendar, keepsTraces: people.count == 1)
         }
-        return profiles
+        return found
     }
 
     /// What happened in a session.

@@ -80,7 +80,7 @@ extension StudySummary {
         func summaries() throws -> [AlertSummary] {
             try sums.map { sum in
                 func estimate(_ column: Int) throws -> Estimate? {
-                    StudySummary.estimate(try spool.values(column).map(\.value))
+                    StudySummary.estimate(try spool.values(column).map(\.value), within: 0 ... .infinity)
                 }
                 var summary = sum.summary
                 summary.raisedPerDay = try estimate(sum.raised)

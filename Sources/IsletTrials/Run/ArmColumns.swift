@@ -31,10 +31,12 @@ struct ArmColumns {
         return try spool.values(column)
     }
 
-    func estimates(ofArm arm: Int) throws(OutputError) -> [String: StudySummary.Estimate] {
+    func estimates(ofArm arm: Int, _ outcomes: [Outcome]) throws(OutputError) -> [String: StudySummary.Estimate] {
         var found: [String: StudySummary.Estimate] = [:]
-        for (name, column) in places[arm] where counts[column] > 0 {
-            found[name] = StudySummary.estimate(try spool.values(column).map(\.value))
+        for outcome in outcomes {
+            guard let column = places[arm][outcome.name], counts[column] > 0 else { continue }
+            found[outcome.name] = StudySummary.estimate(
+                try spool.values(column).map(\.value), within: outcome.possible)
         }
         return found
     }

@@ -6,8 +6,14 @@ package import IsletFiles
 package import IsletDevices
 
 extension FolderComparison {
-    /// - Parameter metrics: outcomes that are shown beside those that every table has.
-    package func table(showing metrics: [String], in unit: GlucoseUnit = .mgdl) -> String {
+    /// - Parameters:
+    ///   - metrics: outcomes that are shown beside those that every table has.
+    ///   - width: columns of a line, 40 to 200.
+    package func table(showing metrics: [String], in unit: GlucoseUnit = .mgdl, width: Int = 100) -> String {
+        TextGrid.within(width) { text(showing: metrics, in: unit) }
+    }
+
+    private func text(showing metrics: [String], in unit: GlucoseUnit) -> String {
         let shown = first.study.outcomes.filter {
             $0.isCompared && ($0.display == .always || metrics.contains($0.name))
         }

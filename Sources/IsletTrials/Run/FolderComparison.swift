@@ -98,7 +98,7 @@ package struct FolderComparison {
             for (folder, known) in [(first, names.0), (second, names.1)] where !known.contains(arm) {
                 throw InputError(
                     file: folder.folder.path, found: "no arm \(printable(arm, limit: 100))",
-                    expected: "one of " + printable(known.joined(separator: ", "), limit: 400))
+                    expected: oneOf(known, meant: arm))
             }
         }
         let common = names.0.filter { names.1.contains($0) && (arm ?? $0) == $0 }

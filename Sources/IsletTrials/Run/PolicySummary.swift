@@ -107,7 +107,7 @@ extension StudySummary {
                 var summary = PolicySummary(policy: sum.policy, isInShadow: sum.isInShadow)
                 for (outcome, column) in zip(PolicyOutcome.all, sum.columns) {
                     summary.outcomes[outcome.name] = StudySummary.estimate(
-                        try spool.values(column).map(\.value))
+                        try spool.values(column).map(\.value), within: outcome.possible)
                 }
                 return summary
             }.sorted {

@@ -39,7 +39,7 @@ package struct PowerPilot {
                 file: values.folder.path,
                 found: arm.map { "no arm \(printable($0, limit: 100))" }
                     ?? "\(others.count) arms beside the reference",
-                expected: "--arm with one of " + printable(others.joined(separator: ", "), limit: 400))
+                expected: "--arm with " + oneOf(others, meant: arm ?? ""))
         }
         self.values = values
         self.outcome = outcome

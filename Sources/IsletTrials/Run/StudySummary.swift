@@ -4,7 +4,8 @@
 // trace in it; the unit is the subject; differences are paired by subject. A session that ended early is named: an arm's own
 // means count what it lived; in comparisons it has, of each outcome with a better side, the worst value that anybody in the study has (worst rank,
 // Lachin 1999), so that no arm looks better by those who left it.
-// Statistics: mean with Student's t interval over subjects an arm; mean paired difference with an interval that holds its level
+// Statistics: mean with Student's t interval over subjects an arm; where an end of that lies beyond what the outcome can be at all, Student's t on the log
+// (of shares: logit) scale, by the delta method; mean paired difference with an interval that holds its level
 // (`Statistics.pairedMeanInterval`: Student's t corrected for skewness below 40 pairs, else a BCa bootstrap of 2000 resamples over
 // subjects, seeded by the study) and Wilcoxon's signed-rank test with Pratt's zeros, checked by flipping signs; beside each mean its
 // Monte Carlo standard error; no claim below 6 pairs. Holm's adjustment
@@ -143,7 +144,9 @@ package struct StudySummary: Sendable {
     package var sweep: SweepView?
 
     /// Sums up what the store holds.
-    package init(of study: Study, store: any ResultStore) throws {
+    /// - Parameter shown: outcomes whose differences are shown; of the others no interval is drawn, and of none the check by flipped signs. Nil for all of all:
+    ///   what is drawn is the same either way.
+    package init(of study: Study, store: any ResultStore, shown: Set<String>? = nil) throws {
         outcomes = study.outcomes
         // A value a subject, of each arm and outcome.
         var columns = ArmColumns(study)
@@ -191,7 +194,7 @@ package struct StudySummary: Sendable {
             Arm(
                 name: study.arms[arm].name, sessions: counts[arm].sessions,
                 endedEarly: counts[arm].endedEarly,
-                outcomes: try columns.estimates(ofArm: arm),
+                outcomes: try columns.estimates(ofArm: arm, study.outcomes),
                 alerts: try alerts[arm].summaries(), policies: try alerts[arm].policies.summaries())
         }
         for (index, arm) in arms.enumerated() {
@@ -219,9 +222,11 @@ package struct StudySummary: Sendable {
             for arm in study.arms.indices where arm != reference {
                 let stream = RandomStreams(seed: study.seed, subject: 0).stream(
                     "bootstrap", index: Self.streamIndex(outcome.name, study.arms[arm].name))
+                let isShown = shown?.contains(outcome.name) ?? true
                 if var comparison = Self.compare(
                     outcome.name, study.arms[arm].name, values[arm],
-                    study.arms[reference].name, values[reference], stream: stream)
+                    study.arms[reference].name, values[reference], stream: stream,
+                    drawsInterval: isShown, flipsSigns: shown == nil)
                 {
                     comparison.family = .of(outcome, arm: study.arms[arm], in: study)
                     found[arm].append(comparison)
@@ -280,9 +285,12 @@ package struct StudySummary: Sendable {
         return digest.a
     }
 
-    static func estimate(_ values: [Double]) -> Estimate? {
+    /// - Parameter possible: what a value can be at all.
+    static func estimate(
+        _ values: [Double], within possible: ClosedRange<Double> = -.infinity ... .infinity
+    ) -> Estimate? {
         guard let mean = try? Statistics.mean(values) else { return nil }
-        let interval = try? Statistics.meanInterval(of: values, level: 0.95)
+        let interval = try? Statistics.meanInterval(of: values, level: 0.95, within: possible)
         return Estimate(
             mean: mean, sd: try? Statistics.standardDeviation(values),
             ci95: interval.map { ConfidenceBounds(lower: $0.lower, upper: $0.upper) },
@@ -292,14 +300,18 @@ package struct StudySummary: Sendable {
     /// Both columns stand by rising subject.
     static func compare(
         _ metric: String, _ arm: String, _ values: SubjectValues, _ reference: String,
-        _ references: SubjectValues, stream: RandomStream
+        _ references: SubjectValues, stream: RandomStream, drawsInterval: Bool = true, flipsSigns: Bool = true
     ) -> Comparison? {
         compare(metric, arm, reference, PairedColumns.differences(values, references)) { differences in
             var stream = stream
-            let interval = try? Statistics.pairedMeanInterval(
-                differences, level: 0.95, resamples: resamples, using: &stream)
+            let interval =
+                drawsInterval
+                ? try? Statistics.pairedMeanInterval(
+                    differences, level: 0.95, resamples: resamples, using: &stream) : nil
             // Draws of its own, after the interval's.
-            let p = try? Statistics.signFlipTest(differences, resamples: resamples - 1, using: &stream).p
+            let p =
+                flipsSigns
+                ? try? Statistics.signFlipTest(differences, resamples: resamples - 1, using: &stream).p : nil
             return (interval.flatMap { $0 }, p)
         }
     }

@@ -1,6 +1,6 @@
-// The summary as tables for people: units in every row, at most 100 columns.
+// The summary as tables for people: units in every row, as wide as the terminal, 40 to 200 columns.
 //
-// Guarantees: up to four arms stand side by side where they fit, else below each other; no line is longer than 100 characters.
+// Guarantees: up to four arms stand side by side where they fit, else below each other; of more arms each is a row; no line is longer than the width.
 // A sweep is one table, a row an arm. Comparisons that are equal in every pair are named and left out; where interval and p seem to disagree a note says what
 // each tests; what is no number is named. An arm that is a yardstick, and told of as such, has no column: summary.json has it.
 
@@ -12,10 +12,17 @@ extension StudySummary {
     /// Every arm's outcomes, mean and 95 % interval, its alerts, then the paired differences.
     /// - Parameter unit: that glucose is shown in.
     /// - Parameter isRecorded: of recorded traces: only what they hold has a row.
-    package func table(in unit: GlucoseUnit = .mgdl, isRecorded: Bool = false) -> String {
+    /// - Parameter width: columns of a line, 40 to 200.
+    package func table(in unit: GlucoseUnit = .mgdl, isRecorded: Bool = false, width: Int = 100) -> String {
+        TextGrid.within(width) { tables(unit, isRecorded: isRecorded) }
+    }
+
+    private func tables(_ unit: GlucoseUnit, isRecorded: Bool) -> String {
         var parts: [String] = []
         if let sweep {
             parts = [sweep.text(unit)] + (sweepClaims(unit).map { [$0] } ?? [])
+        } else if shownArms.count > Self.mostBeside {
+            return manyArms(unit)
         } else {
             parts = [outcomeTable(unit, isRecorded: isRecorded)]
             if let alerts = alertTable() { parts.append(alerts) }
@@ -29,10 +36,13 @@ extension StudySummary {
         return parts.joined(separator: "\n")
     }
 
+    /// Of more arms each is a row.
+    static let mostBeside = 4
+
     // MARK: Arms
 
     /// Without the yardstick: its only use is told with the claims.
-    private var shownArms: [Arm] {
+    var shownArms: [Arm] {
         let yardstick = claims?.loss?.deafArm
         return arms.filter { $0.name != yardstick || $0.name == comparisons.first?.reference }
     }
@@ -95,10 +105,8 @@ extension StudySummary {
         _ head: String, _ rows: [(name: String, unit: String, cells: [String])]
     ) -> String {
         let side = [[head, "unit"] + armHeads] + rows.map { [$0.name, $0.unit] + $0.cells }
-        if shownArms.count <= 4 {
-            let text = TextGrid.aligned(side)
-            if TextGrid.fits(text) { return text }
-        }
+        let text = TextGrid.aligned(side)
+        if TextGrid.fits(text) { return text }
         var lines = [[head, ""]]
         for row in rows {
             lines.append(["\(row.name), \(row.unit)", ""])
@@ -199,7 +207,7 @@ extension StudySummary {
 
     // MARK: What is missing
 
-    private func notFiniteText(_ unit: GlucoseUnit) -> String {
+    func notFiniteText(_ unit: GlucoseUnit) -> String {
         var text = "\(notFinite.count) value\(notFinite.count == 1 ? "" : "s") not finite, left out:\n"
         for value in notFinite.prefix(10) {
             let whose =
@@ -210,7 +218,7 @@ extension StudySummary {
         return text
     }
 
-    private func failureText(_ unit: GlucoseUnit) -> String {
+    func failureText(_ unit: GlucoseUnit) -> String {
         var text = "\(failures.count) of \(sessions) sessions ended early:\n"
         for failure in failures.prefix(10) {
             text += TextGrid.wrapped(

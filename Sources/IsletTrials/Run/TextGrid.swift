@@ -1,8 +1,38 @@
 // Text in columns that fits a terminal.
+//
+// Guarantees: no line is longer than the width that is asked for, 40 to 200, whatever stands in it: what has blanks is folded at them.
 
-enum TextGrid {
-    /// Columns of a line at most.
-    static let width = 100
+package enum TextGrid {
+    /// Columns of a line at most: 100, unless somebody says otherwise for what is made in between.
+    @TaskLocal static var width = 100
+
+    /// Widths that tables are made for.
+    package static let widths = 40...200
+
+    /// What `make` makes, with lines of at most so many columns.
+    static func within(_ width: Int, _ make: () -> String) -> String {
+        $width.withValue(max(widths.lowerBound, min(widths.upperBound, width))) { folded(make()) }
+    }
+
+    /// Lines that are too long, folded at blanks; what follows is as far in as the line itself, and two more.
+    static func folded(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+            guard line.count > width else { return String(line) }
+            let indent = line.prefix { $0 == " " }.count
+            let inner = String(repeating: " ", count: min(indent + 2, width / 3))
+            var lines = [String(repeating: " ", count: min(indent, width / 3))]
+            var isFresh = true
+            for word in line.split(separator: " ").flatMap({ pieces(String($0)) }) {
+                if !isFresh, (lines.last?.count ?? 0) + 1 + word.count > width {
+                    lines.append(inner)
+                    isFresh = true
+                }
+                lines[lines.count - 1] += (isFresh ? "" : " ") + word
+                isFresh = false
+            }
+            return lines.joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
 
     static func fits(_ text: String) -> Bool {
         text.split(separator: "\n").allSatisfy { $0.count <= width }

@@ -39,24 +39,27 @@ extension Outcome {
 
     private static func ofMetric(_ metric: AlertMetric) -> [Outcome] {
         let name = metric.rawValue.map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()
-        let words = "true \(metric.name == metric.name.uppercased() ? metric.name : metric.name.lowercased())"
+        let called = metric.name == metric.name.uppercased() ? metric.name : metric.name.lowercased()
+        let words = "true \(called)"
         let low = metric.range?.lowerBound ?? -.infinity
         let high = metric.range?.upperBound ?? .infinity
         return [
             Outcome(
-                "\(name)_mean", unit: metric.unit, "\(words), mean", better: .neither, kind: .subject,
+                "\(name)_mean", "mean \(called)", unit: metric.unit, "\(words), mean", better: .neither,
+                kind: .subject,
                 display: .always
             ) { facts in
                 guard let values = facts.watched?.values(metric), !values.isEmpty else { return nil }
                 return values.reduce(0) { $0 + Double($1) } / Double(values.count)
             },
             share(
-                "\(name)_below_percent", "\(words) below \(JSONValue.numberText(low)) \(metric.unit)", metric
+                "\(name)_below_percent", "\(called) below \(JSONValue.numberText(low)) \(metric.unit)", metric
             ) {
                 $0 < low
             },
             share(
-                "\(name)_above_percent", "\(words) above \(JSONValue.numberText(high)) \(metric.unit)", metric
+                "\(name)_above_percent", "\(called) above \(JSONValue.numberText(high)) \(metric.unit)",
+                metric
             ) {
                 $0 > high
             },
@@ -68,7 +71,8 @@ extension Outcome {
         _ isBeyond: @escaping @Sendable (Double) -> Bool
     ) -> Outcome {
         Outcome(
-            name, unit: "%", words + ": share of the time", better: .lower, kind: .subject, display: .always
+            name, "time with " + words, unit: "%", "true " + words + ": share of the time", better: .lower,
+            kind: .subject, display: .always
         ) { facts in
             guard let values = facts.watched?.values(metric), !values.isEmpty else { return nil }
             return 100 * Double(values.count { isBeyond(Double($0)) }) / Double(values.count)
@@ -77,7 +81,7 @@ extension Outcome {
 
     /// What harms.
     private static let critical = Outcome(
-        "critical_percent", unit: "%",
+        "critical_percent", "time beyond critical bounds", unit: "%",
         "time with the true value of any metric beyond its critical bounds", better: .lower, kind: .subject,
         display: .always
     ) { facts in
@@ -95,7 +99,8 @@ extension Outcome {
     }
 
     private static let broken = Outcome(
-        "broken_hours_per_day", unit: "h/day", "time with something broken, per day", better: .lower,
+        "broken_hours_per_day", "time with something broken", unit: "h/day",
+        "time with something broken, per day", better: .lower,
         kind: .subject, display: .always
     ) { facts in
         facts.watched.flatMap {
@@ -107,15 +112,24 @@ extension Outcome {
     // MARK: The keeper
 
     private static let keeper: [Outcome] = [
-        deed("keeper_calls_per_day", "visits because something rang, per day", .lower) { $0.calls },
-        deed("keeper_night_calls_per_day", "of these, at night", .lower) { $0.nightCalls },
-        deed("keeper_vain_calls_per_day", "of all calls, those at which nothing was broken, per day", .lower)
-        {
+        deed(
+            "keeper_calls_per_day", "visits because something rang", "visits because something rang, per day",
+            .lower
+        ) { $0.calls },
+        deed("keeper_night_calls_per_day", "visits at night", "of these, at night", .lower) { $0.nightCalls },
+        deed(
+            "keeper_vain_calls_per_day", "visits for nothing",
+            "of all calls, those at which nothing was broken, per day", .lower
+        ) {
             $0.vain
         },
-        deed("keeper_wakings_per_day", "notifications that woke the keeper, per day", .lower) { $0.wakings },
+        deed(
+            "keeper_wakings_per_day", "wakings of the keeper", "notifications that woke the keeper, per day",
+            .lower
+        ) { $0.wakings },
         Outcome(
-            "keeper_heard_fraction", unit: "", "noticed of the notifications; empty where there were none",
+            "keeper_heard_fraction", "rings that the keeper heard", unit: "",
+            "noticed of the notifications; empty where there were none",
             better: .higher, kind: .person
         ) { facts in
             facts.watched.flatMap { watched in
@@ -124,7 +138,7 @@ extension Outcome {
             }
         },
         Outcome(
-            "hours_to_mend", unit: "h",
+            "hours_to_mend", "time to mend", unit: "h",
             "from a break to its mending, mean over what was mended; empty where nothing was", better: .lower,
             kind: .person, display: .always
         ) { facts in
@@ -137,9 +151,11 @@ extension Outcome {
     ]
 
     private static func deed(
-        _ name: String, _ meaning: String, _ better: Better, _ count: @escaping @Sendable (KeeperFacts) -> Int
+        _ name: String, _ words: String, _ meaning: String, _ better: Better,
+        _ count: @escaping @Sendable (KeeperFacts) -> Int
     ) -> Outcome {
-        Outcome(name, unit: "1/day", meaning, better: better, kind: .person, display: .always) { facts in
+        Outcome(name, words, unit: "1/day", meaning, better: better, kind: .person, display: .always) {
+            facts in
             facts.watched.flatMap { facts.perDay(Double(count($0.keeper))) }
         }
     }

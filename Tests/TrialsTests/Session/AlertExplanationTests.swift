@@ -51,7 +51,7 @@ struct AlertExplanationTests {
         var seen = 0
         for episode in told.episodes where ["LOW", "HIGH", "VERY-LOW"].contains(episode.code) {
             let lines = try #require(told.lines(of: episode.number))
-            let raise = try #require(lines.firstIndex { $0.contains("raise (") })
+            let raise = try #require(lines.firstIndex { $0.contains("Alert began (") })
             // "saw glucose 69.7 mg/dL (< 70), 0s old"
             let words = lines[raise + 1].split(separator: " ")
             #expect(words.prefix(2) == ["saw", "glucose"], "\(lines[raise + 1])")
@@ -80,7 +80,7 @@ struct AlertExplanationTests {
         var seen: Set<String> = []
         for episode in told.episodes {
             let lines = try #require(told.lines(of: episode.number))
-            let raise = try #require(lines.firstIndex { $0.contains("raise (") })
+            let raise = try #require(lines.firstIndex { $0.contains("Alert began (") })
             #expect(!lines[raise + 1].contains("no fresh"), "\(lines[raise + 1])")
             if lines[raise + 1].contains("saw glucoseIn20m ") || lines[raise + 1].contains("saw glucoseRate ")
             {
@@ -98,10 +98,15 @@ struct AlertExplanationTests {
                 "sensor=ideal", "scenario.meals=none", "arms=[{ alerts: bionicloop }]"))
         let outage = try #require(told.episodes.first { $0.code == "ALERT-PUMP-SIGNAL-LOSS" })
         let lines = try #require(told.lines(of: outage.number))
-        let raise = try #require(lines.firstIndex { $0.contains("raise (actionable): conditionHeld") })
-        #expect(lines[raise].hasPrefix("        2h5m  "), "\(lines)")
+        let raise = try #require(
+            lines.firstIndex {
+                $0.contains("Alert began (Action needed): it lasted long enough to count")
+            })
+        #expect(lines[raise].hasPrefix("day 1 Mon 08:05  "), "\(lines)")
         #expect(lines[raise + 1].contains("out of reach now"), "\(lines)")
-        #expect(lines.contains("true fault behind it: pump-outage, 2h to 2h20m"), "\(lines)")
+        #expect(
+            lines.contains("true fault behind it: pump-outage, day 1 Mon 08:00 to day 1 Mon 08:20"),
+            "\(lines)")
         #expect(!lines.contains { $0.contains("signal-loss") })
 
         let lost = try explain(
@@ -111,7 +116,9 @@ struct AlertExplanationTests {
         let gap = try #require(lost.episodes.first { $0.code == "SIGNAL-LOSS" })
         let gapLines = try #require(lost.lines(of: gap.number))
         #expect(gapLines.contains { $0.contains("saw readingAge 20 min (> 20)") }, "\(gapLines)")
-        #expect(gapLines.contains("true fault behind it: signal-loss, 6h to 7h"), "\(gapLines)")
+        #expect(
+            gapLines.contains("true fault behind it: signal-loss, day 1 Mon 12:00 to day 1 Mon 13:00"),
+            "\(gapLines)")
     }
 
     @Test("also where the system rang while the app was dead")
@@ -126,12 +133,38 @@ struct AlertExplanationTests {
         #expect(rung.begin == .minutes(135))
         let lines = try #require(told.lines(of: rung.number))
         #expect(
-            lines.contains { $0.contains("2h15m  notify") && $0.contains("the system rang by itself") },
+            lines.contains { $0.contains("Mon 08:15  Notified") && $0.contains("the system rang by itself") },
             "\(lines)")
-        #expect(lines.contains { $0.contains("schedule") && $0.contains("due 2h15m") }, "\(lines)")
-        #expect(lines.contains { $0.contains("behind it: app-quit, 2h2m to 3h2m") }, "\(lines)")
+        #expect(
+            lines.contains { $0.contains("Notification planned") && $0.contains("due day 1 Mon 08:15") },
+            "\(lines)")
+        #expect(
+            lines.contains { $0.contains("behind it: app-quit, day 1 Mon 08:02 to day 1 Mon 09:02") },
+            "\(lines)")
         #expect(
             told.table.contains { $0.contains("notified once, 1 of them by the system") }, "\(told.table)")
+    }
+
+    @Test("with a line of its glucose, on which the bounds of a low stand where they are crossed")
+    func line() throws {
+        func line(_ values: [Double], _ unit: GlucoseUnit = .mgdl) -> String? {
+            let rows = values.enumerated().map {
+                ReadingRow(instant: .minutes(Int64($0.offset) * 5), mgdl: $0.element, backfilledAt: nil)
+            }
+            let calendar = SessionCalendar(startEpochSeconds: 1_767_250_800, offsetSeconds: -18_000)
+            return GlucoseLine(rows, from: .start, to: .minutes(10_000), calendar: calendar, unit: unit)?.text
+        }
+        let low = try #require(line([180, 120, 69, 50, 52, 60, 75, 110]))
+        #expect(
+            low.hasPrefix("▅▃↓70▁↓54▁▁↑54▁↑70▂▃  02:00 to 02:35, from 180, lowest 50, at last 110 mg/dL"),
+            "\(low)")
+        #expect(try #require(line([180, 50], .mmolL)).contains("↓3.9↓3.0▁"))
+        #expect(line([100]) == nil && line([]) == nil)
+        // Many readings are one letter a stretch, the lowest of it, so that no low is lost.
+        let day = try #require(line((0..<288).map { $0 == 100 ? 45 : 120 }))
+        #expect(
+            day.contains("↓70") && day.contains("↑70")
+                && (day.firstIndex(of: " ").map { day[..<$0].count } ?? 99) < 60)
     }
 
     @Test("without a flood of countdowns, here and in the replay's story")
@@ -142,9 +175,11 @@ struct AlertExplanationTests {
         let told = try explain(study)
         let expiring = try #require(told.episodes.first { $0.code == "ALERT-PUMP-EXPIRING" })
         let lines = try #require(told.lines(of: expiring.number))
-        let refreshes = lines.filter { $0.contains("refresh") }
-        #expect(refreshes.count == 1 && refreshes[0].contains(" times up to 2d23h"), "\(refreshes)")
-        let story = try story(study).lines.filter { $0.text.contains("refresh ALERT-PUMP-EXPIRING") }
+        let refreshes = lines.filter { $0.contains("Message brought up to date") }
+        #expect(refreshes.count == 1 && refreshes[0].contains(" times up to day "), "\(refreshes)")
+        let story = try story(study).lines.filter {
+            $0.text.contains("Message brought up to date, ALERT-PUMP-EXPIRING")
+        }
         #expect(story.count == 1 && story[0].text.contains(" times up to day "), "\(story.map(\.text))")
     }
 
@@ -161,7 +196,7 @@ struct AlertExplanationTests {
         let story = try story(study)
         for episode in told.episodes {
             let first = try #require(
-                story.lines.first { $0.episode == episode.number && !$0.text.contains(" wait ") })
+                story.lines.first { $0.episode == episode.number && !$0.text.contains("Waiting to be sure") })
             #expect(first.alertCode == episode.code && first.instant == episode.begin)
             #expect(first.text.hasPrefix("alert #\(episode.number) "), "\(first.text)")
         }

@@ -236,7 +236,7 @@ struct SummaryTests {
         #expect(json.contains("\"outcome\": \"mean_mgdl\""))
     }
 
-    @Test("fits 100 columns, however many arms and however long their names", arguments: [1, 2, 3, 4, 5, 9])
+    @Test("fits the terminal, however many arms and however long their names", arguments: [1, 2, 3, 4, 5, 9])
     func width(count: Int) throws {
         for name in ["a", "a-closed-loop-with-a-remarkably-long-name-that-nobody-would-read-to-its-end"] {
             var low = AlertTally(
@@ -252,14 +252,50 @@ struct SummaryTests {
                             ($0.name, 1234.5 * Double(arm + 1) + Double(subject * subject * arm))
                         }))
             }
-            let table = summary.table()
-            for line in table.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
-            #expect(table.contains("THRESHOLD-LONG-"))
-            #expect(table.contains("1 ended early"))
-            // From five arms on, and wherever they don't fit, arms stand below each other.
-            let isVertical = table.contains("mean_mgdl, mg/dL")
-            #expect(isVertical == (count > 4 || count > 1 && name.count > 1 || count > 3))
+            for width in [40, 64, 100, 200] {
+                let table = summary.table(width: width)
+                for line in table.split(separator: "\n") { #expect(line.count <= width, "\(width): \(line)") }
+                #expect(table.contains("1 ended early") || width == 40 && table.contains("ended"))
+                // Where up to four don't fit beside each other they stand below; of more each is a row.
+                guard width == 100 else { continue }
+                #expect(table.contains("THRESHOLD-LONG-") == (count <= 4))
+                let isVertical = table.contains("mean_mgdl, mg/dL")
+                #expect(isVertical == (count <= 4 && (count > 1 && name.count > 1 || count > 3)))
+                if count > 4 { #expect(table.contains("less ") && table.contains("mean over subjects")) }
+            }
         }
+    }
+
+    /// Harm: an interval that reaches below none is read as if there could be less than none.
+    @Test("has intervals that keep within what is possible")
+    func possible() throws {
+        let summary = try summary(subjects: 8, arms: ["a"]) { subject, _ in
+            [
+                "tbr_54_percent": subject == 3 ? 4 : 0.01,
+                "alerts_notifications_per_day": subject == 5 ? 9 : 0,
+                "alerts_nuisance_fraction": subject < 7 ? 1 : 0.2, "alerts_lead_min": subject == 1 ? -40 : 2,
+                "tbr_70_percent": 0,
+            ]
+        }
+        func interval(_ name: String) throws -> StudySummary.ConfidenceBounds {
+            try #require(summary.arms[0].outcomes[name]?.ci95)
+        }
+        for (name, range) in [
+            ("tbr_54_percent", 0.0...100), ("alerts_notifications_per_day", 0...100),
+            ("alerts_nuisance_fraction", 0...1),
+        ] {
+            let (found, mean) = (try interval(name), try #require(summary.arms[0].outcomes[name]?.mean))
+            #expect(
+                found.lower > range.lowerBound && found.lower < mean && found.upper > mean,
+                "\(name): \(found)")
+            #expect(found.upper < range.upperBound, "\(name): \(found)")
+        }
+        // By scipy: mean 0.50875, t(0.975, 7)·se = 1.1798; on the log scale exp(±1.1798/0.50875).
+        let low = try interval("tbr_54_percent")
+        let mean = try #require(summary.arms[0].outcomes["tbr_54_percent"]?.mean)
+        #expect(abs(low.lower * low.upper - mean * mean) < 1e-9, "as far on either side, on the log scale")
+        #expect(try interval("alerts_lead_min").lower < 0, "what may be negative stays Student's")
+        #expect(try interval("tbr_70_percent").lower == 0 && interval("tbr_70_percent").upper == 0)
     }
 
     @Test("says what each tests where the mean's interval and the rank test disagree")

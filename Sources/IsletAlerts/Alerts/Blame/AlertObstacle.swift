@@ -36,6 +36,23 @@ public enum AlertObstacle: UInt16, Sendable, CaseIterable {
         }
     }
 
+    /// A word or two: the head of a column.
+    package var words: String {
+        switch self {
+        case .appDead: "app dead"
+        case .stale: "no fresh value"
+        case .hysteresis: "hysteresis"
+        case .debounce: "debounce"
+        case .acknowledged: "acknowledged"
+        case .inhibited: "inhibited"
+        case .snoozed: "snoozed"
+        case .quietHours: "quiet hours"
+        case .foreground: "app in front"
+        case .sourceRule: "never notifies"
+        case .cooldown: "cooldown"
+        }
+    }
+
     /// As it stands in the names of outcomes.
     public var key: String {
         switch self {

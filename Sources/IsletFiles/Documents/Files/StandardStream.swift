@@ -45,6 +45,11 @@ package enum StandardStream: Sendable {
         return Int(size.ws_col)
     }
 
+    /// Columns that tables are made for: the terminal's, else what the environment says (`COLUMNS`), else 100.
+    package var tableColumns: Int {
+        terminalColumns ?? getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? 100
+    }
+
     /// True where colour is welcome: a terminal that is not dumb, and no `NO_COLOR` (no-color.org: set and not empty).
     package var allowsColor: Bool {
         isTerminal && Self.environmentAllowsColor

@@ -2,6 +2,8 @@
 //
 // Guarantees: bounded work whatever the input's length; the same answer for the same input, ties by list order.
 
+import IsletDevices
+
 /// The word among `known` that `word` is most likely a slip of, or nil when none is near.
 ///
 /// Near: at most a third of the letters (at least one, at most three) inserted, dropped, changed or swapped,
@@ -15,6 +17,12 @@ package func nearest(to word: String, among known: [String]) -> String? {
     }
     guard let best, best.distance <= max(1, min(3, typed.count / 3)) else { return nil }
     return best.word
+}
+
+/// `one of a, b, c (nearest: `b`)`: what is expected in place of a word that is none of the known ones.
+package func oneOf(_ known: [String], meant word: String) -> String {
+    let meant = nearest(to: word, among: known).map { " (nearest: `\($0)`)" } ?? ""
+    return "one of " + printable(known.joined(separator: ", "), limit: 400) + meant
 }
 
 /// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each.

@@ -1,0 +1,236 @@
+// The trade: what an arm costs and what it spares, in one figure with one zero.
+//
+// Guarantees: better lies left of zero and worse right of it in every row, whichever way its outcome is counted; each row names the unit that it is drawn in: the
+// margin where there is one, else the standard deviation over people; a square is claimed, an empty one exploratory, a diamond refused. Arms that come to the same
+// are one row. Rows that are left out for want of room are counted below it.
+// Does not: draw what has no interval.
+
+import IsletFiles
+import IsletDevices
+import IsletTrials
+
+struct TradeFigure {
+    let input: ReportInput
+    private var words: OutcomeWords { input.words }
+
+    init(_ input: ReportInput) { self.input = input }
+
+    private static let most = 9
+
+    private struct Row {
+        var outcome: Outcome
+        /// Arms that came to the same.
+        var arms: [String]
+        var comparison: StudySummary.Comparison
+        /// What one unit of the figure is, in the outcome's unit, and its name.
+        var scale: Double
+        var scaleWords: String
+        var hasMargin: Bool
+
+        /// In the figure's unit, worse on the right.
+        func place(_ value: Double) -> Double { (outcome.better == .higher ? -1 : 1) * value / scale }
+    }
+
+    var figures: [ReportFigure] {
+        let all = rows
+        guard !all.isEmpty else { return [] }
+        let rows = Array(all.prefix(Self.most))
+        let left = all.count - rows.count
+        var caption: HTML = left > 0 ? "\(left) more stand under <a href=\"#numbers\">All numbers</a>. " : ""
+        if let yardstick = input.summary.claims?.loss?.deafArm {
+            caption += "\(yardstick) hears nothing and is not drawn. "
+        }
+        let equal = input.comparedArms.filter { arm in
+            let own = input.summary.comparisons.filter { judged($0.metric) && $0.arm == arm }
+            return !own.isEmpty && own.allSatisfy(\.isEqualInEveryPair)
+        }
+        if !equal.isEmpty {
+            caption += "Identical in every pair: \(Describe.list(equal, most: 4)). "
+        }
+        return [
+            ReportFigure(
+                name: "trade", chart: picture(rows, width: 520, isNarrow: false),
+                narrow: picture(rows, width: 338, isNarrow: true), caption: caption)
+        ]
+    }
+
+    private func judged(_ name: String) -> Bool { outcomes.contains { $0.name == name } }
+
+    private var outcomes: [Outcome] {
+        var found = input.judged
+        if let harm = input.harm, !found.contains(where: { $0.name == harm.name }) { found.append(harm) }
+        return found.filter { $0.better != .neither }
+    }
+
+    private var rows: [Row] {
+        let arms = input.comparedArms
+        // With many arms those that part farthest, each with all its outcomes.
+        let wanted =
+            arms.count <= 3
+            ? arms : [input.headlineArm].compactMap(\.self) + arms.filter { $0 != input.headlineArm }
+        var rows: [Row] = []
+        for outcome in outcomes {
+            for arm in wanted {
+                guard let found = input.comparison(outcome.name, arm)?.comparison, found.ci95 != nil else {
+                    continue
+                }
+                if let place = rows.firstIndex(where: {
+                    $0.outcome.name == outcome.name && $0.comparison.difference == found.difference
+                        && $0.comparison.ci95 == found.ci95
+                }) {
+                    rows[place].arms.append(arm)
+                    continue
+                }
+                let margin = outcome.name == StudyClaims.gate ? input.study.margin : nil
+                guard let scale = margin ?? spread(outcome, found) else { continue }
+                rows.append(
+                    Row(
+                        outcome: outcome, arms: [arm], comparison: found, scale: scale,
+                        scaleWords: margin == nil
+                            ? "1 sd of \(input.subjectsWord) = \(ChartNumber.text(scale * words.factor(outcome), places: OutcomeWords.places(half: scale * words.factor(outcome)))) \(words.differenceUnit(outcome))"
+                            : "the margin = \(ChartNumber.text(scale, places: 2)) points",
+                        hasMargin: margin != nil))
+            }
+        }
+        guard rows.count > Self.most else { return rows }
+        // As many arms as have room with all their outcomes.
+        let fit = max(1, Self.most / max(1, outcomes.count))
+        let first = Array(Set(rows.map(\.arms)).sorted { order($0) < order($1) }.prefix(fit))
+        let kept = rows.filter { first.contains($0.arms) }
+        return kept + rows.filter { !first.contains($0.arms) }
+    }
+
+    /// The headline's first, then as the study has them.
+    private func order(_ arms: [String]) -> Int {
+        arms.contains(input.headlineArm ?? "")
+            ? -1 : input.study.arms.firstIndex { $0.name == arms[0] } ?? 0
+    }
+
+    /// Over people, of both arms together; nil where nobody differs from anybody.
+    private func spread(_ outcome: Outcome, _ found: StudySummary.Comparison) -> Double? {
+        let both = [found.arm, found.reference].compactMap {
+            input.arm($0)?.arm.outcomes[outcome.name]?.sd
+        }
+        guard both.count == 2 else { return nil }
+        let pooled = ((both[0] * both[0] + both[1] * both[1]) / 2).squareRoot()
+        return pooled > 0 && pooled.isFinite ? pooled : nil
+    }
+
+    private func shape(_ row: Row) -> (PointShape, Bool) {
+        if input.summary.claims?.refusal != nil { return (.diamond, false) }
+        return (.square, row.comparison.family != .exploratory)
+    }
+
+    private func picture(_ rows: [Row], width: Double, isNarrow: Bool) -> Picture {
+        let isOneArm = Set(rows.map(\.arms)).count == 1
+        let reach =
+            1.06
+            * max(
+                rows.map { row in
+                    let ends = row.comparison.ci95.map { [$0.lower, $0.upper] } ?? []
+                    return (ends + [row.hasMargin ? row.scale : 0]).map { abs(row.place($0)) }.max() ?? 0
+                }.max() ?? 1, 1e-9)
+        // A heading an outcome, and below it a row an arm; or one row an outcome.
+        let headed = isOneArm ? 44.0 : 24.0
+        let line = isNarrow ? (isOneArm ? 46.0 : 40.0) : (isOneArm ? headed : 26.0)
+        let groups = isOneArm ? 0 : Set(rows.map(\.outcome.name)).count
+        let height = 20 + Double(rows.count) * line + Double(groups) * 34 + 40
+        let left = isNarrow ? 6.0 : isOneArm ? 178.0 : 130.0
+        let right = isNarrow ? width - 6 : width - 150
+        var picture = Picture(
+            title: "The trade" + (isOneArm ? ", \(Describe.list(rows[0].arms, most: 3))" : ""),
+            description:
+                "Differences from \(rows[0].comparison.reference) with 95 % intervals, worse on the right: \(rows.map { "\(words.name($0.outcome.name)), \(Describe.list($0.arms, most: 4)): \(words.text($0.comparison, $0.outcome)) \(words.differenceUnit($0.outcome))" }.joined(separator: "; ")).",
+            width: width, height: height)
+        func x(_ place: Double) -> Double { left + (place / reach + 1) / 2 * (right - left) }
+        let bottom = height - 34
+        var y = 14.0
+        picture.text("The trade", x: 0, y: y, style: "t")
+        y += 6
+        picture.line(
+            from: (x(0), y + 4), to: (x(0), bottom), .strong, width: 1.4, style: "zero",
+            facts: [("zero", "1")])
+        var last = ""
+        for row in rows {
+            let isFirst = row.outcome.name != last
+            last = row.outcome.name
+            if !isOneArm, isFirst {
+                y += 22
+                picture.text(words.name(row.outcome.name), x: 0, y: y, style: "x o")
+                picture.text(row.scaleWords, x: width, y: y, .end, style: "m o")
+                y += 12
+            }
+            let middle = isNarrow ? y + line - 12 : y + line / 2
+            draw(row, x, middle, &picture)
+            let value = words.text(row.comparison, row.outcome)
+            let unit = words.differenceUnit(row.outcome)
+            let name = isOneArm ? words.name(row.outcome.name) : Describe.list(row.arms, most: 2)
+            if isNarrow {
+                picture.text(
+                    TextWidth.fitted(name, width: width - 150, size: 12), x: 0, y: middle - 14, style: "o")
+                picture.text("\(value) \(unit)", x: width, y: middle - 14, .end, style: "x o")
+            } else {
+                let lift = isOneArm ? 3.0 : -4.0
+                picture.text(
+                    TextWidth.fitted(name, width: left - 8, size: 12), x: 0, y: middle - lift)
+                if isOneArm {
+                    picture.text(
+                        TextWidth.fitted(row.scaleWords, width: left - 2, size: 12), x: 0, y: middle + 12,
+                        style: "m")
+                    picture.text(value, x: width, y: middle - lift, .end, style: "x")
+                    picture.text(unit, x: width, y: middle + 12, .end, style: "m")
+                } else {
+                    picture.text(value, x: width, y: middle - lift, .end)
+                }
+            }
+            y += line
+        }
+        picture.text("← better", x: x(0) - 10, y: height - 18, .end, style: "m")
+        picture.text("worse →", x: x(0) + 10, y: height - 18, style: "m")
+        key(rows, &picture, at: height - 3, isNarrow: isNarrow, left: isNarrow ? 0 : left, width)
+        return picture
+    }
+
+    private func draw(_ row: Row, _ x: (Double) -> Double, _ y: Double, _ picture: inout Picture) {
+        let (shape, isFilled) = shape(row)
+        if let ci95 = row.comparison.ci95 {
+            let ends = [row.place(ci95.lower), row.place(ci95.upper)].map(x)
+            picture.line(from: (ends[0], y), to: (ends[1], y), .series(0), width: 2)
+            for end in ends { picture.line(from: (end, y - 4), to: (end, y + 4), .series(0), width: 2) }
+        }
+        if row.hasMargin {
+            picture.line(from: (x(1), y - 9), to: (x(1), y + 9), .series(1), width: 2)
+        }
+        picture.point(
+            shape, x: x(row.place(row.comparison.difference)), y: y, radius: 4.5, .series(0),
+            isFilled: isFilled,
+            facts: [("outcome", row.outcome.name.replacing("_", with: "-"))],
+            name: "\(row.arms.joined(separator: ", ")): \(words.text(row.comparison, row.outcome))")
+    }
+
+    private func key(
+        _ rows: [Row], _ picture: inout Picture, at y: Double, isNarrow: Bool, left: Double, _ width: Double
+    ) {
+        var place = 0.0
+        func sign(_ name: String, _ draw: (inout Picture, Double) -> Void) {
+            draw(&picture, place + 5)
+            picture.text(name, x: place + 14, y: y, style: "m")
+            place += 14 + TextWidth.of(name, size: 12) + 12
+        }
+        let shapes = rows.map(shape)
+        if shapes.contains(where: { $0 == (PointShape.square, true) }) {
+            sign("declared") { $0.point(.square, x: $1, y: y - 4, radius: 4, .series(0)) }
+        }
+        if shapes.contains(where: { $0 == (PointShape.square, false) }) {
+            sign("exploratory") { $0.point(.square, x: $1, y: y - 4, radius: 4, .series(0), isFilled: false) }
+        }
+        if shapes.contains(where: { $0.0 == .diamond }) {
+            sign("claim refused") {
+                $0.point(.diamond, x: $1, y: y - 4, radius: 4, .series(0), isFilled: false)
+            }
+        }
+        if rows.contains(where: \.hasMargin) {
+            sign("margin") { $0.line(from: ($1, y - 11), to: ($1, y + 2), .series(1), width: 2) }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+// The three cards below a report's first line: a word, a number, how sure.
+//
+// Guarantees: what is called not worse, more or less is what `StudyClaims` and `Finding` show; each number names its place in summary.json; a card that judges
+// nothing says so.
+
+import IsletFiles
+import IsletDevices
+import IsletTrials
+
+struct VerdictCards {
+    let input: ReportInput
+    private var words: OutcomeWords { input.words }
+
+    init(_ input: ReportInput) { self.input = input }
+
+    fileprivate enum Mark: String {
+        case good = "✓"
+        case bad = "✕"
+        case open = "○"
+        case same = "="
+        case refused = "◇"
+
+        /// The class, and what is said of the sign to those who don't see it.
+        var words: (style: String, said: String) {
+            switch self {
+            case .good: ("good", "good")
+            case .bad: ("bad", "bad")
+            case .open: ("open", "open")
+            case .same: ("open", "the same")
+            case .refused: ("refused", "no claim")
+            }
+        }
+    }
+
+    private struct Card {
+        var mark: Mark
+        var word: String
+        var value: HTML
+        var below: HTML
+    }
+
+    var html: HTML {
+        let cards = cards
+        guard !cards.isEmpty else { return "" }
+        let items = cards.map { card -> HTML in
+            "<li class=\"card \(card.mark.words.style)\"><p class=\"word\"><span role=\"img\" aria-label=\"\(card.mark.words.said)\">\(card.mark.rawValue)</span> \(card.word)</p><p class=\"value\">\(card.value)</p><p class=\"how\">\(card.below)</p></li>\n"
+        }
+        let whose: HTML = input.headlineArm.map { " for \($0)" } ?? ""
+        return "<ul class=\"cards\" aria-label=\"Verdict\(whose)\">\n\(items)</ul>\n"
+    }
+
+    private var cards: [Card] {
+        guard let arm = input.headlineArm else {
+            if !input.comparedArms.isEmpty { return Array(identical.prefix(3)) }
+            return Array(levels.prefix(3))
+        }
+        return outcomes.prefix(3).compactMap { card($0, arm) }
+    }
+
+    /// Those that the study declares, filled up with those that everybody asks for.
+    private var outcomes: [Outcome] {
+        var names = input.study.primary
+        let usual =
+            input.isOfPeople
+            ? [StudyClaims.gate, "tbr_70_percent", ReportInput.rings] : input.judged.map(\.name)
+        for name in usual where !names.contains(name) { names.append(name) }
+        return names.prefix(3).compactMap { Outcome.named($0) }
+    }
+
+    // MARK: Compared
+
+    private func card(_ outcome: Outcome, _ arm: String) -> Card? {
+        guard let (index, found) = input.comparison(outcome.name, arm) else { return nil }
+        let path = "comparisons.\(index)"
+        if found.isEqualInEveryPair {
+            return Card(
+                mark: .same, word: words.name(outcome.name).capitalised,
+                value: "identical",
+                below: "in every pair of \(words.number(Double(found.n), "\(path).n", places: 0))")
+        }
+        let unit = words.differenceUnit(outcome)
+        let number = words.number(found.difference, "\(path).difference", outcome, found.ci95)
+        let sign: HTML = found.difference > 0 ? "+" : ""
+        let value: HTML = "\(sign)\(number)\(unit.isEmpty ? "" : "\u{a0}<small>\(unit)</small>" as HTML)"
+        var below: [HTML] = []
+        guard found.ci95 != nil else {
+            return Card(
+                mark: .open, word: "\(words.name(outcome.name).capitalised): too few pairs", value: value,
+                below: "\(words.number(Double(found.n), "\(path).n", places: 0)) pairs, an interval takes 6")
+        }
+        let (mark, word) = verdict(outcome, found, arm)
+        if let weekly = week(outcome, found, path) { below.append(weekly) }
+        below.append(words.interval(found.ci95, path, outcome))
+        if outcome.name == StudyClaims.gate, let margin = input.summary.claims?.margin {
+            below.append(
+                "margin \(words.number(margin, "claims.margin.\(StudyClaims.gate)", places: GateSentence.places(of: margin)))"
+            )
+        }
+        return Card(mark: mark, word: word, value: value, below: below.joined(" · "))
+    }
+
+    /// `= +26 min a week`.
+    private func week(_ outcome: Outcome, _ found: StudySummary.Comparison, _ path: String) -> HTML? {
+        guard let weekly = outcome.weekly else { return nil }
+        let places = words.places(outcome, found.ci95, factor: weekly.factor)
+        let number = words.number(
+            found.difference * weekly.factor, "\(path).difference", places: places, factor: weekly.factor)
+        return "= \(found.difference > 0 ? "+" : "" as HTML)\(number) \(weekly.unit)"
+    }
+
+    private func verdict(
+        _ outcome: Outcome, _ found: StudySummary.Comparison, _ arm: String
+    ) -> (Mark, String) {
+        let name = words.name(outcome.name)
+        let gate = input.summary.claims?.claims.first { $0.arm == arm && $0.metric == outcome.name }
+        switch (outcome.name == StudyClaims.gate, gate?.verdict) {
+        case (true, .nonInferior): return (.good, "Not worse \(Self.place(name)) by the margin")
+        case (true, .notNonInferior): return (.bad, "Not shown harmless \(Self.place(name))")
+        case (true, .tooFewLows): return (.refused, "Too few lows \(Self.place(name)) to judge")
+        case (true, .refused): return (.refused, "No claim \(Self.place(name)): refused")
+        default: break
+        }
+        switch Finding(found, outcome, input.summary.claims).direction {
+        case .none: return (.open, "\(name.capitalised): no difference shown")
+        case .lower:
+            return (outcome.better.isGood(whenLower: true), "\(outcome.isCount ? "Fewer" : "Less") \(name)")
+        case .higher: return (outcome.better.isGood(whenLower: false), "More \(name)")
+        }
+    }
+
+    private static func place(_ name: String) -> String {
+        name.hasPrefix("time ") ? String(name.dropFirst("time ".count)) : name
+    }
+
+    // MARK: Not compared
+
+    private var identical: [Card] {
+        outcomes.compactMap { outcome in
+            guard let (index, _) = input.comparison(outcome.name, input.comparedArms[0]) else { return nil }
+            let n = input.summary.comparisons[index].n
+            return Card(
+                mark: .same, word: words.name(outcome.name).capitalised, value: "identical",
+                below: "in every pair of \(words.number(Double(n), "comparisons.\(index).n", places: 0))")
+        }
+    }
+
+    /// What an arm came to, of one that nothing is compared with; with the goal where there is one.
+    private var levels: [Card] {
+        guard input.listeners.isEmpty || input.isOneArm, let arm = input.summary.arms.first, input.isOneArm
+        else { return [] }
+        let names =
+            input.isOfPeople
+            ? ["tir_70_180_percent", "tbr_70_percent", ReportInput.rings] : input.judged.map(\.name)
+        return names.compactMap { Outcome.named($0) }.compactMap { outcome in
+            guard let estimate = arm.outcomes[outcome.name] else { return nil }
+            let path = "arms.0.outcomes.\(outcome.name)"
+            let unit = words.unitText(outcome)
+            let goal = RangeGoal.all.first { $0.outcome == outcome.name }
+            let below =
+                [words.interval(estimate.ci95, path, outcome), goal.map { "goal \($0.words)" } ?? ""]
+                .filter { !$0.isEmpty }
+            return Card(
+                mark: goal.map { $0.isMet(estimate.mean) ? .good : .bad } ?? .open,
+                word: words.name(outcome.name).capitalised,
+                value:
+                    "\(words.number(estimate.mean, "\(path).mean", outcome, estimate.ci95))\(unit.isEmpty ? "" : "\u{a0}<small>\(unit)</small>" as HTML)",
+                below: below.isEmpty ? "one value" : below.joined(" · "))
+        }
+    }
+}
+
+extension Better {
+    fileprivate func isGood(whenLower: Bool) -> VerdictCards.Mark {
+        switch self {
+        case .lower: whenLower ? .good : .bad
+        case .higher: whenLower ? .bad : .good
+        case .neither: .open
+        }
+    }
+}
+
+extension String {
+    /// With a capital letter.
+    var capitalised: String { prefix(1).uppercased() + dropFirst() }
+}
