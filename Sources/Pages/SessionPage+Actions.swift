@@ -119,8 +119,8 @@ extension SessionPage {
     // MARK: Acts
 
     var meal: Surface {
-        surface(
-            .meal,
+        Surface(
+            .meal, tag: "div", classes: "actions", attributes: " id=\"eat\"",
             act(
                 "Meal", "meal",
                 number("Carbohydrate", "meal", "grams", id: "meal-grams", off: off)

@@ -33,7 +33,7 @@ struct WardPage {
                 ("numbers", WardCommand.numbers.joined(separator: " ")),
                 ("can-notify", context.canNotify ? "1" : ""),
             ],
-            header: header, main: "\(strip.html)\(list)\(heard.html)", context: context
+            header: header, main: "\(strip.html)\(list)\(heard.html)\(foot)", context: context
         ).html
     }
 
@@ -54,9 +54,6 @@ struct WardPage {
             ("", "Pace of all"), ("1", "real time"), ("60", "60 times"), ("600", "600 times"),
             ("max", "as fast as it can"),
         ].map { "<option value=\"\($0.0)\">\($0.1)</option>" }
-        let links = Page.wardTabs.dropFirst().map { tab -> HTML in
-            "<a href=\"\(tab.address)\">\(tab.name)</a>\n"
-        }
         let all: HTML =
             cards.isEmpty
             ? ""
@@ -67,7 +64,6 @@ struct WardPage {
             <div class="who"><h1>Ward</h1></div>
             \(Page.liveDot)
             <div class="tools wardtools">\(Page.soundButton)<label class="unseen" for="listen">Listen as</label><select id="listen" data-listen><option value="">Listen to all</option>\(people)</select>\(all)</div>
-            <nav class="links" aria-label="Pages">\(Array(links))</nav>
 
             """
     }
@@ -89,11 +85,15 @@ struct WardPage {
         buttons += button("well", count(.well), "well", .check)
         let all: HTML =
             "<button type=\"button\" data-filter=\"\" aria-pressed=\"true\">All</button><button type=\"button\" data-filter=\"unheard\" aria-pressed=\"false\">Unheard <b data-number>\(unheard)</b></button><button type=\"button\" data-filter=\"dry\" aria-pressed=\"false\">No insulin <b data-number>\(dry)</b></button>"
+        let links = Page.wardTabs.dropFirst().map { tab -> HTML in
+            "<a href=\"\(tab.address)\">\(tab.name)</a>\n"
+        }
+        let nav: HTML = "<nav class=\"links\" aria-label=\"Pages\">\(Array(links))</nav>"
         let inner: HTML =
             cards.isEmpty
             ? "" : "<div class=\"counts\" role=\"group\" aria-label=\"Show only\">\(buttons)\(all)</div>"
         return Surface(
-            .strip, tag: "div", classes: "strip", inner)
+            .strip, tag: "div", classes: "strip", inner + nav)
     }
 
     // MARK: Rows
@@ -131,7 +131,7 @@ struct WardPage {
         }
         return Surface(
             .order, tag: "div", classes: "unseen", attributes: " hidden",
-            "\(lines.joined(separator: "\n"))")
+            "\(lines.joined(separator: ";"))")
     }
 
     /// Who is well, in a line or two.
@@ -160,6 +160,23 @@ struct WardPage {
             items.isEmpty
             ? "<p class=\"facts\">Nothing has rung yet.</p>" : "<ol class=\"plain\">\(items)</ol>"
         return Surface(.heard, classes: "heard", "<h2>Heard just now</h2>\(list)")
+    }
+
+    /// What the page's script writes, and what it is told by.
+    private var foot: HTML {
+        guard !cards.isEmpty else { return "" }
+        let keys = [
+            ("j", "next"), ("k", "previous"), ("a", "acknowledge"), ("z", "snooze"), ("o", "open"),
+            ("m", "sound"), ("/", "find"),
+        ].map { key, words -> HTML in "<kbd>\(key)</kbd> \(words) " }
+        let notify: HTML =
+            context.canNotify
+            ? "<button type=\"button\" data-notify hidden>Allow notifications of this ward</button><span class=\"facts\" data-notify-state></span>"
+            : ""
+        return """
+            <div class="wardfoot"><p class="facts" data-counted role="status"></p>\(notify)<p class="keys"><label class="tick"><input type="checkbox" data-keys checked> Keys</label> \(keys)</p></div>
+
+            """
     }
 
     /// What became of a ring.

@@ -30,9 +30,11 @@ struct WardRow {
     var brief: HTML {
         guard card.kind == .person, let reading = card.glucose else { return "" }
         let mgdl = reading.glucose.milligramsPerDecilitre
-        let trend = card.isStale ? nil : telling.trend(card.trend)
-        return
-            " <span class=\"number\">\(context.unit.text(mgdl: mgdl))</span>\(trend.map { " <span class=\"arrow\" aria-hidden=\"true\">\($0.arrow)</span>" } ?? "")"
+        let arrow: HTML =
+            (card.isStale ? nil : telling.trend(card.trend)).map { trend -> HTML in
+                " <span class=\"arrow\" aria-hidden=\"true\">\(trend.arrow)</span>"
+            } ?? ""
+        return " <span class=\"number\">\(context.unit.text(mgdl: mgdl))</span>\(arrow)"
     }
 
     // MARK: Who

@@ -59,7 +59,8 @@ import Testing
         #expect(standing(42).group == .urgent)
         #expect(standing(280, noInsulin: 40).group == .urgent)
         #expect(standing(120, isFrozen: true).group == .urgent)
-        #expect(standing(64, trend: -2).group == .action)
+        #expect(standing(64, trend: -2).group == .urgent)
+        #expect(standing(68, concerns: [needsAction]).group == .action)
         #expect(standing(140, age: 8).group == .noData)
         #expect(standing(nil).group == .noData)
         #expect(standing(120, phase: .returning).group == .noData)
@@ -133,7 +134,8 @@ import Testing
             #expect(
                 after.map(\.code) == ["ALERT-PUMP-FAULT"] && after.allSatisfy { !$0.isOfBefore && $0.isShow })
             rings.look(at: desk.ward)
-            #expect(rings.after(after.last?.number ?? 0).isEmpty)
+            let last = try #require(after.last)
+            #expect(rings.after(last.number).isEmpty)
             try desk.ward.delete(id)
             let later = ContinuousClock.now
             while !rings.after(0).isEmpty, ContinuousClock.now - later < .seconds(5) {

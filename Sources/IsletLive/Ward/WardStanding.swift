@@ -27,6 +27,8 @@ package struct WardStanding: Hashable, Sendable {
         case noTrust
         /// Below 54 mg/dL within 20 min, by the slope.
         case harmSoon
+        /// An alert or a device says that it is urgent.
+        case urgent
         /// Below 70 mg/dL.
         case low
         /// No insulin for 15 min, or no reading for 20.
@@ -35,8 +37,8 @@ package struct WardStanding: Hashable, Sendable {
         case highLong
         /// Above 250 mg/dL.
         case high
-        /// An alert or a device says that it is urgent; that somebody has to act.
-        case urgent, action
+        /// Somebody has to act.
+        case action
         case noData, watch, well
 
         package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -129,6 +131,8 @@ extension WardStanding {
         }
         judge(facts)
         group = Self.group(facts, danger)
+        // Who is urgent stands before all who are not.
+        if group == .urgent, danger > .urgent { danger = .urgent }
         if group == .well { (danger, step) = (.well, 0) }
         if group == .noData, danger > .noSupply { danger = .noData }
         if group == .watch, danger > .watch { danger = .watch }
@@ -150,7 +154,7 @@ extension WardStanding {
 
     private mutating func judge(_ facts: Facts) {
         let worst = Self.worst(facts)
-        danger = worst == .safetyCritical ? .urgent : worst == .actionable ? .action : .well
+        danger = worst == .safetyCritical || worst == .actionable ? .action : .well
         guard facts.isPerson else {
             if facts.health.concerns.contains(where: { $0.part == .values && $0.severity == .safetyCritical })
             {
@@ -231,7 +235,7 @@ extension WardStanding {
 
     private static func group(_ facts: Facts, _ danger: Danger) -> Group {
         let worst = worst(facts)
-        if danger == .harmNow || worst == .safetyCritical { return .urgent }
+        if danger <= .harmSoon || worst == .safetyCritical { return .urgent }
         if facts.isPerson, facts.isStale || facts.reading == nil { return .noData }
         if danger < .noData || worst == .actionable { return .action }
         let isWell =

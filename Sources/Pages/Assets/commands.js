@@ -229,6 +229,10 @@ export function startCommands() {
       }).catch(() => {});
     }
   });
+  // A link to an act finds it open.
+  const openAct = () => { if (location.hash) document.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"] details`)?.setAttribute('open', ''); };
+  openAct();
+  window.addEventListener('hashchange', openAct);
   if (!isScreen) return;
   tellScreen();
   // Whoever is not heard for ten seconds is not in front any more.

@@ -25,7 +25,7 @@ let usedAt = -Infinity;
 export const wantsWell = () => showsWell || filter === 'well' || find !== '';
 
 function parse(text) {
-  return text.split('\n').filter(Boolean).map((line) => {
+  return text.split(';').filter(Boolean).map((line) => {
     const [id, group, danger, t, pace, filters] = line.split(' ');
     return { id, group, danger: Number(danger), t: Number(t), pace, filters: (filters ?? '').split(',') };
   });
