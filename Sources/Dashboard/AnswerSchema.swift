@@ -65,6 +65,9 @@ extension AnswerSchema {
             ("number", .orNull(.whole)), ("repeated", .flag), ("said", .orNull(.text)), ("note", .text),
         ], optional: ["note"])
 
+    /// How many sessions the ward has then.
+    static let begun = AnswerSchema.object([("sessions", .whole)])
+
     static let events = AnswerSchema.object([("missing", .whole), ("events", .list(.named("Event")))])
 
     static let forked = AnswerSchema.object([
@@ -209,6 +212,10 @@ extension AnswerSchema {
             ("is_frozen", .flag), ("local_time", .text), ("glucose_mgdl", .orNull(.number)),
             ("is_stale", .flag), ("alerts", .whole), ("has_phone", .flag), ("is_untold", .flag),
             ("top_alert", .orNull(.text)), ("top_severity", .orNull(severity)), ("health", .named("Health")),
+            ("group", .oneOf(WardStanding.Group.allCases.map(\.rawValue))),
+            ("danger", .oneOf(WardStanding.Danger.allCases.map { "\($0)" })), ("harm", .orNull(.text)),
+            ("minutes_to_harm", .orNull(.number)), ("no_insulin_since", .orNull(instant)),
+            ("insulin_on_board_units", .orNull(.number)),
         ], phase)
 
     private static let origin = AnswerSchema.joined(
@@ -229,7 +236,8 @@ extension AnswerSchema {
             .orNull(
                 .object([
                     ("request", .whole), ("units", .number), ("until", instant),
-                    ("insulin_on_board_units", .number), ("asks_again", .orNull(.text)),
+                    ("insulin_on_board_units", .number), ("foreseen_mgdl", .orNull(.number)),
+                    ("asks_again", .orNull(.text)),
                     ("asks_again_parts", .orNull(.named("Parts"))),
                 ]))
         ), ("forecast", .orNull(.joined([("mgdl", .orNull(.number))], time))),
@@ -268,7 +276,9 @@ extension AnswerSchema {
                         ("insulin_units", .number), ("lowest_mgdl", .orNull(.number)),
                         ("highest_mgdl", .orNull(.number)), ("mean_mgdl", .orNull(.number)),
                     ]))
-            ), ("is_quiet", .flag), ("settings", .named("Settings")), ("waiting", .list(.text)),
+            ), ("is_quiet", .flag), ("settings", .named("Settings")),
+            ("insulin_on_board_units", .orNull(.number)),
+            ("snoozes", .list(.object([("alert", .text), ("until", instant)]))), ("waiting", .list(.text)),
             ("health", .named("Health")), ("alerts", .list(.named("Alert"))), ("cleared_count", .whole),
             ("digest", .text),
         ])

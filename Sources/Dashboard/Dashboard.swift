@@ -15,6 +15,7 @@ package final class Dashboard: Sendable {
     package let door: WebDoor
     let counters = Counters()
     let screens = Screens()
+    let rings = WardRings()
     private let routes: [RoutePattern]
 
     /// What a page may load and do.
@@ -30,9 +31,10 @@ package final class Dashboard: Sendable {
         (self.ward, self.news, self.door) = (ward, news, door)
         self.onFailure = onFailure
         var routes: [Route] = []
-        let api = WardAPI(ward: ward, news: news, counters: counters, screens: screens, door: door)
+        let api = WardAPI(
+            ward: ward, news: news, counters: counters, screens: screens, door: door, rings: rings)
         routes += api.routes
-        routes += PageRoutes(ward: ward, door: door, screens: screens).routes
+        routes += PageRoutes(ward: ward, door: door, screens: screens, rings: rings).routes
         routes += NightscoutRoutes(ward: ward, door: door).routes
         routes += ShareRoutes(ward: ward, door: door).routes
         let document = OpenAPIDocument.text(routes.filter(\.isDocumented))
@@ -159,6 +161,7 @@ package final class Dashboard: Sendable {
     /// With what every response has.
     private func finished(_ response: WebResponse, _ request: WebRequest) -> WebResponse {
         var response = response
+        response.shorten(for: request)
         if request.method == "HEAD", case .bytes = response.body { response.body = .bytes([]) }
         response.headers += [
             ("content-security-policy", Self.policy), ("x-content-type-options", "nosniff"),

@@ -162,8 +162,19 @@ struct WardStream: TextSource {
     private static let pause = Nanoseconds.second / 4
     private let screens: Screens
 
-    init(ward: Ward, news: WardNews, counters: Counters, screens: Screens) {
-        (self.ward, self.counters, self.screens) = (ward, counters, screens)
+    private let rings: WardRings
+    /// The last ring that was told.
+    private var rung: Int
+
+    /// - Parameter known: what the client has heard of rings: `EPOCH-NUMBER`; of another server's it knows nothing.
+    init(
+        ward: Ward, news: WardNews, counters: Counters, screens: Screens, rings: WardRings, known: String?
+    ) {
+        (self.ward, self.counters, self.screens, self.rings) = (ward, counters, screens, rings)
+        rings.look(at: ward)
+        let parts = (known ?? "").split(separator: "-")
+        let number = parts.count == 2 && parts[0] == rings.epoch ? Int(parts[1]) : nil
+        rung = min(rings.newest, max(0, number ?? rings.newest))
         notes = news.follow().makeAsyncIterator()
         beatAt = ward.host.continuousNow
         counters.streamBegan()
@@ -178,6 +189,11 @@ struct WardStream: TextSource {
         }
         while await notes.next(isolation: #isolation) != nil {
             let clock = ward.host.continuousNow
+            // A ring waits for nothing.
+            if let text = news() {
+                beatAt = clock
+                return text
+            }
             guard clock - toldAt > Self.pause else { continue }
             var now: [String: String] = [:]
             for id in ward.ids {
@@ -197,5 +213,19 @@ struct WardStream: TextSource {
             }
         }
         return nil
+    }
+
+    /// What has rung since; nil for nothing.
+    private mutating func news() -> String? {
+        rings.look(at: ward)
+        let found = rings.after(rung)
+        guard let last = found.last else { return nil }
+        rung = last.number
+        var text = ""
+        for ring in found where !ring.isOfBefore {
+            text +=
+                "id: \(rings.epoch)-\(ring.number)\nevent: rang\ndata: \(SessionJSON.ring(ring).compactText)\n\n"
+        }
+        return text.isEmpty ? nil : text
     }
 }

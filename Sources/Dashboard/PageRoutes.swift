@@ -12,6 +12,8 @@ struct PageRoutes: Sendable {
     let ward: Ward
     let door: WebDoor
     let screens: Screens
+    let rings: WardRings
+    let shown = ShownParts()
 
     private static let files: [(path: String, page: PageName)] = [
         ("/sessions/{id}", .home), ("/sessions/{id}/alerts", .alerts), ("/sessions/{id}/settings", .settings),
@@ -46,11 +48,11 @@ struct PageRoutes: Sendable {
             page("/pages/{id}/beside/{other}/fragments") { request, names in
                 let (left, right) = (try view(names), try view(["id": names["other"] ?? ""]))
                 let found = try ward.compare(left.id, right.id)
-                return Self.fragments(
+                return fragments(
                     left.number,
                     Page.besideFragments(
-                        left, right, from: found.from, to: found.to, comparison: found.rows, context(request))
-                )
+                        left, right, from: found.from, to: found.to, comparison: found.rows, context(request)),
+                    request)
             },
             page("/sessions/{id}/past", .livesAgain) { request, names in
                 let (id, now) = (names["id"] ?? "", try view(names).now)
@@ -68,23 +70,34 @@ struct PageRoutes: Sendable {
                         .past, past.view, timeline: Array(past.events.suffix(2000)),
                         clearedShown: cleared(request), shown))
             },
-            page("/") { request, _ in .html(200, Page.ward(ward.cards(screens), context(request))) },
+            page("/") { request, _ in
+                rings.look(at: ward)
+                return .html(
+                    200,
+                    Page.ward(
+                        ward.cards(screens), rings: rings.latest(8),
+                        ringsFrom: "\(rings.epoch)-\(rings.newest)", context(request)))
+            },
             page("/new") { request, _ in
                 .html(200, Page.new(studies: ward.options.studyFiles.map(\.name), context(request)))
             },
             page("/pages/ward/fragments") { request, _ in
-                Self.fragments(nil, Page.wardFragments(ward.cards(screens), context(request)))
+                rings.look(at: ward)
+                return fragments(
+                    nil,
+                    Page.wardFragments(ward.cards(screens), rings: rings.latest(8), context(request)),
+                    request)
             },
             page("/pages/{id}/{page}/fragments") { request, names in
                 guard let name = names["page"].flatMap({ PageName(rawValue: $0) }), name != .past else {
                     throw Ward.Refusal.unknown
                 }
                 let view = try view(names)
-                return Self.fragments(
+                return fragments(
                     view.number,
                     Page.fragments(
                         name, view, timeline: timeline(name, view), clearedShown: cleared(request),
-                        context(request)))
+                        context(request)), request)
             },
             Route(
                 method: "GET", path: "/assets/{name}", summary: "A file of the page.", isOpen: true,
@@ -142,20 +155,27 @@ struct PageRoutes: Sendable {
     }
 
     private func context(_ request: WebRequest) -> PageContext {
-        PageContext(
+        var context = PageContext(
             unit: request.cookie("units") == "mmol" ? .mmolL : .mgdl,
             hours: [3, 6, 12, 24].first { "\($0)" == request.query("hours") } ?? 6,
             // This machine's address or TLS: a browser allows notifications on both.
             canNotify: true, hasLogin: door.needsToken, isPhone: request.cookie("phone") == "1")
+        let width = (request.query("width") ?? request.cookie("chart")).flatMap { Double($0) }
+        if let width, width.isFinite { context.width = min(1600, max(280, width.rounded())) }
+        context.showsWell = request.query("well") == "1"
+        return context
     }
 
-    private static func fragments(_ number: Int?, _ fragments: [(name: String, html: String)]) -> WebResponse
-    {
-        .text(
+    /// What a page shows now, or what of it differs from what it says that it shows.
+    private func fragments(
+        _ number: Int?, _ fragments: [(name: String, html: String)], _ request: WebRequest
+    ) -> WebResponse {
+        let (state, changed) = shown.changes(fragments, since: request.query("state") ?? "")
+        return .text(
             200,
             JSONValue.object([
-                .init("number", number.map { .integer(Int64($0)) } ?? .null),
-                .init("fragments", .object(fragments.map { .init($0.name, .string($0.html)) })),
+                .init("number", number.map { .integer(Int64($0)) } ?? .null), .init("state", .string(state)),
+                .init("fragments", .object(changed.map { .init($0.name, .string($0.html)) })),
             ]).compactText, type: "application/json")
     }
 }

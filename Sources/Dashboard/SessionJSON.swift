@@ -91,6 +91,13 @@ enum SessionJSON {
                     ]
                 } ?? .null),
             .init("is_quiet", .bool(live.isQuiet)), .init("settings", settings(view)),
+            .init("insulin_on_board_units", number(live.insulinOnBoard)),
+            .init(
+                "snoozes",
+                .array(
+                    (live.snoozes ?? []).map {
+                        ["alert": .string($0.code.rawValue), "until": .object(time($0.until, calendar))]
+                    })),
             .init("waiting", .array(live.waiting.map { .string($0.rawValue) })),
             .init("health", health(view.health)),
             .init("alerts", .array(view.alerts.map { alert($0, calendar) })),
@@ -178,6 +185,7 @@ enum SessionJSON {
                     "request": .integer(Int64($0.number)), "units": .number($0.units),
                     "until": .object(time($0.until, calendar)),
                     "insulin_on_board_units": .number($0.onBoard),
+                    "foreseen_mgdl": number($0.foreseenMgdl),
                     "asks_again": text($0.doubt?.text),
                     "asks_again_parts": $0.doubt.map(parts) ?? .null,
                 ]
@@ -319,6 +327,22 @@ enum SessionJSON {
             ])
     }
 
+    /// A notification of one of a ward's sessions.
+    static func ring(_ ring: WardRing) -> JSONValue {
+        .object(
+            [
+                .init("ring", .integer(Int64(ring.number))), .init("session", .string(ring.session)),
+                .init("name", .string(ring.name)),
+            ] + time(ring.at, ring.calendar) + [
+                .init("pace", pace(ring.pace)), .init("code", .string(ring.code.rawValue)),
+                .init("severity", .string(ring.severity.name)), .init("reason", text(ring.reason?.rawValue)),
+                .init("message", .string(ring.message.text)), .init("message_parts", parts(ring.message)),
+                .init("action", .string(ring.action)),
+                .init("route", .string(AlertStory.route(of: ring.code))),
+                .init("hearing", text(ring.hearing?.rawValue)),
+            ])
+    }
+
     /// What was said, where that is what happened: a fork's own of what it left out.
     private static func input(_ event: LiveEvent) -> JSONValue {
         guard case .input(let number, let said, _) = event.what else { return .null }
@@ -344,6 +368,12 @@ enum SessionJSON {
                 .init("top_alert", text(card.top?.code.rawValue)),
                 .init("top_severity", text(card.top.map { "\($0.severity)" })),
                 .init("health", health(card.health)),
+                .init("group", .string(card.standing.group.rawValue)),
+                .init("danger", .string("\(card.standing.danger)")),
+                .init("harm", text(card.standing.harm?.text(at: card.now).text)),
+                .init("minutes_to_harm", number(card.standing.minutesToHarm)),
+                .init("no_insulin_since", optional(card.standing.noInsulinSince, card.calendar)),
+                .init("insulin_on_board_units", number(card.insulinOnBoard)),
             ] + phase(card.phase))
     }
 }

@@ -7,6 +7,7 @@ import IsletFiles
 import IsletLive
 import Pages
 import IsletDevices
+import IsletKernel
 
 extension WardAPI {
     /// What a page says of itself: the answer where the session need not hear of it.
@@ -29,8 +30,15 @@ extension WardAPI {
             ], 202)
     }
 
-    /// Whether a test reaches somebody, or why not; nil for what is no test.
+    /// Until when it is snoozed; whether a test reaches somebody, or why not; nil for anything else.
     func said(_ command: WardCommand, of id: String) -> String? {
+        if case .input(let input) = command.wish, let code = input.snoozedAlert {
+            let until = ward.view(id)?.live.snoozes?.first { $0.code.rawValue == code }?.until
+            // `2026-03-02T09:41:00-05:00`
+            return until.map {
+                "Snoozed until \(ward.calendar(of: id).iso8601(at: $0).dropFirst(11).prefix(5))."
+            }
+        }
         guard case .input(let input) = command.wish, let code = input.testedAlert,
             let view = ward.view(id, screens),
             let rule = view.live.policy?.rules.first(where: { $0.code.rawValue == code })

@@ -42,3 +42,25 @@ extension WardAPI {
         }
     }
 }
+
+extension WardAPI {
+    /// The route by which a ward begins with the demonstration.
+    var demonstration: Route {
+        Route(
+            method: "POST", path: "/api/demonstration",
+            summary:
+                "Begins the demonstration: a dozen people and a room, some of them in trouble. They are there by name at once, and come back one after the other. What the ward has of them already isn't begun again.",
+            status: 202, refusals: [503, 507], answer: .begun, work: .livesAgain
+        ) { _, _ in
+            let file = try ProgramFiles.demonstration(in: ward.options.folder + "/demonstration")
+            try ward.begin(with: try WardFile.read(file).sessions)
+            let ward = ward
+            // As a server does at its start: behind whoever answers.
+            _ = try SystemThread {
+                SystemThread.stepBack()
+                ward.bringBack()
+            }
+            return Self.json(["sessions": .integer(Int64(ward.ids.count))], 202)
+        }
+    }
+}

@@ -40,11 +40,20 @@ extension WardAPI {
             },
             Route(
                 method: "GET", path: "/api/events",
-                summary: "Which sessions have changed, as server-sent events.", refusals: [503],
+                summary:
+                    "Which sessions have changed, and what they notify: the data of a `rang`. As server-sent events.",
+                query: [
+                    .init(
+                        name: "rings", kind: .text,
+                        meaning: "the id of the last `rang` that is known; without it: from now on")
+                ], refusals: [503],
                 type: "text/event-stream"
             ) { request, _ in
-                try stream(request) {
-                    WardStream(ward: ward, news: news, counters: counters, screens: screens)
+                let known = request.headers["last-event-id"] ?? request.query("rings")
+                return try stream(request) {
+                    WardStream(
+                        ward: ward, news: news, counters: counters, screens: screens, rings: rings,
+                        known: known)
                 }
             },
         ]

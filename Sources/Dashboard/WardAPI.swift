@@ -15,6 +15,7 @@ struct WardAPI: Sendable {
     let counters: Counters
     let screens: Screens
     let door: WebDoor
+    let rings: WardRings
 
     static let id = Route.Parameter(name: "id", kind: .text, isRequired: true, meaning: "a session's id")
     private static let seconds = 0.0...1e9
@@ -42,7 +43,7 @@ struct WardAPI: Sendable {
         .init(name: "sensitivity_minutes", kind: .number(0...1440), isRequired: false, unit: "min"),
     ]
 
-    var routes: [Route] { looks + changes + [goOn, anew] + follows }
+    var routes: [Route] { looks + changes + [goOn, anew, demonstration] + follows }
 
     static func json(_ value: JSONValue, _ status: Int = 200) -> WebResponse {
         .text(status, value.compactText, type: "application/json")

@@ -123,3 +123,24 @@ package struct WebResponse: Sendable {
         WebResponse(303, nil, .bytes([]), headers: [("location", path)] + headers)
     }
 }
+
+extension WebResponse {
+    /// Shorter than this nothing gets, and text that is already something else stays so.
+    private static let shortest = 600
+
+    /// Text is sent as small as its client can read it.
+    mutating func shorten(for request: WebRequest) {
+        guard case .bytes(let bytes) = body, bytes.count >= Self.shortest,
+            let type = headers.first(where: { $0.name == "content-type" })?.value,
+            ["text/", "application/json", "image/svg"].contains(where: type.hasPrefix)
+        else { return }
+        headers.append(("vary", "accept-encoding"))
+        let taken = (request.headers["accept-encoding"] ?? "").split(separator: ",").contains { part in
+            let words = part.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }
+            return words.first == "gzip" && !words.contains { $0 == "q=0" || $0.hasPrefix("q=0.000") }
+        }
+        guard taken else { return }
+        headers.append(("content-encoding", "gzip"))
+        body = .bytes(Gzip.compressed(bytes))
+    }
+}

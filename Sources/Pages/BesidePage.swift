@@ -97,10 +97,11 @@ struct BesidePage {
             title: "\(left.name) and \(right.name), the last \(context.hours) hours", description: words,
             width: width, sharesX: true, panels: panels,
             legend: [
-                LegendEntry("reading", .series(0), .point(.circle)),
+                LegendEntry("reading, by its range", .target, .point(.circle)),
                 LegendEntry("where one was forked", .series(3), .line(.dashed)),
                 LegendEntry("alert", .series(1), .fill(opacity: 1)),
                 LegendEntry("urgent", .veryLow, .fill(opacity: 1)),
+                LegendEntry("rang", .strong, .point(.triangle)),
             ])
     }
 
@@ -142,10 +143,9 @@ struct BesidePage {
             return
                 "<a href=\"/sessions/\(left.id)/beside/\(right.id)?hours=\(hours)\" data-hours=\"\(hours)\"\(here)>\(hours) h</a>"
         }
-        let wide = HTML(markup: chart(width: 1000).svg(id: "beside"))
-        let narrow = HTML(markup: chart(width: 350).svg(id: "beside-narrow"))
+        let picture = HTML(markup: chart(width: context.width).svg(id: "beside"))
         return
-            "<div class=\"charthead\"><h2>Glucose and alerts</h2><div class=\"ranges\" role=\"group\" aria-label=\"Range\">\(ranges)</div></div><figure><div class=\"only-wide\">\(wide)</div><div class=\"only-narrow\">\(narrow)</div></figure>"
+            "<div class=\"charthead\"><h2>Glucose and alerts</h2><div class=\"ranges\" role=\"group\" aria-label=\"Range\">\(ranges)</div></div><figure data-chart>\(picture)</figure>"
     }
 
     /// Values of mg/dL in the reader's unit; shares and counts as they are.

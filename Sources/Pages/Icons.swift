@@ -17,6 +17,10 @@ enum Icon: String {
     case stop = "M6 6h12v12H6z"
     case wait = "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 7v5l3.5 2"
     case frozen = "M12 3v18M4 7.5l16 9M20 7.5l-16 9"
+    case muted = "M4 9.5v5h3.5L12 19V5L7.5 9.5zM16 9.5l5 5m0-5-5 5"
+    case dot = "M12 7a5 5 0 1 0 0 10 5 5 0 0 0 0-10M9.5 12h5M12 9.5v5M10 10l4 4m0-4-4 4"
+    case ring = "M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12"
+    case cross = "m6 6 12 12M18 6 6 18"
     case moon = "M19 14.5A8 8 0 0 1 9.5 5a8 8 0 1 0 9.5 9.5z"
     case past = "M4 12a8 8 0 1 0 2.5-5.8L4 8.5M4 4v4.5h4.5M12 8v4.5l3 1.5"
     case eye =

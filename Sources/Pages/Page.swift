@@ -21,6 +21,10 @@ package struct PageContext: Sendable {
     package var isPhone: Bool
     /// Where the session stands, when its past is looked at, s since its start; nil for a page of now.
     package var presentSeconds: Int64?
+    /// What charts are drawn for, px: the width of their place, where its page has said it.
+    package var width = 640.0
+    /// Of a ward: who is well has rows too.
+    package var showsWell = false
 
     package init(
         unit: GlucoseUnit = .mgdl, hours: Int = 6, canNotify: Bool = true, hasLogin: Bool = false,
@@ -57,13 +61,18 @@ package enum Page {
     }
 
     /// All sessions, in the order given: worst first.
-    package static func ward(_ cards: [WardCard], _ context: PageContext) -> String {
-        WardPage(cards: cards, context: context).document.text
+    /// - Parameters:
+    ///   - rings: what rang lately, the newest first.
+    ///   - ringsFrom: what the stream of a ward's events goes on from.
+    package static func ward(
+        _ cards: [WardCard], rings: [WardRing] = [], ringsFrom: String = "", _ context: PageContext
+    ) -> String {
+        WardPage(cards: cards, rings: rings, ringsFrom: ringsFrom, context: context).document.text
     }
 
     package static func wardFragments(
-        _ cards: [WardCard], _ context: PageContext
+        _ cards: [WardCard], rings: [WardRing] = [], _ context: PageContext
     ) -> [(name: String, html: String)] {
-        WardPage(cards: cards, context: context).surfaces.fragments
+        WardPage(cards: cards, rings: rings, context: context).fragments
     }
 }

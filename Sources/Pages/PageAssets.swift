@@ -35,13 +35,16 @@ enum PageAssets {
         ("times.js", PackageResources.times_js), ("notify.js", PackageResources.notify_js),
         ("banners.js", PackageResources.banners_js), ("thresholds.js", PackageResources.thresholds_js),
         ("past.js", PackageResources.past_js), ("words.js", PackageResources.words_js),
+        ("sound.js", PackageResources.sound_js), ("ward.js", PackageResources.ward_js),
+        ("chart.js", PackageResources.chart_js),
     ]
 
     static let files: [String: File] = {
         var files = [
-            "page.css": File(style, PackageResources.page_css),
+            "page.css": File(style, PackageResources.page_css + PackageResources.ward_css),
             "charts.css": File(style, Array((ChartStyle.properties + ChartStyle.rules).utf8)),
             "icon.svg": File("image/svg+xml", PackageResources.icon_svg),
+            "icon-urgent.svg": File("image/svg+xml", PackageResources.icon_urgent_svg),
         ]
         // Modules import each other: they have one hash together, which stands in each import.
         let version = PageAssets.hash(scripts.flatMap(\.bytes))

@@ -17,7 +17,9 @@ struct SessionCharts {
 
     init(_ view: SessionView, _ context: PageContext) {
         let now = view.now.minutes
-        self.init(view, context, window: (now - Double(context.hours) * 60)...(now + 30))
+        // What the algorithm foresees is in the picture.
+        let ahead = view.live.forecast.map { $0.at.minutes - now + 5 } ?? 30
+        self.init(view, context, window: (now - Double(context.hours) * 60)...(now + max(30, min(75, ahead))))
     }
 
     init(_ view: SessionView, _ context: PageContext, window: ClosedRange<Double>) {
@@ -55,24 +57,20 @@ struct SessionCharts {
         if let target = view.live.target?.milligramsPerDecilitre {
             marks.append(.rule(.y, at: target, .target, .dotted))
         }
-        marks.append(.line(line, .strong, width: 1.2))
-        marks.append(.dots(readings.map { ChartPoint($0.instant.minutes, $0.mgdl) }, .series(0), radius: 1.8))
-        if let forecast = view.live.forecast, let last = readings.last, forecast.at > last.instant,
-            isIn(forecast.at)
-        {
-            marks.append(
-                .line(
-                    [
-                        ChartPoint(last.instant.minutes, last.mgdl),
-                        ChartPoint(forecast.at.minutes, forecast.glucose.milligramsPerDecilitre),
-                    ], .series(3), .dotted, width: 1.6))
-            marks.append(
-                .points(
-                    [
-                        ChartPoint(
-                            forecast.at.minutes, forecast.glucose.milligramsPerDecilitre, name: "expected")
-                    ],
-                    .series(3), .diamond, radius: 3.4))
+        marks.append(.line(line, .muted, width: 1))
+        for (look, ink) in Self.inks {
+            let points = readings.filter { WardRow.range($0.mgdl).look == look }.map {
+                ChartPoint($0.instant.minutes, $0.mgdl)
+            }
+            if !points.isEmpty { marks.append(.dots(points, ink, radius: look == "inrange" ? 1.8 : 2.3)) }
+        }
+        if let curve = forecastCurve {
+            marks.append(.line(curve, .series(3), .dashed, width: 2))
+            if let end = curve.last {
+                marks.append(
+                    .points(
+                        [ChartPoint(end.x, end.y, name: "expected")], .series(3), .diamond, radius: 3.4))
+            }
         }
         if window.upperBound > view.now.minutes + 1 {
             marks.append(.rule(.x, at: view.now.minutes, .muted, .dotted))
@@ -82,6 +80,43 @@ struct SessionCharts {
             title: title, x: axis, y: .glucose(context.unit, holding: lowest...max(lowest, highest)),
             height: height,
             marks: marks)
+    }
+
+    /// Of each range, what its readings are drawn with.
+    private static let inks: [(look: String, ink: Ink)] = [
+        ("verylow", .veryLow), ("low", .low), ("inrange", .target), ("high", .high), ("veryhigh", .veryHigh),
+    ]
+
+    /// The algorithm's forecast, as a curve; nil where it has none, or glucose is old.
+    private var forecastCurve: [ChartPoint]? {
+        guard let forecast = view.live.forecast, let last = readings.last, forecast.at > last.instant,
+            !(view.live.loop?.isGlucoseStale ?? true)
+        else { return nil }
+        return ForecastCurve.points(
+            from: MetricPoint(last.instant, last.mgdl), trend: view.trend,
+            to: MetricPoint(forecast.at, forecast.glucose.milligramsPerDecilitre), minutes: 120)?
+            .filter { isIn($0.at) }.map { ChartPoint($0.at.minutes, $0.value) }
+    }
+
+    /// What still acts, and what is still to come, each with its own axis.
+    private var onBoard: [Panel] {
+        guard view.live.therapy != nil else { return [] }
+        let end = window.upperBound
+        let begin = view.log.deliveries.first.map { max(window.lowerBound, $0.instant.minutes) }
+        let times = stride(from: begin ?? window.lowerBound, through: end, by: 5).map { $0 }
+        func line(_ value: (Instant) -> Double) -> [ChartPoint] {
+            times.map { ChartPoint($0, value(Instant(nanoseconds: Int64($0 * Double(Nanoseconds.minute))))) }
+        }
+        func panel(_ name: String, _ least: Double, _ points: [ChartPoint], _ ink: Ink) -> Panel {
+            Panel(
+                x: axis, y: .linear(name, around: [0, max(least, points.map(\.y).max() ?? least)]),
+                height: 52,
+                marks: [.area(points, base: 0, ink), .line(points, ink, width: 1.6)])
+        }
+        return [
+            panel("insulin on board, U", 1, line { view.insulinOnBoard(at: $0) }, .series(0)),
+            panel("carbohydrate to come, g", 10, line { view.carbohydrateOnBoard(at: $0) }, .series(3)),
+        ]
     }
 
     /// Boluses by hand and of the loop, as they left the pump, and the basal of each step.
@@ -135,6 +170,9 @@ struct SessionCharts {
             return (place(a), a.rawValue) < (place(b), b.rawValue)
         }
         let hidden = max(0, codes.count - Self.lanes)
+        let rings = (view.log.decisions ?? []).filter {
+            $0.effect == AlertEffect.Kind.notify.rawValue && isIn($0.at)
+        }
         for code in codes.prefix(Self.lanes) {
             let lane = Double(names.count)
             names.append(StoryWords.lane(code.rawValue))
@@ -146,6 +184,10 @@ struct SessionCharts {
                     isFaint: span.severity == "informational", thickness: 0.6)
             }
             marks.append(.bars(bars))
+            let rung = rings.filter { $0.code == code }.map {
+                ChartPoint($0.at.minutes, lane, name: "rang")
+            }
+            if !rung.isEmpty { marks.append(.points(rung, .strong, .triangle, radius: 3.4)) }
         }
         let grams = eaten.reduce(0) { $0 + $1.amount }
         var words = eaten.isEmpty ? "" : "Eaten: \(ChartNumber.text(grams, places: 0)) g. "
@@ -184,25 +226,44 @@ struct SessionCharts {
             ? "No reading."
             : "Glucose from \(unit.text(mgdl: values.min() ?? .nan)) to \(unit.text(mgdl: values.max() ?? .nan)) \(unit.rawValue), last \(unit.text(mgdl: values.last ?? .nan))."
         var legend = [
-            LegendEntry("reading", .series(0), .point(.circle)),
+            LegendEntry("reading, by its range", .target, .point(.circle)),
             LegendEntry("70 to 180".inUnit(unit), .target, .fill(opacity: 0.25)),
         ]
-        if view.live.forecast != nil { legend.append(LegendEntry("expected", .series(3), .point(.diamond))) }
+        if forecastCurve != nil { legend.append(LegendEntry("expected", .series(3), .line(.dashed))) }
         legend += [
             LegendEntry("insulin given", .series(0), .line(.solid)),
             LegendEntry("basal", .series(5), .fill(opacity: 0.4)),
             LegendEntry("alert", .series(1), .fill(opacity: 1)),
             LegendEntry("urgent", .veryLow, .fill(opacity: 1)),
+            LegendEntry("rang", .strong, .point(.triangle)),
         ]
         return Chart(
             title: "The last \(context.hours) hours of \(view.name)",
             description: "\(range) \(events.words)", width: width, sharesX: true,
-            panels: [glucose(height: width > 500 ? 230 : 190), insulin, events.panel], legend: legend)
+            panels: [glucose(height: width > 500 ? 230 : 190), insulin] + onBoard + [events.panel],
+            legend: legend)
     }
 
-    /// For a desk and for a phone.
+    /// For the width of its place; a tap on it chooses an instant.
     var html: HTML {
-        "<figure><div class=\"only-wide\">\(HTML(markup: chart(width: 760).svg(id: "chart")))</div><div class=\"only-narrow\">\(HTML(markup: chart(width: 350).svg(id: "chart-narrow")))</div></figure>"
+        let chart = chart(width: context.width)
+        let facts =
+            "<svg class=\"chart\" data-from=\"\(seconds(window.lowerBound))\" data-to=\"\(seconds(window.upperBound))\" data-clock=\"\(clock)\""
+        let svg = chart.svg(id: "chart").replacing("<svg class=\"chart\"", with: facts, maxReplacements: 1)
+        return "<figure data-chart>\(HTML(markup: svg))</figure>\(instant)"
+    }
+
+    private func seconds(_ minutes: Double) -> String { "\(Int64(minutes * 60))" }
+
+    /// What is added to seconds since the start, so that midnight is a multiple of a day.
+    private var clock: Int64 { view.calendar.timeOfDay(at: .start) / Nanoseconds.second }
+
+    /// What can be done at the instant that was tapped.
+    private var instant: HTML {
+        guard !view.isReadOnly, view.kind == .person else { return "" }
+        let past = "/sessions/\(view.id)/past"
+        return
+            "<p class=\"instant\" data-instant role=\"status\" hidden data-keep><strong data-instant-words></strong> <a class=\"button\" data-instant-link=\"\(past)\" href=\"\(past)\">Open this moment</a> <a class=\"button\" data-instant-link=\"\(past)\" data-instant-hash=\"#fork\" href=\"\(past)#fork\">Fork here</a></p>"
     }
 }
 

@@ -35,13 +35,15 @@ extension SessionPage {
     // MARK: Pieces
 
     /// A number's field: bounds and unit are those of its row, glucose in the reader's unit.
+    /// - Parameter most: what is taken now, where that is less than the row's.
     func number(
         _ label: String, _ facts: InputFacts, id: String, step: String? = nil, value: Double? = nil,
-        isOptional: Bool = false, off: HTML
+        most: Double? = nil, isOptional: Bool = false, off: HTML
     ) -> HTML {
         let isGlucose = facts.unit == "mg/dL" && context.unit != .mgdl
         let unit = facts.unit == "mg/dL" ? context.unit.rawValue : facts.unit
-        let range = facts.range ?? 0...0
+        var range = facts.range ?? 0...0
+        if let most { range = range.lowerBound...max(range.lowerBound, min(range.upperBound, most)) }
         func shown(_ bound: Double, _ rule: FloatingPointRoundingRule) -> Double {
             isGlucose ? (context.unit.value(mgdl: bound) * 10).rounded(rule) / 10 : bound
         }
@@ -117,8 +119,8 @@ extension SessionPage {
     // MARK: Acts
 
     var meal: Surface {
-        surface(
-            .meal,
+        Surface(
+            .meal, tag: "div", classes: "actions", attributes: " id=\"eat\"",
             act(
                 "Meal", "meal",
                 number("Carbohydrate", "meal", "grams", id: "meal-grams", off: off)
@@ -135,8 +137,8 @@ extension SessionPage {
         var inner: HTML = ""
         if let asked = view.live.requestedBolus, !isPast {
             let onBoard: HTML =
-                asked.onBoard >= 0.05
-                ? " \(Telling.units(asked.onBoard)) of earlier boluses still act." : ""
+                (asked.onBoard >= 0.05
+                    ? " \(Telling.units(asked.onBoard)) of earlier boluses still act." : "") + foreseen(asked)
             inner +=
                 "<div class=\"confirm\" role=\"group\" aria-label=\"Confirm the bolus\" data-confirm=\"\(asked.number)\" data-expires=\"\("\(Telling.seconds(asked.until))")\"><p><strong>Give \(Telling.units(asked.units)) now?</strong> Nothing has been given yet.\(onBoard) \(telling.left(asked.until)) left to confirm.</p>\(confirmation(asked))</div>"
         }
@@ -145,10 +147,47 @@ extension SessionPage {
         }
         inner += act(
             "Bolus", "requestBolus",
-            number("Insulin", "requestBolus", "units", id: "bolus-units", step: "0.05", off: offWhereFed),
+            bolusField,
             submit: "Ask for the bolus",
-            note: "First step: nothing is given until you confirm it.", off: offWhereFed)
+            note: "\(onBoardNow)First step: nothing is given until you confirm it.", off: offWhereFed)
         return surface(.bolus, inner)
+    }
+
+    /// Up to what the loop takes now: what it would refuse is not announced.
+    private var bolusField: HTML {
+        guard let facts = InputRow.named("requestBolus")?.field("units") else { return "" }
+        let left = view.live.therapy.map { $0.maximumBolus.units - (view.live.loop?.owed?.units ?? 0) }
+        return number(
+            "Insulin", facts, id: "bolus-units", step: "0.05",
+            most: left.map { ($0 * 20 + 1e-9).rounded(.down) / 20 }, off: offWhereFed)
+    }
+
+    /// What speaks for and against a bolus, before one is asked for.
+    private var onBoardNow: HTML {
+        guard let units = view.live.insulinOnBoard else { return "" }
+        let glucose: HTML =
+            view.live.loop?.glucose.map { reading in
+                view.live.loop?.isGlucoseStale ?? true
+                    ? "Nobody knows the glucose now. " : "Glucose \(telling.glucose(reading.glucose)). "
+            } ?? "Nobody knows the glucose now. "
+        let expected: HTML =
+            view.live.forecast.flatMap { forecast in
+                forecast.at > view.now
+                    ? "The loop expects \(telling.glucose(forecast.glucose)) at \(telling.time(forecast.at)). "
+                    : nil
+            } ?? ""
+        return "<strong>\(Telling.units(units)) on board.</strong> \(glucose)\(expected)"
+    }
+
+    /// Where it would lead without more food: no forecast, and said so.
+    private func foreseen(_ asked: RequestedBolus) -> HTML {
+        guard let mgdl = asked.foreseenMgdl else { return " Nobody knows the glucose now." }
+        let low = 70.0
+        guard mgdl < low else { return "" }
+        let words: HTML =
+            mgdl < 40 ? "below \(telling.glucose(mgdl: 40))" : "to about \(telling.glucose(mgdl: mgdl))"
+        return
+            " <strong>Foreseen low:</strong> without more food all insulin together would bring glucose \(words)."
     }
 
     /// What speaks against it stands before the button, and the button behind one more press.

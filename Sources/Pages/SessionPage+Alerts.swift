@@ -101,6 +101,10 @@ extension SessionPage {
         if code == AlertCode.subjectConflict.rawValue {
             text += "<a class=\"button\" href=\"\(address(.settings))#subject\">Correct the subject ID</a>"
         }
+        // What the advice says comes before whose reading it was.
+        if alert.isLow, !isRoom, page != .past {
+            text += "<a class=\"button\" href=\"\(address(.home))#eat\">Note what is eaten</a>"
+        }
         let target: (PageName, String)? =
             switch alert.route {
             case "pump": (.pump, "Go to pump")

@@ -8,6 +8,7 @@ import IsletLoop
 import IsletDevices
 import IsletLive
 import IsletKernel
+import IsletTrials
 
 extension SessionPage {
     var pumpPage: [Surface] {
@@ -57,13 +58,13 @@ extension SessionPage {
     // MARK: What happened
 
     /// How many of the newest events the timeline lists, about a day's. The journal keeps all of them.
-    private static let eventsShown = 800
+    private static let eventsShown = 120
 
     var timelineList: Surface {
         var day: Int64?
         var rows: [HTML] = []
         let telling = TimelineWords(telling: telling)
-        for event in timeline.reversed().prefix(Self.eventsShown) {
+        for event in timeline.reversed().lazy.filter(Self.isNews).prefix(Self.eventsShown) {
             guard let words = telling.words(event) else { continue }
             let eventDay = view.calendar.day(of: event.instant)
             if eventDay != day {
@@ -76,7 +77,22 @@ extension SessionPage {
         if day != nil { rows.append("</ol>") }
         let body: HTML =
             rows.isEmpty ? "<p>Nothing has happened yet.</p>" : HTML(markup: rows.map(\.text).joined())
-        return Surface(.timeline, "<h2>Timeline</h2><p class=\"facts\">Newest first.</p>\(body)")
+        return Surface(
+            .timeline,
+            "<h2>Timeline</h2><p class=\"facts\">What people, devices and alerts did, newest first. Readings and steps of the loop stand in the charts.</p>\(body)"
+        )
+    }
+
+    /// What a chart doesn't say.
+    private static func isNews(_ event: LiveEvent) -> Bool {
+        switch event.what {
+        case .row(.reading, _), .values: false
+        case .row(.step(let row), _): !row.failure.isEmpty
+        case .row(.delivery, _): false
+        case .row(.alert(let row), _):
+            ![AlertEffect.Kind.refresh.rawValue, AlertEffect.Kind.schedule.rawValue].contains(row.effect)
+        default: true
+        }
     }
 
     private func row(_ event: LiveEvent, _ words: HTML) -> HTML {

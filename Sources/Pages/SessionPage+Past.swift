@@ -12,8 +12,8 @@ import IsletKernel
 extension SessionPage {
     var pastPage: [Surface] {
         isRoom
-            ? [frozen, past, banner, environment, fork]
-            : [frozen, past, banner, glucose, loop, pump, charts, summary, fork]
+            ? [frozen, past, fork, banner, environment]
+            : [frozen, past, fork, banner, glucose, loop, pump, charts, summary]
     }
 
     private var then: Int64 { Telling.seconds(view.now) }
@@ -33,10 +33,9 @@ extension SessionPage {
         let links = jumps.filter { (0...present).contains($0.1) }.map { name, at -> HTML in
             "<a class=\"button\" href=\"/sessions/\(view.id)/past?t=\("\(at)")\">\(name)</a>"
         }
-        let hours = ChartNumber.plain(Double(back) / 3600, places: 2)
-        let most = ChartNumber.plain(Double(present) / 3600, places: 2)
+        let clock = view.calendar.timeOfDay(at: .start) / Nanoseconds.second
         let form: HTML =
-            "<form method=\"get\" action=\"/sessions/\(view.id)/past\" data-past data-present=\"\("\(present)")\"><div class=\"field\"><label for=\"past-t\">Moment</label><input id=\"past-t\" class=\"wide\" name=\"t\" type=\"range\" min=\"0\" max=\"\("\(present)")\" step=\"1\" value=\"\("\(then)")\" aria-valuetext=\"\(hours) hours before now\"></div><div class=\"row\"><label for=\"past-hours\">Hours before now</label><input id=\"past-hours\" class=\"short\" type=\"number\" min=\"0\" max=\"\(most)\" step=\"any\" value=\"\(hours)\"><button type=\"submit\" class=\"do\">Open</button></div></form>"
+            "<form method=\"get\" action=\"/sessions/\(view.id)/past\" data-past data-present=\"\("\(present)")\" data-clock-offset=\"\("\(clock)")\"><div class=\"field\"><label for=\"past-t\">Moment</label><input id=\"past-t\" class=\"wide\" name=\"t\" type=\"range\" min=\"0\" max=\"\("\(present)")\" step=\"60\" value=\"\("\(then)")\" aria-valuetext=\"\(telling.clock(view.now)), \(Telling.span(back * Nanoseconds.second)) before now\"></div><div class=\"row\"><output for=\"past-t\" data-past-words>\(telling.dayAndTime(view.now)), \(Telling.span(back * Nanoseconds.second)) before now</output><button type=\"submit\" class=\"do\">Open</button></div></form>"
         return Surface(
             .past, isLive: false,
             "<div class=\"notice now\">\(Icon.past.html)<div><p>\(words)</p></div></div><div class=\"row\">\(home)</div><h2>Another moment</h2>\(form)<div class=\"row\">\(links)</div>"

@@ -32,6 +32,11 @@ extension SessionPage {
 }
 
 extension AlertStory {
+    /// It is about a low glucose of now, and sugar is what helps.
+    var isLow: Bool {
+        code.rawValue == AlertCode.cgmUrgentLow.rawValue || code.rawValue == "THRESHOLD-GLUCOSE-LOW"
+    }
+
     /// What became of its last notification; empty where there was none, and while it may still be confirmed.
     func whereItRang(hasPhone: Bool) -> String {
         guard notifiedAt != nil else { return "" }

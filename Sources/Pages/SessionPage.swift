@@ -46,11 +46,12 @@ struct SessionPage {
     private var surfaces: [Surface] {
         switch page {
         case .home: home
-        case .alerts: [frozen, quietIndicator, thresholdBanner, alertCenter, activeAlerts, clearedAlerts]
+        case .alerts:
+            [frozen, quietIndicator, thresholdBanner, alertCenter, activeAlerts, band, clearedAlerts]
         case .settings: [frozen, quietIndicator, thresholdBanner, banner] + settings
         case .pump: [frozen, thresholdBanner, banner] + pumpPage
         case .cgm: [frozen, thresholdBanner, banner] + sensorPage
-        case .timeline: [frozen, thresholdBanner, banner, timelineList]
+        case .timeline: [frozen, thresholdBanner, banner, band, timelineList]
         case .environment: [frozen, quietIndicator, thresholdBanner, banner, environment]
         case .past: pastPage
         }
@@ -64,7 +65,7 @@ struct SessionPage {
 
     var document: HTML {
         let heading: HTML =
-            "<div class=\"who\"><h1>\(view.name)</h1>\(clock.html)</div>\n<div class=\"tools\">\((isPast ? [bell] : [pace, bell]).html)</div>\n\(isPast ? "" as HTML : phone.html)"
+            "<div class=\"who\"><h1>\(view.name)</h1>\(clock.html)</div>\n\(isPast ? "" as HTML : Page.liveDot)<div class=\"tools\">\(isPast ? "" as HTML : Page.soundButton)\((isPast ? [bell] : [pace, bell]).html)</div>\n\(isPast ? "" as HTML : phone.html)"
         var facts = [
             ("page", page.rawValue), ("session", view.id), ("number", "\(view.number)"),
             ("now", "\(Telling.seconds(view.now))"), ("pace", view.pace.description),
@@ -137,6 +138,9 @@ struct SessionPage {
             return "<a href=\"\(address(tab))\"\(here)>\(name)</a>\n"
         }.joined("")
     }
+
+    /// Why something rang, and why it did not.
+    var band: Surface { DecisionBand(view: view, context: context, telling: telling).surface }
 
     // MARK: What each page has
 

@@ -12,6 +12,7 @@ enum StoryWords {
     static func line(effect: String, reason: String) -> String {
         let why = AlertEffect.Reason(rawValue: reason).map(words(_:)) ?? reason
         guard let kind = AlertEffect.Kind(rawValue: effect) else { return "\(effect): \(why)" }
+        if kind == .snooze, reason == AlertEffect.Reason.released.rawValue { return "Snooze taken back" }
         return "\(words(kind)): \(why)"
     }
 

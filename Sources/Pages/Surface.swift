@@ -29,7 +29,7 @@ struct Surface {
         case sessionControl = "session-control"
         case login, frozen, notifications, timeline, ward, card, sparkline, past, fork, beside
         case studyList = "study-list"
-        case units, pace, visit, environment, phone, more
+        case units, pace, visit, environment, phone, more, strip, order, well, heard, band
     }
 
     /// nil for a part that is only swapped.

@@ -24,7 +24,7 @@ import Testing
     }
 
     private func ticks(_ text: String) -> Bool {
-        text.contains("class=\"calm\"") || text.contains("why calm")
+        text.contains("class=\"calm\"") || text.contains("data-class=\"well\"")
     }
 
     /// Acknowledged: whoever looks at the page must not take the silence for insulin.
@@ -49,7 +49,8 @@ import Testing
             }
             let ward = desk.answer("GET", "/", headers: ["accept": "text/html"]).text
             #expect(
-                ward.contains("1 needs action") && !ticks(ward) && ward.contains("acknowledged, still so"))
+                ward.contains("data-class=\"urgent\"") && !ticks(ward)
+                    && ward.contains("still so"))
             // Worse than a person whose loop is merely open.
             let quiet = try session(desk, study, hours: 20, say: [.openLoop])
             #expect(desk.ward.cards().map(\.id) == [id, quiet])

@@ -204,7 +204,12 @@ enum Samples {
             concerns.append(.init(.session, .safetyCritical, "frozen: nothing that is shown is sure"))
         }
         if stale { concerns.append(.init(.glucose, .actionable, "the last reading is old")) }
-        return WardCard(
+        var facts = WardStanding.Facts()
+        (facts.health, facts.isFrozen, facts.isStale) = (SessionHealth(concerns), frozen, stale)
+        (facts.now, facts.alerts) = (now, alerts)
+        facts.reading = GlucoseReading(
+            instant: now, glucose: GlucoseConcentration(milligramsPerDecilitre: alerts.isEmpty ? 128 : 52))
+        var card = WardCard(
             id: id, name: name, kind: .person, origin: .own, pace: .scaled(60), phase: .running,
             isFrozen: frozen,
             localTime: "day 3, 14:05", now: now,
@@ -217,6 +222,10 @@ enum Samples {
             sparkline: stride(from: Int64(180), through: 0, by: -5).map {
                 MetricPoint(now.adding(-$0 * Nanoseconds.minute), mgdl($0))
             }, number: 4, health: SessionHealth(concerns))
+        card.standing = WardStanding(facts)
+        card.answers = alerts.first { $0.acknowledgement != .none }
+        card.pump = .ready
+        return card
     }
 
     static var cards: [WardCard] {

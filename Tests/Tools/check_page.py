@@ -8,9 +8,10 @@ Starts `islet-live serve --demo` on a free port with a fresh data folder.
   story-N.*     acceptance criterion N of the threshold story
   ui00N.*, alert-flow.*   the alert flow's verification anchors and surfaces
   home.*, bolus.*, keyboard.*, units.*, past.*   actions by their forms and by the keyboard alone
+  ward.*        the ward: page_ward.py names them
   kept.*        a session that another engine lived: its notice, its button, and where that leads; not in the short form
   pair.*        what meets while a page is open: two pages, a half-filled form, a deleted session, a lost connection
-`--short` is what `make test` has time for. `--only` takes names of checks' functions, `walk` or `kept`. Nothing here is measured in time but the banner's ten seconds, and
+`--short` is what `make test` has time for. `--only` takes names of checks' functions, `walk`, `kept`, `ward` or `ward.NAME`. Nothing here is measured in time but the banner's ten seconds, and
 those from below. Needs chromium and chromedriver, selenium and axe-core-python. The last line is `N passed, N failed`.
 """
 
@@ -24,25 +25,26 @@ from pathlib import Path
 import page_alerts
 import page_controls
 import page_kept
+import page_ward
 from page_browser import BROWSERS, Browser, axe_source
 from page_server import STUDY, Checks, Server, until
 
 # Where each surface must be. A banner is there when something is active: the demonstration ward's worst session has something.
 SURFACES = {
     "home": "bell banner loop glucose pump charts summary target subject meal blood-glucose bolus temporary-basal loop-mode session-control pace".split(),
-    "alerts": "alert-center active-alerts cleared-alerts".split(),
+    "alerts": "alert-center active-alerts band cleared-alerts".split(),
     "settings": "settings-row thresholds threshold sensitivity quiet-hours test-alert previews units".split(),
     "pump": "pump suspend pod".split(),
     "cgm": "sensor calibration".split(),
     "timeline": ["timeline"],
     "environment": ["environment"],
     "past": "past fork".split(),
-    "ward": "ward card sparkline".split(),
+    "ward": "ward card strip heard".split(),
     "new": [],
     "studies": ["study-list"],
 }
 # Somewhere on a session's pages.
-SOMEWHERE = "login notifications".split()
+SOMEWHERE = "login notifications sparkline".split()
 VIEWS = [(1280, "light"), (380, "light"), (1280, "dark"), (380, "dark")]
 
 
@@ -175,8 +177,10 @@ def pictures(server, browser, folder):
     time.sleep(12)
     for name, page, width, scheme, height in (
         ("ward", "ward", 380, "light", 900),
-        ("ward-wide", "ward", 1280, "dark", 700),
+        ("ward-wide", "ward", 1280, "light", 800),
+        ("ward-dark", "ward", 1280, "dark", 800),
         ("home", "home", 380, "light", 1300),
+        ("home-wide", "home", 1280, "dark", 900),
         ("alerts", "alerts", 380, "light", 900),
         ("settings", "settings", 380, "light", 1200),
         ("past", "past", 380, "light", 900),
@@ -216,6 +220,9 @@ def main():
                 began = time.monotonic()
                 guarded(check, "walk", lambda: walk(server, browser, check, axe, given.short))
                 print(f"walk: {time.monotonic() - began:.0f} s", flush=True)
+            of_ward = [name for name in page_ward.ALL if wanted and (f"ward.{name}" in wanted or "ward" in wanted)]
+            if of_ward or not wanted:
+                page_ward.ward(server, browser, check, axe, of_ward or (page_ward.SHORT if given.short else page_ward.ALL), 2 if given.short else 30)
             if given.pictures:
                 guarded(check, "pictures", lambda: pictures(server, browser, given.pictures))
             if not given.short and not wanted or wanted and "kept" in wanted:

@@ -14,6 +14,7 @@ final class SessionMemory: Sendable {
     static let span = 25 * Nanoseconds.hour
     fileprivate static let storyLimit = 80
     fileprivate static let closedLimit = 120
+    fileprivate static let decisionLimit = 2000
 
     struct State: Sendable, Codable {
         var log = SessionLog()
@@ -81,7 +82,35 @@ final class SessionMemory: Sendable {
 }
 
 extension SessionMemory.State {
+    /// What changes nothing that is shown, or is no alert's own.
+    private static let unsaid: Set<String> = [
+        AlertEffect.Kind.refresh.rawValue, AlertEffect.Kind.update.rawValue, AlertEffect.Kind.route.rawValue,
+        AlertEffect.Kind.withdraw.rawValue, AlertEffect.Kind.schedule.rawValue,
+    ]
+
+    private mutating func note(_ row: AlertRow) {
+        guard !Self.unsaid.contains(row.effect), row.reason != AlertEffect.Reason.preview.rawValue else {
+            return
+        }
+        var all = log.decisions ?? []
+        // Each notification stands for itself; what holds one back says so again and again.
+        if row.effect != AlertEffect.Kind.notify.rawValue,
+            let place = all.lastIndex(where: { $0.code == row.code }), all[place].effect == row.effect,
+            all[place].reason == row.reason
+        {
+            all[place].count += 1
+        } else {
+            all.append(
+                AlertDecision(
+                    at: row.instant, code: row.code, effect: row.effect, reason: row.reason,
+                    severity: row.severity))
+        }
+        if all.count > SessionMemory.decisionLimit { all.removeFirst(SessionMemory.decisionLimit / 4) }
+        log.decisions = all
+    }
+
     mutating func take(_ row: AlertRow) {
+        note(row)
         let line = AlertStory.Line(
             at: row.instant, effect: row.effect, reason: row.reason, severity: row.severity)
         var lines = open[row.code] ?? []
@@ -144,6 +173,7 @@ extension SessionMemory.State {
         then.log.steps = log.steps.filter { $0.instant <= at }
         then.log.deliveries = log.deliveries.filter { $0.instant <= at }
         then.log.person = log.person.filter { $0.instant <= at }
+        then.log.decisions = log.decisions?.filter { $0.at <= at }
         then.insulin = insulin.filter { $0.at <= at }
         then.closed = closed.filter { $0.at <= at }
         let active = Dictionary(standing.map { ($0.alert.code, $0) }) { $1 }
@@ -171,6 +201,7 @@ extension SessionMemory.State {
         if old(log.steps.first?.instant) { log.steps.removeAll { $0.instant < oldest } }
         if old(log.deliveries.first?.instant) { log.deliveries.removeAll { $0.instant < oldest } }
         if old(log.person.first?.instant) { log.person.removeAll { $0.instant < oldest } }
+        if old(log.decisions?.first?.at) { log.decisions?.removeAll { $0.at < oldest } }
         if log.spans.contains(where: { ($0.to ?? .distantFuture) < oldest.adding(-Nanoseconds.hour) }) {
             log.spans.removeAll { ($0.to ?? .distantFuture) < oldest }
         }

@@ -66,6 +66,7 @@ extension SessionView {
         }
         thresholds = ThresholdView.all(facts, live, memory)
         trend = Self.trend(log.readings, at: now)
+        noInsulinSince = Self.noInsulinSince(live, memory, at: now)
         if let insulin = live.insulin {
             let begin = now.adding(-Nanoseconds.day)
             let readings = log.readings.filter { $0.instant >= begin }.map(\.mgdl)
@@ -83,6 +84,20 @@ extension SessionView {
 }
 
 extension SessionView {
+    /// By the pump's own account, which is looked at every five minutes.
+    private static func noInsulinSince(
+        _ live: LiveSnapshot, _ memory: SessionMemory.State, at now: Instant
+    ) -> Instant? {
+        guard let pump = live.pump, case .running = live.phase else { return nil }
+        switch pump.condition {
+        case .ready, .bolusing:
+            guard pump.isReservoirExact, pump.reservoir <= .zero else { return nil }
+        case .suspended, .noPod, .fault: break
+        }
+        guard let total = live.insulin.map({ $0.bolus + $0.basal }) else { return now }
+        return memory.insulin.first { $0.value >= total - 1e-9 }?.at ?? now
+    }
+
     /// The least-squares slope of three readings or more.
     package static func trend(_ readings: [ReadingRow], at now: Instant) -> Double? {
         let last = readings.suffix(5).filter {

@@ -43,6 +43,8 @@ package struct SessionView: Sendable {
     package var log = SessionLog()
     /// mg/dL a minute, over the readings of the last 16 min; nil where nothing can be said.
     package var trend: Double?
+    /// Since when the pump has given nothing, where it can give nothing; nil while it can.
+    package var noInsulinSince: Instant?
     /// Of the last 24 hours, or since the session's start; nil for a subject without a glucose.
     package var summary: DaySummary?
     /// Whether a page somewhere is the phone of this session: the server knows, the session doesn't.
@@ -190,8 +192,22 @@ package struct SessionLog: Sendable, Codable {
     package var deliveries: [DeliveryRow] = []
     package var person: [PersonRow] = []
     package var spans: [AlertSpan] = []
+    /// What the alert center decided, by time; nil for nothing.
+    package var decisions: [AlertDecision]?
 
     package init() {}
+}
+
+/// One decision of the alert center.
+package struct AlertDecision: Hashable, Sendable, Codable {
+    package var at: Instant
+    package var code: AlertName
+    /// As in `AlertStory.Line`.
+    package var effect: String
+    package var reason: String
+    package var severity: String
+    /// The same again and again counts as one, from the first on.
+    package var count = 1
 }
 
 /// An episode, for the lane below a chart.
@@ -244,4 +260,22 @@ package struct WardCard: Sendable {
     package var health: SessionHealth
     /// As in the session's view.
     package var kept: KeptBy?
+    package var standing = WardStanding()
+    package var pump: PumpStatus.Condition?
+    package var lastStep: Instant?
+    /// Of boluses, U.
+    package var insulinOnBoard: Double?
+    package var forecast: GlucoseForecast?
+    /// The newest meal or rescue of the last hour.
+    package var lastMeal: PersonRow?
+    /// When what is still so was acknowledged.
+    package var acknowledgedAt: Instant?
+    /// The first alert that can be acknowledged, and that nobody has reviewed.
+    package var answers: AlertStory?
+    /// The first that can be snoozed, and is not.
+    package var snoozable: AlertStory?
+    /// What is snoozed until last.
+    package var snooze: AlertSnooze?
+    /// The person has heard the newest notification of what is active.
+    package var wasHeard = false
 }

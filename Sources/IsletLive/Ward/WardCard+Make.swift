@@ -21,28 +21,31 @@ extension WardCard {
                 MetricPoint($0.instant, $0.mgdl)
             },
             number: view.number, health: view.health, kept: view.kept)
-    }
-
-    /// Worst first: what doesn't run as it should, then by what is the matter, whether or not an alert still says so, then by name.
-    func precedes(_ other: WardCard) -> Bool {
-        if trouble != other.trouble { return trouble > other.trouble }
-        if severity != other.severity { return severity > other.severity }
-        if alertCount != other.alertCount { return alertCount > other.alertCount }
-        return (name, id) < (other.name, other.id)
-    }
-
-    private var severity: AlertSeverity {
-        max(top?.severity ?? .informational, health.worst ?? .informational)
-    }
-
-    /// How much worse than any alert it is.
-    private var trouble: Int {
-        if isFrozen { return 4 }
-        switch phase {
-        case .failed, .returning: return 3
-        case .ended(let reason) where !reason.isEmpty: return 2
-        case .ended: return 0
-        case .running: return top == nil && !health.needsAction ? 1 : 2
+        (standing, pump, lastStep) = (view.standing, view.live.pump?.condition, loop?.lastStep)
+        (insulinOnBoard, forecast) = (view.live.insulinOnBoard, view.live.forecast)
+        let hour = view.now.adding(-Nanoseconds.hour)
+        lastMeal = view.log.person.last {
+            ($0.kind == .meal || $0.kind == .rescue) && $0.instant >= hour
         }
+        if health.concerns.contains(where: \.isAcknowledged) {
+            acknowledgedAt = view.cleared.first { $0.clearedBy == .acknowledged }?.clearedAt
+        }
+        let real = view.alerts.filter { !$0.isPreview }
+        answers = real.first { $0.acknowledgement != .none && $0.reviewedAt == nil }
+        let snoozes = view.live.snoozes ?? []
+        snoozable = real.first { alert in
+            alert.acknowledgement != .closes && !snoozes.contains { $0.code == alert.code }
+        }
+        snooze = snoozes.max { $0.until < $1.until }
+        let ears: Set<PersonRow.Kind> = [.heard, .woke, .parentHeard, .unheard, .sleptOn]
+        wasHeard = real.filter { $0.severity > .informational && $0.reviewedAt == nil }.allSatisfy { alert in
+            let last = view.log.person.last { $0.code == alert.code && ears.contains($0.kind) }
+            return last.map { $0.kind != .unheard && $0.kind != .sleptOn } ?? false
+        }
+    }
+
+    /// Who is in most danger first; of equals, whom nobody has answered longest, then by name.
+    func precedes(_ other: WardCard) -> Bool {
+        standing.precedes(other.standing) ?? ((name, id) < (other.name, other.id))
     }
 }

@@ -2,11 +2,14 @@
 // answer stands in the form (`role="status"`), a refusal with its reason until the next try; what the form says goes in the units of the API
 // (`data-factor`). The visibility of a page that is the phone is the app's foreground and background, said anew every few seconds while it is looked at; other pages look.
 import { refresh } from './live.js';
+import { clockText } from './times.js';
 
 const facts = document.body.dataset;
 // As the server's table of commands has them.
 const numbers = new Set((facts.numbers ?? '').split(' '));
-const base = () => `/api/sessions/${encodeURIComponent(facts.session)}`;
+const base = (id = facts.session) => `/api/sessions/${encodeURIComponent(id)}`;
+// Of a ward's page, whom a control is about.
+const sessionOf = (element) => element.closest('[data-session]')?.dataset.session ?? facts.session;
 
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
@@ -55,8 +58,8 @@ export const reason = (answer) => typeof answer.body?.error === 'string' ? answe
 const refusal = (answer) => answer.body?.code === 'pump-uncertain' ? `Not sure whether it was done: ${reason(answer)}`
   : answer.status === 0 ? reason(answer) : `Refused: ${reason(answer)}`;
 
-export function command(name, fields = {}) {
-  return send(`${base()}/commands`, { command: name, key: newKey(), ...fields });
+export function command(name, fields = {}, id = facts.session) {
+  return send(`${base(id)}/commands`, { command: name, key: newKey(), ...fields });
 }
 
 function fieldsOf(form) {
@@ -115,7 +118,7 @@ async function act(element, name, fields) {
   // A button's name says what the answer is about.
   const about = element.tagName === 'FORM' ? '' : `${element.textContent.trim()}: `;
   write(place, 'Sending…', false);
-  const answer = await command(name, fields);
+  const answer = await command(name, fields, sessionOf(element));
   busy.delete(element);
   if (name === 'confirmBolus') {
     // The panel goes; where the bolus was asked for it stands what became of it, until the next try.
@@ -125,10 +128,11 @@ async function act(element, name, fields) {
   }
   if (!answer.ok) {
     write(place, `${about}${refusal(answer)}`, true);
-    refresh();
+    refresh(true);
     return;
   }
-  const said = typeof answer.body?.said === 'string' ? answer.body.said : null;
+  // What it says is of the session's own time.
+  const said = typeof answer.body?.said === 'string' ? answer.body.said.replace(/\b\d\d:\d\d\b/, clockText) : null;
   // What was noted is not given yet where the session says so.
   const note = answer.body?.note;
   if (note && name === 'confirmBolus') write(document.querySelector('form[data-command="requestBolus"] .answer'), `Noted: ${note}.`, true);
@@ -144,7 +148,7 @@ async function act(element, name, fields) {
   }
   // The clinical settings are saved with the subject: then the session asks whose the ID is.
   if (name === 'subject' && facts.page === 'settings') command('saveSettings');
-  refresh();
+  refresh(true);
 }
 
 // Tests that were sent to the phone, and that it has not confirmed.
@@ -183,6 +187,8 @@ async function make(form) {
   const answer = await send(form.dataset.post, fields, 1);
   delete form.dataset.busy;
   if (!answer.ok) { write(place, reason(answer), true); return; }
+  // What begins a whole ward goes nowhere.
+  if (answer.body.id === undefined) { location.href = '/'; return; }
   const id = encodeURIComponent(answer.body.id);
   // Who goes on to the new session would not see what it lacks.
   const lacks = (answer.body.refused ?? []).map((one) => one.reason);
@@ -198,7 +204,7 @@ export function startCommands() {
     event.preventDefault();
     make(form);
   });
-  if (!facts.session) return;
+  if (!facts.session && facts.page !== 'ward') return;
   document.addEventListener('submit', (event) => {
     const form = event.target.closest('form[data-command]');
     if (!form) return;
@@ -223,6 +229,10 @@ export function startCommands() {
       }).catch(() => {});
     }
   });
+  // A link to an act finds it open.
+  const openAct = () => { if (location.hash) document.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"] details`)?.setAttribute('open', ''); };
+  openAct();
+  window.addEventListener('hashchange', openAct);
   if (!isScreen) return;
   tellScreen();
   // Whoever is not heard for ten seconds is not in front any more.

@@ -4,16 +4,22 @@
 import { swap, forget } from './swap.js';
 import { setClock, writeTimes, tick, setLost } from './times.js';
 import { afterSwap } from './banners.js';
-import { notify, notifyFrozen, thaw, withdraw } from './notify.js';
+import { notify, notifyFrozen, notifyOfWard, thaw, withdraw } from './notify.js';
+import { found as foundTone, lost as lostTone, ring } from './sound.js';
+import { afterRows, prepareRows, wantsWell } from './ward.js';
 import { redraw } from './thresholds.js';
 import { words as inWords } from './words.js';
 import { hideDeclined, isScreen, pageKey, tellScreen, toldOf } from './commands.js';
 
 const facts = document.body.dataset;
-const between = 250;          // ms, at least, between two fetches
+const between = 1000;         // ms, at least, between two fetches of what goes on by itself
+const betweenActs = 150;      // ms, after what the reader did
 const atLeastEvery = 10000;   // ms, where only time went on
 const silence = 4500;         // ms without a word of the server, which speaks every 2 s: then nothing shown is live
+const late = 3000;            // ms, after which somebody should look twice
 let heardAt = performance.now();
+let hasBegun = false;
+let openedAt = 0;
 let isFetching = false;
 let isWanted = false;
 let fetchedAt = 0;
@@ -25,16 +31,21 @@ let newest = Number(facts.number || 0);
 let source = null;
 let isGone = false;
 let opening = null;
+let state = '';               // what this page shows, as the server names it: only what differs is sent
+let pace = facts.pace ?? '';
+let ringsFrom = facts.rings ?? '';
 
-const address = () => facts.page === 'ward' ? '/pages/ward/fragments'
-  : facts.page === 'beside' ? `/pages/${encodeURIComponent(facts.session)}/beside/${encodeURIComponent(facts.other)}/fragments?hours=${facts.hours}`
-  : `/pages/${encodeURIComponent(facts.session)}/${facts.page}/fragments?hours=${facts.hours}&cleared=${facts.cleared}`;
+const width = () => (facts.width ? `&width=${facts.width}` : '');
+const address = () => facts.page === 'ward' ? `/pages/ward/fragments?well=${wantsWell() ? 1 : 0}`
+  : facts.page === 'beside' ? `/pages/${encodeURIComponent(facts.session)}/beside/${encodeURIComponent(facts.other)}/fragments?hours=${facts.hours}${width()}`
+  : `/pages/${encodeURIComponent(facts.session)}/${facts.page}/fragments?hours=${facts.hours}&cleared=${facts.cleared}${width()}`;
 
-/** Brings the page up to date, soon. */
-export function refresh() {
+/** Brings the page up to date, soon; at once where the reader waits for it. */
+export function refresh(isAwaited = false) {
   isWanted = true;
-  if (isFetching || timer) return;
-  timer = setTimeout(run, Math.max(0, fetchedAt + between - performance.now()));
+  if (isFetching || (timer && isAwaited !== true)) return;
+  clearTimeout(timer);
+  timer = setTimeout(run, Math.max(0, fetchedAt + (isAwaited === true ? betweenActs : between) - performance.now()));
 }
 
 async function run() {
@@ -44,13 +55,17 @@ async function run() {
   isFetching = true;
   fetchedAt = performance.now();
   try {
-    const answer = await fetch(address(), { headers: { accept: 'application/json' }, cache: 'no-store', signal: AbortSignal.timeout(10000) });
+    const answer = await fetch(`${address()}&state=${state}`, { headers: { accept: 'application/json' }, cache: 'no-store', signal: AbortSignal.timeout(10000) });
     if (answer.status === 401 || answer.status === 403) { location.reload(); return; }
     if (answer.status === 404 || answer.status === 410) { gone(); return; }
     if (!answer.ok) throw new Error(`${answer.status}`);
-    const { fragments } = await answer.json();
-    for (const [name, html] of Object.entries(fragments)) swap(name, html);
+    const said = await answer.json();
+    if (facts.page === 'ward') prepareRows(said.fragments.order);
+    // What could not be shown now is to be sent again.
+    const isWhole = Object.entries(said.fragments).map(([name, html]) => swap(name, html)).every((done) => done !== null);
+    state = isWhole ? said.state ?? '' : '';
     writeTimes();
+    if (facts.page === 'ward') afterRows();
     tick();
     afterSwap();
     hideDeclined();
@@ -85,10 +100,8 @@ function lose() {
   if (!isLost) {
     isLost = true;
     setLost(true);
-    const time = document.querySelector('.clock time');
-    const known = time ? ` at ${time.textContent} (${new Date().toLocaleTimeString()} here)` : ` at ${new Date().toLocaleTimeString()}`;
-    say(`Connection lost, showing what was known${known}. Trying again…`);
     document.body.classList.add('is-lost');
+    sayLost();
   }
   source?.close();
   source = null;
@@ -97,9 +110,37 @@ function lose() {
   wait = Math.min(wait * 2, 10000);
 }
 
+function clock(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
+}
+
+/** How long nobody has known anything, and since when: counted, as nothing else on the page is. */
+function sayLost() {
+  const at = new Date(Date.now() - (performance.now() - heardAt)).toLocaleTimeString();
+  say(`Connection lost: no word for ${clock(performance.now() - heardAt)}. What you see was so at ${at}. Trying again…`);
+  lostTone();
+}
+
+/** The age of the server's last word, and what that means. */
+function showAge() {
+  const place = document.querySelector('[data-live]');
+  if (!place) return;
+  const age = performance.now() - heardAt;
+  const look = isLost || isGone ? 'lost' : !hasBegun ? 'connecting' : age > late ? 'late' : 'now';
+  if (place.className !== `live ${look}`) place.className = `live ${look}`;
+  const words = { lost: 'Lost', connecting: 'Connecting', late: 'Late', now: 'Live' }[look];
+  for (const [selector, text] of [['[data-live-words]', words], ['[data-live-age]', look === 'connecting' ? '' : clock(age)]]) {
+    const part = place.querySelector(selector);
+    if (part && part.textContent !== text) part.textContent = text;
+  }
+}
+
 function found() {
   heardAt = performance.now();
+  hasBegun = true;
   wait = 500;
+  foundTone();
   if (!isLost) return;
   isLost = false;
   setLost(false);
@@ -107,20 +148,24 @@ function found() {
   say('');
   tellScreen(undefined, true);
   forget();
+  state = '';
   refresh();
 }
 
 /** A connection that stands and is silent is lost too: the server has stopped, or the network has gone. */
 function listen() {
-  if (source && performance.now() - heardAt > silence) lose();
+  if (source && performance.now() - Math.max(heardAt, openedAt) > silence) lose();
+  if (isLost && !isGone) sayLost();
+  showAge();
 }
 
 function open() {
   if (source || isGone) return;
-  const stream = facts.page === 'ward' || facts.page === 'beside' ? '/api/events'
+  const stream = facts.page === 'ward' || facts.page === 'beside' ? `/api/events${ringsFrom ? `?rings=${ringsFrom}` : ''}`
     : `/api/sessions/${encodeURIComponent(facts.session)}/events?after=${newest}${isScreen ? `&page=${pageKey}` : ''}`;
   source = new EventSource(stream);
-  heardAt = performance.now();
+  if (!isLost) heardAt = performance.now();
+  openedAt = performance.now();
   backlog = [];
   source.onopen = found;
   source.onerror = lose;
@@ -132,14 +177,27 @@ function open() {
     const changed = JSON.parse(message.data).changed ?? [];
     if (facts.page === 'ward' || changed.includes(facts.session) || changed.includes(facts.other)) refresh();
   });
+  source.addEventListener('rang', (message) => { found(); rang(JSON.parse(message.data), message.lastEventId); });
   source.addEventListener('happened', (message) => { found(); happened(JSON.parse(message.data)); });
 }
 
 // MARK: what it says
 
+/** One of a ward's people is rung for: each once, by its number. */
+function rang(one, mark) {
+  if (mark && mark === ringsFrom) return;
+  ringsFrom = mark || ringsFrom;
+  if (facts.page !== 'ward') return;
+  ring(one);
+  announce({ ...one, name: one.name });
+  notifyOfWard(one);
+  refresh();
+}
+
 function view(said) {
   const isFrozen = Boolean(said.is_frozen ?? said.frozen);
   followFrozen(isFrozen);
+  pace = said.pace;
   const isStill = isFrozen || (typeof said.phase === 'string' && said.phase !== 'running');
   setClock(Number(said.t ?? said.now), isStill ? 'paused' : said.pace);
   const key = JSON.stringify([said.number, said.pace, isFrozen, said.phase, said.alerts, said.has_phone]);
@@ -181,7 +239,7 @@ function happened(event) {
 
 function take(alert) {
   if (alert.effect === 'raise' || (alert.effect === 'notify' && alert.reason !== 'conditionHeld')) announce(alert);
-  if (alert.effect === 'notify') notify(alert);
+  if (alert.effect === 'notify') { ring({ ...alert, session: facts.session, pace }); notify(alert); }
   if (alert.effect === 'withdraw' || alert.effect === 'clear') withdraw(alert);
 }
 
@@ -201,7 +259,7 @@ function catchUp() {
   }
   for (const alert of still.values()) {
     announce(alert);
-    if (alert.effect === 'notify') notify(alert);
+    if (alert.effect === 'notify') { ring({ ...alert, session: facts.session, pace }); notify(alert); }
   }
 }
 
@@ -214,11 +272,11 @@ function announce(alert) {
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
   // The same twice is said once; what became more severe is not the same.
   const shows = { test: 'Test', preview: 'Preview' };
-  const key = `${alert.code} ${shows[alert.reason] ?? alert.severity}`;
+  const key = `${alert.session ?? ''} ${alert.code} ${shows[alert.reason] ?? alert.severity}`;
   const recently = spoken.get(key);
   if (recently && performance.now() - recently < 10000) return;
   spoken.set(key, performance.now());
-  queue.push([shows[alert.reason] || words[alert.severity] || 'Alert', `, ${facts.name || 'Islet'}: `, inWords(alert.message_parts, alert.message || alert.code), alert.action ? `. ${alert.action}` : ''].join('').replace('..', '.'));
+  queue.push([shows[alert.reason] || words[alert.severity] || 'Alert', `, ${alert.name || facts.name || 'Islet'}: `, inWords(alert.message_parts, alert.message || alert.code), alert.action ? `. ${alert.action}` : ''].join('').replace('..', '.'));
   while (queue.length > 3) queue.shift();
   speak();
 }
@@ -239,7 +297,7 @@ export function startLive() {
   setInterval(listen, 250);
   window.addEventListener('online', () => { if (!source) open(); });
   window.addEventListener('pagehide', () => { source?.close(); source = null; });
-  window.addEventListener('pageshow', (event) => { if (event.persisted) { open(); forget(); refresh(); } });
+  window.addEventListener('pageshow', (event) => { if (event.persisted) { open(); forget(); state = ''; refresh(); } });
   setInterval(() => { if (!isLost && !document.hidden && performance.now() - fetchedAt > atLeastEvery) refresh(); }, 1000);
   // A range or a length of the list, chosen without loading the page anew.
   document.addEventListener('click', (event) => {
@@ -250,6 +308,6 @@ export function startLive() {
     if (link.dataset.hours) facts.hours = link.dataset.hours;
     if (link.dataset.cleared) facts.cleared = link.dataset.cleared;
     history.replaceState(null, '', `${location.pathname}?hours=${facts.hours}&cleared=${facts.cleared}`);
-    refresh();
+    refresh(true);
   });
 }

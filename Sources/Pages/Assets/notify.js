@@ -26,6 +26,17 @@ export function withdraw(alert) {
   notes.delete(`${key}/preview`);
 }
 
+/** On a ward, of any of its people: who looks after them is told, and nobody's phone says that it was. */
+export function notifyOfWard(ring) {
+  if (!can() || Notification.permission !== 'granted' || !document.hidden) return;
+  const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
+  const note = new Notification(`${words[ring.severity] || 'Alert'} · ${ring.name}`, {
+    body: [inWords(ring.message_parts, ring.message || ''), ring.action, clockOf(ring.at) && `(${clockOf(ring.at)})`].filter(Boolean).join(' '),
+    tag: `${ring.session}/${ring.code}`, renotify: true, requireInteraction: ring.severity === 'safetyCritical',
+  });
+  note.onclick = () => { window.focus(); location.href = `/sessions/${encodeURIComponent(ring.session)}`; note.close(); };
+}
+
 export function notify(alert) {
   if (!can() || Notification.permission !== 'granted' || !isScreen || !(document.hidden || alert.reason === 'test')) return;
   const words = { safetyCritical: 'Urgent', actionable: 'Action needed', informational: 'Information' };
@@ -79,7 +90,7 @@ export function askPermission() {
 }
 
 export function startNotify() {
-  if (!facts.session) return;
+  if (!facts.session && facts.page !== 'ward') return;
   write();
   document.addEventListener('click', (event) => {
     if (!event.target.closest?.('button[data-notify]') || !can()) return;

@@ -7,8 +7,11 @@ import { startNotify } from './notify.js';
 import { startThresholds } from './thresholds.js';
 import { startPast } from './past.js';
 import { startLive } from './live.js';
+import { startSound } from './sound.js';
+import { startWard } from './ward.js';
+import { startChart } from './chart.js';
 
-for (const start of [startTimes, startBanners, startCommands, startThresholds, startNotify, startPast, startLive]) {
+for (const start of [startTimes, startBanners, startCommands, startThresholds, startNotify, startPast, startSound, startWard, startChart, startLive]) {
   try { start(); } catch (error) { console.error(error); }
 }
 

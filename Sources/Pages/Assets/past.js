@@ -1,16 +1,19 @@
-// The slider into the past. Guarantees: slider and hours say the same moment; without this script the slider alone works.
+// The slider into the past. Guarantees: what stands beside it is the moment that it is at, by the session's own clock; without this script the slider alone works.
+import { clockText, span } from './times.js';
+
 export function startPast() {
   const form = document.querySelector('form[data-past]');
   if (!form) return;
   const slider = form.querySelector('[name="t"]');
-  const hours = form.querySelector('input[type="number"]');
-  const present = Number(form.dataset.present);
+  const words = form.querySelector('[data-past-words]');
+  const [present, offset] = [Number(form.dataset.present), Number(form.dataset.clockOffset)];
+  const two = (value) => String(value).padStart(2, '0');
   slider.addEventListener('input', () => {
-    hours.value = ((present - Number(slider.value)) / 3600).toFixed(2);
-    slider.setAttribute('aria-valuetext', `${hours.value} hours before now`);
-  });
-  hours.addEventListener('input', () => {
-    const value = Math.round(present - Number(hours.value) * 3600);
-    if (Number.isFinite(value)) slider.value = String(Math.max(0, Math.min(present, value)));
+    const seconds = Number(slider.value);
+    const day = Math.floor((seconds + offset) / 86400);
+    const minutes = Math.floor((((seconds + offset) % 86400) + 86400) % 86400 / 60);
+    const text = `day ${day + 1}, ${clockText(`${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`)}, ${span(present - seconds)} before now`;
+    words.textContent = text;
+    slider.setAttribute('aria-valuetext', text);
   });
 }

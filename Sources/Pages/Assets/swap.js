@@ -12,7 +12,7 @@ const changed = (e) => e.type === 'checkbox' || e.type === 'radio' ? e.checked !
 
 const last = new Map();
 
-/** Whether it was swapped: false where it is the same, or the reader is in the middle of something. */
+/** Whether it was swapped: false where it is the same; null where the reader is in the middle of something, and it is to be said again. */
 export function swap(name, html) {
   if (last.get(name) === html) return false;
   const target = document.querySelector(`[data-fragment="${CSS.escape(name)}"]`);
@@ -22,7 +22,7 @@ export function swap(name, html) {
   const focus = document.activeElement;
   if (typed(focus) && target.contains(focus)) {
     disable(target, next.content);
-    return false;
+    return null;
   }
   last.set(name, html);
   const hadFocus = target.contains(focus);

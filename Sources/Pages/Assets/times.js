@@ -5,6 +5,7 @@ let at = 0;       // session seconds
 let wall = 0;     // ms, when that was so
 let speed = 0;    // session seconds per second
 let isLost = false;
+const clocks = new Map(); // of a ward's sessions
 const mostAhead = 900;
 
 const speedOf = (pace) => pace === 'max' || pace === 'paused' ? 0 : Number(pace) || 0;
@@ -15,10 +16,18 @@ export function setClock(seconds, pace) {
   if (pace !== undefined && pace !== null) speed = speedOf(String(pace));
 }
 
-/** The session's time, s since its start. */
-export function sessionNow() {
-  const ahead = (performance.now() - wall) / 1000 * speed;
-  return at + Math.min(ahead, Math.max(mostAhead, speed));
+/** One session's of many. */
+export function setClockOf(id, seconds, pace) { clocks.set(id, { at: seconds, wall: performance.now(), speed: speedOf(pace) }); }
+
+function reading(clock) {
+  const ahead = (performance.now() - clock.wall) / 1000 * clock.speed;
+  return clock.at + Math.min(ahead, Math.max(mostAhead, clock.speed));
+}
+
+/** The session's time, s since its start; of a part of a ward, the time of whom it is about. */
+export function sessionNow(node) {
+  const own = clocks.size ? clocks.get(node?.closest('[data-session]')?.dataset.session) : undefined;
+  return reading(own ?? { at, wall, speed });
 }
 
 /** Nobody says any more what is so, nor how old it is. */
@@ -34,6 +43,9 @@ export function span(seconds) {
   const h = Math.floor(m / 60);
   return h % 24 === 0 ? `${h / 24} days` : `${Math.floor(h / 24)} days ${h % 24} h`;
 }
+
+// How long something lasts: seconds of it tell nobody anything.
+const minutes = (seconds) => seconds < 60 ? 'under 1 min' : span(seconds);
 
 const local = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', timeZone: 'UTC' });
@@ -87,15 +99,15 @@ export function writeTimes(root = document) {
 export function tick() {
   if (isLost) {
     for (const node of document.querySelectorAll('[data-age]')) set(node, 'age unknown');
-    for (const node of document.querySelectorAll('[data-until]')) set(node, 'unknown');
+    for (const node of document.querySelectorAll('[data-until], [data-for]')) set(node, 'unknown');
     for (const node of document.querySelectorAll('[data-stale-after]')) turnStale(node);
     return;
   }
-  const now = sessionNow();
-  for (const node of document.querySelectorAll('[data-age]')) set(node, `${span(now - Number(node.dataset.age))} ago`);
-  for (const node of document.querySelectorAll('[data-until]')) set(node, span(Number(node.dataset.until) - now));
+  for (const node of document.querySelectorAll('[data-age]')) set(node, `${span(sessionNow(node) - Number(node.dataset.age))} ago`);
+  for (const node of document.querySelectorAll('[data-for]')) set(node, minutes(sessionNow(node) - Number(node.dataset.for)));
+  for (const node of document.querySelectorAll('[data-until]')) set(node, span(Number(node.dataset.until) - sessionNow(node)));
   for (const node of document.querySelectorAll('[data-stale-after]')) {
-    if (now - Number(node.dataset.of) > Number(node.dataset.staleAfter)) turnStale(node);
+    if (sessionNow(node) - Number(node.dataset.of) > Number(node.dataset.staleAfter)) turnStale(node);
   }
 }
 
@@ -104,6 +116,8 @@ function turnStale(node) {
   node.classList.add('stale');
   const words = node.parentElement?.querySelector('[data-when-stale]');
   if (words) words.hidden = false;
+  const fresh = node.parentElement?.querySelector('[data-fresh]');
+  if (fresh) fresh.hidden = true;
 }
 
 export function startTimes() {

@@ -20,6 +20,8 @@ public struct AlertFace: Sendable {
     public var banner: AlertBanner?
     /// Those of thresholds that nobody has put away and whose time isn't over, in front or not.
     public var waitingBanners: [AlertBanner]
+    /// Of what is active: what somebody has snoozed, and until when.
+    public var snoozes: [AlertSnooze]
 }
 
 extension AlertCenter {
@@ -42,6 +44,7 @@ extension AlertCenter {
             active: engine.activeNow(at: now), cleared: engine.state.recentlyCleared, waiting: engine.pending,
             isQuiet: engine.isQuiet(at: now), isForeground: isForeground,
             isSignedIn: app.flow.environment.isSignedIn, isClaimOk: app.flow.environment.isClaimOk,
-            banner: app.banner(at: now), waitingBanners: app.waitingBanners(at: now))
+            banner: app.banner(at: now), waitingBanners: app.waitingBanners(at: now),
+            snoozes: engine.snoozes(at: now))
     }
 }

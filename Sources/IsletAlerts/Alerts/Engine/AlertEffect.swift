@@ -142,6 +142,14 @@ public struct ActiveAlert: Hashable, Sendable, Codable {
     public var bound: Double?
 }
 
+/// An alert that is active and held back by hand.
+public struct AlertSnooze: Hashable, Sendable, Codable {
+    public var code: AlertName
+    public var until: Instant
+
+    public init(code: AlertName, until: Instant) { (self.code, self.until) = (code, until) }
+}
+
 /// An acknowledgement that leaves the alert active.
 public struct AlertReview: Hashable, Sendable, Codable {
     public var at: Instant

@@ -294,7 +294,7 @@ extension AlertEngine {
                 state.tracks[rule].isOwed = true
                 state.tracks[rule].isOwedByCooldown = false
             }
-            emit(.snooze, rule, .person, at: now)
+            emit(.snooze, rule, span > 0 ? .person : .released, at: now)
         }
     }
 

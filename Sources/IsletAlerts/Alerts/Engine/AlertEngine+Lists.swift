@@ -20,6 +20,16 @@ extension AlertEngine {
             }
     }
 
+    /// What is active and snoozed, in the order of the rules: a snooze that no longer mutes it is none.
+    public func snoozes(at now: Instant) -> [AlertSnooze] {
+        state.tracks.indices.compactMap { rule in
+            guard let active = state.tracks[rule].active, !active.isPreview,
+                let until = snoozedUntil(rule, active.severity), now < until
+            else { return nil }
+            return AlertSnooze(code: active.code, until: until)
+        }
+    }
+
     /// The number on the bell.
     public var badge: Int { state.tracks.count { $0.isActive } }
 

@@ -233,7 +233,7 @@ public struct AlertEngine: Sendable {
         actions.append((rule, .endPreview))
     }
 
-    /// Records that the person snoozes the rule for `span` ns. `settle` carries it out.
+    /// Records that the person snoozes the rule for `span` ns, or ends a snooze with 0. `settle` carries it out.
     public mutating func snooze(_ rule: Int, for span: Int64) {
         touch(rule)
         actions.append((rule, .snooze(span)))

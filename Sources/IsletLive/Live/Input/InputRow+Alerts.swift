@@ -23,6 +23,12 @@ extension InputRow {
             try door.tell(.snooze(AlertName(rawValue: alert), for: LiveDoor.nanoseconds(minutes)))
         },
         InputRow(
+            "endSnooze", "A snooze is taken back: what it held back is notified, if it still holds.", .alert,
+            keys: [InputKeys("unsnooze", "CODE", "takes a snooze back")],
+            words: Words("end the snooze of {alert}", "No longer snoozed: {alert}"),
+            marks: [.aboutActiveAlert]
+        ) { door, alert in try door.endSnooze(AlertName(rawValue: alert)) },
+        InputRow(
             "testAlert", "Shows and rings an alert of the policy, to see whether it reaches somebody.",
             .alert,
             keys: [InputKeys("test", "CODE", "rings it, to see whether it reaches somebody")],

@@ -102,7 +102,7 @@ final class LiveDoor: @unchecked Sendable {
         } catch let refusal as LiveRefusal {
             outcome = .refused(refusal)
         } catch let refused as LoopInputRefused {
-            outcome = .refused(.loopLimit, refused.description)
+            outcome = .refused(.loopLimit, Self.words(refused))
         } catch let error as PumpError {
             outcome = .refused(PersonActs.refusal(error))
         } catch let error as BasalScheduleError {
@@ -219,6 +219,17 @@ final class LiveDoor: @unchecked Sendable {
         try follow(changed)
     }
 
+    /// A limit in people's words.
+    private static func words(_ refused: LoopInputRefused) -> String {
+        guard refused.kind == .manualBolus else { return refused.description }
+        func units(_ value: Double) -> String { ValueText.digits((value * 100).rounded() / 100) + " U" }
+        let most = refused.range.upperBound
+        if refused.value <= 0 || !refused.value.isFinite { return "a bolus is more than 0 U" }
+        return most < 0.005
+            ? "the loop takes no bolus by hand now: what was asked for before is at its limit"
+            : "\(units(refused.value)) is more than the loop takes by hand now: at most \(units(most))"
+    }
+
     func tell(_ input: AlertInput) throws {
         try session.needsApp()
         session.alerts.here(input) { $0.tell($1) }
@@ -257,6 +268,15 @@ final class LiveDoor: @unchecked Sendable {
             throw LiveRefusal(.stays, "\(alert.rawValue) takes no acknowledgement: it stays until it is over")
         }
         try tell(.acknowledge(alert))
+    }
+
+    /// What it held back is notified, if it still holds.
+    func endSnooze(_ alert: AlertName) throws {
+        try session.needsApp()
+        guard session.alerts.here({ $0.face.snoozes }).contains(where: { $0.code == alert }) else {
+            throw LiveRefusal(.notActive, "\(alert.rawValue) is not snoozed")
+        }
+        try tell(.snooze(alert, for: 0))
     }
 
     /// A banner that asks for something stays until that is done; the alert itself stays either way.

@@ -159,6 +159,8 @@ extension LiveInput {
     package var readingStamp: Int64? { name == "reading" ? whole("at").map { Int64($0) } : nil }
     /// The code that somebody tests; nil for any other input.
     package var testedAlert: String? { name == "testAlert" ? text("alert") : nil }
+    /// The code that is snoozed; nil for any other input.
+    package var snoozedAlert: String? { name == "snooze" ? text("alert") : nil }
     /// The code that a phone has shown; nil for any other input.
     package var toldAlert: String? { name == "told" ? text("alert") : nil }
     /// What another life said, as its journal has it, and why it makes no sense here; nil for any other input.

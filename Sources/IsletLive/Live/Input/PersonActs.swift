@@ -70,7 +70,7 @@ final class PersonActs: LiveActs {
     func note(_ rows: SessionRecorder) { given.note(rows, at: session.executor.now) }
 
     /// As things are now.
-    private func judgement(of units: Double) -> (onBoard: Double, doubt: ValueText?) {
+    private func judgement(of units: Double) -> (onBoard: Double, foreseen: Double?, doubt: ValueText?) {
         let now = session.executor.now
         var all = given
         all.note(session.recorder, at: now)
@@ -80,10 +80,11 @@ final class PersonActs: LiveActs {
                 ? $0.glucose.milligramsPerDecilitre : nil
         }
         let onBoard = all.onBoard(at: now, therapy)
+        let needed = all.needed(at: now, therapy)
         return (
             onBoard,
-            GivenBoluses.doubt(
-                of: units, onBoard: onBoard, needed: all.needed(at: now, therapy), mgdl: mgdl, therapy)
+            mgdl.map { $0 - (onBoard + units - needed) * therapy.correctionFactorMgdlPerUnit },
+            GivenBoluses.doubt(of: units, onBoard: onBoard, needed: needed, mgdl: mgdl, therapy)
         )
     }
 
@@ -95,7 +96,7 @@ final class PersonActs: LiveActs {
             let judged = judgement(of: asked.units)
             return RequestedBolus(
                 number: number, units: asked.units, until: until, onBoard: judged.onBoard,
-                doubt: judged.doubt)
+                foreseenMgdl: judged.foreseen, doubt: judged.doubt)
         }
     }
 

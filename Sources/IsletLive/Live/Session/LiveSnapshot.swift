@@ -53,6 +53,8 @@ package struct LiveSnapshot: Sendable, Codable {
     package var waitingBanners: [AlertBanner] = []
     /// Notifications that a phone has confirmed, the newest last.
     package var told: [ToldRing] = []
+    /// Of what is active: what somebody has snoozed, and until when; nil for nothing.
+    package var snoozes: [AlertSnooze]?
     /// Whom the loop's session is about, and whom the next one will be.
     package var loopSubject: LoopSubject?
     package var chosenSubject: LoopSubject?
@@ -108,6 +110,7 @@ package struct LiveSnapshot: Sendable, Codable {
         (isQuiet, isInForeground, isSignedIn) = (face.isQuiet, face.isForeground, face.isSignedIn)
         (banner, isClaimOk) = (face.banner, face.isClaimOk)
         (waitingBanners, told) = (face.waitingBanners, live.door.rings)
+        if !face.snoozes.isEmpty { snoozes = face.snoozes }
         thresholds = live.door.shownThresholds
         guard let session = live.person else {
             dropSubject(policy)
@@ -158,6 +161,8 @@ package struct RequestedBolus: Hashable, Sendable, Codable {
     package var until: Instant
     /// What still acts of earlier boluses, U.
     package var onBoard = 0.0
+    /// Where the insulin on board and this bolus would bring glucose without more food, mg/dL; nil where nobody knows the glucose.
+    package var foreseenMgdl: Double?
     /// Why it asks again, with what speaks against it now; nil where nothing does.
     package var doubt: ValueText?
 }

@@ -1,0 +1,140 @@
+// What rang lately in a ward, of all its sessions: what the ward's page sounds, speaks and lists.
+//
+// Guarantees: each notification that a session makes while somebody looks stands here once, with a number of its own, in the order in which it was found; what became
+// of it (heard, slept on, late) is noted beside it as the session tells it. What rang before a session was first looked at is listed, and marked as of before: nobody
+// is rung for it. Memory holds the newest few hundred.
+// Does not: decide what rings. Sessions do.
+
+package import IsletAlerts
+package import IsletDevices
+package import IsletKernel
+import IsletTrials
+import Synchronization
+
+/// A notification of a session.
+package struct WardRing: Hashable, Sendable {
+    /// From 1; no other ring of this server has it.
+    package var number: Int
+    package var session: String
+    package var name: String
+    package var at: Instant
+    package var calendar: SessionCalendar
+    package var code: AlertName
+    package var severity: AlertSeverity
+    package var reason: AlertEffect.Reason?
+    package var message: ValueText
+    package var action: String
+    package var pace: LivePace
+    /// It rang before anybody looked.
+    package var isOfBefore: Bool
+    /// What reached the simulated person; nil where nobody is simulated, and before it is known.
+    package var hearing: PersonRow.Kind?
+    /// When they looked at it.
+    package var lookedAt: Instant?
+
+    /// Shown, and never rung on purpose.
+    package var isShow: Bool { reason == .test || reason == .preview }
+}
+
+package final class WardRings: Sendable {
+    /// Of this server alone: a number of another one means nothing here.
+    package let epoch = String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
+
+    fileprivate struct State {
+        var rings: [WardRing] = []
+        var newest = 0
+        /// Of each session, the newest event that was looked at.
+        var seen: [String: Int] = [:]
+        /// What a person did in the same instant may stand before the ring.
+        var deeds: [String: [PersonRow]] = [:]
+        var lookedAt = Int64.min
+    }
+
+    private let state = Mutex(State())
+    private static let limit = 300
+    /// Of a session that is looked at first.
+    fileprivate static let before = 600
+    /// Looks that are nearer to each other are one: a look at a thousand sessions costs more than one at a dozen.
+    private static func pause(_ sessions: Int) -> Int64 { Nanoseconds.second / (sessions > 100 ? 4 : 40) }
+
+    package init() {}
+
+    package var newest: Int { state.withLock { $0.newest } }
+
+    /// What came after a ring, the oldest first.
+    package func after(_ number: Int) -> [WardRing] {
+        state.withLock { state in state.rings.filter { $0.number > number } }
+    }
+
+    /// The newest first.
+    package func latest(_ count: Int) -> [WardRing] {
+        state.withLock { state in Array(state.rings.reversed().lazy.filter { !$0.isShow }.prefix(count)) }
+    }
+
+    /// Finds what has rung since.
+    package func look(at ward: Ward) {
+        let clock = ward.host.continuousNow
+        let ids = ward.ids
+        state.withLock { state in
+            guard state.lookedAt == .min || clock - state.lookedAt >= Self.pause(ids.count) else { return }
+            state.lookedAt = clock
+            for id in ids { state.look(at: ward, id) }
+            for id in state.seen.keys where !ids.contains(id) {
+                (state.seen[id], state.deeds[id]) = (nil, nil)
+                state.rings.removeAll { $0.session == id }
+            }
+            if state.rings.count > Self.limit { state.rings.removeFirst(state.rings.count - Self.limit) }
+        }
+    }
+}
+
+extension WardRings.State {
+    fileprivate mutating func look(at ward: Ward, _ id: String) {
+        guard let now = ward.number(id) else { return }
+        let isFirst = seen[id] == nil
+        let from = seen[id] ?? max(0, now.number - WardRings.before)
+        guard now.number > from else { return seen[id] = now.number }
+        guard let found = ward.events(of: id, after: from, atMost: .max) else { return }
+        let (name, calendar) = (ward.name(of: id), ward.calendar(of: id))
+        for event in found.events {
+            switch event.what {
+            case .row(.person(let row), _): note(row, id)
+            case .row(.alert(let row), _) where row.effect == AlertEffect.Kind.notify.rawValue:
+                newest += 1
+                var ring = WardRing(
+                    number: newest, session: id, name: name, at: event.instant, calendar: calendar,
+                    code: row.code, severity: AlertSeverity(name: row.severity) ?? .actionable,
+                    reason: AlertEffect.Reason(rawValue: row.reason), message: event.message,
+                    action: event.action, pace: now.pace, isOfBefore: isFirst)
+                ring.hearing =
+                    deeds[id]?.last { $0.code == row.code && $0.instant == event.instant }?.kind
+                rings.append(ring)
+            default: break
+            }
+        }
+        seen[id] = max(from, found.events.last?.number ?? now.number)
+    }
+
+    /// What the person made of a ring.
+    private mutating func note(_ row: PersonRow, _ id: String) {
+        switch row.kind {
+        case .heard, .unheard, .woke, .sleptOn, .parentHeard:
+            deeds[id, default: []].append(row)
+            if deeds[id]?.count ?? 0 > 20 { deeds[id]?.removeFirst(10) }
+            if let place = rings.lastIndex(where: {
+                $0.session == id && $0.code == row.code && $0.at == row.instant && $0.hearing == nil
+            }) {
+                rings[place].hearing = row.kind
+            }
+        case .looked:
+            let oldest = row.instant.adding(-Nanoseconds.hour)
+            for place in rings.indices.reversed() where rings[place].session == id {
+                guard rings[place].at >= oldest, rings[place].lookedAt == nil else { break }
+                if [.heard, .woke, .parentHeard].contains(rings[place].hearing) {
+                    rings[place].lookedAt = row.instant
+                }
+            }
+        default: break
+        }
+    }
+}
