@@ -7,14 +7,11 @@ stops a run as in a terminal: what is stored is good, and `run(..., resume=True)
 import copy
 import json
 import os
-import re
 import signal
 import subprocess
 import tempfile
 
 from .program import InputError, Interrupted, IsletError, problem, program
-
-_PROGRESS = re.compile(r"(\d+)\s*/\s*(\d+)")
 
 
 def _value(value):
@@ -65,11 +62,6 @@ class Study:
             raise IsletError("a study that was changed is run, not written: `check()` says what it resolves to")
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.text)
-
-    @property
-    def has_programs(self):
-        text = self.text + " ".join(_value(value) for _, value in self._changes)
-        return any('%s' % key in text for key in ("python:", "command:", "library:", '"python"', '"command"', '"library"'))
 
     def _called(self, words, folder):
         """The arguments of a call: words, the study's file, and its changes."""

@@ -152,7 +152,7 @@ class Seeds(unittest.TestCase):
         theirs = gymnasium.make_vec("islet/Loop-v0", num_envs=3, vectorization_mode="sync", **arguments)
         self.assertEqual(ours.observation_space, theirs.observation_space)
         self.assertEqual(ours.action_space, theirs.action_space)
-        self.assertEqual(ours.metadata["autoreset_mode"], theirs.metadata["autoreset_mode"])
+        self.assertEqual(ours.metadata.get("autoreset_mode"), theirs.metadata.get("autoreset_mode"))
         first, second = ours.reset(seed=7), theirs.reset(seed=7)
         self.assertTrue(same(first[0], second[0]))
         luck = np.random.default_rng(1)

@@ -260,6 +260,13 @@ class Studies(unittest.TestCase):
         mine = os.path.join(ROOT, "Python", "examples", "mine.py")
         study = islet.Study(dict(STUDY, arms=[{"name": "mine", "algorithm": "basal-bolus"}]))
         study = study.with_(duration="6h", record="summary", **{"arms[0].algorithm": {"python": mine, "gain": 0.4}})
+        # The class itself says its file; importing it takes nothing from this program.
+        sys.path.insert(0, os.path.dirname(mine))
+        try:
+            from mine import Mine
+        finally:
+            sys.path.pop(0)
+        self.assertIn(mine, study.with_(**{"arms[0].algorithm": Mine}).check())
         with self.assertRaises(islet.InputError) as caught:
             study.run(os.path.join(self.folder, "out"))
         self.assertIn("--allow-algorithm", caught.exception.expected)

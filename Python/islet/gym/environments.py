@@ -11,8 +11,15 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
+
+try:
+    from gymnasium.vector import AutoresetMode
+    _AUTORESET = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+except ImportError:
+    # Gymnasium 1.0 knows no other mode.
+    _AUTORESET = {}
 
 from ..program import IsletError
 from ..studies import Study
@@ -301,7 +308,7 @@ class _Single(gymnasium.Env, _Made):
 
 
 class _Vector(VectorEnv, _Made):
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata = {"render_modes": [], **_AUTORESET}
     _core_of = None
 
     def __init__(self, num_envs, processes, duration, history, observation, reward, arguments):
