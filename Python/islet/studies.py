@@ -80,7 +80,7 @@ class Study:
         """What `islet study check` says: the resolved study as text. Raises `InputError` where it is refused."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [program()] + self._called(["study", "check"], folder), capture_output=True, text=True)
+                [program()] + self._called(["study", "check"], folder) + ["--resolved"], capture_output=True, text=True)
         if done.returncode:
             raise problem(done.stderr, done.returncode)
         return done.stdout

@@ -266,6 +266,7 @@ class Studies(unittest.TestCase):
             from mine import Mine
         finally:
             sys.path.pop(0)
+        self.assertEqual(study.with_(**{"arms[0].algorithm": Mine})._changes[-1][1], {"python": mine})
         self.assertIn(mine, study.with_(**{"arms[0].algorithm": Mine}).check())
         with self.assertRaises(islet.InputError) as caught:
             study.run(os.path.join(self.folder, "out"))
