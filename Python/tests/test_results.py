@@ -301,6 +301,11 @@ class Package(unittest.TestCase):
             self.assertEqual(told.returncode, 0, told.stderr)
             self.assertEqual(told.stdout.strip(), "says pandas")
 
+    def test_one_version(self):
+        with open(os.path.join(ROOT, "Python", "pyproject.toml"), encoding="utf-8") as file:
+            self.assertIn('version = "%s"' % islet.program.VERSION, file.read())
+        self.assertEqual(islet.program.run(["--version"]).strip(), islet.program.VERSION)
+
     def test_another_minor_version_is_refused_by_name(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "islet")
