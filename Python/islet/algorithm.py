@@ -14,7 +14,7 @@
 
     ia.serve(Mine)
 
-Guarantees: standard output belongs to the protocol (`islet-step/1`, docs/algorithms.md) from the import of this module on: what anybody
+Guarantees: where Islet starts it, standard output belongs to the protocol (`islet-step/1`, docs/algorithms.md) from the import of this module on: what anybody
 prints goes to standard error. Each person has an object of its own; in `alone` a process of its own, too. A step that raises fails,
 gives nothing, and the object goes back to what it was before it. Needs the standard library alone; NumPy only for `Vector`.
 """
@@ -33,11 +33,14 @@ import zlib
 __all__ = [
     "Algorithm", "Dose", "Listener", "Number", "Parameter", "Vector", "VectorListener", "from_simglucose", "serve"]
 
-# Standard output is the protocol's: a copy of it is kept, and whoever prints is led to standard error.
-_IN, _OUT = 0, os.dup(1)
-os.set_inheritable(_OUT, False)
-os.dup2(2, 1)
-sys.stdout = sys.stderr
+_IN, _OUT = 0, 1
+if "ISLET_PLUGIN" in os.environ:
+    # Standard output is the protocol's: a copy of it is kept, and whoever prints is led to standard error. Where Islet hasn't started this, it is
+    # somebody's own program, and stays theirs.
+    _OUT = os.dup(1)
+    os.set_inheritable(_OUT, False)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
 
 _HEAD = struct.Struct("<4sIII")
 _BEGIN, _HISTORY, _STEP, _DOSE, _FAIL, _END, _BYE, _OWN = 1, 2, 3, 4, 5, 6, 7, 8
@@ -324,6 +327,8 @@ def _runtime(uses_numpy):
 def serve(kind):
     """Answers Islet's questions until it asks no more. The last line of a file that defines an algorithm."""
     if "ISLET_PLUGIN" not in os.environ:
+        if kind.__module__ != "__main__":
+            return  # Imported, as by who names the class in a study.
         sys.stderr.write("%s is an algorithm for Islet: name it in a study, as `algorithm: { python: %s }`\n" % (
             kind.__name__, os.path.basename(sys.argv[0])))
         raise SystemExit(64)

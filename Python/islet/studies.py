@@ -7,14 +7,11 @@ stops a run as in a terminal: what is stored is good, and `run(..., resume=True)
 import copy
 import json
 import os
-import re
 import signal
 import subprocess
 import tempfile
 
 from .program import InputError, Interrupted, IsletError, problem, program
-
-_PROGRESS = re.compile(r"(\d+)\s*/\s*(\d+)")
 
 
 def _value(value):
@@ -66,11 +63,6 @@ class Study:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.text)
 
-    @property
-    def has_programs(self):
-        text = self.text + " ".join(_value(value) for _, value in self._changes)
-        return any('%s' % key in text for key in ("python:", "command:", "library:", '"python"', '"command"', '"library"'))
-
     def _called(self, words, folder):
         """The arguments of a call: words, the study's file, and its changes."""
         if self.document is None:
@@ -88,7 +80,7 @@ class Study:
         """What `islet study check` says: the resolved study as text. Raises `InputError` where it is refused."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [program()] + self._called(["study", "check"], folder), capture_output=True, text=True)
+                [program()] + self._called(["study", "check"], folder) + ["--resolved"], capture_output=True, text=True)
         if done.returncode:
             raise problem(done.stderr, done.returncode)
         return done.stdout

@@ -260,6 +260,14 @@ class Studies(unittest.TestCase):
         mine = os.path.join(ROOT, "Python", "examples", "mine.py")
         study = islet.Study(dict(STUDY, arms=[{"name": "mine", "algorithm": "basal-bolus"}]))
         study = study.with_(duration="6h", record="summary", **{"arms[0].algorithm": {"python": mine, "gain": 0.4}})
+        # The class itself says its file; importing it takes nothing from this program.
+        sys.path.insert(0, os.path.dirname(mine))
+        try:
+            from mine import Mine
+        finally:
+            sys.path.pop(0)
+        self.assertEqual(study.with_(**{"arms[0].algorithm": Mine})._changes[-1][1], {"python": mine})
+        self.assertIn(mine, study.with_(**{"arms[0].algorithm": Mine}).check())
         with self.assertRaises(islet.InputError) as caught:
             study.run(os.path.join(self.folder, "out"))
         self.assertIn("--allow-algorithm", caught.exception.expected)
@@ -292,6 +300,11 @@ class Package(unittest.TestCase):
                                   env=dict(os.environ, PYTHONPATH=""))
             self.assertEqual(told.returncode, 0, told.stderr)
             self.assertEqual(told.stdout.strip(), "says pandas")
+
+    def test_one_version(self):
+        with open(os.path.join(ROOT, "Python", "pyproject.toml"), encoding="utf-8") as file:
+            self.assertIn('version = "%s"' % islet.program.VERSION, file.read())
+        self.assertEqual(islet.program.run(["--version"]).strip(), islet.program.VERSION)
 
     def test_another_minor_version_is_refused_by_name(self):
         with tempfile.TemporaryDirectory() as folder:

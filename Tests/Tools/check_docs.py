@@ -57,6 +57,8 @@ def known_names():
     for path in (ROOT / "Tests" / "Tools").glob("*.py"):
         text = path.read_text()
         names |= {path.name} | set(re.findall(r"^\s*(?:async )?def (\w+)", text, re.MULTILINE)) | set(re.findall(r'check\("([^"]+)"', text))
+    for path in (ROOT / "Python" / "tests").glob("**/test_*.py"):
+        names |= {path.name} | set(re.findall(r"^\s*(?:def|class) (\w+)", path.read_text(), re.MULTILINE))
     return names
 
 

@@ -40,6 +40,20 @@ NOW = (
 _THERAPY = len(NOW) - 6
 
 
+_turns = {}
+
+
+def _turn(nanoseconds):
+    """Sine and cosine of the time of a day, as arrays have them."""
+    turn = _turns.get(nanoseconds)
+    if turn is None:
+        if len(_turns) > 10_000:
+            _turns.clear()
+        phase = nanoseconds * (2 * math.pi / _DAY)
+        turn = _turns[nanoseconds] = float(np.sin(phase)), float(np.cos(phase))
+    return turn
+
+
 class Layout:
     """Names, units, scales and bounds of the flat observation, in its order."""
 
@@ -113,6 +127,8 @@ class Core:
         #: Tuples of dictionaries; empty but for those in `heard`.
         self.alerts, self.person, self.heard = [()] * count, [()] * count, set()
         self._row = None
+        #: The first one's observation, cell by cell.
+        self._cells = memoryview(self.flat[0])
         self.nothing = np.empty(count, object)
         for place in range(count):
             self.nothing[place] = ()
@@ -163,7 +179,7 @@ class Core:
                 self.therapy[at, column] = answer.begun[name]
             self.therapy[at, :3] *= factors
             self.past[at] = 0
-            self.now[at, _THERAPY:] = self.therapy[at] / self._scale_therapy
+            self.now[at, _THERAPY:] = np.minimum(self.therapy[at] / self._scale_therapy, self.layout.high[-6:])
             self.begun[at], self.over[at] = True, False
             self.ringing[at], self.known[at] = 0, 0
             for place in at:
@@ -233,14 +249,15 @@ class Core:
         past[:, :, :-1] = past[:, :, 1:]
         glucose = rows["cgm"]
         seen = glucose == glucose
-        past[:, 0, -1] = np.where(seen, glucose, 0) * (1 / 400.0)
+        past[:, 0, -1] = np.minimum(np.where(seen, glucose, 0) * (1 / 400.0), 2.5)
         past[:, 1, -1] = seen
         flags = rows["flags"]
         bolus, basal, meal = rows["bolus_delivered"], rows["pump_basal"], rows["meal"]
-        past[:, 2, -1] = (np.where(bolus == bolus, bolus, 0) + np.where(basal == basal, basal, 0)) * 0.1
+        past[:, 2, -1] = np.minimum(
+            (np.where(bolus == bolus, bolus, 0) + np.where(basal == basal, basal, 0)) * 0.1, 10.0)
         available = flags & 1
         past[:, 3, -1] = available
-        past[:, 4, -1] = np.where(meal == meal, meal, 0) * 0.01
+        past[:, 4, -1] = np.minimum(np.where(meal == meal, meal, 0) * 0.01, 10.0)
         past[:, 5, -1] = self.ringing[at]
         phase = rows["now"] % _DAY * (2 * math.pi / _DAY)
         now[:, 0], now[:, 1], now[:, 2] = np.sin(phase), np.cos(phase), available
@@ -248,8 +265,8 @@ class Core:
             self.past[at], self.now[at] = past, now
 
     def observation(self):
-        """A copy, within its bounds."""
-        return np.clip(self.flat, self.layout.low, self.layout.high)
+        """A copy. What is written into it is within its bounds."""
+        return self.flat.copy()
 
     # One
 
@@ -263,6 +280,10 @@ class Core:
             self._row, self.one = self.rows[0].item(), self.therapy[0].tolist()
         return self._row
 
+    def cells(self, place):
+        """An environment's row, as plain numbers."""
+        return self.row if self.count == 1 else self.rows[place].item()
+
     def step_one(self, action, grid):
         """A step of a vector of one: what `act`, `step`, `advance`, `observation` and `rewards` do, in plain numbers. To the bit: tests hold it.
 
@@ -274,34 +295,35 @@ class Core:
         wire.post_one(row[self.at["step"]], basal, correction, meal, forecast)
         answer = wire.take()
         if answer.events or answer.ends or self.heard or not (
-                hasattr(self.reward, "values") and hasattr(self.reward, "events")):
+                hasattr(self.reward, "value") and hasattr(self.reward, "events")):
             self.advance([answer])
-            self._row = None
             return clipped, self.observation()[0], float(self.rewards(grid)[0]), int(self.rows["status"][0])
-        self.rows[0] = answer.steps[0]
         row, at = answer.steps.item(), self.at
         self._row = row
         glucose, meal = row[at["cgm"]], row[at["meal"]]
         bolus, basal = row[at["bolus_delivered"]], row[at["pump_basal"]]
         seen, available = glucose == glucose, row[at["flags"]] & 1
-        past, flat = self.past[0], self.flat[0]
-        past[:, :-1] = past[:, 1:]
-        past[:, -1] = (
-            (glucose if seen else 0.0) * (1 / 400.0), seen,
-            ((bolus if bolus == bolus else 0.0) + (basal if basal == basal else 0.0)) * 0.1, available,
-            (meal if meal == meal else 0.0) * 0.01, self.ringing[0])
-        phase = row[at["now"]] % _DAY * (2 * math.pi / _DAY)
-        edge = self.layout.edge
-        flat[edge:edge + 3] = (np.sin(phase), np.cos(phase), available)
+        flat, cells, edge, last = self.flat[0], self._cells, self.layout.edge, self.layout.history
+        # All six histories go back by one; what each one's newest place then holds is written anew.
+        flat[:edge - 1] = flat[1:edge]
+        cells[last - 1] = min((glucose if seen else 0.0) * (1 / 400.0), 2.5)
+        cells[2 * last - 1] = seen
+        cells[3 * last - 1] = min(
+            ((bolus if bolus == bolus else 0.0) + (basal if basal == basal else 0.0)) * 0.1, 10.0)
+        cells[4 * last - 1] = available
+        cells[5 * last - 1] = min((meal if meal == meal else 0.0) * 0.01, 10.0)
+        cells[6 * last - 1] = self.ringing[0]
+        cells[edge], cells[edge + 1] = _turn(row[at["now"]] % _DAY)
+        cells[edge + 2] = available
         reward = 0.0
         if answer.truth is None:
             self.truth = self.truth_of = _NOTHING
         else:
             self.truth, self.truth_of = answer.truth["glucose"], answer.truth["handle"]
-            for value in self.reward.values(np.ascontiguousarray(self.truth)).tolist():
-                reward += value
+            for glucose in self.truth.tolist():
+                reward += self.reward.value(glucose)
             self.known[0] += len(self.truth)
-        return clipped, np.minimum(np.maximum(flat, self.layout.low), self.layout.high), reward, row[at["status"]]
+        return clipped, flat.copy(), reward, row[at["status"]]
 
     # Rewards
 

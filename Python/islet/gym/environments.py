@@ -11,8 +11,15 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
+
+try:
+    from gymnasium.vector import AutoresetMode
+    _AUTORESET = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+except ImportError:
+    # Gymnasium 1.0 knows no other mode.
+    _AUTORESET = {}
 
 from ..program import IsletError
 from ..studies import Study
@@ -218,8 +225,6 @@ class _Made:
 
     def _checked_actions(self, actions, space):
         actions = np.asarray(actions)
-        if actions.dtype == space.dtype == np.float32 and actions.shape == space.shape and np.isfinite(actions).all():
-            return actions
         whole = np.issubdtype(space.dtype, np.integer)
         if actions.dtype == object or (whole and not np.issubdtype(actions.dtype, np.integer)) or (
                 not whole and not np.issubdtype(actions.dtype, np.number)):
@@ -235,7 +240,7 @@ class _Made:
 
     def _info(self, place, clipped):
         core = self._core
-        cells, at = core.rows[place].item(), core.at
+        cells, at = core.cells(place), core.at
         info = {
             "truth": {"glucose": cells[at["true_glucose"]], "bolus": cells[at["true_bolus"]], "basal": cells[at["true_basal"]]},
             "minutes": cells[at["reached"]] / 6e10, "step": cells[at["step"]], "clipped": bool(clipped),
@@ -284,8 +289,14 @@ class _Single(gymnasium.Env, _Made):
             raise IsletError("`reset` comes before the first `step`")
         if core.over[0]:
             raise IsletError("the episode is over: `reset` begins another one")
-        action = self._checked_actions(action, self.action_space)
-        clipped, observation, reward, status = core.step_one(action.tolist(), self._grid)
+        space = self.action_space
+        if type(action) is np.ndarray and action.dtype == space.dtype == np.float32 and action.shape == space.shape:
+            plain = action.tolist()
+            if not all(map(math.isfinite, plain)):
+                raise ValueError("an action that is not finite: %s" % (action,))
+        else:
+            plain = self._checked_actions(action, space).tolist()
+        clipped, observation, reward, status = core.step_one(plain, self._grid)
         core.over[0] = status != 0
         if self._kind != "flat":
             observation = self.layout.parts(observation)
@@ -301,7 +312,7 @@ class _Single(gymnasium.Env, _Made):
 
 
 class _Vector(VectorEnv, _Made):
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata = {"render_modes": [], **_AUTORESET}
     _core_of = None
 
     def __init__(self, num_envs, processes, duration, history, observation, reward, arguments):

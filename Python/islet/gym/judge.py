@@ -28,14 +28,14 @@ class Judged:
 
     @property
     def text(self):
-        rows = [self.title, "", "%-24s %-36s %10s  %-24s %8s" % ("arm", "outcome", "difference", "95 % interval", "p")]
+        rows = [self.title, "", "%-24s %-36s %10s  %-24s %8s" % ("arm", "outcome", "difference", "95 % interval", "p (Holm)")]
         for one in self.results.summary["comparisons"]:
             if one["metric"] not in self._names:
                 continue
             low, high = one["ci95"] or (None, None)
             rows.append("%-24s %-36s %10s  %-24s %8s" % (
                 one["arm"], one["metric"], _short(one["difference"]),
-                "%s to %s" % (_short(low), _short(high)) if low is not None else "-", _short(one["p"])))
+                "%s to %s" % (_short(low), _short(high)) if low is not None else "-", _short(one["p_adjusted"])))
         return "\n".join(rows) + "\n"
 
     def __str__(self):

@@ -24,6 +24,10 @@ class Reward:
     def values(self, glucose):
         raise NotImplementedError
 
+    def value(self, glucose):
+        """Of one; the same to the bit."""
+        return float(self.values(np.array([glucose]))[0])
+
     def events(self, alerts, person):
         return 0.0
 
@@ -37,7 +41,8 @@ class Reward:
 
 def magni_risk(glucose):
     """Magni et al. 2007: 10·(3.5506·(ln G^0.8353 − 3.7932))², G in mg/dL; 0 near 138 mg/dL."""
-    return 10.0 * (3.5506 * (np.log(glucose) ** 0.8353 - 3.7932)) ** 2
+    root = 3.5506 * (np.power(np.log(glucose), 0.8353) - 3.7932)
+    return 10.0 * (root * root)
 
 
 class Magni(Reward):
@@ -46,7 +51,11 @@ class Magni(Reward):
     worst = -float(magni_risk(np.float64(LEAST))) / 100.0
 
     def values(self, glucose):
-        return magni_risk(np.clip(glucose, LEAST, MOST)) / -100.0
+        return magni_risk(np.minimum(np.maximum(glucose, LEAST), MOST)) / -100.0
+
+    def value(self, glucose):
+        root = 3.5506 * (float(np.power(np.log(min(max(glucose, LEAST), MOST)), 0.8353)) - 3.7932)
+        return 10.0 * (root * root) / -100.0
 
 
 class TimeInRange(Reward):
@@ -61,6 +70,11 @@ class TimeInRange(Reward):
     def values(self, glucose):
         value = ((glucose >= 70) & (glucose <= 180)).astype(np.float64)
         value -= self.low * ((glucose < 70).astype(np.float64) + (glucose < 54))
+        return value - self.high * (glucose > 250)
+
+    def value(self, glucose):
+        value = 1.0 if 70 <= glucose <= 180 else 0.0
+        value -= self.low * ((1.0 if glucose < 70 else 0.0) + (1.0 if glucose < 54 else 0.0))
         return value - self.high * (glucose > 250)
 
 

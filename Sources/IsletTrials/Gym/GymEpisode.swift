@@ -101,17 +101,25 @@ final class GymEpisode {
             forecastMinutes: recorded?.forecastMinutes, inner: algorithm)
         seams.algorithm = { _ in asking }
         session = try Session(study: study, subject: subject, index: index, arm: study.arms[0], seams: seams)
-        guard let first = session.question(until: nil) else {
+        guard let first = Self.next(session) else {
             let outcome = session.conclude()
             throw GymProblem("no step in \(study.duration): \(outcome.end)")
         }
         asked = AskedRow(handle: handle, question: first)
+        var ownLuck = RandomStreams(seed: study.seed, subject: UInt64(index)).offset(
+            by: study.arms[0].luckOffset
+        )
+        .stream("algorithm")
         begin = BeginRow(
-            handle: handle, seed: session.seed, isSame: false, therapy: first.input.therapy,
+            handle: handle, seed: ownLuck.next(), isSame: false, therapy: first.input.therapy,
             target: first.input.target, subject: first.input.subjectID)
     }
 
     deinit { if outcome == nil { session.end() } }
+
+    private static func next(_ session: Session) -> StepQuestion? { session.question(until: nil) }
+
+    private func say(_ answer: StepAnswer) { session.answer(answer) }
 
     /// The step whose answer it waits for; nil where it is over.
     var waitsFor: Int64? { status == .waits ? asked.question.input.algorithmTime : nil }
@@ -130,18 +138,18 @@ final class GymEpisode {
                 inner.cell.undo()
             }
             do {
-                session.answer(
+                say(
                     .dose(
                         try inner.algorithm.step(asked.question.input, inner.cell).forecasting(step.forecast))
                 )
             } catch {
-                session.answer(.failed("\(error)"))
+                say(.failed("\(error)"))
             }
         } else {
-            session.answer(.dose(StepOutput(step)))
+            say(.dose(StepOutput(step)))
         }
-        if let next = session.question(until: nil) {
-            asked.question = next
+        if let next = Self.next(session) {
+            asked = AskedRow(handle: handle, question: next)
             return
         }
         let failure = session.failure
@@ -149,8 +157,10 @@ final class GymEpisode {
         outcome = concluded
         status = failure == nil ? .over : .endedEarly
         // What it is told last: no reading any more.
-        asked.question.input.now = concluded.endedAt
-        asked.question.input.cgm = nil
+        var question = asked.question
+        question.input.now = concluded.endedAt
+        question.input.cgm = nil
+        asked = AskedRow(handle: handle, question: question)
         if let failure, !(failure is LeftPhysiologicalRange) { throw failure }
     }
 

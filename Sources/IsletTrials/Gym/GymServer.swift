@@ -208,7 +208,7 @@ package struct GymServer {
                 episodes[Int64(bitPattern: PluginFrame.cell(input, frame.body.lowerBound + row * 8))] = nil
             }
             append(line: ["closed": .integer(Int64(frame.rows))])
-        case .begin, .history, .step, .fail:
+        default:
             throw PluginFrame.NoFrame("a frame that only the program sends")
         }
         return true
