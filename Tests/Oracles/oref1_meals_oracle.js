@@ -12,9 +12,14 @@ const [checkout, count, seed] = [path.resolve(process.argv[2]), +process.argv[3]
 process.env.NODE_PATH = '/usr/share/nodejs';
 process.env.TZ = 'UTC';
 require('module').Module._initPaths();
+const now = 1.7e12 - (1.7e12 % 300000);
 console.error = () => true;
 const stderr = process.stderr.write;
 process.stderr.write = () => true;
+// Its history reads the machine's clock, and from a second meal on the time of an old reading, after which it knows no boluses: it is given the time.
+const history = require(path.join(checkout, 'lib/iob/history.js'));
+require.cache[require.resolve(path.join(checkout, 'lib/iob/history.js'))].exports =
+  (inputs, zero) => history(Object.assign({}, inputs, { clock: new Date(now).toISOString() }), zero);
 const lastGlucose = require(path.join(checkout, 'lib/glucose-get-last.js'));
 const recentCarbs = require(path.join(checkout, 'lib/meal/total.js'));
 const insulin = require(path.join(checkout, 'lib/iob/index.js'));
@@ -30,7 +35,6 @@ function uniform() {
 }
 const between = (a, b) => a + (b - a) * uniform();
 const round = (x, digits) => Math.round(x * 10 ** digits) / 10 ** digits;
-const now = 1.7e12 - (1.7e12 % 300000);
 
 process.stdout.write(`# Recorded from oref0 0.7.1 (https://github.com/openaps/oref0, MIT) by Tests/Oracles/oref1_meals_oracle.js ${count} ${seed}\n`);
 process.stdout.write('# sensitivity ratio duration peak | readings, newest first | boluses U@cells | meals g@cells | delta short long carbs cob slopeFromMax slopeFromMin iob activities zeroActivities (1e-4)\n');
