@@ -120,7 +120,7 @@ struct TemporaryBasalTests {
     @Test("that the pump doesn't take is tried again while its step lasts; the one before runs on")
     func triedAgain() throws {
         let lab = try lab { Self.rate($0.algorithmTime == 0 ? 0.5 : 2.5) }
-        try lab.live(untilMinute: 4)
+        try lab.live(untilMinute: 3)
         lab.pump.basalError = .commandFailed
         try lab.live(untilMinute: 6)
         #expect(lab.pump.rates.map(\.unitsPerHour) == [1.2, 0.5])
@@ -133,7 +133,7 @@ struct TemporaryBasalTests {
     @Test("that the pump never takes is missing, as far as it was above what flowed, and is not set later")
     func refused() throws {
         let lab = try lab { $0.algorithmTime == 2 ? Self.rate(3.6) : StepOutput() }
-        try lab.live(untilMinute: 9)
+        try lab.live(untilMinute: 8)
         lab.pump.basalError = .commandFailed
         try lab.live(untilMinute: 16)
         lab.pump.basalError = nil
@@ -143,7 +143,7 @@ struct TemporaryBasalTests {
         #expect(abs(lab.memory.missing.missing(at: 5) - 0.2) < 1e-9)
         // What was below it is not: nobody lacks what was to be withheld.
         let low = try self.lab { $0.algorithmTime == 2 ? Self.rate(0) : StepOutput() }
-        try low.live(untilMinute: 9)
+        try low.live(untilMinute: 8)
         low.pump.basalError = .commandFailed
         try low.live(untilMinute: 26)
         #expect(low.memory.missing.isEmpty)

@@ -1,7 +1,7 @@
 // Draws inputs of a decision, asks oref0 (https://github.com/openaps/oref0, MIT) for its answers, and writes both down for Islet's tests.
 //
 //     node Tests/Oracles/oref1_oracle.js CHECKOUT ROWS SEED > recording.txt
-//     node Tests/Oracles/oref1_oracle.js CHECKOUT ROWS SEED --keep 2600 > Tests/Oracles/recordings/oref1.txt
+//     node Tests/Oracles/oref1_oracle.js CHECKOUT ROWS SEED --keep 2350 > Tests/Oracles/recordings/oref1.txt
 //     node Tests/Oracles/oref1_oracle.js CHECKOUT --answer INPUTS > recording.txt
 //
 // CHECKOUT is a clone of oref0 at v0.7.1; Debian's node-lodash, node-moment and node-moment-timezone are what it needs. `--keep` draws all rows and

@@ -81,10 +81,11 @@ struct TemporaryBasalSwarmTests {
             let ends = last.adding(30 * Nanoseconds.minute)
             let device = evidence.device
             let basal = try #require(evidence.steps.first).input.therapy.basalRate
-            let (high, programme) = (
-                try device.rounded(InsulinRate(unitsPerHour: 3 * basal.unitsPerHour)),
-                try device.rounded(basal)
-            )
+            func rounded(_ rate: Double) -> InsulinRate {
+                let step = device.basalStep.unitsPerHour
+                return InsulinRate(unitsPerHour: (rate / step).rounded() * step)
+            }
+            let (high, programme) = (rounded(3 * basal.unitsPerHour), rounded(basal.unitsPerHour))
             for flow in evidence.flows where flow.instant >= dead && flow.instant < back {
                 #expect(flow.instant == ends && flow.unitsPerHour == programme.unitsPerHour)
             }

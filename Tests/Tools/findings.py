@@ -26,6 +26,12 @@ from wrap_prose import wrapped
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FINDINGS = ROOT / "docs" / "findings"
 
+
+def algorithm_in_all(name, arms):
+    """The same study with another algorithm in each of its arms."""
+    return [word for arm in range(arms) for word in ("--set", f"arms[{arm}].algorithm={name}")]
+
+
 # What each finding rests on: a name, and how it is run.
 RUNS = {
     "quickstart": ["Cohorts/quickstart.yaml"],
@@ -36,6 +42,9 @@ RUNS = {
     "literal-sketch": ["Cohorts/literal-sketch.yaml"],
     "grow-room": ["Cohorts/grow-room.yaml"],
     "waiting-assumptions": ["Cohorts/waiting-assumptions.yaml", "--sensitivity"],
+    "by-basal-bolus": ["Cohorts/alarms-by-algorithm.yaml"],
+    "by-pid": ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all("pid-insulin-feedback", 5)],
+    "by-oref1": ["Cohorts/alarms-by-algorithm.yaml", *algorithm_in_all("oref1-style", 5)],
 }
 
 # Figures that `islet report RUN --figures` draws, by what they are called here: the run, and its name there.
@@ -150,6 +159,22 @@ class Page:
 
     def least(self, run, arms, key):
         return min(arms, key=lambda arm: self.runs[run].outcome(arm, key)["mean"])
+
+    # What the study of alarms by algorithm compares; the first is the reference.
+    POLICIES = ["dexcom-g7", "loop", "trio", "xdrip", "nightscout"]
+
+    def order(self, run, arms, key):
+        """The arms from the least mean to the largest."""
+        ranked = sorted(arms, key=lambda arm: self.runs[run].outcome(arm, key)["mean"])
+        return ", ".join(f"`{arm}`" for arm in ranked)
+
+    def turned(self, runs, arms, key):
+        """In a sentence: the pairs of an arm and the reference that one run shows in one direction and another run in the other."""
+        turned = [arm for arm in arms[1:] if any(self.lower(r, arm, key) for r in runs) and any(self.higher(r, arm, key) for r in runs)]
+        if not turned:
+            return f"No policy's difference to `{arms[0]}` is shown to turn from one algorithm to another."
+        names = ", ".join(f"`{arm}`" for arm in turned)
+        return f"Shown in opposite directions, against `{arms[0]}`: {names}."
 
     def ratio(self, run, arm, reference, key):
         """Of means over people."""
