@@ -59,7 +59,7 @@ extension Page {
     package static func new(studies: [String], _ context: PageContext) -> String {
         let options = studies.map { study -> HTML in "<option>\(study)</option>" }
         let session: HTML =
-            "<div class=\"field\"><label for=\"ID-session\">Session of the study, from 0</label><input id=\"ID-session\" name=\"session\" type=\"number\" min=\"0\" max=\"1000000\" step=\"1\" value=\"0\" required></div><div class=\"field\"><label for=\"ID-name\">Name (optional)</label><input id=\"ID-name\" name=\"name\" type=\"text\" maxlength=\"80\" autocomplete=\"off\"></div>"
+            "<div class=\"field\"><label for=\"ID-session\">Session of the study, from 0</label><input id=\"ID-session\" name=\"session\" type=\"number\" min=\"0\" max=\"2000000\" step=\"1\" value=\"0\" required></div><div class=\"field\"><label for=\"ID-name\">Name (optional)</label><input id=\"ID-name\" name=\"name\" type=\"text\" maxlength=\"80\" autocomplete=\"off\"></div>"
         func fields(_ id: String) -> HTML {
             HTML(markup: session.text.replacing("ID-", with: id + "-")) + paceField(id + "-pace")
         }

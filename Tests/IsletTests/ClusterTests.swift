@@ -59,7 +59,7 @@ private func digest(_ folder: String) throws -> String {
 
             let merge = try islet("merge", folder + "/store", "--quiet", "--out", folder + "/whole")
             #expect(merge.status == 0, "\(merge)")
-            for name in ["sessions.csv", "alerts.csv", "people.csv"] {
+            for name in ["sessions.csv", "alerts.csv", "cohort.csv"] {
                 #expect(try read(folder + "/whole/" + name) == read(folder + "/plain/" + name), "\(name)")
             }
             #expect(try digest(folder + "/whole") == digest(folder + "/plain"))
@@ -90,7 +90,7 @@ private func digest(_ folder: String) throws -> String {
                 "merge", folder + "/right", folder + "/half", "--quiet", "--out", folder + "/tree")
             #expect(tree.status == 0, "\(tree)")
             #expect(try islet("merge", store, "--quiet", "--out", folder + "/flat").status == 0)
-            for name in ["sessions.csv", "people.csv", "summary.json"] {
+            for name in ["sessions.csv", "cohort.csv", "summary.json"] {
                 #expect(try read(folder + "/tree/" + name) == read(folder + "/flat/" + name), "\(name)")
             }
             let beyond = try islet("merge", store, "--shards", "4-5", "--out", folder + "/beyond")
@@ -173,7 +173,7 @@ private func digest(_ folder: String) throws -> String {
                 { $0.replacing(/"numeric_fingerprint": "./, with: "\"numeric_fingerprint\": \"z") }, "SHA-256"
             )
             try isNamed(
-                attempt + "/people.csv", { $0.replacing("person,2,", with: "person,2,0") }, "people.csv")
+                attempt + "/cohort.csv", { $0.replacing("person,2,", with: "person,2,0") }, "cohort.csv")
             try isNamed(
                 attempt + "/sessions.csv", { $0.replacing("adult", with: "Adult") }, "sessions.csv",
                 deep: true)

@@ -150,7 +150,7 @@ class Checks:
         for name, chosen in (("left", f"1-{half}"), ("right", f"{half + 1}-{shards}")):
             self.measured("merge", store, "--shards", chosen, "--quiet", "--out", self.folder / name)
         self.measured("merge", self.folder / "right", self.folder / "left", "--quiet", "--out", self.folder / "tree")
-        for name in ("summary.json", "sessions.csv", "alerts.csv", "people.csv"):
+        for name in ("summary.json", "sessions.csv", "alerts.csv", "cohort.csv"):
             same = flat and subprocess.run(["cmp", "-s", self.folder / "flat" / name, self.folder / "tree" / name]).returncode == 0
             self.check(f"a tree of merges has the same {name}", same)
 
@@ -186,7 +186,7 @@ class Checks:
             first = (shard - 1) * own
             self.make_sessions(template / "study.sqlite", folder / "study.sqlite", range(first, first + own), draws)
             lines = [f"person,{person},{hashlib.md5(str(person).encode()).hexdigest()}" for person in range(first, first + own)]
-            (folder / "people.csv").write_text("\n".join(["of,index,digest", *lines, ""]))
+            (folder / "cohort.csv").write_text("\n".join(["of,index,digest", *lines, ""]))
             files = {name: "sha256:" + hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in manifest["files"]}
             text = json.dumps(manifest | {"shard": f"{shard}/{shards}", "files": files})
             (folder / "manifest.json").write_text(text)

@@ -29,11 +29,11 @@ package final class ShardTry: Sendable {
         try renew()
         // Without a thread it is told once.
         let thread = try? SystemThread { [self] in
-            var tenths = 0
+            var fiftieths = 0
             while !isOver.withLock({ $0 }) {
-                usleep(100_000)
-                tenths += 1
-                if tenths % (10 * seconds) == 0 { isOver.withLock { if !$0 { try? renew() } } }
+                usleep(20_000)
+                fiftieths += 1
+                if fiftieths % (50 * seconds) == 0 { isOver.withLock { if !$0 { try? renew() } } }
             }
         }
         renewing.withLock { $0 = thread }

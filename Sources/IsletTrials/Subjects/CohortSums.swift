@@ -5,7 +5,7 @@
 // keep what they know, and joined they have the root that a whole run has. Of a whole block the people's own digests are not kept.
 // Does not: find out who changed what; that is for the hashes of files.
 //
-// `people.csv`: `block,INDEX,SHA-256` for each whole block, `person,INDEX,DIGEST` for everybody else that is known, by index.
+// `cohort.csv`: `block,INDEX,SHA-256` for each whole block, `person,INDEX,DIGEST` for everybody else that is known, by index.
 
 import IsletFiles
 import IsletKernel
@@ -14,7 +14,7 @@ package import IsletDevices
 package struct CohortSums: Hashable, Sendable {
     /// People in a row whose digests are joined into one.
     package static let blockSize = 1000
-    package static let fileName = "people.csv"
+    package static let fileName = "cohort.csv"
 
     /// Of the cohort.
     package let count: Int
@@ -134,7 +134,7 @@ package struct CohortSums: Hashable, Sendable {
 }
 
 extension ResultFolder {
-    /// The most bytes that `people.csv` may have: everybody of the largest study by themselves.
+    /// The most bytes that `cohort.csv` may have: everybody of the largest study by themselves.
     private static let sumsBytes = 128 << 20
 
     package var sumsPath: String { file(CohortSums.fileName) }

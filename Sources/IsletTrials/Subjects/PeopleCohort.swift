@@ -41,7 +41,6 @@ package final class PeopleCohort: StudyCohort {
 
     /// - Throws: what `CohortLoader.subject` throws.
     package func member(_ index: Int) throws -> VirtualSubject {
-        precondition((0..<count).contains(index), "a subject of the cohort")
         return try places[index % places.count].held.withLock { held in
             if let held, held.index == index { return held.subject }
             let subject = try find(index)

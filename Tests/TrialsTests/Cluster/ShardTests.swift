@@ -85,7 +85,7 @@ import Testing
         for part in [1100..<1900, 0..<700, 1900..<2345, 700..<1100] {
             #expect(joined.root == nil)
             let text = Array(sums(part, of: 2345).csv.utf8)
-            #expect(joined.add(try CohortSums(text, file: "people.csv", count: 2345)).isEmpty)
+            #expect(joined.add(try CohortSums(text, file: "cohort.csv", count: 2345)).isEmpty)
         }
         #expect(joined.root == root && joined == whole && joined.known == 2345)
         // Of whole blocks nothing else is kept.
@@ -115,7 +115,7 @@ import Testing
     ])
     func filesThatAreNoneAreRefusedWithTheirLine(text: String) throws {
         let problem = #expect(throws: InputError.self) {
-            _ = try CohortSums(Array(text.utf8), file: "people.csv", count: 20)
+            _ = try CohortSums(Array(text.utf8), file: "cohort.csv", count: 20)
         }
         #expect(problem?.line != nil)
     }
