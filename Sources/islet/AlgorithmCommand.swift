@@ -154,7 +154,7 @@ struct AlgorithmReplayCommand: ParsableCommand {
             different += 1
             guard different <= most else { return }
             try StandardStream.output.writeLine(
-                printable("step \(count - 1): \(difference)", limit: 1000))
+                printable("step \(step.number), \(step.at): \(difference)", limit: 1000))
         }
         let name = replay.host.ready.name
         guard different > 0 else {
