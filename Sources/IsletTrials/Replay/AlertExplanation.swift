@@ -334,7 +334,8 @@ package struct AlertExplanation {
         _ value: Double, of metric: AlertMetric, _ bounds: [Double], against bound: Double = .nan
     ) -> (value: String, bound: String) {
         guard unit.converts(metric.unit) else {
-            return ("\(Self.text(value, bounds)) \(metric.unit)", Self.text(bound, []))
+            let unit = metric.unit.isEmpty ? "" : " " + metric.unit
+            return (Self.text(value, bounds) + unit, Self.text(bound, []))
         }
         // The nearest is the one that rounding could move it to.
         let nearest = bounds.min { abs($0 - value) < abs($1 - value) }
