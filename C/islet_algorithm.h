@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #define ISLET_ABSENT INT64_MIN
-enum islet_kind { ISLET_BEGIN = 1, ISLET_HISTORY = 2, ISLET_STEP = 3, ISLET_DOSE = 4, ISLET_FAIL = 5, ISLET_END = 6, ISLET_BYE = 7 };
+enum islet_kind { ISLET_BEGIN = 1, ISLET_HISTORY = 2, ISLET_STEP = 3, ISLET_DOSE = 4, ISLET_FAIL = 5, ISLET_END = 6, ISLET_BYE = 7, ISLET_OWN = 8 };
 enum islet_flags {
     ISLET_PUMP_AVAILABLE = 1, ISLET_OPEN_LOOP = 2, ISLET_PUMP_BASAL_KNOWN = 4, ISLET_HAS_HISTORY = 8, ISLET_UNDO = 16
 };
@@ -98,6 +98,19 @@ struct islet_dose {
     double forecast;  // mg/dL: glucose `forecastMinutes` after this reading
 };
 
+struct islet_own {
+    int64_t handle;  // whom it is about: the step's
+    int64_t step;  // the step's own number
+    double own0;  // a number of one's own, by its place in `ready`
+    double own1;  // a number of one's own, by its place in `ready`
+    double own2;  // a number of one's own, by its place in `ready`
+    double own3;  // a number of one's own, by its place in `ready`
+    double own4;  // a number of one's own, by its place in `ready`
+    double own5;  // a number of one's own, by its place in `ready`
+    double own6;  // a number of one's own, by its place in `ready`
+    double own7;  // a number of one's own, by its place in `ready`
+};
+
 // For `library:`. What a shared library answers `islet_algorithm()` with; its state is a block of bytes that Islet holds, zero where it begins.
 struct islet_parameter {
     const char *name, *unit, *meaning;
@@ -116,5 +129,19 @@ struct islet_algorithm {
         const struct islet_history *history, int32_t history_rows, void *state, struct islet_dose *dose);
 };
 const struct islet_algorithm *islet_algorithm(void);
+
+// Optional: numbers of its own, for alert rules, as `own.NAME`. A listener doses nothing. `fill` is called after `step`, with the state that it left;
+// all eight are NaN before, which is absent.
+struct islet_number {
+    const char *name, *unit, *meaning;
+};
+struct islet_numbers {
+    int32_t is_listener, count;
+    const struct islet_number *numbers;
+    void (*fill)(
+        const double *parameters, const struct islet_begin *person, const struct islet_step *row, const void *state,
+        double own[8]);
+};
+const struct islet_numbers *islet_numbers(void);
 
 #endif

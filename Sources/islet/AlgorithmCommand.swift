@@ -120,7 +120,7 @@ struct AlgorithmReplayCommand: ParsableCommand {
             doses or forecast differ in a bit, and how many are equal; exit code 1 where one differs. So a port is held to what it is a port of.
 
             Examples:
-              islet run Cohorts/quickstart.yaml --out results/port --set cohort.generate.count=2 --set duration=1d --quiet
+              islet run Cohorts/speed.yaml --out results/port --set cohort.generate.count=2 --set duration=1d --quiet
               islet algorithm replay results/port --session 0 Python/examples/pid.py
             """)
 
@@ -154,7 +154,7 @@ struct AlgorithmReplayCommand: ParsableCommand {
             different += 1
             guard different <= most else { return }
             try StandardStream.output.writeLine(
-                printable("step \(count - 1): \(difference)", limit: 1000))
+                printable("step \(step.number), \(step.at): \(difference)", limit: 1000))
         }
         let name = replay.host.ready.name
         guard different > 0 else {

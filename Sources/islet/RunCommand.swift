@@ -337,7 +337,7 @@ struct RunCommand: ParsableCommand {
         tellListeners(of: study)
         guard isDone else {
             try store.close()
-            if !interrupt.isRaised { try tell(failures.all, of: runner.sessions.count, study.tolerate) }
+            if !interrupt.isRaised { try tell(failures.all, of: runner.sessions.count, study.tolerate ?? 0) }
             throw OutputError(
                 .temporary, path: folder.path,
                 message: "interrupted")

@@ -77,6 +77,11 @@ import Testing
             ])
     }
 
+    @Test func itsWordsHaveNoUnit() throws {
+        let rule = try policy("  - { code: SOON, when: own.lowSoon > 0.5 }").rules[0]
+        #expect(rule.conditionText(in: .mgdl) == "own.lowSoon > 0.5")
+    }
+
     /// It is back after a silence: what it says then is news.
     @Test func afterASilenceItIsNews() throws {
         let own = try metric("lowSoon")

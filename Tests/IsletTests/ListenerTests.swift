@@ -139,7 +139,9 @@ import Testing
 
     @Test func whatNobodyAnswersIsRefusedWithItsLine() throws {
         let folder = try folder()
-        func refusal(_ listener: String, _ rules: String = rules, algorithm: String = "pid-insulin-feedback")
+        func refusal(
+            _ listener: String, _ rules: String = Self.rules, algorithm: String = "pid-insulin-feedback"
+        )
             throws -> String
         {
             let path = try study(

@@ -34,9 +34,6 @@ public struct HeldQuestion: Sendable {
     public init(algorithm: StepQuestion? = nil, listener: StepQuestion? = nil) {
         (self.algorithm, self.listener) = (algorithm, listener)
     }
-
-    /// The step that is held.
-    public var input: StepInput? { algorithm?.input ?? listener?.input }
 }
 
 /// What is said to it.

@@ -162,7 +162,7 @@ extension ValueText: ExpressibleByStringInterpolation {
             _ number: Double, unit: String, comparedWith: Double? = nil
         ) {
             text += ValueText(
-                Amount(number: number, unit: unit, comparedWith: comparedWith, showsUnit: true))
+                Amount(number: number, unit: unit, comparedWith: comparedWith, showsUnit: !unit.isEmpty))
         }
 
         /// An amount whose unit stands elsewhere in the sentence.

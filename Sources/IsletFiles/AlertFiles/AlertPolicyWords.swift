@@ -18,7 +18,8 @@ extension AlertRule {
         let texts = tests.map {
             "\($0.metric.rawValue) \($0.side == .low ? "<" : ">") "
                 + (unit.converts($0.metric.unit)
-                    ? unit.text("\($0.bound, unit: $0.metric.unit)") : "\($0.bound) \($0.metric.unit)")
+                    ? unit.text("\($0.bound, unit: $0.metric.unit)")
+                    : "\($0.bound)" + ($0.metric.unit.isEmpty ? "" : " " + $0.metric.unit))
         }
         return texts.joined(separator: " and ")
     }

@@ -3,18 +3,20 @@
 // Guarantees: the steps are those of the stored session, whose digest was compared before; each is told as the session's own algorithm was told it, and no answer has an effect. A
 // step that failed then is undone before the next is asked. Does not: run the session with the program. A study does.
 
-package import IsletDevices
-import IsletFiles
+import IsletDevices
+package import IsletFiles
 import IsletKernel
-package import IsletLoop
+import IsletLoop
 
 package struct AlgorithmReplay {
     package let host: PluginHost
 
     /// What was asked for then, and now.
     package struct Step: Sendable {
-        package var record: StepRecord
-        package var answer: StepAnswer
+        /// As the loop counts them.
+        package var number: Int64
+        /// Of the session's time.
+        package var at: TimeSpan
         /// What differs, in a few words; nil where all numbers are equal to the bit.
         package var difference: String?
         /// The largest difference of two numbers, in the number's unit.
@@ -56,7 +58,9 @@ package struct AlgorithmReplay {
     }
 
     private static func compare(_ record: StepRecord, _ answer: StepAnswer) -> Step {
-        var step = Step(record: record, answer: answer)
+        var step = Step(
+            number: record.algorithmTime,
+            at: TimeSpan(nanoseconds: max(0, record.instant.nanoseconds)))
         switch answer {
         case .failed(let cause):
             if record.failure.isEmpty { step.difference = "it fails: \(cause)" }

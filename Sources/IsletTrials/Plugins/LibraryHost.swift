@@ -2,7 +2,6 @@
 //
 // Guarantees: a fault in the library ends this process, not the run. Does not: print to standard output, whoever does: it is led to standard error.
 
-import Foundation
 import Glibc
 package import IsletDevices
 import IsletFiles

@@ -4,7 +4,6 @@
 // so each answer hangs on that person's rows alone. Does not: look into the state, or outlive a fault in the library.
 
 import CIslet
-import Foundation
 import Glibc
 package import IsletDevices
 import IsletFiles

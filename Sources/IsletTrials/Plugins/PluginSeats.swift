@@ -5,7 +5,6 @@
 
 import IsletDevices
 import IsletKernel
-import IsletLoop
 
 /// The programs that an arm's sessions ask.
 struct PluginHosts: Sendable {

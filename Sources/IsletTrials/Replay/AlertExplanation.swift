@@ -344,7 +344,8 @@ package struct AlertExplanation {
     ) -> (value: String, bound: String) {
         guard unit.converts(metric.unit) else {
             let places = metric.unit == GlucoseUnit.mgdl.rawValue ? 0 : 1
-            return ("\(Self.text(value, bounds, places: places)) \(metric.unit)", Self.text(bound, []))
+            let unit = metric.unit.isEmpty ? "" : " " + metric.unit
+            return (Self.text(value, bounds, places: places) + unit, Self.text(bound, []))
         }
         // The nearest is the one that rounding could move it to.
         let nearest = bounds.min { abs($0 - value) < abs($1 - value) }

@@ -87,7 +87,7 @@ package struct TrialRunner: Sendable {
     /// A program that it asks has failed: the session is none, where the study tolerates none that failed.
     /// - Throws: `PluginFailure`; `OutputError` where it took too long, since a time must not pick who counts.
     func check(_ failure: any Error, _ session: Int) throws {
-        if let failure = failure as? PluginFailure, study.tolerate == 0 { throw failure.at(session) }
+        if let failure = failure as? PluginFailure, study.tolerate == nil { throw failure.at(session) }
         if let late = failure as? PluginTimeout {
             throw OutputError(.temporary, path: "session \(session)", message: late.description)
         }
@@ -200,7 +200,7 @@ package struct TrialRunner: Sendable {
             throw error
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
-        if let failures, failures.count > 0, UInt64(failures.count) <= study.tolerate {
+        if let failures, failures.count > 0, UInt64(failures.count) <= study.tolerate ?? 0 {
             let records = failures.records
             try store.write(records)
             stored += records.count

@@ -58,8 +58,8 @@ public struct Study: Hashable, Sendable {
     /// Whether what each mechanism alone keeps silent is looked for; nil where the study doesn't say.
     public var soleCauses: Bool?
     /// How long a notification counts as telling at most, where silent minutes are counted.
-    /// How many sessions may fail with a program of somebody's own before there is no table.
-    package var tolerate: UInt64 = 0
+    /// How many sessions may fail with a program of somebody's own before there is no table; nil for none.
+    package var tolerate: UInt64?
     public var tellsFor = TimeSpan(nanoseconds: AlertMetrics.tellsFor)
     /// The outcomes that the study is about, by name; none where it doesn't say.
     public var primary: [String] = []

@@ -49,9 +49,9 @@ extension Study: Keyed {
                 leftOut: "each setting at its default value", isWritten: { !$0.subject.kind.isPerson }),
             KeyRow("record", \.record, .name(), "What a run keeps."),
             KeyRow(
-                "tolerate", \.tolerate, .wholeNumber(0...UInt64(maximumSessions)),
+                "tolerate", optional: \.tolerate, .wholeNumber(1...UInt64(maximumSessions)),
                 "How many sessions (of each shard) may fail with a program of their arm's: they count as ended early then, which is the worst value in comparisons; one more, and there is no table.",
-                isWritten: { $0.tolerate != 0 }),
+                leftOut: "none may"),
             KeyRow(
                 "arms", \.arms, armsCodec, "What is compared, 1 to 100 arms.", isRequired: true),
             KeyRow(

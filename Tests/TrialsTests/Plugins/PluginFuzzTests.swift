@@ -166,11 +166,12 @@ import Testing
             var (parts, said) = ([hello, told], 0)
             var host = try LibraryHost(path: library) {
                 parts.isEmpty ? [] : parts.removeFirst()
-            } write: {
-                said += $0.count
+            } write: { _ in
+                said += 1
             }
             do { try host.serve() } catch { refused += 1 }
-            answered += said > 1000 ? 1 : 0
+            // Its `ready` comes first.
+            answered += said > 1 ? 1 : 0
         }
         #expect(refused > Self.count / 16 && answered > 0)
     }

@@ -194,7 +194,7 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
         side == .low ? row.actions.low : row.actions.high
     }
     /// It speaks of a time to come: when nobody renews it, it says nothing any more.
-    public var isPrediction: Bool { row.isPrediction }
+    public var isPrediction: Bool { isOwn || Self.rows[index].isPrediction }
     /// Whether a low or high value of it is a low or high glucose, now or soon.
     public var isGlucose: Bool { self == .glucose || isPrediction && !isOwn }
 
@@ -211,15 +211,15 @@ public struct AlertMetric: Hashable, Sendable, CaseIterable, RawRepresentable, C
     }
 
     /// A value below this is safety-critical, where nothing else is said.
-    public var criticalBelow: Double? { row.criticalBelow }
+    public var criticalBelow: Double? { isOwn ? nil : Self.rows[index].criticalBelow }
     /// A value above this is safety-critical, where nothing else is said.
-    public var criticalAbove: Double? { row.criticalAbove }
+    public var criticalAbove: Double? { isOwn ? nil : Self.rows[index].criticalAbove }
 
     /// What its sensor can say; nil where any number can come.
-    public var sensed: ClosedRange<Double>? { row.sensed }
+    public var sensed: ClosedRange<Double>? { isOwn ? nil : Self.rows[index].sensed }
     /// Units a minute that it plausibly moves by at most; nil where nobody has said how fast is too fast.
-    public var fastest: Double? { row.fastest }
+    public var fastest: Double? { isOwn ? nil : Self.rows[index].fastest }
 
     /// Within it nothing is wrong; nil where nobody has said what is.
-    public var range: ClosedRange<Double>? { row.range }
+    public var range: ClosedRange<Double>? { isOwn ? nil : Self.rows[index].range }
 }
