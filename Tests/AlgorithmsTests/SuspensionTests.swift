@@ -28,7 +28,7 @@ import Testing
     }
 
     /// 1.2 U/h.
-    private let basal = InsulinAmount(units: 0.1)
+    private let basal = InsulinAmount(units: 1.2 / 12)
 
     @Test(arguments: [AlgorithmKind.lowGlucoseSuspend, .predictiveSuspend])
     func `people correct highs by hand beside them, as beside a pump`(kind: AlgorithmKind) {

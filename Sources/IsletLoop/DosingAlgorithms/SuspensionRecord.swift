@@ -26,9 +26,9 @@ struct SuspensionRecord: AlgorithmState {
         }
     }
 
-    /// Minutes without basal among the last so many, this step not among them.
+    /// Minutes without basal in the time of such a length that ends with this step, as if it had its basal.
     func minutes(within window: Double) -> Double {
-        let steps = Int(min(window, Self.reach) / Self.stepMinutes)
+        let steps = Int(min(window, Self.reach) / Self.stepMinutes) - 1
         func bits(_ word: UInt64, _ count: Int) -> Int {
             (count >= 64 ? word : word & (1 << UInt64(max(0, count)) - 1)).nonzeroBitCount
         }

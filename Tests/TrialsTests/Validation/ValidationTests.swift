@@ -96,7 +96,7 @@ import Testing
         phase: Double
     ) throws {
         func truth(_ minute: Double) -> Double {
-            minute < 120 ? 300 - 2 * minute : max(60, 60 + 2 * (minute - 180))
+            max(40, 300 - 2 * minute)
         }
         let plasma = (0..<60).map { truth(Double($0) * 5) }
         let readings = (6..<58).map { slot -> (minute: Double, mgdl: Double) in

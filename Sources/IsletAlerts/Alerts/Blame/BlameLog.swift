@@ -21,10 +21,11 @@ public struct BlameLog: Hashable, Sendable {
 
     /// Whether the state may have changed since it was last looked at.
     var isDirty = true
-    /// Whether some rule could not be judged when it was last looked at: a fresh value ends that, and a calm one says nothing.
-    var isBlind = false
-    /// Whether some rule stood in any way then: what else moves the others says so.
-    var isUneasy = true
+    /// The metrics, by place, for want of which some rule could not be judged when it was last looked at: a fresh value of one ends that, and
+    /// a calm one says nothing.
+    var blindMetrics: UInt64 = 0
+    /// Whether some rule that looks at the age of the newest reading stood in any way then: what else moves the others says so.
+    var standsByAge = true
     /// When time alone may next change a standing.
     var deadline = Instant.start
     /// Whether the app is dead.

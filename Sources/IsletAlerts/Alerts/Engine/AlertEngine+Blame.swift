@@ -39,22 +39,34 @@ extension AlertEngine {
 
     /// Looks at every rule at `now`, and at when to look again.
     private func note(_ log: inout BlameLog, at now: Instant) {
-        var (isBlind, isUneasy) = (false, false)
+        var (blindMetrics, standsByAge) = (UInt64(0), false)
         var waiting = Waiting()
         for rule in isAtRest.indices {
             if !log.isDead, isSilent(rule, log, at: now) { continue }
             let standing = log.isDead ? dead(rule, log) : standing(rule, log, at: now)
-            isBlind = isBlind || standing.has(.stale)
             if !standing.isEmpty {
-                isUneasy = true
                 if !standing.contains(.annunciated) { waiting.insert(rule) }
+                for place in prepared.testsOfRule(rule) {
+                    let test = prepared.tests[place]
+                    if test.isAge {
+                        standsByAge = true
+                    } else if standing.has(.stale), !isKnown(test, at: now) {
+                        blindMetrics |= 1 << UInt64(test.place)
+                    }
+                }
             }
             log.note(rule, standing, at: now)
         }
         log.deadline = log.isDead ? .distantFuture : blameDeadline(after: now, waiting)
-        log.isBlind = isBlind && !log.isDead
-        log.isUneasy = isUneasy
-        log.isDirty = false
+        log.blindMetrics = log.isDead ? 0 : blindMetrics
+        log.standsByAge = standsByAge
+        // No deadline of the engine's is of a literal rule's age.
+        log.isDirty = prepared.hasLiteralAge && log.blindMetrics != 0
+    }
+
+    private func isKnown(_ test: PreparedPolicy.Test, at now: Instant) -> Bool {
+        guard let sample = state.samples[test.place] else { return false }
+        return isFresh(sample, isPrediction: test.isPrediction, at: now)
     }
 
     /// Whether the rule stood in no way, and stands in none: it is at rest, and nothing that it looks at is stale or breached.
@@ -75,16 +87,23 @@ extension AlertEngine {
         return true
     }
 
-    /// A newer reading moves the age of the newest one: of rules that stand in some way, and of those that nobody judges by it.
+    /// A newer reading moves the age of the newest one: of rules that stand in some way by it, and of those that nobody judges by it.
     mutating func noteAgeInBlame() {
         guard case .some = blame else { return }
-        if isShadow || prepared.hasLiteralAge || blame?.isUneasy == true { blame?.isDirty = true }
+        if isShadow || prepared.hasLiteralAge || blame?.standsByAge == true { blame?.isDirty = true }
     }
 
-    /// A fresh value of any metric may end blindness.
+    /// A fresh value may end blindness.
+    /// - Parameter place: of its metric; nil for all.
     @inline(__always)
-    mutating func noteSampleInBlame() {
-        if case .some = blame, blame?.isBlind == true { blame?.isDirty = true }
+    mutating func noteSampleInBlame(_ place: Int?) {
+        guard case .some = blame, let blind = blame?.blindMetrics, blind != 0 else { return }
+        if place.map({ blind >> UInt64($0) & 1 == 1 }) ?? true { blame?.isDirty = true }
+    }
+
+    /// What isn't a value may change how anything stands: the app in front, the clock, what was acknowledged.
+    mutating func noteInputInBlame() {
+        if case .some = blame { blame?.isDirty = true }
     }
 
     /// What the system was asked to show is shown; nothing else can be.

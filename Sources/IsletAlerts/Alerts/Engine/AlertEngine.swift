@@ -186,7 +186,7 @@ public struct AlertEngine: Sendable {
         var needsSettling = metric == .glucose ? noteReading(sampledAt: sampledAt, at: now) : false
         guard now.nanoseconds - sampledAt.nanoseconds <= limits.freshness else { return needsSettling }
         state.samples[place] = Sample(value: value, sampledAt: sampledAt)
-        noteSampleInBlame()
+        noteSampleInBlame(place)
         // The usual case: no rule is active, and the value crosses no threshold.
         if isCalm.areAll, calmValues[place].contains(value) { return needsSettling }
         // By index: an iterator would count references to the array, too.

@@ -111,6 +111,7 @@ public struct AlertFlow: Sendable {
     /// Applies one input. Its effects come when the instant is settled.
     public mutating func apply(_ input: AlertInput, at now: Instant) {
         beginInput(at: now)
+        engine.noteInputInBlame()
         switch input {
         case .environment(let new): change(to: new, at: now)
         case .loopReset:

@@ -109,7 +109,7 @@ struct ShadowEngine: Sendable {
                 groups[group].flow.memory.pendingAcknowledgements
         }
         parts[part].flow.engine.state.samples = groups[group].flow.engine.state.samples
-        parts[part].flow.engine.noteSampleInBlame()
+        parts[part].flow.engine.noteSampleInBlame(nil)
         parts[part].flow.engine.state.newestReading = groups[group].flow.engine.state.newestReading
         parts[part].flow.engine.isForeground = groups[group].flow.engine.isForeground
         parts[part].flow.engine.order = groups[group].flow.engine.order

@@ -22,7 +22,7 @@ struct OwnInterstitium {
     mutating func follow(_ plasma: Double) -> Double {
         let before = state ?? (plasma, plasma)
         let value =
-            decay * before.value + (1 - decay) * before.plasma + ofRise * (plasma - before.plasma)
+            before.value + (1 - decay) * (before.plasma - before.value) + ofRise * (plasma - before.plasma)
         state = (plasma, value)
         return value
     }
