@@ -120,7 +120,7 @@ struct SweepViewTests {
         #expect(lines.allSatisfy { $0.count <= 100 }, "\(text)")
         #expect(text.contains("debounce  cooldown     repeatEvery"))
         #expect(!text.contains("dexcom-g7 LOW+HIGH"), "\(text)")
-        #expect(text.contains("not varied, as no alert reaches its person: deaf"))
+        #expect(unfolded(text).contains("not varied, as no alert reaches its person: deaf"))
         let rows = lines.filter { $0.contains("◆") || $0.contains("reference") }
         #expect(Set(rows).count == rows.count)
         // None is joined where all differ: rows beyond a screen stand in the CSV.
